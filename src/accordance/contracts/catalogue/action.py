@@ -1,0 +1,155 @@
+"""`xiaobo_action_v1`: what an executor did about a task (scope TASK_ACTION). Seeds 000 s2 and 001 s1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from accordance.contracts.catalogue.identity import is_about_the_task
+from accordance.contracts.context import Context
+from accordance.contracts.contract import Contract, Scope
+from accordance.contracts.fields import Open, Text
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.normalising import Shape, Spelling
+from accordance.contracts.pins import normal_path
+from accordance.contracts.violation import Fix, Repair, Violation, excerpt
+
+RESULT_TYPES: Final = ("ARTIFACT", "NEEDS_INPUT", "NOOP", "ERROR")
+FORMATS: Final = ("md", "txt", "json", "html", "css", "js")
+ARTIFACTS: Final = "workspace/artifacts/"
+INPUTS: Final = "workspace/inputs/"
+BRANCHES: Final = {"ARTIFACT": "artifact", "NEEDS_INPUT": "needs_input", "ERROR": "error"}
+
+_UNSAFE_NAME: Final = re.compile(r"[/\\\x00-\x1f\x7f]")
+
+
+class Artifact(Open):
+    """A product, as text."""
+
+    name: Text
+    format: Literal["md", "txt", "json", "html", "css", "js"]
+    content: Text
+    path_hint: str | None = None
+    summary: str | None = None
+
+
+class RequiredDoc(Open):
+    """A document a person has to supply."""
+
+    name: Text
+    description: Text
+    accepted_types: list[str]
+    suggested_path: Text
+
+
+class NeedsInput(Open):
+    """What is missing before the task can go on."""
+
+    required_docs: Annotated[list[RequiredDoc], Field(min_length=1)]
+
+
+class ActionError(Open):
+    """Why the executor thinks it cannot be done."""
+
+    code: Text
+    message: Text
+    suggestion: str | None = None
+
+
+class Action(Open):
+    """One of four results; the branch of that name carries the rest."""
+
+    schema_version: Literal["xiaobo_action_v1"]
+    task_id: Text
+    result_type: Literal["ARTIFACT", "NEEDS_INPUT", "NOOP", "ERROR"]
+    needs_input: NeedsInput | None = None
+    artifact: Artifact | None = None
+    error: ActionError | None = None
+
+
+def empty_unused_branches(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+    """An empty object in a branch that was not chosen says nothing: it is the same as null."""
+    used = _branch_of(message)
+    empty = [branch for branch in BRANCHES.values() if branch != used and message.get(branch) == {}]
+    if not empty:
+        return message, []
+    repairs = [Repair("empty_branch", f"$.{branch}", {}, None) for branch in empty]
+    return {**message, **dict.fromkeys(empty)}, repairs
+
+
+def supplies_its_branch(message: JsonObject, _: Context) -> Iterable[Violation]:
+    """ARTIFACT needs artifact, NEEDS_INPUT needs needs_input, ERROR needs error."""
+    branch = _branch_of(message)
+    if branch and message.get(branch) is None:
+        why = f"an object, because result_type is {message['result_type']}"
+        yield Violation("branch_missing", f"$.{branch}", why, "nothing")
+
+
+def keeps_to_its_folder(message: JsonObject, _: Context) -> Iterable[Violation]:
+    """path_hint lies under workspace/artifacts/{task_id}/."""
+    artifact, task = message.get("artifact"), message.get("task_id")
+    if not isinstance(artifact, dict) or not isinstance(task, str):
+        return
+    hint, folder = artifact.get("path_hint"), f"{ARTIFACTS}{task}/"
+    if isinstance(hint, str) and hint and not _lies_under(hint, folder):
+        name, kind = artifact.get("name"), artifact.get("format")
+        usable = isinstance(name, str) and not _is_unsafe_name(name) and kind in FORMATS
+        fix = Fix("$.artifact.path_hint", f"{folder}{name}.{kind}") if usable else None
+        yield Violation("outside_folder", "$.artifact.path_hint", f"a path under {folder}", excerpt(hint), fix)
+
+
+def has_a_safe_name(message: JsonObject, _: Context) -> Iterable[Violation]:
+    """A name is not a path: storing it must not leave the task's folder."""
+    artifact = message.get("artifact")
+    name = artifact.get("name") if isinstance(artifact, dict) else None
+    if isinstance(name, str) and name.strip() and _is_unsafe_name(name):
+        last = _UNSAFE_NAME.sub("/", name).rstrip("/").rpartition("/")[2]
+        fix = Fix("$.artifact.name", last) if last.strip() and not _is_unsafe_name(last) else None
+        yield Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name), fix)
+
+
+def asks_for_inputs(message: JsonObject, _: Context) -> Iterable[Violation]:
+    """suggested_path lies under workspace/inputs/."""
+    needs = message.get("needs_input")
+    docs = needs.get("required_docs") if isinstance(needs, dict) else None
+    for at, doc in enumerate(docs if isinstance(docs, list) else ()):
+        path = doc.get("suggested_path") if isinstance(doc, dict) else None
+        if isinstance(path, str) and path.strip() and not _lies_under(path, INPUTS):
+            where, last = f"$.needs_input.required_docs[{at}].suggested_path", path.rstrip("/").rpartition("/")[2]
+            fix = Fix(where, INPUTS + last) if normal_path(INPUTS + last) else None
+            yield Violation("outside_folder", where, f"a path under {INPUTS}", excerpt(path), fix)
+
+
+def _branch_of(message: JsonObject) -> str | None:
+    chosen = message.get("result_type")
+    return BRANCHES.get(chosen) if isinstance(chosen, str) else None
+
+
+def _lies_under(path: str, folder: str) -> bool:
+    normal = normal_path(path)
+    return normal is not None and f"{normal}/".startswith(folder)
+
+
+def _is_unsafe_name(name: str) -> bool:
+    return name.strip() in (".", "..") or _UNSAFE_NAME.search(name) is not None
+
+
+ACTION: Final = Contract(
+    version="xiaobo_action_v1",
+    name="action",
+    about="What an executor did about a task: an artifact, a request for input, nothing, or an error.",
+    model=Action,
+    scopes=(Scope(name="TASK_ACTION"),),
+    shape=Shape(
+        wrappers=("action", "result", "output", "data", "payload", "response"),
+        marker="result_type",
+        renames={"task_id": ("id", "taskId")},
+        spellings={"result_type": Spelling(RESULT_TYPES)},
+        objects={"artifact": Shape(spellings={"format": Spelling(FORMATS, strip=" \t\r\n.")})},
+    ),
+    rewrites=(empty_unused_branches,),
+    rules=(is_about_the_task, supplies_its_branch, keeps_to_its_folder, has_a_safe_name, asks_for_inputs),
+)

@@ -1,0 +1,84 @@
+"""`agent_handoff_v1`: what one research agent passes to the next (seed 002, handoff protocol)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Final, Literal
+
+from accordance.contracts.context import Context
+from accordance.contracts.contract import Contract
+from accordance.contracts.fields import Items, NotNull, Open, Text
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.sentences import count_words
+from accordance.contracts.violation import Notice, Violation, excerpt
+
+MOST_WORDS: Final = 100
+CHECKS: Final = ("required_fields_check", "schema_compliance", "vs_phase_completion")
+
+
+class ContextTransfer(Open):
+    """What the receiver must know."""
+
+    summary: Text
+    key_decisions: Items
+    open_questions: Items
+    constraints_inherited: Items
+
+
+class HandoffValidation(Open):
+    """What the sender says of its own answer. Claims: they are recomputed before they count."""
+
+    required_fields_check: bool
+    schema_compliance: bool
+    vs_phase_completion: bool
+
+
+class Handoff(Open):
+    """From one agent to another."""
+
+    schema_version: Annotated[Literal["agent_handoff_v1"] | None, NotNull] = None
+    from_agent: Text
+    to_agent: Text
+    handoff_type: Literal["sequential", "parallel", "conditional"]
+    context_transfer: ContextTransfer
+    validation: HandoffValidation
+
+    @property
+    def blocked_by(self) -> tuple[str, ...]:
+        """The sender's own checks that say no. A well-formed handoff that is blocked must not be accepted."""
+        return tuple(check for check in CHECKS if not getattr(self.validation, check))
+
+
+def passes_the_work_on(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """Sender and receiver are two agents."""
+    sender, receiver = message.get("from_agent"), message.get("to_agent")
+    if isinstance(sender, str) and sender.strip() and sender == receiver:
+        yield Violation("self_handoff", "$.to_agent", "another agent than from_agent", excerpt(receiver))
+
+
+def summary_is_short(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """context_transfer.summary has at most 100 words."""
+    transfer = message.get("context_transfer")
+    summary = transfer.get("summary") if isinstance(transfer, dict) else None
+    if isinstance(summary, str) and (count := count_words(summary)) > MOST_WORDS:
+        yield Violation("too_long", "$.context_transfer.summary", f"at most {MOST_WORDS} words", f"{count} words")
+
+
+def own_checks_pass(message: JsonObject, _: Context) -> Iterator[Notice]:
+    """A false check is well-formed and means: not to be accepted."""
+    validation = message.get("validation")
+    for check in CHECKS:
+        if isinstance(validation, dict) and validation.get(check) is False:
+            yield Notice("handoff_blocked", f"$.validation.{check}", "the sender's own check says no")
+
+
+_STRICT: Final = Contract(
+    version="agent_handoff_v1",
+    name="handoff",
+    about="What one research agent passes to the next: summary, decisions, open questions, constraints.",
+    model=Handoff,
+    version_key="optional",
+    rules=(passes_the_work_on, summary_is_short, own_checks_pass),
+)
+HANDOFF: Final = replace(_STRICT, profiles={"seed": _STRICT})  # the seed has no validator of its own for handoffs

@@ -1,0 +1,177 @@
+"""`plan_json_v1`: a plan as a graph of goals, actions and checks (scope PLAN_GEN). Seed 001 s3.
+
+Edges: DECOMPOSE points from a parent to its part, DEPENDS_ON from the prerequisite to the dependent, ALTERNATIVE from a
+parent to the candidates of one group. The rewrites (START/END chains, completion under the root) are in `plan_rewrites`,
+the rules of the graph in `plan_graph`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from accordance.contracts.catalogue.plan_graph import GRAPH_RULES
+from accordance.contracts.catalogue.plan_rewrites import complete_under_the_root, start_and_end_become_decompose
+from accordance.contracts.contract import Contract, Scope
+from accordance.contracts.fields import Flag, Object, Open, Text, Time
+from accordance.contracts.normalising import Shape, Spelling
+
+NODE_TYPES: Final = ("GOAL", "ACTION", "CHECK")
+EDGE_TYPES: Final = ("DECOMPOSE", "DEPENDS_ON", "ALTERNATIVE")
+
+
+class PlanHead(Open):
+    """The plan itself."""
+
+    plan_id: Text
+    title: Text
+    root_task_id: Text
+    created_at: Time
+    owner_agent_id: Text
+    constraints: Object | None
+
+
+class Node(Open):
+    """A goal, an action or a check."""
+
+    task_id: Text
+    plan_id: Text
+    node_type: Literal["GOAL", "ACTION", "CHECK"]
+    title: Text
+    owner_agent_id: Text
+    priority: int
+    tags: list[str]
+    goal_statement: str | None = None
+    rationale: str | None = None
+
+
+class EdgeMetadata(Open):
+    """How the edges of one parent, or of one group, belong together."""
+
+    and_or: Literal["AND", "OR"] | None = None
+    group_id: Text | None = None
+
+
+class Edge(Open):
+    """A relation between two nodes."""
+
+    edge_id: Text
+    plan_id: Text
+    from_task_id: Text
+    to_task_id: Text
+    edge_type: Literal["DECOMPOSE", "DEPENDS_ON", "ALTERNATIVE"]
+    metadata: EdgeMetadata | None
+
+
+class RequirementValidation(Open):
+    """How a file is recognised."""
+
+    filename_keywords: list[str] | None = None
+
+
+class Requirement(Open):
+    """Something a task needs from outside before it can begin."""
+
+    requirement_id: Text
+    task_id: Text
+    name: Text
+    kind: Literal["FILE", "CONFIRMATION", "SKILL_OUTPUT"]
+    required: Flag
+    min_count: Annotated[int, Field(ge=1)]
+    allowed_types: list[str]
+    source: Literal["USER", "AGENT", "ANY"]
+    validation: RequirementValidation | None = None
+
+
+class Plan(Open):
+    """A whole plan. Writes its version even when it was read without one."""
+
+    schema_version: Literal["plan_json_v1"] = "plan_json_v1"
+    plan: PlanHead
+    nodes: Annotated[list[Node], Field(min_length=1)]
+    edges: list[Edge]
+    requirements: list[Requirement] = []
+
+
+PLAN: Final = Contract(
+    version="plan_json_v1",
+    name="plan",
+    about="A plan: nodes (GOAL, ACTION, CHECK), edges (DECOMPOSE, DEPENDS_ON, ALTERNATIVE) and required inputs.",
+    model=Plan,
+    version_key="optional",
+    scopes=(Scope(name="PLAN_GEN"),),
+    shape=Shape(
+        renames={
+            "nodes": ("tasks", "task_nodes", "items"),
+            "edges": ("links", "deps", "dependencies", "task_edges"),
+            "requirements": ("inputs", "input_requirements", "requirements_list"),
+        },
+        objects={
+            "plan": Shape(
+                renames={
+                    "plan_id": ("id",),
+                    "title": ("name",),
+                    "owner_agent_id": ("owner", "agent"),
+                    "root_task_id": ("root", "root_id"),
+                    "created_at": ("created", "createdAt", "ts"),
+                    "constraints": ("constraint", "constraints_json"),
+                }
+            )
+        },
+        lists={
+            "nodes": Shape(
+                renames={
+                    "task_id": ("id", "taskId", "node_id", "nodeId"),
+                    "title": ("name", "label"),
+                    "node_type": ("type", "kind"),
+                    "owner_agent_id": ("owner", "agent"),
+                    "priority": ("prio",),
+                    "tags": ("labels",),
+                    "goal_statement": ("goal", "objective"),
+                    "rationale": ("reason", "why"),
+                },
+                spellings={"node_type": Spelling(NODE_TYPES)},
+            ),
+            "edges": Shape(
+                renames={
+                    "edge_id": ("id",),
+                    "from_task_id": ("from", "from_id", "source", "src", "parent_id"),
+                    "to_task_id": ("to", "to_id", "target", "tgt", "child_id"),
+                    "edge_type": ("type", "relation", "relation_type", "kind"),
+                    "metadata": ("meta",),
+                },
+                spellings={
+                    "edge_type": Spelling(
+                        EDGE_TYPES,
+                        {
+                            **dict.fromkeys(
+                                ("DEPEND", "DEPENDS", "DEPEND_ON", "DEPENDS-ON", "DEPENDS ON", "PREREQ", "PREREQUISITE"),
+                                "DEPENDS_ON",
+                            ),
+                            **dict.fromkeys(("DECOMPOSITION", "BREAKDOWN"), "DECOMPOSE"),
+                            **dict.fromkeys(("ALT", "ALTERNATE"), "ALTERNATIVE"),
+                        },
+                    )
+                },
+                objects={"metadata": Shape(spellings={"and_or": Spelling(("AND", "OR"))})},
+            ),
+            "requirements": Shape(
+                renames={"requirement_id": ("id",)},
+                spellings={
+                    "kind": Spelling(
+                        ("FILE", "CONFIRMATION", "SKILL_OUTPUT"),
+                        {
+                            **dict.fromkeys(("FILES", "DOC", "DOCS", "DOCUMENT", "DOCUMENTS"), "FILE"),
+                            "CONFIRM": "CONFIRMATION",
+                            **dict.fromkeys(("SKILL", "SKILL_RESULT", "SKILL_ARTIFACT"), "SKILL_OUTPUT"),
+                        },
+                    ),
+                    "source": Spelling(("USER", "AGENT", "ANY")),
+                },
+            ),
+        },
+    ),
+    rewrites=(start_and_end_become_decompose, complete_under_the_root),
+    rules=GRAPH_RULES,
+)

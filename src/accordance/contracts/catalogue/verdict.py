@@ -1,0 +1,118 @@
+"""The verdict, in both wire shapes: `scc.verdict.v1` (seed 004, PASS or FAIL) and `scc.outcome.v1` (seed 003, four outcomes).
+
+One decision stands behind both; the gateway renders it either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal
+
+from accordance.contracts.catalogue.identity import is_about_the_task
+from accordance.contracts.context import Context
+from accordance.contracts.contract import Contract
+from accordance.contracts.fields import NotNull, Open, Text, Time
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.violation import Fix, Violation, excerpt
+
+
+class VerdictChecks(Open):
+    """The four checks of seed 004."""
+
+    schema_valid: bool
+    scope_valid: bool
+    tests_passed: bool
+    evidence_present: bool
+
+
+class Timestamps(Open):
+    """When it came in, when it was judged."""
+
+    submitted_at: Time
+    evaluated_at: Time
+
+
+class Links(Open):
+    """Where the evidence lies."""
+
+    submit_json: str
+    report_md: str
+    selftest_log: str
+    patch_diff: str
+    evidence_dir: str
+
+
+class Verdict(Open):
+    """PASS or FAIL, as dashboards want it."""
+
+    schema_version: Literal["scc.verdict.v1"]
+    task_id: Text
+    verdict: Literal["PASS", "FAIL"]
+    reason_code: Annotated[str | None, NotNull] = None
+    messages: list[str]
+    checks: VerdictChecks
+    timestamps: Timestamps
+    links: Links
+
+
+class OutcomeChecks(Open):
+    """The five checks of seed 003."""
+
+    schema_valid: bool
+    scope_clean: bool
+    tests_passed: bool
+    artifacts_complete: bool
+    changed_files_match: bool
+
+
+class Outcome(Open):
+    """What becomes of the task, as a scheduler wants it."""
+
+    schema_version: Annotated[Literal["scc.outcome.v1"] | None, NotNull] = None
+    task_id: Text
+    verdict: Literal["DONE", "RETRY", "ESCALATE", "REJECT"]
+    reason: str
+    checks: OutcomeChecks
+    next_action: Literal["none", "retry", "model_upgrade", "role_escalation", "human", "dlq"]
+
+
+def success_needs_every_check(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """PASS and DONE stand only on checks that all passed."""
+    verdict, checks = message.get("verdict"), message.get("checks")
+    if verdict not in ("PASS", "DONE") or not isinstance(checks, dict):
+        return
+    for check, passed in checks.items():
+        if passed is False:
+            expected = f"a verdict other than {verdict}, because {check} is false"
+            yield Violation("verdict_contradicts_checks", "$.verdict", expected, str(verdict))
+
+
+def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """DONE is followed by nothing; everything else by something."""
+    verdict, following = message.get("verdict"), message.get("next_action")
+    if not isinstance(verdict, str) or not isinstance(following, str):
+        return
+    if verdict == "DONE" and following != "none":
+        fix = Fix("$.next_action", "none")
+        yield Violation("next_action_contradicts", "$.next_action", "none, because the verdict is DONE", excerpt(following), fix)
+    elif verdict in ("RETRY", "ESCALATE", "REJECT") and following == "none":
+        expected = f"what happens next, because the verdict is {verdict}"
+        fix = Fix("$.next_action", "retry") if verdict == "RETRY" else None
+        yield Violation("next_action_contradicts", "$.next_action", expected, "none", fix)
+
+
+VERDICT: Final = Contract(
+    version="scc.verdict.v1",
+    name="verdict",
+    about="The verdict on a submission as PASS or FAIL, with four checks, messages, times and links.",
+    model=Verdict,
+    rules=(is_about_the_task, success_needs_every_check),
+)
+OUTCOME: Final = Contract(
+    version="scc.outcome.v1",
+    name="outcome",
+    about="The verdict on a submission as DONE, RETRY, ESCALATE or REJECT, with five checks and the next action.",
+    model=Outcome,
+    version_key="optional",
+    rules=(is_about_the_task, success_needs_every_check, next_action_fits),
+)

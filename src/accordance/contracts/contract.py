@@ -1,0 +1,147 @@
+"""What a contract is: a pydantic model, its cross-field rules, its normalising rules as data, under one version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
+
+from pydantic import BaseModel
+
+from accordance.contracts.context import Context
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.normalising import Shape
+from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
+from accordance.errors import InvalidContract
+
+M = TypeVar("M", bound=BaseModel)
+
+Rule: TypeAlias = Callable[[JsonObject, Context], Iterable[Violation | Notice]]
+"""A rule across fields. Given the normalised message, which may still be wrong in any field; it must not raise."""
+
+Rewrite: TypeAlias = Callable[[JsonObject, Context], tuple[JsonObject, list[Repair]]]
+"""A normalising step that a table cannot say. Returns the message itself when nothing had to be done."""
+
+VERSION_KEY: Final = "schema_version"
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
+_EMPTY: Final = Shape()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """A use of a contract with a narrower meaning, e.g. a review whose target must be a PLAN."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    narrows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # top-level key -> the words left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upgrade:
+    """How a message of an older version becomes one of this version."""
+
+    source: Contract[Any]
+    function: Callable[[JsonObject], JsonObject]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract(Generic[M]):
+    """One version of one kind of message. Frozen: a version means the same for ever."""
+
+    version: str  # the word on the wire, e.g. "xiaobo_action_v1"
+    model: type[M]
+    name: str = ""  # a short name for people, e.g. "action"
+    about: str = ""  # one line
+    version_key: Literal["required", "optional"] = "required"
+    scopes: tuple[Scope, ...] = ()
+    shape: Shape = _EMPTY
+    rewrites: tuple[Rewrite, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    upgrades: tuple[Upgrade, ...] = ()
+    profiles: Mapping[str, Contract[Any]] = field(default_factory=dict)
+    scope: str = ""  # set on the narrowed copies only
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.version):
+            raise InvalidContract(f"{self.version!r} is no version: letters, digits, _ . - only, at most 100")
+        if not (isinstance(self.model, type) and issubclass(self.model, BaseModel)):
+            raise InvalidContract(f"{self.version}: the model must be a pydantic model class")
+        _check_version_field(self)
+
+    @property
+    def closed(self) -> bool:
+        """Whether unknown keys at the top are violations."""
+        return self.model.model_config.get("extra") == "forbid"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything this contract answers to."""
+        aliases = (alias for scope in self.scopes for alias in (scope.name, *scope.aliases))
+        return tuple(name for name in (self.version, self.name, *aliases) if name)
+
+    def in_scope(self, scope: Scope) -> Contract[M]:
+        """The same contract, narrowed."""
+        return replace(self, scope=scope.name, rules=(*self.rules, *_narrowing(scope)))
+
+    def with_rules(self, *rules: Rule) -> Contract[M]:
+        """The same contract with further rules, to be registered under its own version."""
+        return replace(self, rules=(*self.rules, *rules))
+
+
+def _check_version_field(contract: Contract[Any]) -> None:
+    """The model's own version field, where it has one, must name this version."""
+    field_info = contract.model.model_fields.get(VERSION_KEY)
+    if field_info is None:
+        return
+    if contract.version not in _literals(field_info.annotation):
+        raise InvalidContract(
+            f"{contract.version}: {contract.model.__name__}.{VERSION_KEY} must be Literal[{contract.version!r}]"
+        )
+
+
+def _literals(annotation: object) -> set[object]:
+    """The words of a Literal, also inside of a union."""
+    arguments = get_args(annotation)
+    return {word for argument in arguments for word in (_literals(argument) or {argument})}
+
+
+def _narrowing(scope: Scope) -> Iterable[Rule]:
+    for key, words in scope.narrows.items():
+        yield _one_of(key, words, scope.name)
+
+
+def _one_of(key: str, words: tuple[str, ...], scope: str) -> Rule:
+    def in_this_scope(message: JsonObject, _: Context) -> Iterable[Violation]:
+        found = message.get(key)
+        if found not in words and isinstance(found, str):
+            expected = f"{' or '.join(words)} in scope {scope}"
+            fix = Fix(f"$.{key}", words[0]) if len(words) == 1 else None
+            return (Violation("not_in_enum", f"$.{key}", expected, excerpt(found), fix),)
+        return ()
+
+    return in_this_scope
+
+
+def contract(version: str, **options: Any) -> Callable[[type[M]], type[M]]:  # noqa: ANN401 - passed on to Contract
+    """Turn a pydantic model into a contract: `@contract("my_review_v1", rules=(...))`.
+
+    The contract is found again with `contract_of(Model)`, and every call that takes a contract takes the model too.
+    """
+
+    def declare(model: type[M]) -> type[M]:
+        _DECLARED[model] = Contract(version=version, model=model, **options)
+        return model
+
+    return declare
+
+
+_DECLARED: dict[type[BaseModel], Contract[Any]] = {}
+
+
+def contract_of(model: type[M]) -> Contract[M]:
+    """The contract that was declared on a model."""
+    try:
+        return _DECLARED[model]
+    except KeyError:
+        raise InvalidContract(f"{model.__name__} has no contract; put @contract('…') on it") from None

@@ -1,0 +1,175 @@
+"""What a contract expects at a path, said in a few words, and the one value that would satisfy it, where there is one.
+
+Both are read from the published JSON Schema, so that a report, the schema and the validator can never disagree.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from pydantic import BaseModel
+
+from accordance.contracts.fields import NOT_BLANK, UUID_PATTERN
+from accordance.contracts.jsonpath import JsonObject, Path
+
+_CLOSE_ENOUGH: Final = 0.7
+
+
+@lru_cache(maxsize=256)
+def model_schema(model: type[BaseModel]) -> JsonObject:
+    """The JSON Schema pydantic writes for a model. Cached: do not edit."""
+    return model.model_json_schema(mode="validation")
+
+
+def schema_at(model: type[BaseModel], path: Path) -> JsonObject:
+    """The part of the schema that speaks of a path, or {} where nothing does."""
+    return _schema_at(model, tuple("*" if isinstance(step, int) else step for step in path))
+
+
+@lru_cache(maxsize=1024)
+def _schema_at(model: type[BaseModel], path: tuple[str, ...]) -> JsonObject:
+    root = model_schema(model)
+    node = resolve(root, root)
+    for step in path:
+        following = node.get("items") if step == "*" else _mapping(node.get("properties")).get(step)
+        node = resolve(root, _mapping(following))
+    return node
+
+
+def resolve(root: JsonObject, node: JsonObject) -> JsonObject:
+    """Follow `$ref`, and look through "this or null" at this."""
+    reference = node.get("$ref")
+    if isinstance(reference, str):
+        return resolve(root, _mapping(_mapping(root.get("$defs")).get(reference.rpartition("/")[2])))
+    branches = node.get("anyOf")
+    if isinstance(branches, list):
+        real = [branch for branch in branches if branch != {"type": "null"}]
+        if len(real) == 1:
+            return {**resolve(root, real[0]), "nullable": len(real) < len(branches)}
+    return node
+
+
+def expected_at(model: type[BaseModel], path: Path) -> str:
+    """What may stand at a path, in words."""
+    return describe(schema_at(model, path))
+
+
+def describe(schema: JsonObject) -> str:
+    """What a schema allows, in words."""
+    text = _describe(schema)
+    return f"{text}, or null" if schema.get("nullable") else text
+
+
+def _describe(schema: JsonObject) -> str:  # noqa: PLR0911 - one line per kind of value
+    if "description" in schema and "enum" in schema:
+        return str(schema["description"])
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "enum" in schema:
+        return f"one of {', '.join(map(str, _list(schema['enum'])))}"
+    match schema.get("type"):
+        case "string":
+            return _describe_text(schema)
+        case "integer" | "number" as kind:
+            return f"{'an integer' if kind == 'integer' else 'a number'}{_range(schema)}"
+        case "boolean":
+            return "true or false"
+        case "array":
+            return f"a list{_size(schema, 'minItems', 'maxItems', 'item')}"
+        case "object":
+            return "an object"
+        case _:
+            return "a value"
+
+
+def _describe_text(schema: JsonObject) -> str:
+    if schema.get("format") == "date-time":
+        return "a time such as 2026-01-31T12:00:00Z"
+    if schema.get("pattern") == UUID_PATTERN:
+        return "a UUID such as 123e4567-e89b-42d3-a456-426614174000"
+    if schema.get("pattern") == NOT_BLANK and "maxLength" not in schema:
+        return "a text that is not empty"
+    pattern = schema.get("pattern")
+    shape = f" that matches {pattern}" if pattern not in (None, NOT_BLANK) else ""
+    return f"a text{_size(schema, 'minLength', 'maxLength', 'character')}{shape}"
+
+
+def _range(schema: JsonObject) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    if low is not None:
+        return f" of at least {low}"
+    if high is not None:
+        return f" of at most {high}"
+    above = schema.get("exclusiveMinimum")
+    return f" above {above}" if above is not None else ""
+
+
+def _size(schema: JsonObject, least: str, most: str, noun: str) -> str:
+    low, high = schema.get(least), schema.get(most)
+    if low and high:
+        return f" of {low} to {high} {noun}s"
+    if low:
+        return f" of at least {low} {noun}" + ("" if low == 1 else "s")
+    return f" of at most {high} {noun}s" if high else ""
+
+
+def mended(schema: JsonObject, found: object) -> tuple[object] | None:
+    """The value that was surely meant, in a 1-tuple, or None where it would be a guess."""
+    if "const" in schema:
+        return (schema["const"],)
+    if "enum" in schema:
+        return _nearest_word(_list(schema["enum"]), found)
+    match schema.get("type"):
+        case "integer" | "number":
+            return _as_number(schema, found)
+        case "boolean":
+            return {"true": (True,), "false": (False,)}.get(found) if isinstance(found, str) else None
+        case "array":
+            return _as_list(schema, found)
+        case _:
+            return None
+
+
+def _nearest_word(words: Sequence[object], found: object) -> tuple[object] | None:
+    if isinstance(found, list) and len(found) == 1 and found[0] in words:
+        return (found[0],)
+    if not isinstance(found, str):
+        return None
+    folded = {str(word).casefold(): word for word in words}
+    near = difflib.get_close_matches(found.strip().casefold(), folded, n=2, cutoff=_CLOSE_ENOUGH)
+    return (folded[near[0]],) if len(near) == 1 else None
+
+
+def _as_number(schema: JsonObject, found: object) -> tuple[object] | None:
+    try:
+        number = float(found) if isinstance(found, str | float) else None
+    except ValueError:
+        return None
+    if number is None or not number.is_integer() or abs(number) > 2**53:
+        return None
+    low, high = schema.get("minimum", number), schema.get("maximum", number)
+    fits = isinstance(low, int | float) and isinstance(high, int | float) and low <= number <= high
+    return (int(number),) if fits else None
+
+
+def _as_list(schema: JsonObject, found: object) -> tuple[object] | None:
+    if found is None:
+        return None if schema.get("minItems") else ([],)
+    items = _mapping(schema.get("items"))
+    takes_text = isinstance(found, str) and found.strip() != "" and items.get("type") == "string"
+    takes_object = isinstance(found, dict) and "$ref" in items
+    return ([found],) if takes_text or takes_object else None
+
+
+def _mapping(value: object) -> JsonObject:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _list(value: object) -> list[object]:
+    return list(value) if isinstance(value, list) else []

@@ -1,0 +1,66 @@
+"""JSON paths: where in a message something is. `$.breakdown[2].issues[0].evidence`.
+
+A path is a tuple of keys and indexes; the text form is made last. Keys that are not plain words are quoted
+(`$["we ird"]`), so that every path can be read back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from accordance.errors import InvalidPath
+
+JsonObject: TypeAlias = dict[str, object]
+Path: TypeAlias = tuple[str | int, ...]
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_STEP = re.compile(r'\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
+
+
+def render(path: Iterable[str | int]) -> str:
+    """Write a path as text."""
+    return "$" + "".join(_render_step(step) for step in path)
+
+
+def _render_step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _WORD.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"
+
+
+def parse(text: str) -> Path:
+    """Read a path back from its text."""
+    if not text.startswith("$"):
+        raise InvalidPath(f"a path begins with $, got {text!r}")
+    steps: list[str | int] = []
+    at = 1
+    while at < len(text):
+        match = _STEP.match(text, at)
+        if match is None:
+            raise InvalidPath(f"cannot read {text!r} from {text[at:]!r} on")
+        word, index, quoted = match.groups()
+        steps.append(word if word is not None else int(index) if index is not None else json.loads(quoted))
+        at = match.end()
+    return tuple(steps)
+
+
+def lookup(value: object, path: Path) -> object:
+    """Follow a path into a value."""
+    for step in path:
+        if isinstance(step, str) and isinstance(value, Mapping) and step in value:
+            value = value[step]
+        elif (
+            isinstance(step, int) and isinstance(value, Sequence) and not isinstance(value, str) and step < len(value)
+        ):
+            value = value[step]
+        else:
+            raise InvalidPath(f"{render(path)} leads nowhere")
+    return value
+
+
+def is_within(path: Path, ancestor: Path) -> bool:
+    """Whether `path` is `ancestor` or lies below it."""
+    return path[: len(ancestor)] == ancestor

@@ -1,0 +1,20 @@
+"""The numbers that keep bad input bounded. One place, so that reader, guard and report agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How large a message may be. The defaults leave room for a plan of 50,000 nodes."""
+
+    max_bytes: int = 16 * 1024 * 1024
+    max_depth: int = 64  # the root object counts as one
+    max_digits: int = 4300  # Python refuses to print longer integers
+
+
+LIMITS: Final = Limits()
+MAX_REPORTED: Final = 50  # violations listed; the total is always given
+MAX_EXCERPT: Final = 80  # characters of the message shown in one violation

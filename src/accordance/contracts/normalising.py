@@ -1,0 +1,114 @@
+"""Step 3: a closed table of lossless rewrites, applied before validation, each one recorded.
+
+A `Shape` is the table of one kind of object: which keys have other names, which words have other spellings, which
+wrappers may lie around it. Nothing here supplies a value, changes a decision or drops content; what a rewrite cannot
+keep whole is left alone, and validation reports it. The input is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from accordance.contracts.jsonpath import JsonObject, Path, render
+from accordance.contracts.violation import Repair
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How the words of an enumeration may be written: any letter case, white space around, known aliases."""
+
+    words: tuple[str, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    strip: str = " \t\r\n"
+
+    def canonical(self, written: str) -> str | None:
+        """The word that was meant, or None."""
+        folded = written.strip(self.strip).casefold()
+        for word in self.words:
+            if word.casefold() == folded:
+                return word
+        return next((word for alias, word in self.aliases.items() if alias.casefold() == folded), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The rewrites of one kind of object, as data."""
+
+    renames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # canonical key -> its other names
+    spellings: Mapping[str, Spelling] = field(default_factory=dict)
+    objects: Mapping[str, Shape] = field(default_factory=dict)
+    lists: Mapping[str, Shape] = field(default_factory=dict)
+    wrappers: tuple[str, ...] = ()  # keys of an object around the message,
+    marker: str = ""  # unwrapped only when this key is not at the top already
+
+
+def normalise(message: JsonObject, shape: Shape) -> tuple[JsonObject, list[Repair]]:
+    """Apply a table. Returns the message itself when nothing had to be done."""
+    repairs: list[Repair] = []
+    unwrapped = _unwrap(message, shape, repairs)
+    return _object(unwrapped, shape, (), repairs), repairs
+
+
+def _unwrap(message: JsonObject, shape: Shape, repairs: list[Repair]) -> JsonObject:
+    """Lift the content of one known wrapper, if nothing is lost by it."""
+    if not shape.wrappers or shape.marker in message:
+        return message
+    for key in shape.wrappers:
+        inner = message.get(key)
+        if not isinstance(inner, dict):
+            continue
+        outer = {name: value for name, value in message.items() if name != key}
+        if all(name not in outer or outer[name] == value for name, value in inner.items()):
+            repairs.append(Repair("unwrap", render((key,)), key, None))
+            return {**outer, **inner}
+    return message
+
+
+def _object(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) -> JsonObject:
+    renamed = _rename(value, shape, path, repairs)
+    changed: JsonObject = {}
+    for key, spelling in shape.spellings.items():
+        written = renamed.get(key)
+        if isinstance(written, str) and written not in spelling.words:
+            word = spelling.canonical(written)
+            if word is not None:
+                repairs.append(Repair("spelling", render((*path, key)), written, word))
+                changed[key] = word
+    for key, child in shape.objects.items():
+        inner = renamed.get(key)
+        if isinstance(inner, dict):
+            rewritten = _object(inner, child, (*path, key), repairs)
+            if rewritten is not inner:
+                changed[key] = rewritten
+    for key, child in shape.lists.items():
+        items = renamed.get(key)
+        if isinstance(items, list):
+            rewritten_items = _items(items, child, (*path, key), repairs)
+            if rewritten_items is not items:
+                changed[key] = rewritten_items
+    return {**renamed, **changed} if changed else renamed
+
+
+def _items(items: list[object], shape: Shape, path: Path, repairs: list[Repair]) -> list[object]:
+    before = len(repairs)
+    rewritten = [
+        _object(item, shape, (*path, at), repairs) if isinstance(item, dict) else item for at, item in enumerate(items)
+    ]
+    return rewritten if len(repairs) > before else items
+
+
+def _rename(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) -> JsonObject:
+    """Give keys their canonical names, in place of the alias, so that the order of the message is kept."""
+    names: dict[str, str] = {}
+    for key, aliases in shape.renames.items():
+        if value.get(key) is not None:
+            continue
+        present = [alias for alias in aliases if alias in value]
+        if present and all(value[alias] == value[present[0]] for alias in present):
+            names[present[0]] = key
+            repairs.append(Repair("rename", render((*path, present[0])), present[0], key))
+    if not names:
+        return value
+    replaced = set(names.values())
+    return {names.get(key, key): item for key, item in value.items() if key not in replaced}

@@ -1,0 +1,92 @@
+"""Step 1: bytes to exactly one JSON object, or a typed error that says which rule was broken and where.
+
+The fast parser decides; the guards add what it does not know (overflow, depth). Only when something is wrong does the
+scanner read the text again, to say why. It is the same scanner that watches streams, so both give one answer.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+import jiter
+
+from accordance.contracts.jsonpath import JsonObject, render
+from accordance.contracts.limits import LIMITS, Limits
+from accordance.contracts.scanner import Scanner
+from accordance.errors import Unparseable
+
+
+def read(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
+    """Read one JSON object, strictly. Raises Unparseable, and nothing else, whatever the bytes."""
+    try:
+        data = raw.encode() if isinstance(raw, str) else raw
+    except UnicodeEncodeError:
+        raise _explain(str(raw), limits, "half a character") from None
+    if len(data) > limits.max_bytes:
+        raise too_large(len(data), limits)
+    try:
+        value = jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
+    except ValueError as error:
+        raise _explain(decode(data), limits, str(error)) from None
+    if type(value) is not dict:
+        raise Unparseable("not_object", expected="one JSON object", actual=_kind(value))
+    if not _is_sound(value, limits.max_depth):
+        raise _explain(decode(data), limits, "a number that overflows")
+    return value
+
+
+def too_large(size: int, limits: Limits) -> Unparseable:
+    """The error for a message over the size limit; also for readers that stop early and know only a lower bound."""
+    return Unparseable("too_large", expected=f"at most {limits.max_bytes:,} bytes", actual=f"{size:,} bytes")
+
+
+def decode(data: bytes) -> str:
+    """UTF-8, strictly."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        actual = f"byte 0x{data[error.start]:02x}"
+        raise Unparseable("not_utf8", expected="UTF-8", actual=actual, offset=error.start) from None
+
+
+def _is_sound(value: JsonObject, max_depth: int) -> bool:
+    """No number overflowed to infinity, nothing nested deeper than allowed. Level by level, never recursive."""
+    level: list[object] = [value]
+    for _ in range(max_depth):
+        below: list[object] = []
+        for container in level:
+            for item in container.values() if type(container) is dict else container:  # type: ignore[attr-defined]
+                kind = type(item)
+                if kind is dict or kind is list:
+                    below.append(item)
+                elif kind is float and (item == inf or item == -inf):
+                    return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+def _explain(text: str, limits: Limits, otherwise: str) -> Unparseable:
+    """Find the first flaw of a text the parser refused."""
+    scanner = Scanner(limits)
+    scanner.feed(text)
+    flaw = scanner.end()
+    if flaw is None:
+        return Unparseable("not_json", expected="one JSON object", actual=otherwise)
+    path = render(flaw.path)
+    return Unparseable(flaw.code, expected=flaw.expected, actual=flaw.actual, path=path, offset=flaw.offset)
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case _:
+            return "a list"

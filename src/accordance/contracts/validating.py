@@ -1,0 +1,131 @@
+"""Step 4: a normalised message against its contract, every violation at once.
+
+pydantic judges each field, in strict mode. The rules across fields are run by accordance itself, on the same plain
+message, so that they are reported beside field errors and not hidden by them. A rule does not speak about a place that
+is at fault already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from accordance.contracts.context import Context
+from accordance.contracts.contract import VERSION_KEY, Contract
+from accordance.contracts.expectations import expected_at, mended, schema_at
+from accordance.contracts.jsonpath import JsonObject, Path, is_within, parse, render
+from accordance.contracts.limits import MAX_REPORTED
+from accordance.contracts.violation import Fix, Notice, Violation, excerpt
+
+_CODES: Final = {
+    "missing": "missing",
+    "literal_error": "not_in_enum",
+    "enum": "not_in_enum",
+    "greater_than": "out_of_range",
+    "greater_than_equal": "out_of_range",
+    "less_than": "out_of_range",
+    "less_than_equal": "out_of_range",
+    "string_too_short": "empty",
+    "too_short": "empty",
+    "string_too_long": "too_long",
+    "too_long": "too_many",
+    "string_pattern_mismatch": "bad_format",
+    "bad_format": "bad_format",
+    "extra_forbidden": "unknown_key",
+    "finite_number": "not_finite",
+}
+_UNKNOWN_KEY: Final = "extra_forbidden"
+
+
+@dataclass(slots=True)
+class Findings:
+    """What was found so far. Only the first violations are written out; all are counted."""
+
+    violations: list[Violation] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    faulty: list[Path] = field(default_factory=list)
+    total: int = 0
+
+    def add(self, violation: Violation) -> None:
+        """Count a violation, and list it while there is room."""
+        self.total += 1
+        if len(self.violations) < MAX_REPORTED:
+            self.violations.append(violation)
+
+
+def validate_closed(model: type[BaseModel], message: JsonObject) -> BaseModel:
+    """The typed message, if it is canonical to the letter: every field right, no key unknown."""
+    return model.__pydantic_validator__.validate_python(message, strict=True, extra="forbid")  # type: ignore[no-any-return]
+
+
+def validate_open(model: type[BaseModel], message: JsonObject) -> BaseModel:
+    """The typed message, with keys the contract does not name kept beside it."""
+    return model.__pydantic_validator__.validate_python(message, strict=True, extra="allow")  # type: ignore[no-any-return]
+
+
+def judge_fields(contract: Contract[Any], error: ValidationError, findings: Findings) -> None:
+    """Turn pydantic's errors into violations; unknown keys of an open part into notices."""
+    for details in error.errors(include_url=False):
+        path = details["loc"]
+        if details["type"] == _UNKNOWN_KEY and not _is_closed_at(contract.model, path):
+            findings.notices.append(Notice("unknown_key", render(path), "a key the contract does not name; kept"))
+            continue
+        findings.faulty.append(path)
+        if len(findings.violations) < MAX_REPORTED:
+            findings.violations.append(_violation(contract, details, path))
+        findings.total += 1
+
+
+def _is_closed_at(model: type[BaseModel], path: Path) -> bool:
+    return schema_at(model, path[:-1]).get("additionalProperties") is False
+
+
+def _violation(contract: Contract[Any], details: ErrorDetails, path: Path) -> Violation:
+    kind, found, where = details["type"], details["input"], render(path)
+    if path == (VERSION_KEY,):
+        code = "version_missing" if kind == "missing" else "version_mismatch"
+        actual = "nothing" if kind == "missing" else excerpt(found)
+        return Violation(code, where, f'"{contract.version}"', actual, Fix(where, contract.version))
+    if kind == "missing":
+        return Violation("missing", where, expected_at(contract.model, path), "nothing")
+    if kind == _UNKNOWN_KEY:
+        return Violation("unknown_key", where, "no such key", excerpt(found), Fix(where, op="remove"))
+    schema = schema_at(contract.model, path)
+    value = mended(schema, found)
+    fix = Fix(where, value[0]) if value else None
+    return Violation(_code(details, found), where, expected_at(contract.model, path), excerpt(found), fix)
+
+
+def _code(details: ErrorDetails, found: object) -> str:
+    kind = details["type"]
+    if kind == "string_pattern_mismatch" and isinstance(found, str) and not found.strip():
+        return "empty"
+    return _CODES.get(kind, "wrong_type")
+
+
+def judge_rules(contract: Contract[Any], message: JsonObject, context: Context, findings: Findings) -> None:
+    """Run the rules across fields."""
+    for rule in contract.rules:
+        for finding in rule(message, context):
+            if isinstance(finding, Notice):
+                findings.notices.append(finding)
+            elif not findings.faulty or not _speaks_of_faulty(finding, findings.faulty):
+                findings.add(finding)
+            elif finding.fix:
+                _sharpen(findings.violations, finding)
+
+
+def _speaks_of_faulty(violation: Violation, faulty: Sequence[Path]) -> bool:
+    path = parse(violation.path)
+    return any(is_within(path, fault) for fault in faulty)
+
+
+def _sharpen(violations: list[Violation], sharper: Violation) -> None:
+    """The same fault, but this rule knows the way out."""
+    for at, known in enumerate(violations):
+        if known.code == sharper.code and known.path == sharper.path and known.fix is None:
+            violations[at] = sharper

@@ -1,0 +1,147 @@
+"""The words of a check: what was broken, what was repaired, what came out of it.
+
+An error is an object with fields; the sentence is made from it, last.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final, Generic, Literal, TypeVar
+
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.limits import MAX_EXCERPT
+
+M_co = TypeVar("M_co", covariant=True)
+
+_BRIEF_ITEMS: Final = 3
+_BRIEF_TEXT: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One edit that mends a violation: put `value` at `path`, or take away what is there."""
+
+    path: str
+    value: object = None
+    op: Literal["set", "remove"] = "set"
+
+    def __str__(self) -> str:
+        return f"remove {self.path}" if self.op == "remove" else f"set {self.path} to {excerpt(self.value)}"
+
+    def to_json(self) -> JsonObject:
+        """As plain JSON."""
+        edit: JsonObject = {"op": self.op, "path": self.path}
+        return edit if self.op == "remove" else {**edit, "value": self.value}
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One way in which a message does not honour its contract."""
+
+    code: str  # stable, has a page: accordance explain CODE
+    path: str  # "$.breakdown[2].issues[0].evidence"
+    expected: str
+    actual: str
+    fix: Fix | None = None
+    offset: int | None = None  # only for text that could not be read: where reading stopped, in characters
+
+    def __str__(self) -> str:
+        way_out = f"; fix: {self.fix}" if self.fix else ""
+        return f"{self.path}: expected {self.expected}, got {self.actual} [{self.code}]{way_out}"
+
+    def to_json(self) -> JsonObject:
+        """As plain JSON."""
+        fields: JsonObject = {"code": self.code, "path": self.path, "expected": self.expected, "actual": self.actual}
+        fields["fix"] = self.fix.to_json() if self.fix else None
+        return fields if self.offset is None else {**fields, "offset": self.offset}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something worth knowing about an accepted message: it breaks no rule that must hold."""
+
+    code: str
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message} [{self.code}]"
+
+    def to_json(self) -> JsonObject:
+        """As plain JSON."""
+        return {"code": self.code, "path": self.path, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One declared, lossless rewrite that was applied: by which rule, where, from what to what."""
+
+    rule: str
+    path: str
+    before: object
+    after: object
+    offset: int | None = None  # only for repairs of the text itself
+
+    def __str__(self) -> str:
+        return f"{self.path}: {excerpt(self.before)} -> {excerpt(self.after)} [{self.rule}]"
+
+    def to_json(self) -> JsonObject:
+        """As plain JSON."""
+        fields: JsonObject = {"rule": self.rule, "path": self.path, "before": self.before, "after": self.after}
+        return fields if self.offset is None else {**fields, "offset": self.offset}
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted(Generic[M_co]):
+    """The message honours its contract. `value` is the typed message."""
+
+    value: M_co
+    repairs: tuple[Repair, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+    contract: str = ""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The message does not honour its contract. At most 50 violations are listed; `total` counts all."""
+
+    violations: tuple[Violation, ...]
+    total: int
+    contract: str = ""
+    repairs: tuple[Repair, ...] = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
+    """Show a value as JSON, bounded: a report never repeats the whole message."""
+    if isinstance(value, str):
+        return _shorten(json.dumps(value[: limit + 1], ensure_ascii=False), limit)
+    if isinstance(value, Mapping) and not _is_brief(value.values()):
+        return f"an object with {_count(len(value), 'key')}"
+    if isinstance(value, list | tuple) and not _is_brief(value):
+        return f"a list of {_count(len(value), 'item')}"
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * limit:
+        return f"an integer of {value.bit_length()} bits"
+    return _shorten(json.dumps(value, ensure_ascii=False, default=repr), limit)
+
+
+def _is_brief(items: Collection[object]) -> bool:
+    """Few enough and plain enough to be shown as they are."""
+    return len(items) <= _BRIEF_ITEMS and not any(
+        isinstance(item, Mapping | list | tuple) or (isinstance(item, str) and len(item) > _BRIEF_TEXT) for item in items
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _shorten(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

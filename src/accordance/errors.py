@@ -1,0 +1,107 @@
+"""The error tree. Bad *messages* never raise: they come back as values. These are for everything else.
+
+    AccordanceError
+    +-- Unparseable                the text is not exactly one JSON object (raised by the readers only)
+    +-- UnknownName                a name nobody registered
+    |   +-- UnknownContract
+    |   +-- UnknownCode
+    |   +-- UnknownProfile
+    +-- ContractAlreadyRegistered  a second definition of one version, scope or name
+    +-- InvalidContract            a definition that could never work
+    +-- InvalidContext             a context that does not fit
+    +-- InvalidPath                a JSON path that cannot be read or followed
+    +-- InvalidPattern             a pin that could never match safely
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+
+def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
+    """The known names that look most like `name`, letter case aside."""
+    by_folded = {word.casefold(): word for word in known}
+    found = difflib.get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.5)
+    return tuple(by_folded[word] for word in found)
+
+
+class AccordanceError(Exception):
+    """The root of every error accordance raises on purpose."""
+
+
+class Unparseable(AccordanceError):  # noqa: N818 - named after the event LLM_UNPARSEABLE
+    """The text is not exactly one JSON object. Says which rule it broke and where."""
+
+    def __init__(self, code: str, *, expected: str, actual: str, path: str = "$", offset: int = 0) -> None:
+        super().__init__(code, expected, actual, path, offset)
+        self.code = code
+        self.expected = expected
+        self.actual = actual
+        self.path = path
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return f"{self.code} at offset {self.offset}: expected {self.expected}, got {self.actual}"
+
+
+class UnknownName(AccordanceError):  # noqa: N818
+    """A name that nobody registered. Knows what was known, so the message can offer the way out."""
+
+    kind: ClassVar[str] = "name"
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(sorted(known))
+        self.near = nearest(name, self.known)
+        super().__init__(name, self.known)
+
+    def __str__(self) -> str:
+        offer = f"did you mean {' or '.join(self.near)}?" if self.near else f"known: {', '.join(self.known)}"
+        return f"unknown {self.kind} {self.name!r}; {offer}"
+
+
+class UnknownContract(UnknownName):
+    """No contract, scope or version of that name."""
+
+    kind = "contract"
+
+
+class UnknownCode(UnknownName):
+    """No violation or warning code of that name."""
+
+    kind = "code"
+
+
+class UnknownProfile(UnknownName):
+    """The contract has no profile of that name, or there is no such schema profile."""
+
+    kind = "profile"
+
+
+class ContractAlreadyRegistered(AccordanceError):  # noqa: N818
+    """A version means one thing for ever: a second definition is refused."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"{self.name!r} is registered already; a version is never redefined, give the new one a new name"
+
+
+class InvalidContract(AccordanceError):  # noqa: N818
+    """A contract definition that could never work."""
+
+
+class InvalidContext(AccordanceError):  # noqa: N818
+    """A context that does not fit the messages it is meant for."""
+
+
+class InvalidPath(AccordanceError):  # noqa: N818
+    """A JSON path that cannot be read, or that leads nowhere in the given value."""
+
+
+class InvalidPattern(AccordanceError):  # noqa: N818
+    """A pin that leaves the repository or cannot be matched safely."""
