@@ -11,6 +11,7 @@
     +-- InvalidContext             a context that does not fit
     +-- InvalidPath                a JSON path that cannot be read or followed
     +-- InvalidPattern             a pin that could never match safely
+    +-- InvalidTScore              a score that is no number from 0 to 1
 """
 
 from __future__ import annotations
@@ -105,3 +106,15 @@ class InvalidPath(AccordanceError):  # noqa: N818
 
 class InvalidPattern(AccordanceError):  # noqa: N818
     """A pin that leaves the repository or cannot be matched safely."""
+
+
+class InvalidTScore(AccordanceError):  # noqa: N818
+    """A T-score that is no number from 0 to 1."""
+
+    def __init__(self, fault: str, score: object) -> None:
+        super().__init__(fault, score)
+        self.fault = fault
+        self.score = score
+
+    def __str__(self) -> str:
+        return f"{self.fault}: a T-score is a number from 0 to 1, got {self.score!r}"

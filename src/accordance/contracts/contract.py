@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.normalising import Shape
+from accordance.contracts.normalising import Shape, Spelling
 from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
 from accordance.errors import InvalidContract
 
@@ -26,6 +26,24 @@ Rewrite: TypeAlias = Callable[[JsonObject, Context], tuple[JsonObject, list[Repa
 VERSION_KEY: Final = "schema_version"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 _EMPTY: Final = Shape()
+
+
+@dataclass(frozen=True, slots=True)
+class Respell:
+    """The rewrite for a field that takes any text but has words of its own: a known word gets its canonical spelling."""
+
+    key: str
+    spelling: Spelling
+
+    def __call__(self, message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+        """Respell one top-level field."""
+        written = message.get(self.key)
+        if not isinstance(written, str) or written in self.spelling.words:
+            return message, []
+        word = self.spelling.canonical(written)
+        if word is None:
+            return message, []
+        return {**message, self.key: word}, [Repair("spelling", f"$.{self.key}", written, word)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,7 +136,7 @@ def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]
     selection = _part(_part(message, "vs_metadata"), "final_selection")
     option, t_score = selection.get("option"), selection.get("t_score")
     scores = [score for _, (name, score) in _scored(message) if name == option]
-    if not isinstance(option, str) or not option.strip() or not isinstance(_t_scores(message), list):
+    if not isinstance(option, str) or not option.strip() or not any(_scored(message)):
         return
     if not scores:
         where = "$.vs_metadata.final_selection.option"

@@ -13,10 +13,10 @@ from pydantic import Field, StringConstraints
 
 from accordance.contracts.catalogue.identity import is_about_the_task
 from accordance.contracts.context import Context
-from accordance.contracts.contract import Contract
+from accordance.contracts.contract import Contract, Respell
 from accordance.contracts.fields import Closed, NotNull, Object
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.normalising import Shape, Spelling
+from accordance.contracts.normalising import Spelling
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 
 _PathText: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -175,7 +175,7 @@ SUBMIT: Final = Contract(
     name="submit",
     about="What a coding agent says it did: status, files, tests, artifacts. Closed, and made of claims.",
     model=Submit,
-    shape=Shape(spellings={"reason_code": Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES)}),
+    rewrites=(Respell("reason_code", Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES)),),
     rules=(
         is_about_the_task,
         done_means_exit_code_zero,

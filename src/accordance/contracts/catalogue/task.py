@@ -11,10 +11,10 @@ from pydantic import Field, WithJsonSchema
 from pydantic.functional_validators import AfterValidator
 
 from accordance.contracts.context import NO_CONTEXT, ROLES, Context
-from accordance.contracts.contract import Contract
+from accordance.contracts.contract import Contract, Respell
 from accordance.contracts.fields import NotNull, Object, Open, Text, Uuid
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.normalising import Shape, Spelling
+from accordance.contracts.normalising import Spelling
 from accordance.contracts.pins import Pins, in_both, normal_path
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 from accordance.errors import InvalidPattern, nearest
@@ -163,7 +163,7 @@ TASK: Final = Contract(
     about="What an agent is asked to do: goal, role, pins, tests, budget.",
     model=TaskInput,
     version_key="optional",
-    shape=Shape(spellings={"role": Spelling(tuple(sorted(ROLES)), {"split": "splitter"})}),
+    rewrites=(Respell("role", Spelling(tuple(sorted(ROLES)), {"split": "splitter"})),),
     rules=(
         role_is_known,
         executors_are_known,

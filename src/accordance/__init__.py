@@ -1,0 +1,102 @@
+"""accordance: the contract layer and runtime for LLM agents.
+
+    from accordance import check, feedback
+
+    result = check(text, "xiaobo_action_v1")
+    if result:
+        use(result.value)
+    else:
+        ask_again(feedback(result))
+
+Names are loaded when they are first used, so that `import accordance` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from accordance._version import __version__
+
+if TYPE_CHECKING:
+    from accordance.api import check, check_value, explain, registry, schema
+    from accordance.contracts.context import Context
+    from accordance.contracts.contract import Contract, Scope, Upgrade, contract
+    from accordance.contracts.feedback import feedback
+    from accordance.contracts.fixes import apply_fixes
+    from accordance.contracts.limits import Limits
+    from accordance.contracts.normalising import Shape, Spelling
+    from accordance.contracts.pins import Pins
+    from accordance.contracts.reading import read
+    from accordance.contracts.registry import Registry
+    from accordance.contracts.serialising import dump, dump_json
+    from accordance.contracts.stream import StreamGuard
+    from accordance.contracts.tolerant import read_tolerant
+    from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Repair, Violation
+    from accordance.errors import AccordanceError
+
+_HOME = {
+    "accordance.api": ("check", "check_value", "explain", "registry", "schema"),
+    "accordance.contracts.context": ("Context",),
+    "accordance.contracts.contract": ("Contract", "Scope", "Upgrade", "contract"),
+    "accordance.contracts.feedback": ("feedback",),
+    "accordance.contracts.fixes": ("apply_fixes",),
+    "accordance.contracts.limits": ("Limits",),
+    "accordance.contracts.normalising": ("Shape", "Spelling"),
+    "accordance.contracts.pins": ("Pins",),
+    "accordance.contracts.reading": ("read",),
+    "accordance.contracts.registry": ("Registry",),
+    "accordance.contracts.serialising": ("dump", "dump_json"),
+    "accordance.contracts.stream": ("StreamGuard",),
+    "accordance.contracts.tolerant": ("read_tolerant",),
+    "accordance.contracts.violation": ("Accepted", "Fix", "Notice", "Rejected", "Repair", "Violation"),
+    "accordance.errors": ("AccordanceError",),
+}
+_WHERE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "Accepted",
+    "AccordanceError",
+    "Context",
+    "Contract",
+    "Fix",
+    "Limits",
+    "Notice",
+    "Pins",
+    "Registry",
+    "Rejected",
+    "Repair",
+    "Scope",
+    "Shape",
+    "Spelling",
+    "StreamGuard",
+    "Upgrade",
+    "Violation",
+    "__version__",
+    "apply_fixes",
+    "check",
+    "check_value",
+    "contract",
+    "dump",
+    "dump_json",
+    "explain",
+    "feedback",
+    "read",
+    "read_tolerant",
+    "registry",
+    "schema",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever that name stands for
+    try:
+        module = _WHERE[name]
+    except KeyError:
+        raise AttributeError(f"module 'accordance' has no attribute {name!r}") from None
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

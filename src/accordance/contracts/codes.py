@@ -1,0 +1,121 @@
+"""Every code a check can give, with its page. Codes are stable: they are never renamed and never mean something else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from accordance.errors import UnknownCode
+
+
+@dataclass(frozen=True, slots=True)
+class CodePage:
+    """What a code means and what to do about it."""
+
+    code: str
+    kind: Literal["text", "version", "field", "rule", "warning"]
+    title: str
+    why: str
+    way_out: str
+
+
+def _pages(kind: Literal["text", "version", "field", "rule", "warning"], *rows: tuple[str, str, str, str]) -> tuple[CodePage, ...]:
+    return tuple(CodePage(code, kind, title, why, way_out) for code, title, why, way_out in rows)
+
+
+PAGES: Final = (
+    *_pages(
+        "text",
+        ("text_around", "Text around the object", "The message is more than one JSON object: prose, a code fence or a mark stands before or after it. What surrounds an object could change its meaning, so nothing is cut away in silence.", "Send the object alone. Put explanations into fields of the message. To recover such texts on purpose, use the tolerant reader."),
+        ("not_object", "Not an object", "The text is JSON, but a list, a text, a number or null instead of one object.", "Send one object: { ... }."),
+        ("second_value", "A second value", "After the object another value begins. Two readers could take different ones, so neither is taken.", "Send exactly one object per message."),
+        ("not_json", "Not JSON", "The text breaks the grammar of JSON at the given offset: a trailing comma, a comment, single quotes, NaN, a raw line break in a text.", "Write it as RFC 8259 says. Most models do when they are shown the schema."),
+        ("cut_short", "Cut short", "The text ends before the object does. Usually the model ran into its token limit.", "Raise the limit or ask for a shorter message. A cut message is never completed by guessing."),
+        ("duplicate_key", "A key twice", "One object has the same key twice. Readers disagree on which value counts, so a review could be read as approved by one and refused by the other.", "Write every key once."),
+        ("not_finite", "Not finite", "A number is too large to be held, or is NaN or infinite.", "Write a number that fits."),
+        ("number_too_long", "Number too long", "An integer has more than 4,300 digits.", "Write it as a text if it really is one."),
+        ("lone_surrogate", "Half a character", "A \\u escape gives one half of a surrogate pair. It cannot be stored as UTF-8.", "Write the whole character, or both halves."),
+        ("byte_order_mark", "Byte order mark", "The text begins with a byte order mark, which is no part of JSON.", "Write UTF-8 without it."),
+        ("not_utf8", "Not UTF-8", "The bytes are not UTF-8 at the given offset: a binary file, or another encoding.", "Write UTF-8."),
+        ("too_large", "Too large", "The message is over the size limit of 16 MiB.", "Send large content as a file and name its path."),
+        ("too_deep", "Too deep", "Values are nested deeper than 64 levels.", "Flatten the message."),
+    ),
+    *_pages(
+        "version",
+        ("version_missing", "No schema_version", "The message does not say which contract it follows. A version is never supplied by the reader.", "Add schema_version with the contract's name."),
+        ("version_mismatch", "Another schema_version", "The message names another contract than the one that was asked for. It is compared to the letter.", "Write exactly the version that was asked for, or ask for the one that came."),
+        ("version_unknown", "Unknown schema_version", "No registered contract has that version.", "See accordance contract list."),
+    ),
+    *_pages(
+        "field",
+        ("missing", "Missing", "A field that must be there is not. It is never filled with a default.", "Add it."),
+        ("wrong_type", "Wrong type", "The value has another type. Texts are not read as numbers or booleans, 95.0 is not an integer, null is not absence.", "Write the type that is expected."),
+        ("not_in_enum", "Not one of the words", "The value is none of the words that are allowed here.", "Use one of them; the fix names it where it is clear which one was meant."),
+        ("out_of_range", "Out of range", "A number lies outside its bounds.", "Choose one inside."),
+        ("empty", "Empty", "Nothing stands where something must be: an empty or blank text, an empty list, an empty file.", "Supply it."),
+        ("too_long", "Too long", "A text is longer than allowed.", "Shorten it."),
+        ("too_many", "Too many", "A list has more items than allowed.", "Send fewer."),
+        ("bad_format", "Bad format", "A text does not have the form it must have: a UUID, a time.", "Write it in that form. Times must exist: there is no 30 February."),
+        ("unknown_key", "Unknown key", "The contract does not name this key. In a closed contract that is a violation; in an open one the key is kept and mentioned.", "Remove it, or check its spelling."),
+    ),
+    *_pages(
+        "rule",
+        ("wrong_task", "Another task", "The message is about another task or plan than the one that was asked. Such an answer must never be stored for this one.", "Echo the id that was given, to the letter."),
+        ("branch_missing", "Branch missing", "result_type announces a branch (artifact, needs_input, error) that is not there.", "Add the branch, or choose the result_type that fits."),
+        ("outside_folder", "Outside its folder", "A path leaves the folder it must lie in.", "Use a path under that folder, without ..."),
+        ("unsafe_name", "Unsafe name", "A name contains a path separator, a control character, or is .. itself.", "Use a plain name; the folder is chosen for you."),
+        ("score_contradicts_action", "Score contradicts action", "total_score reaches the threshold if and only if the action is APPROVE.", "Change the one that is wrong. accordance never flips a decision."),
+        ("duplicate_id", "An id twice", "Two things in one plan have the same id.", "Give each its own."),
+        ("other_plan", "Another plan", "A node or edge names another plan than the one it is in.", "Use the plan's own plan_id."),
+        ("dangling_reference", "Dangling reference", "Something refers to a node that is not in the plan.", "Add the node, or correct the id."),
+        ("mixed_and_or", "AND and OR mixed", "Some parts of one parent are combined by AND, others by OR. Saying nothing means AND.", "Use one of them for all parts of a parent; put the others under a goal of their own."),
+        ("cycle", "Cycle", "Following the edges leads back to the same node, so nothing on the way could ever begin.", "Remove one edge of the cycle that is named."),
+        ("second_root", "A second root", "A goal with parts of its own does not lie under the root. The root could be done while it is not.", "Put it under the root with a DECOMPOSE edge, or send it as a plan of its own."),
+        ("phase_missing", "Phase missing", "The level demands a phase that was not executed (Full 0-5, Enhanced 0, 1, 2, 4, Light 1, 4).", "Execute it and list it, or state the level that was really done."),
+        ("sentences", "Too many sentences", "content.summary has more than three sentences.", "Say it in one to three."),
+        ("duplicate_option", "An option twice", "One option has two T-scores, so the selection cannot be checked against it.", "Score every option once."),
+        ("selection_not_listed", "Selection not listed", "The selected option was never scored.", "Select one of the options in t_scores."),
+        ("selection_score_mismatch", "Selection has another score", "The selection repeats its option with another score than the list.", "Use the score of the list."),
+        ("self_handoff", "Handed to itself", "Sender and receiver are the same agent.", "Name the agent that goes on."),
+        ("unknown_role", "Unknown role", "No role of that name is registered.", "Use a registered role, or register it."),
+        ("unknown_executor", "Unknown executor", "No executor of that name is known.", "Use one that is."),
+        ("unsafe_path", "Unsafe path", "A pattern is absolute, contains .. or a backslash or a control character, or begins with ~.", "Write it relative to the repository root."),
+        ("path_in_both", "Allowed and forbidden", "The same path stands in allowed_paths and forbidden_paths.", "Keep it in one of them. Forbidden would win."),
+        ("done_but_failed", "DONE with an exit code", "status is DONE, exit_code is not 0.", "Report FAILED, or what really happened."),
+        ("needs_input_empty", "NEED_INPUT without a question", "status is NEED_INPUT, but needs_input says nothing.", "Say what is missing."),
+        ("out_of_scope", "Out of scope", "A declared path is not inside the task's pins.", "Undo that change, or ask for wider pins."),
+        ("verdict_contradicts_checks", "Verdict contradicts its checks", "PASS or DONE was given although a check failed.", "A verdict follows from its checks."),
+        ("next_action_contradicts", "Next action contradicts the verdict", "DONE is followed by nothing, every other verdict by something.", "Choose the action that fits."),
+        ("seed_error", "An error of the seed's validator", "Profile seed only: the text is the one the seed's own validator gives.", "See the strict profile for the precise fault."),
+    ),
+    *_pages(
+        "warning",
+        ("sum_differs", "Sum differs", "The scores of the breakdown do not add up to total_score.", "Nothing must be done; a full rubric adds up."),
+        ("root_not_goal", "The root is no GOAL", "The root of a plan stands for the whole.", "Make it a GOAL."),
+        ("no_modal_option", "No modal option", "modal_identified is empty, so there was nothing to steer away from.", "List the obvious options."),
+        ("handoff_blocked", "Handoff blocked", "The sender's own check says no. The handoff is well-formed and must not be accepted.", "Mend the answer, then hand it on."),
+        ("files_outside_pins", "Files outside the pins", "A file the task expects to be touched is not allowed by its pins.", "Widen the pins or drop the file. Preflight makes this an error."),
+        ("pins_too_broad", "Pins too broad", "A pin allows the whole repository.", "Pin what the task needs."),
+        ("ci_skipped", "No tests", "The task names no test command, so nothing can be verified.", "Add one."),
+        ("only_a_self_test", "Only a self-test", "A self-test alone verifies nothing.", "Add a real test."),
+        ("needs_input_ignored", "Questions ignored", "needs_input has questions, but status is not NEED_INPUT.", "Use NEED_INPUT to ask."),
+        ("tests_failed_status", "Failed tests, status DONE", "tests.passed is false; status should be FAILED.", "Report FAILED."),
+        ("tests_failed_reason", "Failed tests, other reason", "tests.passed is false; reason_code should be CI_FAILED.", "Use CI_FAILED."),
+        ("tests_without_commands", "Passed without commands", "tests.passed is true, but no command is named.", "Name what was run."),
+        ("allowed_tests_not_run", "Tests not run", "Not every test of the task is among the commands.", "Run them all; the gateway will."),
+        ("duplicate_paths", "A path twice", "A file list names a path twice.", "Nothing must be done; lists are read as sets."),
+        ("changed_and_new", "Changed and new", "A path is both in changed_files and in new_files.", "Keep it in one."),
+        ("new_files_defaulted", "new_files absent", "new_files was left out and read as an empty list.", "Send it, even when empty."),
+        ("seed_warning", "A warning of the seed's validator", "Profile seed only: the text is the one the seed's own validator gives.", "See the strict profile."),
+    ),
+)  # fmt: skip
+
+CODES: Final = {page.code: page for page in PAGES}
+
+
+def explain(code: str) -> CodePage:
+    """The page of a code. Raises UnknownCode, with near matches."""
+    try:
+        return CODES[code.strip().casefold()]
+    except KeyError:
+        raise UnknownCode(code, CODES) from None

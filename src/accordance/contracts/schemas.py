@@ -1,0 +1,158 @@
+"""Schema export: JSON Schema 2020-12 with an `$id`, and the dialects of providers.
+
+A provider's dialect is lossy, and the export says what it lost. It steers generation; it is never the only validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from accordance.contracts.contract import Contract
+from accordance.contracts.expectations import model_schema, resolve
+from accordance.contracts.jsonpath import JsonObject, Path, render
+from accordance.errors import UnknownProfile
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_NAMED: Final = frozenset(("properties", "$defs"))  # keywords whose keys are names, not keywords
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A schema, and what the dialect could not say."""
+
+    schema: JsonObject
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What one reader of schemas can take, as data."""
+
+    about: str
+    without: frozenset[str] = frozenset()  # keywords it refuses or ignores
+    closed: bool = False  # wants additionalProperties: false everywhere
+    all_required: bool = False  # wants every property required
+    inline: bool = False  # wants no $ref
+    one_item_at_most: bool = False  # takes minItems only as 0 or 1
+
+
+_LENGTHS: Final = frozenset(("minLength", "maxLength", "pattern"))
+_BOUNDS: Final = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
+_SIZES: Final = frozenset(("minItems", "maxItems"))
+_PROSE: Final = frozenset(("title", "default"))
+
+DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+    {
+        "json-schema": Dialect(about="JSON Schema 2020-12, complete"),
+        "openai": Dialect(
+            about="OpenAI structured outputs, strict: everything required, nothing further, types and words only",
+            without=_LENGTHS | _BOUNDS | _SIZES | _PROSE | {"format"},
+            closed=True,
+            all_required=True,
+        ),
+        "anthropic": Dialect(
+            about="Anthropic structured outputs: nothing further, no bounds, minItems 0 or 1",
+            without=(_LENGTHS - {"pattern"}) | _BOUNDS | {"maxItems"} | _PROSE,
+            closed=True,
+            one_item_at_most=True,
+        ),
+        "gemini": Dialect(
+            about="Gemini response schema: no $ref, no const, no additionalProperties, no $schema",
+            without=_LENGTHS | _PROSE | {"additionalProperties", "exclusiveMinimum", "exclusiveMaximum"},
+            inline=True,
+        ),
+        "llguidance": Dialect(about="llguidance grammar: complete but for titles", without=_PROSE),
+    }
+)
+
+
+def export_schema(contract: Contract[Any], dialect: str = "json-schema") -> Export:
+    """A contract's schema in a dialect. Rules across fields are in no schema; `check` knows them."""
+    try:
+        wanted = DIALECTS[dialect]
+    except KeyError:
+        raise UnknownProfile(dialect, DIALECTS) from None
+    whole = model_schema(contract.model)
+    if dialect == "json-schema":
+        identified: JsonObject = {"$schema": DIALECT, "$id": f"urn:accordance:contract:{contract.version}"}
+        return Export({**identified, **whole, "title": contract.version, "description": contract.about})
+    writer = _Writer(wanted, whole)
+    schema = writer.write(whole, ())
+    dropped = tuple(dict.fromkeys(writer.dropped))
+    return Export(schema, (*dropped, *_rules_dropped(contract)))
+
+
+def _rules_dropped(contract: Contract[Any]) -> tuple[str, ...]:
+    names = ", ".join(rule.__name__ for rule in contract.rules)
+    return (f"$: the rules across fields ({names})",) if names else ()
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Rewrites a schema for one dialect and notes every loss."""
+
+    dialect: Dialect
+    root: JsonObject
+    dropped: list[str] = field(default_factory=list)
+
+    def write(self, node: JsonObject, path: Path) -> JsonObject:
+        if self.dialect.inline:
+            node = self._inline(node)
+        kept = {key: value for key, value in node.items() if self._keeps(key, value, path)}
+        written = {key: self._child(key, value, path) for key, value in kept.items()}
+        if written.get("type") == "object":
+            self._write_object(written, node, path)
+        return self._say_words(written)
+
+    def _inline(self, node: JsonObject) -> JsonObject:
+        node = {key: value for key, value in node.items() if key != "$defs"}
+        return resolve(self.root, node) if "$ref" in node or "anyOf" in node else node
+
+    def _keeps(self, key: str, value: object, path: Path) -> bool:
+        refused = key in self.dialect.without
+        too_many = self.dialect.one_item_at_most and key == "minItems" and value not in (0, 1)
+        if (refused and key not in _PROSE and key != "additionalProperties") or too_many:
+            self.dropped.append(f"{render(path)}: {key} {value}")
+        return not (refused or too_many)
+
+    def _child(self, key: str, value: object, path: Path) -> object:
+        if key in _NAMED and isinstance(value, dict):
+            below = () if key == "$defs" else path
+            return {name: self.write(part, (*below, name)) for name, part in value.items()}
+        if key == "items" and isinstance(value, dict):
+            return self.write(value, path)
+        if key == "anyOf" and isinstance(value, list):
+            return [self.write(part, path) for part in value]
+        return value
+
+    def _write_object(self, written: JsonObject, node: JsonObject, path: Path) -> None:
+        properties = written.get("properties")
+        if not isinstance(properties, dict):
+            if self.dialect.closed:
+                self.dropped.append(f"{render(path)}: any keys (an open object cannot be said)")
+                written.update({"properties": {}, "required": [], "additionalProperties": False})
+            return
+        if self.dialect.closed:
+            if node.get("additionalProperties") is not False:
+                self.dropped.append(f"{render(path)}: further keys")
+            written["additionalProperties"] = False
+        if self.dialect.all_required:
+            required = written.get("required")
+            optional = set(properties) - set(required if isinstance(required, list) else ())
+            self.dropped.extend(f"{render((*path, name))}: may be absent" for name in sorted(optional))
+            written["required"] = list(properties)
+
+    def _say_words(self, written: JsonObject) -> JsonObject:
+        """Gemini has no const and says null with a flag."""
+        if self.dialect.inline and "const" in written:
+            written["enum"] = [written.pop("const")]
+        if not self.dialect.inline:
+            written.pop("nullable", None)
+        elif written.get("nullable") is False:
+            written.pop("nullable")
+        return written
+
+

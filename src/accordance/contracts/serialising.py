@@ -1,0 +1,24 @@
+"""Writing a typed message back as the JSON it stands for."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import BaseModel
+
+from accordance.contracts.contract import VERSION_KEY
+from accordance.contracts.jsonpath import JsonObject
+
+
+def dump(message: BaseModel) -> JsonObject:
+    """The message as plain JSON: what was sent, under canonical names. A version that has a default is always written."""
+    written: JsonObject = message.model_dump(mode="json", exclude_unset=True)
+    field = type(message).model_fields.get(VERSION_KEY)
+    if VERSION_KEY not in written and field is not None and isinstance(field.default, str):
+        return {VERSION_KEY: field.default, **written}
+    return written
+
+
+def dump_json(message: BaseModel, *, indent: int | None = None) -> str:
+    """The message as JSON text."""
+    return json.dumps(dump(message), ensure_ascii=False, indent=indent)

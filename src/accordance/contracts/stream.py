@@ -1,0 +1,89 @@
+"""The stream guard: says, while a model is still writing, that the message can no longer be accepted.
+
+Generation can then be stopped, and the tokens that were still to come are not paid for.
+"""
+
+from __future__ import annotations
+
+import codecs
+from typing import Any
+
+from accordance.contracts.context import NO_CONTEXT, Context
+from accordance.contracts.contract import VERSION_KEY, Contract
+from accordance.contracts.jsonpath import render
+from accordance.contracts.limits import LIMITS, Limits
+from accordance.contracts.scanner import Flaw, Scanner
+from accordance.contracts.violation import Fix, Violation
+
+
+class StreamGuard:
+    """Feed it the chunks of one message. It answers with the violation that dooms it, or None while there is hope.
+
+    It knows what can be known early: text around the object, a second object, a wrong schema_version or task_id,
+    a key twice, text that is not JSON, limits. A stream it lets pass still has to be checked as a whole.
+    """
+
+    def __init__(
+        self, contract: Contract[Any] | None = None, context: Context = NO_CONTEXT, limits: Limits = LIMITS
+    ) -> None:
+        watched: dict[str, str] = {}
+        if contract is not None:
+            watched[VERSION_KEY] = contract.version
+        if context.task_id is not None:
+            watched["task_id"] = context.task_id
+        self._scanner = Scanner(limits, watched=watched)
+        self._limits = limits
+        self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
+        self._size = 0
+        self._offset = 0
+        self._doom: Violation | None = None
+
+    @property
+    def doom(self) -> Violation | None:
+        """Why the message is doomed, if it is."""
+        return self._doom
+
+    @property
+    def complete(self) -> bool:
+        """Whether a whole object has come, with nothing wrong about it."""
+        return self._doom is None and self._scanner.complete
+
+    def feed(self, chunk: bytes | str) -> Violation | None:
+        """Take the next chunk, as text or as UTF-8 bytes cut anywhere."""
+        if self._doom is not None:
+            return self._doom
+        self._size += len(chunk) if isinstance(chunk, bytes) else _utf8_length(chunk)
+        if self._size > self._limits.max_bytes:
+            self._doom = Violation(
+                "too_large", "$", f"at most {self._limits.max_bytes:,} bytes", "more", None, self._offset
+            )
+            return self._doom
+        try:
+            text = chunk if isinstance(chunk, str) else self._decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            self._doom = Violation("not_utf8", "$", "UTF-8", str(error.reason), None, self._offset)
+            return self._doom
+        self._offset += len(text)
+        return self._judge(self._scanner.feed(text))
+
+    def finish(self) -> Violation | None:
+        """The stream has ended."""
+        if self._doom is not None:
+            return self._doom
+        try:
+            self._decoder.decode(b"", final=True)
+        except UnicodeDecodeError as error:
+            self._doom = Violation("not_utf8", "$", "UTF-8", str(error.reason), None, self._offset)
+            return self._doom
+        return self._judge(self._scanner.end())
+
+    def _judge(self, flaw: Flaw | None) -> Violation | None:
+        if flaw is not None:
+            path = render(flaw.path)
+            fix = Fix(path, flaw.expected[1:-1]) if flaw.code in ("version_mismatch", "wrong_task") else None
+            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, fix, flaw.offset)
+        return self._doom
+
+
+def _utf8_length(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
