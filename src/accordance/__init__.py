@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever that name stands for
+def __getattr__(name: str) -> Any:
     try:
         module = _WHERE[name]
     except KeyError:

@@ -1,17 +1,17 @@
 """The error tree. Bad *messages* never raise: they come back as values. These are for everything else.
 
-    AccordanceError
-    +-- Unparseable                the text is not exactly one JSON object (raised by the readers only)
-    +-- UnknownName                a name nobody registered
-    |   +-- UnknownContract
-    |   +-- UnknownCode
-    |   +-- UnknownProfile
-    +-- ContractAlreadyRegistered  a second definition of one version, scope or name
-    +-- InvalidContract            a definition that could never work
-    +-- InvalidContext             a context that does not fit
-    +-- InvalidPath                a JSON path that cannot be read or followed
-    +-- InvalidPattern             a pin that could never match safely
-    +-- InvalidTScore              a score that is no number from 0 to 1
+AccordanceError
++-- Unparseable                the text is not exactly one JSON object (raised by the readers only)
++-- UnknownName                a name nobody registered
+|   +-- UnknownContract
+|   +-- UnknownCode
+|   +-- UnknownProfile
++-- ContractAlreadyRegistered  a second definition of one version, scope or name
++-- InvalidContract            a definition that could never work
++-- InvalidContext             a context that does not fit
++-- InvalidPath                a JSON path that cannot be read or followed
++-- InvalidPattern             a pin that could never match safely
++-- InvalidTScore              a score that is no number from 0 to 1
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ class ContractAlreadyRegistered(AccordanceError):  # noqa: N818
         self.name = name
 
     def __str__(self) -> str:
-        return f"{self.name!r} is registered already; a version is never redefined, give the new one a new name"
+        return (
+            f"{self.name!r} is registered already; a version is never redefined, give the new one a new name"
+        )
 
 
 class InvalidContract(AccordanceError):  # noqa: N818

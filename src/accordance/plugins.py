@@ -28,4 +28,6 @@ def installed_contracts() -> Iterator[Contract[Any]]:
             elif isinstance(item, type) and issubclass(item, BaseModel):
                 yield contract_of(item)
             else:
-                raise InvalidContract(f"entry point {entry.name} = {entry.value} is neither a Contract nor a model")
+                raise InvalidContract(
+                    f"entry point {entry.name} = {entry.value} is neither a Contract nor a model"
+                )

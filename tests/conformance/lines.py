@@ -25,7 +25,9 @@ class Lines:
     def parametrise(self, metafunc: pytest.Metafunc) -> None:
         """One test per line, named after its id; a line we disagree with must fail, and says why."""
         folder: Path = metafunc.config.getoption("--vectors")
-        metafunc.parametrize("line", [_param(line) for line in read_lines(folder / self.file) if self.wanted(line)])
+        metafunc.parametrize(
+            "line", [_param(line) for line in read_lines(folder / self.file) if self.wanted(line)]
+        )
 
 
 def read_lines(path: Path) -> list[Line]:

@@ -13,8 +13,10 @@ from tests.conformance.lines import Line, Lines
 
 LINES = Lines(
     "gateway.jsonl",
-    lambda line: line["kind"] in ("submit", "task")
-    or (line["kind"] == "scope" and not {"symlinks", "role_policy"} & set(line["facts"])),
+    lambda line: (
+        line["kind"] in ("submit", "task")
+        or (line["kind"] == "scope" and not {"symlinks", "role_policy"} & set(line["facts"]))
+    ),
 )
 
 SUBMIT_ERRORS = {

@@ -68,7 +68,9 @@ def phases(asked: dict[str, Any], expect: dict[str, Any]) -> None:
     for table in ("contract", "harness"):
         wanted = expect[table]
         if "missing" not in wanted:
-            assert asked["vs_level"] not in LEVELS or not all(type(phase) is int for phase in asked["phase_executed"])
+            assert asked["vs_level"] not in LEVELS or not all(
+                type(phase) is int for phase in asked["phase_executed"]
+            )
             with pytest.raises((KeyError, TypeError)):
                 phase_completion(asked["vs_level"], asked["phase_executed"], table)
             continue
@@ -92,13 +94,17 @@ def t_score_class(asked: dict[str, Any], expect: dict[str, Any]) -> None:
 def handoff(message: Any, expect: dict[str, Any]) -> None:
     result = check(json.dumps(message), "agent_handoff_v1")
     assert strict_words(result) == set(expect["strict_errors"])
-    blocked = result.value.blocked_by if isinstance(result, Accepted) and isinstance(result.value, Handoff) else ()
+    blocked = (
+        result.value.blocked_by if isinstance(result, Accepted) and isinstance(result.value, Handoff) else ()
+    )
     assert sorted(blocked) == sorted(expect["blocked_by"])
     assert (isinstance(result, Accepted) and not blocked) == expect["accept"]
 
 
 def strict_words(result: Accepted[Any] | Rejected) -> set[str]:
-    return {strict_word(violation) for violation in violations_of(result) if violation.code not in CONSISTENCY}
+    return {
+        strict_word(violation) for violation in violations_of(result) if violation.code not in CONSISTENCY
+    }
 
 
 def strict_word(violation: Violation) -> str:
@@ -110,7 +116,9 @@ def strict_word(violation: Violation) -> str:
 
 def consistency_words(result: Accepted[Any] | Rejected) -> set[str]:
     return {
-        f"{violation.code}:{json.loads(violation.actual)}" if violation.code == "duplicate_option" else violation.code
+        f"{violation.code}:{json.loads(violation.actual)}"
+        if violation.code == "duplicate_option"
+        else violation.code
         for violation in violations_of(result)
         if violation.code in CONSISTENCY
     }

@@ -57,7 +57,7 @@ def contains(actual: Any, expected: Any) -> bool:
     return type(actual) is type(expected) and bool(actual == expected)
 
 
-def holds(message: dict[str, Any], check_: dict[str, Any]) -> bool:
+def holds(message: dict[str, Any], check_: dict[str, Any]) -> bool:  # noqa: C901 - one case per check
     """One check of the normalised message."""
     nodes = {node["task_id"]: node for node in message.get("nodes", ())}
     edges, root = message.get("edges", []), message.get("plan", {}).get("root_task_id")
@@ -71,7 +71,9 @@ def holds(message: dict[str, Any], check_: dict[str, Any]) -> bool:
             return bool(title[root] == check_["value"])
         case "node_type_of":
             return any(
-                node["node_type"] == check_["value"] for node in nodes.values() if node["title"] == check_["title"]
+                node["node_type"] == check_["value"]
+                for node in nodes.values()
+                if node["title"] == check_["title"]
             )
         case "edge_between":
             wanted = (check_["from"], check_["to"], check_["edge_type"])
@@ -96,8 +98,13 @@ def holds(message: dict[str, Any], check_: dict[str, Any]) -> bool:
 def under(root: str, edges: list[dict[str, Any]]) -> set[str]:
     """Everything DECOMPOSE reaches from the root, by the slow and obvious way."""
     reached = {root}
-    while grown := {
-        edge["to_task_id"] for edge in edges if edge["edge_type"] == "DECOMPOSE" and edge["from_task_id"] in reached
-    } - reached:
+    while (
+        grown := {
+            edge["to_task_id"]
+            for edge in edges
+            if edge["edge_type"] == "DECOMPOSE" and edge["from_task_id"] in reached
+        }
+        - reached
+    ):
         reached |= grown
     return reached

@@ -1,25 +1,45 @@
-"""The path of a message through its contract: parse, identify, normalise, validate. Never an exception for bad input."""
+"""The path of a message through its contract: parse, identify, normalise, validate. Never an exception for bad input.
+
+A message that is canonical to the letter, and most are, takes the short road: one parse, one strict validation by pydantic
+with unknown keys refused, the rules. Only when that fails is anything normalised, validated again and reported.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
 from accordance.contracts.context import NO_CONTEXT, Context
-from accordance.contracts.contract import VERSION_KEY, Contract, contract_of
-from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, contract_of
+from accordance.contracts.expectations import free_parts
+from accordance.contracts.jsonpath import JsonObject, Path
+from accordance.contracts.limits import LIMITS
 from accordance.contracts.normalising import normalise
-from accordance.contracts.reading import read
+from accordance.contracts.reading import free_parts_are_sound, is_sound, parse_object, unsound
 from accordance.contracts.registry import Registry
-from accordance.contracts.validating import Findings, judge_fields, judge_rules, validate_closed, validate_open
+from accordance.contracts.validating import Findings, judge_fields, judge_rules
 from accordance.contracts.violation import Accepted, Rejected, Repair, Violation, excerpt
 from accordance.errors import UnknownProfile, Unparseable, nearest
 
 M = TypeVar("M", bound=BaseModel)
-Reader: TypeAlias = Callable[[bytes | str], JsonObject | tuple[JsonObject, tuple[Repair, ...]]]
+Reader: TypeAlias = Callable[[bytes | str], tuple[JsonObject, tuple[Repair, ...]]]
 ContractLike: TypeAlias = "str | Contract[Any] | type[BaseModel] | None"
+
+_NOTHING: Final = ()  # Python keeps one empty tuple, so `is` asks what `==` would
+
+
+class _Road(NamedTuple):
+    """A contract with everything looked up that each check needs."""
+
+    contract: Contract[Any]
+    label: str
+    validate: Callable[..., Any]
+    rewrites: tuple[Rewrite, ...]
+    rules: tuple[Rule, ...]
+    is_upgradable: bool  # an older version may come
+    free: tuple[Path, ...]  # the places where a message may nest as deep as it likes
 
 
 class Checker:
@@ -27,14 +47,25 @@ class Checker:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
+        self._roads: dict[ContractLike, _Road] = {}
 
     @overload
     def check(
-        self, raw: bytes | str, contract: Contract[M] | type[M], context: Context = ..., *, reader: Reader = ...
+        self,
+        raw: bytes | str,
+        contract: Contract[M] | type[M],
+        context: Context = ...,
+        *,
+        reader: Reader | None = ...,
     ) -> Accepted[M] | Rejected: ...
     @overload
     def check(
-        self, raw: bytes | str, contract: str | None = ..., context: Context = ..., *, reader: Reader = ...
+        self,
+        raw: bytes | str,
+        contract: str | None = ...,
+        context: Context = ...,
+        *,
+        reader: Reader | None = ...,
     ) -> Accepted[Any] | Rejected: ...
 
     def check(
@@ -43,47 +74,63 @@ class Checker:
         contract: ContractLike = None,
         context: Context = NO_CONTEXT,
         *,
-        reader: Reader = read,
+        reader: Reader | None = None,
     ) -> Accepted[Any] | Rejected:
-        """Check one message. Raises only for a contract name nobody registered."""
-        resolved = self._resolve(contract, context)
+        """Check one message, read strictly unless another reader is given. Raises only for a contract nobody knows."""
+        road = self._roads.get(contract) if context.profile == "strict" else None
+        if road is None:
+            road = self._find_road(contract, context)
+        repairs: tuple[Repair, ...] = ()
         try:
-            found = reader(raw)  # 1 parse
+            if reader is None:
+                message = parse_object(raw)  # 1 parse
+            else:
+                message, repairs = reader(raw)
         except Unparseable as flaw:
-            return _unparseable(flaw, resolved)
-        message, repairs = found if isinstance(found, tuple) else (found, ())
-        return self._check_message(message, resolved, context, repairs)
+            return _unparseable(flaw, road)
+        if road is None or road.is_upgradable:
+            result = self._conform(message, road, context, repairs)  # 2 identify
+        else:
+            result = conform(message, road, context, repairs)  # 3 normalise, 4 validate
+        if result.repairs is _NOTHING and type(result) is Accepted and result.warnings is _NOTHING and road:
+            # It took the short road: pydantic has seen every value, none is infinite. Only free parts can be too deep.
+            sound = not road.free or free_parts_are_sound(message, road.free, LIMITS.max_depth)
+        else:
+            sound = is_sound(message, LIMITS.max_depth)
+        return result if sound else _unparseable(unsound(raw, LIMITS), road)
 
     def check_value(
         self, message: JsonObject, contract: ContractLike = None, context: Context = NO_CONTEXT
     ) -> Accepted[Any] | Rejected:
-        """Check a message that was parsed already. It is never changed."""
-        return self._check_message(message, self._resolve(contract, context), context, ())
+        """Check a message that was parsed already, by a reader that can be trusted. It is never changed."""
+        return self._conform(message, self._find_road(contract, context), context, ())
 
-    def _check_message(
-        self,
-        message: JsonObject,
-        contract: Contract[Any] | None,
-        context: Context,
-        repairs: tuple[Repair, ...],
+    def _find_road(self, contract: ContractLike, context: Context) -> _Road | None:
+        match contract:
+            case None:
+                return None
+            case str():
+                found = self._registry.get(contract)
+            case Contract():
+                found = contract
+            case _:
+                found = contract_of(contract)
+        road = _pave(_in_profile(found, context))
+        if context.profile == "strict":
+            self._roads[contract] = road
+        return road
+
+    def _conform(
+        self, message: JsonObject, road: _Road | None, context: Context, repairs: tuple[Repair, ...]
     ) -> Accepted[Any] | Rejected:
-        if contract is None:
-            named = self._identify(message)  # 2 identify
+        if road is None:
+            named = self._identify(message)
             if isinstance(named, Rejected):
                 return named
-            contract = _in_profile(named, context)
-        if contract.upgrades and message.get(VERSION_KEY) != contract.version:
-            return self._check_older(message, contract, context, repairs)
-        return conform(message, contract, context, repairs)
-
-    def _resolve(self, contract: ContractLike, context: Context) -> Contract[Any] | None:
-        if contract is None:
-            return None
-        if isinstance(contract, str):
-            contract = self._registry.get(contract)
-        elif not isinstance(contract, Contract):
-            contract = contract_of(contract)
-        return contract if context.profile == "strict" else _in_profile(contract, context)
+            road = _pave(_in_profile(named, context))
+        if road.is_upgradable and message.get(VERSION_KEY) != road.contract.version:
+            return self._conform_older(message, road, context, repairs)
+        return conform(message, road, context, repairs)
 
     def _identify(self, message: JsonObject) -> Contract[Any] | Rejected:
         named = message.get(VERSION_KEY)
@@ -97,74 +144,81 @@ class Checker:
         expected = f"one of {', '.join(near or known)}"
         return Rejected((Violation(code, f"$.{VERSION_KEY}", expected, actual),), 1)
 
-    def _check_older(
-        self, message: JsonObject, contract: Contract[Any], context: Context, repairs: tuple[Repair, ...]
+    def _conform_older(
+        self, message: JsonObject, road: _Road, context: Context, repairs: tuple[Repair, ...]
     ) -> Accepted[Any] | Rejected:
         """A message of an older version: check it as what it is, then raise it step by step."""
-        version = message.get(VERSION_KEY)
-        for upgrade in contract.upgrades:
-            if upgrade.source.version != version and not upgrade.source.upgrades:
+        for upgrade in road.contract.upgrades:
+            if upgrade.source.version != message.get(VERSION_KEY) and not upgrade.source.upgrades:
                 continue
-            older = self._check_message(message, upgrade.source, context, repairs)
+            older = self._conform(message, _pave(upgrade.source), context, repairs)
             if isinstance(older, Rejected):
                 return older
-            raised = upgrade.function(older.value.model_dump(mode="json"))
-            repair = Repair("upgrade", "$", upgrade.source.version, contract.version)
-            return conform(raised, contract, context, (*older.repairs, repair))
-        return conform(message, contract, context, repairs)
+            raised = upgrade.function(older.value.model_dump(mode="json", exclude_unset=True))
+            repair = Repair("upgrade", "$", upgrade.source.version, road.contract.version)
+            return conform(raised, road, context, (*older.repairs, repair))
+        return conform(message, road, context, repairs)
 
 
 def conform(
-    message: JsonObject, contract: Contract[Any], context: Context, repairs: tuple[Repair, ...] = ()
+    message: JsonObject, road: _Road, context: Context, repairs: tuple[Repair, ...] = ()
 ) -> Accepted[Any] | Rejected:
-    """Steps 3 and 4. A message that is canonical already needs no normalising, so that is tried first."""
-    findings = Findings()
-    canonical = message
+    """Steps 3 and 4: normalise and validate."""
     try:
-        value = validate_closed(contract.model, message)
-        canonical, more = _rewrite(message, contract, context)
-        if more:
-            value = validate_closed(contract.model, canonical)
+        value = road.validate(message, strict=True, extra="forbid")
+        for rewrite in road.rewrites:
+            rewritten, more = rewrite(message, context)
+            if more:
+                return conform(rewritten, road, context, (*repairs, *more))
+        for rule in road.rules:
+            for _ in rule(message, context):
+                return _report(message, value, road, context, Findings(repairs=repairs))
     except ValidationError as error:
-        canonical, more = _normalise(message, contract, context)
-        value = _revalidate(canonical, contract, error if canonical is message else None, findings)
-    judge_rules(contract, canonical, context, findings)
-    if more:
-        repairs = (*repairs, *more)
-    name = contract.scope or contract.version
-    if findings.total:
-        return Rejected(tuple(findings.violations), findings.total, name, repairs)
-    return Accepted(value, repairs, tuple(findings.notices), name)
+        return _conform_at_length(message, road, context, error, repairs)
+    return Accepted(value, repairs, (), road.label)
 
 
-def _normalise(
-    message: JsonObject, contract: Contract[Any], context: Context
-) -> tuple[JsonObject, list[Repair]]:
-    renamed, repairs = normalise(message, contract.shape)
-    rewritten, more = _rewrite(renamed, contract, context)
-    return rewritten, repairs + more
-
-
-def _rewrite(message: JsonObject, contract: Contract[Any], context: Context) -> tuple[JsonObject, list[Repair]]:
-    repairs: list[Repair] = []
-    for rewrite in contract.rewrites:
-        message, more = rewrite(message, context)
-        repairs += more
-    return message, repairs
-
-
-def _revalidate(
-    message: JsonObject, contract: Contract[Any], known: ValidationError | None, findings: Findings
-) -> BaseModel | None:
-    """Validate after normalising; an error that is known still holds, because nothing was changed."""
-    error = known
-    if error is None:
+def _conform_at_length(
+    message: JsonObject, road: _Road, context: Context, error: ValidationError, repairs: tuple[Repair, ...]
+) -> Accepted[Any] | Rejected:
+    """Normalise; validate what came of it; report everything."""
+    normal, more = normalise(message, road.contract.shape)
+    for rewrite in (*road.contract.mends, *road.rewrites):
+        normal, further = rewrite(normal, context)
+        more += further
+    findings = Findings(repairs=(*repairs, *more))
+    if normal is not message:
         try:
-            return validate_closed(contract.model, message)
+            return _report(
+                normal, road.validate(normal, strict=True, extra="forbid"), road, context, findings
+            )
         except ValidationError as found:
             error = found
-    judge_fields(contract, error, findings)
-    return None if findings.total else validate_open(contract.model, message)
+    judge_fields(road.contract, error, findings)
+    value = None if findings.total else road.validate(normal, strict=True, extra="allow")
+    return _report(normal, value, road, context, findings)
+
+
+def _report(
+    message: JsonObject, value: BaseModel | None, road: _Road, context: Context, findings: Findings
+) -> Accepted[Any] | Rejected:
+    judge_rules(road.rules, message, context, findings)
+    if findings.total:
+        return Rejected(tuple(findings.violations), findings.total, road.label, findings.repairs)
+    return Accepted(value, findings.repairs, tuple(findings.notices), road.label)
+
+
+def _pave(contract: Contract[Any]) -> _Road:
+    validate = contract.model.__pydantic_validator__.validate_python
+    return _Road(
+        contract,
+        contract.scope or contract.version,
+        validate,
+        contract.rewrites,
+        contract.rules,
+        bool(contract.upgrades),
+        free_parts(contract.model),
+    )
 
 
 def _in_profile(contract: Contract[Any], context: Context) -> Contract[Any]:
@@ -176,6 +230,6 @@ def _in_profile(contract: Contract[Any], context: Context) -> Contract[Any]:
         raise UnknownProfile(context.profile, ("strict", *contract.profiles)) from None
 
 
-def _unparseable(flaw: Unparseable, contract: Contract[Any] | None) -> Rejected:
+def _unparseable(flaw: Unparseable, road: _Road | None) -> Rejected:
     violation = Violation(flaw.code, flaw.path, flaw.expected, flaw.actual, None, flaw.offset)
-    return Rejected((violation,), 1, (contract.scope or contract.version) if contract else "")
+    return Rejected((violation,), 1, road.label if road else "")

@@ -19,7 +19,9 @@ class CodePage:
     way_out: str
 
 
-def _pages(kind: Literal["text", "version", "field", "rule", "warning"], *rows: tuple[str, str, str, str]) -> tuple[CodePage, ...]:
+def _pages(
+    kind: Literal["text", "version", "field", "rule", "warning"], *rows: tuple[str, str, str, str]
+) -> tuple[CodePage, ...]:
     return tuple(CodePage(code, kind, title, why, way_out) for code, title, why, way_out in rows)
 
 

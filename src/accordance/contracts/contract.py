@@ -38,7 +38,7 @@ class Respell:
     def __call__(self, message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
         """Respell one top-level field."""
         written = message.get(self.key)
-        if not isinstance(written, str) or written in self.spelling.words:
+        if not isinstance(written, str) or written in self.spelling.known:
             return message, []
         word = self.spelling.canonical(written)
         if word is None:
@@ -63,7 +63,7 @@ class Upgrade:
     function: Callable[[JsonObject], JsonObject]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contract(Generic[M]):
     """One version of one kind of message. Frozen: a version means the same for ever."""
 
@@ -74,7 +74,8 @@ class Contract(Generic[M]):
     version_key: Literal["required", "optional"] = "required"
     scopes: tuple[Scope, ...] = ()
     shape: Shape = _EMPTY
-    rewrites: tuple[Rewrite, ...] = ()
+    mends: tuple[Rewrite, ...] = ()  # steps only a message that is not canonical can need
+    rewrites: tuple[Rewrite, ...] = ()  # steps every message must go through
     rules: tuple[Rule, ...] = ()
     upgrades: tuple[Upgrade, ...] = ()
     profiles: Mapping[str, Contract[Any]] = field(default_factory=dict)
@@ -83,7 +84,8 @@ class Contract(Generic[M]):
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.version):
             raise InvalidContract(f"{self.version!r} is no version: letters, digits, _ . - only, at most 100")
-        if not (isinstance(self.model, type) and issubclass(self.model, BaseModel)):
+        model: object = self.model
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
             raise InvalidContract(f"{self.version}: the model must be a pydantic model class")
         _check_version_field(self)
 
@@ -141,7 +143,7 @@ def _one_of(key: str, words: tuple[str, ...], scope: str) -> Rule:
     return in_this_scope
 
 
-def contract(version: str, **options: Any) -> Callable[[type[M]], type[M]]:  # noqa: ANN401 - passed on to Contract
+def contract(version: str, **options: Any) -> Callable[[type[M]], type[M]]:
     """Turn a pydantic model into a contract: `@contract("my_review_v1", rules=(...))`.
 
     The contract is found again with `contract_of(Model)`, and every call that takes a contract takes the model too.

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 
@@ -17,27 +17,67 @@ from accordance.contracts.fields import NOT_BLANK, UUID_PATTERN
 from accordance.contracts.jsonpath import JsonObject, Path
 
 _CLOSE_ENOUGH: Final = 0.7
+_LONGEST_WORD: Final = 40  # what is longer is no misspelt word
 
 
-@lru_cache(maxsize=256)
+_SCHEMAS: Final[dict[type[BaseModel], JsonObject]] = {}
+
+
 def model_schema(model: type[BaseModel]) -> JsonObject:
-    """The JSON Schema pydantic writes for a model. Cached: do not edit."""
-    return model.model_json_schema(mode="validation")
+    """The JSON Schema pydantic writes for a model. Kept: do not edit."""
+    found = _SCHEMAS.get(model)
+    if found is None:
+        found = _SCHEMAS[model] = model.model_json_schema(mode="validation")
+    return found
 
 
-def schema_at(model: type[BaseModel], path: Path) -> JsonObject:
-    """The part of the schema that speaks of a path, or {} where nothing does."""
-    return _schema_at(model, tuple("*" if isinstance(step, int) else step for step in path))
+class Expectation(NamedTuple):
+    """What may stand at a place."""
+
+    text: str
+    schema: JsonObject
+    optional: bool
+
+
+def expectation_at(model: type[BaseModel], path: Path) -> Expectation:
+    """What a model expects at a path."""
+    return _expectation_at(model, tuple(["*" if isinstance(step, int) else step for step in path]))
 
 
 @lru_cache(maxsize=1024)
-def _schema_at(model: type[BaseModel], path: tuple[str, ...]) -> JsonObject:
+def _expectation_at(model: type[BaseModel], path: tuple[str, ...]) -> Expectation:
     root = model_schema(model)
-    node = resolve(root, root)
+    node, optional = resolve(root, root), False
     for step in path:
+        required = _list(node.get("required"))
+        optional = step != "*" and step not in required
         following = node.get("items") if step == "*" else _mapping(node.get("properties")).get(step)
         node = resolve(root, _mapping(following))
-    return node
+    return Expectation(describe(node), node, optional)
+
+
+def free_parts(model: type[BaseModel]) -> tuple[Path, ...]:
+    """The places that take any JSON at all, so that a valid message could nest there without bound."""
+    root = model_schema(model)
+    return tuple(_free_below(root, resolve(root, root), (), ()))
+
+
+def _free_below(root: JsonObject, node: JsonObject, path: Path, above: tuple[str, ...]) -> Iterator[Path]:
+    properties, items = _mapping(node.get("properties")), node.get("items")
+    name = str(node.get("title", ""))
+    if _is_free(node) or (
+        properties and name in above
+    ):  # a model that contains itself nests without bound too
+        yield path
+    elif isinstance(items, dict) and any(True for _ in _free_below(root, resolve(root, items), path, above)):
+        yield path  # somewhere in the list: the whole list has to be looked at
+    for key, part in properties.items() if name not in above else ():
+        yield from _free_below(root, resolve(root, _mapping(part)), (*path, key), (*above, name))
+
+
+def _is_free(node: JsonObject) -> bool:
+    says_something = {"type", "enum", "const"} & node.keys()
+    return not says_something or (node.get("type") == "object" and "properties" not in node)
 
 
 def resolve(root: JsonObject, node: JsonObject) -> JsonObject:
@@ -53,18 +93,13 @@ def resolve(root: JsonObject, node: JsonObject) -> JsonObject:
     return node
 
 
-def expected_at(model: type[BaseModel], path: Path) -> str:
-    """What may stand at a path, in words."""
-    return describe(schema_at(model, path))
-
-
 def describe(schema: JsonObject) -> str:
     """What a schema allows, in words."""
     text = _describe(schema)
     return f"{text}, or null" if schema.get("nullable") else text
 
 
-def _describe(schema: JsonObject) -> str:  # noqa: PLR0911 - one line per kind of value
+def _describe(schema: JsonObject) -> str:
     if "description" in schema and "enum" in schema:
         return str(schema["description"])
     if "const" in schema:
@@ -142,16 +177,20 @@ def _nearest_word(words: Sequence[object], found: object) -> tuple[object] | Non
     if not isinstance(found, str):
         return None
     folded = {str(word).casefold(): word for word in words}
+    if len(found) > _LONGEST_WORD:
+        return None
     near = difflib.get_close_matches(found.strip().casefold(), folded, n=2, cutoff=_CLOSE_ENOUGH)
     return (folded[near[0]],) if len(near) == 1 else None
 
 
 def _as_number(schema: JsonObject, found: object) -> tuple[object] | None:
+    if not isinstance(found, str | float):
+        return None
     try:
-        number = float(found) if isinstance(found, str | float) else None
+        number = float(found)
     except ValueError:
         return None
-    if number is None or not number.is_integer() or abs(number) > 2**53:
+    if not number.is_integer() or abs(number) > 2**53:
         return None
     low, high = schema.get("minimum", number), schema.get("maximum", number)
     fits = isinstance(low, int | float) and isinstance(high, int | float) and low <= number <= high

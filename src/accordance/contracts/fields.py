@@ -69,7 +69,9 @@ Uuid: TypeAlias = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 Time: TypeAlias = Annotated[str, AfterValidator(_real_time), Field(json_schema_extra={"format": "date-time"})]
 Score: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Flag: TypeAlias = Annotated[
-    bool, BeforeValidator(_flag), WithJsonSchema({"enum": [True, False, 0, 1], "description": "true or false"})
+    bool,
+    BeforeValidator(_flag),
+    WithJsonSchema({"enum": [True, False, 0, 1], "description": "true or false"}),
 ]
 Object: TypeAlias = dict[str, JsonValue]
 Items: TypeAlias = list[JsonValue]

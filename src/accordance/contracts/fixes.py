@@ -27,9 +27,8 @@ def _backwards(path: Path) -> tuple[tuple[int, int, str], ...]:
 
 
 def _set(message: JsonObject, path: Path, fix: Fix) -> None:
-    *parents, last = path
-    parent = lookup(message, tuple(parents))
-    if isinstance(parent, dict) and isinstance(last, str):
+    parent, last = lookup(message, path[:-1]), path[-1]
+    if isinstance(parent, dict):
         parent[last] = copy.deepcopy(fix.value)
     elif isinstance(parent, list) and isinstance(last, int) and last < len(parent):
         parent[last] = copy.deepcopy(fix.value)
@@ -38,9 +37,8 @@ def _set(message: JsonObject, path: Path, fix: Fix) -> None:
 
 
 def _remove(message: JsonObject, path: Path) -> None:
-    *parents, last = path
-    parent = lookup(message, tuple(parents))
-    if isinstance(parent, dict) and isinstance(last, str):
+    parent, last = lookup(message, path[:-1]), path[-1]
+    if isinstance(parent, dict):
         parent.pop(last, None)
-    elif isinstance(parent, list) and isinstance(last, int) and last < len(parent):
+    elif isinstance(parent, list) and isinstance(last, int):
         parent.pop(last)

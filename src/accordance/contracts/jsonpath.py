@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 from accordance.errors import InvalidPath
@@ -22,13 +23,12 @@ _STEP = re.compile(r'\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\
 
 def render(path: Iterable[str | int]) -> str:
     """Write a path as text."""
-    return "$" + "".join(_render_step(step) for step in path)
+    return "$" + "".join([f"[{step}]" if isinstance(step, int) else _render_key(step) for step in path])
 
 
-def _render_step(step: str | int) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    return f".{step}" if _WORD.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"
+@lru_cache(maxsize=1024)
+def _render_key(key: str) -> str:
+    return f".{key}" if _WORD.fullmatch(key) else f"[{json.dumps(key, ensure_ascii=False)}]"
 
 
 def parse(text: str) -> Path:
@@ -50,11 +50,9 @@ def parse(text: str) -> Path:
 def lookup(value: object, path: Path) -> object:
     """Follow a path into a value."""
     for step in path:
-        if isinstance(step, str) and isinstance(value, Mapping) and step in value:
+        if isinstance(value, Mapping) and step in value:
             value = value[step]
-        elif (
-            isinstance(step, int) and isinstance(value, Sequence) and not isinstance(value, str) and step < len(value)
-        ):
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
             value = value[step]
         else:
             raise InvalidPath(f"{render(path)} leads nowhere")

@@ -21,6 +21,10 @@ class Spelling:
     words: tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=dict)
     strip: str = " \t\r\n"
+    known: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "known", frozenset(self.words))
 
     def canonical(self, written: str) -> str | None:
         """The word that was meant, or None."""
@@ -41,6 +45,11 @@ class Shape:
     lists: Mapping[str, Shape] = field(default_factory=dict)
     wrappers: tuple[str, ...] = ()  # keys of an object around the message,
     marker: str = ""  # unwrapped only when this key is not at the top already
+    aliases: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = frozenset(alias for aliases in self.renames.values() for alias in aliases)
+        object.__setattr__(self, "aliases", names)
 
 
 def normalise(message: JsonObject, shape: Shape) -> tuple[JsonObject, list[Repair]]:
@@ -70,7 +79,7 @@ def _object(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) 
     changed: JsonObject = {}
     for key, spelling in shape.spellings.items():
         written = renamed.get(key)
-        if isinstance(written, str) and written not in spelling.words:
+        if isinstance(written, str) and written not in spelling.known:
             word = spelling.canonical(written)
             if word is not None:
                 repairs.append(Repair("spelling", render((*path, key)), written, word))
@@ -93,13 +102,16 @@ def _object(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) 
 def _items(items: list[object], shape: Shape, path: Path, repairs: list[Repair]) -> list[object]:
     before = len(repairs)
     rewritten = [
-        _object(item, shape, (*path, at), repairs) if isinstance(item, dict) else item for at, item in enumerate(items)
+        _object(item, shape, (*path, at), repairs) if isinstance(item, dict) else item
+        for at, item in enumerate(items)
     ]
     return rewritten if len(repairs) > before else items
 
 
 def _rename(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) -> JsonObject:
     """Give keys their canonical names, in place of the alias, so that the order of the message is kept."""
+    if shape.aliases.isdisjoint(value):
+        return value
     names: dict[str, str] = {}
     for key, aliases in shape.renames.items():
         if value.get(key) is not None:

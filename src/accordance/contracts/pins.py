@@ -28,7 +28,9 @@ def normal_path(path: str) -> str | None:
     """The one spelling of a path below the root, or None when it is unsafe to judge."""
     if not path or _UNSAFE.search(path):
         return None
-    segments = [segment for segment in unicodedata.normalize("NFC", path).split("/") if segment not in ("", ".")]
+    segments = [
+        segment for segment in unicodedata.normalize("NFC", path).split("/") if segment not in ("", ".")
+    ]
     return None if ".." in segments or not segments else "/".join(segments)
 
 

@@ -7,17 +7,28 @@ scanner read the text again, to say why. It is the same scanner that watches str
 from __future__ import annotations
 
 from math import inf
+from typing import Final
 
 import jiter
 
-from accordance.contracts.jsonpath import JsonObject, render
+from accordance.contracts.jsonpath import JsonObject, Path, render
 from accordance.contracts.limits import LIMITS, Limits
 from accordance.contracts.scanner import Scanner
 from accordance.errors import Unparseable
 
+_INFINITE: Final = (inf, -inf)
+
 
 def read(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
     """Read one JSON object, strictly. Raises Unparseable, and nothing else, whatever the bytes."""
+    value = parse_object(raw, limits)
+    if not is_sound(value, limits.max_depth):
+        raise unsound(raw, limits)
+    return value
+
+
+def parse_object(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
+    """Everything but the guards of `is_sound`, for a caller that can see for itself whether they are needed."""
     try:
         data = raw.encode() if isinstance(raw, str) else raw
     except UnicodeEncodeError:
@@ -30,9 +41,12 @@ def read(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
         raise _explain(decode(data), limits, str(error)) from None
     if type(value) is not dict:
         raise Unparseable("not_object", expected="one JSON object", actual=_kind(value))
-    if not _is_sound(value, limits.max_depth):
-        raise _explain(decode(data), limits, "a number that overflows")
     return value
+
+
+def unsound(raw: bytes | str, limits: Limits) -> Unparseable:
+    """The error for a message that parses but is not sound."""
+    return _explain(raw if isinstance(raw, str) else decode(raw), limits, "a number that overflows")
 
 
 def too_large(size: int, limits: Limits) -> Unparseable:
@@ -49,7 +63,7 @@ def decode(data: bytes) -> str:
         raise Unparseable("not_utf8", expected="UTF-8", actual=actual, offset=error.start) from None
 
 
-def _is_sound(value: JsonObject, max_depth: int) -> bool:
+def is_sound(value: JsonObject | list[object], max_depth: int) -> bool:
     """No number overflowed to infinity, nothing nested deeper than allowed. Level by level, never recursive."""
     level: list[object] = [value]
     for _ in range(max_depth):
@@ -59,12 +73,23 @@ def _is_sound(value: JsonObject, max_depth: int) -> bool:
                 kind = type(item)
                 if kind is dict or kind is list:
                     below.append(item)
-                elif kind is float and (item == inf or item == -inf):
+                elif kind is float and (item in _INFINITE):
                     return False
         if not below:
             return True
         level = below
     return False
+
+
+def free_parts_are_sound(message: JsonObject, places: tuple[Path, ...], max_depth: int) -> bool:
+    """The same question, asked only at the places where a message may nest as it likes."""
+    for place in places:
+        part: object = message
+        for step in place:
+            part = part.get(step) if isinstance(part, dict) else None
+        if part and isinstance(part, dict | list) and not is_sound(part, max_depth - len(place)):
+            return False
+    return True
 
 
 def _explain(text: str, limits: Limits, otherwise: str) -> Unparseable:

@@ -17,7 +17,9 @@ class Registry:
     """Contracts by version, short name, scope and scope alias. An instance, so that nothing is shared by accident."""
 
     def __init__(
-        self, contracts: Iterable[AnyContract] = (), discover: Callable[[], Iterable[AnyContract]] | None = None
+        self,
+        contracts: Iterable[AnyContract] = (),
+        discover: Callable[[], Iterable[AnyContract]] | None = None,
     ) -> None:
         self._by_name: dict[str, AnyContract] = {}
         self._by_version: dict[str, AnyContract] = {}

@@ -153,7 +153,9 @@ class Scanner:
 
     def _after_the_end(self, char: str, at: int) -> None:
         if char in "{[":
-            self._doom("second_value", at, "nothing after the object", f"another value, from {_show(char)} on")
+            self._doom(
+                "second_value", at, "nothing after the object", f"another value, from {_show(char)} on"
+            )
         else:
             self._doom("text_around", at, "nothing after the object", _show(char))
 
@@ -204,7 +206,9 @@ class Scanner:
 
     def _open(self, frame: _Frame, then: _Expect, at: int) -> None:
         if len(self._frames) >= self.limits.max_depth:
-            self._doom("too_deep", at, f"at most {self.limits.max_depth} levels", "a deeper one", self.path[:3])
+            self._doom(
+                "too_deep", at, f"at most {self.limits.max_depth} levels", "a deeper one", self.path[:3]
+            )
         self._frames.append(frame)
         self._expect = then
 
@@ -237,9 +241,16 @@ class Scanner:
         elif char == "\\":
             self._mode = self._escape
         elif char < " ":
-            self._doom("not_json", end, "an escape such as \\n", f"a raw control character U+{ord(char):04X} in a string")
+            self._doom(
+                "not_json",
+                end,
+                "an escape such as \\n",
+                f"a raw control character U+{ord(char):04X} in a string",
+            )
         else:
-            self._doom("lone_surrogate", end, "a whole character", f"half of one, U+{ord(char):04X}", self.path)
+            self._doom(
+                "lone_surrogate", end, "a whole character", f"half of one, U+{ord(char):04X}", self.path
+            )
         return end + 1
 
     def _escape(self, text: str, at: int) -> int:
@@ -271,7 +282,13 @@ class Scanner:
         self._mode = self._string
         is_low = 0xDC00 <= code <= 0xDFFF  # noqa: PLR2004 - from the Unicode standard
         if is_low != bool(self._high):
-            self._doom("lone_surrogate", at, "a whole character", f"half of one, \\u{self._high or code:04x}", self.path)
+            self._doom(
+                "lone_surrogate",
+                at,
+                "a whole character",
+                f"half of one, \\u{self._high or code:04x}",
+                self.path,
+            )
         elif is_low:
             self._keep_piece(chr(0x10000 + ((self._high - 0xD800) << 10) + (code - 0xDC00)))
             self._high = 0
@@ -289,7 +306,9 @@ class Scanner:
         elif char == "u" and not self._digits:
             self._begin_hex()
         else:
-            self._doom("lone_surrogate", at, "a whole character", f"half of one, \\u{self._high:04x}", self.path)
+            self._doom(
+                "lone_surrogate", at, "a whole character", f"half of one, \\u{self._high:04x}", self.path
+            )
         return at + 1
 
     def _keep_piece(self, piece: str) -> None:
@@ -348,7 +367,9 @@ class Scanner:
         end = match.end() if match else at
         piece = text[at:end]
         self._pieces.append(piece)
-        self._all_digits = self._all_digits and (piece.isdigit() or (not self._length and piece[1:].isdigit()))
+        self._all_digits = self._all_digits and (
+            piece.isdigit() or (not self._length and piece[1:].isdigit())
+        )
         self._length += end - at
         if end < len(text):
             self._finish_token(end)
@@ -369,7 +390,13 @@ class Scanner:
             if isinf(float(token)):
                 self._doom("not_finite", at, "a number that fits", _show(token), self.path)
         elif len(token.lstrip("-")) > self.limits.max_digits:
-            self._doom("number_too_long", at, f"at most {self.limits.max_digits} digits", "a longer number", self.path)
+            self._doom(
+                "number_too_long",
+                at,
+                f"at most {self.limits.max_digits} digits",
+                "a longer number",
+                self.path,
+            )
 
     # Notes.
 

@@ -154,5 +154,3 @@ class _Writer:
         elif written.get("nullable") is False:
             written.pop("nullable")
         return written
-
-

@@ -54,7 +54,14 @@ def read_tolerant(raw: bytes | str, limits: Limits = LIMITS) -> tuple[JsonObject
     try:
         return read(raw, limits), ()
     except Unparseable as flaw:
-        if flaw.code in ("too_large", "not_utf8", "too_deep", "duplicate_key", "not_finite", "number_too_long"):
+        if flaw.code in (
+            "too_large",
+            "not_utf8",
+            "too_deep",
+            "duplicate_key",
+            "not_finite",
+            "number_too_long",
+        ):
             raise
     text = raw if isinstance(raw, str) else decode(raw)
     if len(text) > limits.max_bytes:
@@ -91,7 +98,7 @@ class _Tolerant:
 
     def pass_landmark(self, landmark: str, found: list[JsonObject]) -> None:
         if landmark == "{":
-            found.append(self.object((), 1))
+            found.append(self.read_object((), 1))
         elif landmark == "```":
             fence = _FENCE_LINE.match(self.text, self.at)
             end = fence.end() if fence else self.at + 3
@@ -139,16 +146,16 @@ class _Tolerant:
     def value(self, path: Path, depth: int) -> object:
         char = self.peek()
         if char == "{":
-            return self.object(path, depth + 1)
+            return self.read_object(path, depth + 1)
         if char == "[":
-            return self.list(path, depth + 1)
+            return self.read_list(path, depth + 1)
         if char in _CLOSING:
             return self.string(path)
         if char in "-0123456789":
             return self.number(path)
         return self.literal(path)
 
-    def object(self, path: Path, depth: int) -> JsonObject:
+    def read_object(self, path: Path, depth: int) -> JsonObject:
         self.open(depth)
         found: JsonObject = {}
         while not self.closes("}", path, after_item=bool(found)):
@@ -160,7 +167,7 @@ class _Tolerant:
             found[key] = self.value((*path, key), depth)
         return found
 
-    def list(self, path: Path, depth: int) -> list[object]:
+    def read_list(self, path: Path, depth: int) -> list[object]:
         self.open(depth)
         found: list[object] = []
         while not self.closes("]", path, after_item=bool(found)):
@@ -221,7 +228,9 @@ class _Tolerant:
                 pieces.append(char)
                 self.at += 1
             else:
-                raise self.refuse("not_json", "a text without control characters", f"U+{ord(char):04X}", path, start)
+                raise self.refuse(
+                    "not_json", "a text without control characters", f"U+{ord(char):04X}", path, start
+                )
         self.at += 1
         return "".join(pieces)
 
@@ -258,7 +267,9 @@ class _Tolerant:
     def number(self, path: Path) -> int | float:
         match = _NUMBER.match(self.text, self.at)
         if match is None:
-            raise self.refuse("not_json", "a number as JSON writes it", excerpt(self.text[self.at : self.at + 20]))
+            raise self.refuse(
+                "not_json", "a number as JSON writes it", excerpt(self.text[self.at : self.at + 20])
+            )
         self.at = match.end()
         if match[1] or match[2]:
             number = float(match[0])
@@ -266,7 +277,9 @@ class _Tolerant:
                 raise self.refuse("not_finite", "a number that fits", excerpt(match[0]), path)
             return number
         if len(match[0]) > self.limits.max_digits:
-            raise self.refuse("number_too_long", f"at most {self.limits.max_digits} digits", "a longer number", path)
+            raise self.refuse(
+                "number_too_long", f"at most {self.limits.max_digits} digits", "a longer number", path
+            )
         return int(match[0])
 
     def literal(self, path: Path) -> bool | None:
@@ -302,6 +315,8 @@ class _Tolerant:
     def note(self, rule: str, path: Path, before: object, after: object, offset: int | None = None) -> None:
         self.repairs.append(Repair(rule, render(path), before, after, self.at if offset is None else offset))
 
-    def refuse(self, code: str, expected: str, actual: str, path: Path = (), at: int | None = None) -> Unparseable:
+    def refuse(
+        self, code: str, expected: str, actual: str, path: Path = (), at: int | None = None
+    ) -> Unparseable:
         offset = self.at if at is None else at
         return Unparseable(code, expected=expected, actual=actual, path=render(path), offset=offset)

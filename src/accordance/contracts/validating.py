@@ -7,7 +7,7 @@ is at fault already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,11 +15,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from accordance.contracts.context import Context
-from accordance.contracts.contract import VERSION_KEY, Contract
-from accordance.contracts.expectations import expected_at, mended, schema_at
+from accordance.contracts.contract import VERSION_KEY, Contract, Rule
+from accordance.contracts.expectations import Expectation, expectation_at, mended
 from accordance.contracts.jsonpath import JsonObject, Path, is_within, parse, render
 from accordance.contracts.limits import MAX_REPORTED
-from accordance.contracts.violation import Fix, Notice, Violation, excerpt
+from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
 
 _CODES: Final = {
     "missing": "missing",
@@ -39,6 +39,7 @@ _CODES: Final = {
     "finite_number": "not_finite",
 }
 _UNKNOWN_KEY: Final = "extra_forbidden"
+_CONTAINERS: Final = ("list", "dict", "float")
 
 
 @dataclass(slots=True)
@@ -48,6 +49,7 @@ class Findings:
     violations: list[Violation] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     faulty: list[Path] = field(default_factory=list)
+    repairs: tuple[Repair, ...] = ()
     total: int = 0
 
     def add(self, violation: Violation) -> None:
@@ -57,22 +59,14 @@ class Findings:
             self.violations.append(violation)
 
 
-def validate_closed(model: type[BaseModel], message: JsonObject) -> BaseModel:
-    """The typed message, if it is canonical to the letter: every field right, no key unknown."""
-    return model.__pydantic_validator__.validate_python(message, strict=True, extra="forbid")  # type: ignore[no-any-return]
-
-
-def validate_open(model: type[BaseModel], message: JsonObject) -> BaseModel:
-    """The typed message, with keys the contract does not name kept beside it."""
-    return model.__pydantic_validator__.validate_python(message, strict=True, extra="allow")  # type: ignore[no-any-return]
-
-
 def judge_fields(contract: Contract[Any], error: ValidationError, findings: Findings) -> None:
     """Turn pydantic's errors into violations; unknown keys of an open part into notices."""
     for details in error.errors(include_url=False):
-        path = details["loc"]
+        path = _place(details)
         if details["type"] == _UNKNOWN_KEY and not _is_closed_at(contract.model, path):
-            findings.notices.append(Notice("unknown_key", render(path), "a key the contract does not name; kept"))
+            findings.notices.append(
+                Notice("unknown_key", render(path), "a key the contract does not name; kept")
+            )
             continue
         findings.faulty.append(path)
         if len(findings.violations) < MAX_REPORTED:
@@ -80,8 +74,20 @@ def judge_fields(contract: Contract[Any], error: ValidationError, findings: Find
         findings.total += 1
 
 
+def _place(details: ErrorDetails) -> Path:
+    """Where it is. Inside of free JSON pydantic adds the kind of each container to the path; that is no place."""
+    path = details["loc"]
+    if details["type"] != "finite_number":
+        return path
+    return tuple(
+        step
+        for at, step in enumerate(path)
+        if step not in _CONTAINERS or (at and path[at - 1] in _CONTAINERS)
+    )
+
+
 def _is_closed_at(model: type[BaseModel], path: Path) -> bool:
-    return schema_at(model, path[:-1]).get("additionalProperties") is False
+    return expectation_at(model, path[:-1]).schema.get("additionalProperties") is False
 
 
 def _violation(contract: Contract[Any], details: ErrorDetails, path: Path) -> Violation:
@@ -90,14 +96,21 @@ def _violation(contract: Contract[Any], details: ErrorDetails, path: Path) -> Vi
         code = "version_missing" if kind == "missing" else "version_mismatch"
         actual = "nothing" if kind == "missing" else excerpt(found)
         return Violation(code, where, f'"{contract.version}"', actual, Fix(where, contract.version))
-    if kind == "missing":
-        return Violation("missing", where, expected_at(contract.model, path), "nothing")
     if kind == _UNKNOWN_KEY:
         return Violation("unknown_key", where, "no such key", excerpt(found), Fix(where, op="remove"))
-    schema = schema_at(contract.model, path)
-    value = mended(schema, found)
-    fix = Fix(where, value[0]) if value else None
-    return Violation(_code(details, found), where, expected_at(contract.model, path), excerpt(found), fix)
+    expected = expectation_at(contract.model, path)
+    if kind == "missing":
+        return Violation("missing", where, expected.text, "nothing")
+    return Violation(
+        _code(details, found), where, expected.text, excerpt(found), _fix(expected, where, found)
+    )
+
+
+def _fix(expected: Expectation, where: str, found: object) -> Fix | None:
+    if found is None and expected.optional and not expected.schema.get("nullable"):
+        return Fix(where, op="remove")
+    value = mended(expected.schema, found)
+    return Fix(where, value[0]) if value else None
 
 
 def _code(details: ErrorDetails, found: object) -> str:
@@ -107,9 +120,9 @@ def _code(details: ErrorDetails, found: object) -> str:
     return _CODES.get(kind, "wrong_type")
 
 
-def judge_rules(contract: Contract[Any], message: JsonObject, context: Context, findings: Findings) -> None:
+def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, findings: Findings) -> None:
     """Run the rules across fields."""
-    for rule in contract.rules:
+    for rule in rules:
         for finding in rule(message, context):
             if isinstance(finding, Notice):
                 findings.notices.append(finding)

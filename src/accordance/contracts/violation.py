@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.limits import MAX_EXCERPT
 
-M_co = TypeVar("M_co", covariant=True)
+M = TypeVar("M")
 
+_encode_text: Final = json.encoder.encode_basestring
 _BRIEF_ITEMS: Final = 3
 _BRIEF_TEXT: Final = 20
 
@@ -53,7 +54,12 @@ class Violation:
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
-        fields: JsonObject = {"code": self.code, "path": self.path, "expected": self.expected, "actual": self.actual}
+        fields: JsonObject = {
+            "code": self.code,
+            "path": self.path,
+            "expected": self.expected,
+            "actual": self.actual,
+        }
         fields["fix"] = self.fix.to_json() if self.fix else None
         return fields if self.offset is None else {**fields, "offset": self.offset}
 
@@ -89,15 +95,19 @@ class Repair:
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
-        fields: JsonObject = {"rule": self.rule, "path": self.path, "before": self.before, "after": self.after}
+        fields: JsonObject = {
+            "rule": self.rule,
+            "path": self.path,
+            "before": self.before,
+            "after": self.after,
+        }
         return fields if self.offset is None else {**fields, "offset": self.offset}
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted(Generic[M_co]):
+class Accepted(NamedTuple, Generic[M]):
     """The message honours its contract. `value` is the typed message."""
 
-    value: M_co
+    value: M
     repairs: tuple[Repair, ...] = ()
     warnings: tuple[Notice, ...] = ()
     contract: str = ""
@@ -106,8 +116,7 @@ class Accepted(Generic[M_co]):
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(NamedTuple):
     """The message does not honour its contract. At most 50 violations are listed; `total` counts all."""
 
     violations: tuple[Violation, ...]
@@ -122,7 +131,9 @@ class Rejected:
 def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
     """Show a value as JSON, bounded: a report never repeats the whole message."""
     if isinstance(value, str):
-        return _shorten(json.dumps(value[: limit + 1], ensure_ascii=False), limit)
+        return _shorten(_encode_text(value[: limit + 1]), limit)
+    if value is None:
+        return "null"
     if isinstance(value, Mapping) and not _is_brief(value.values()):
         return f"an object with {_count(len(value), 'key')}"
     if isinstance(value, list | tuple) and not _is_brief(value):
@@ -135,7 +146,8 @@ def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
 def _is_brief(items: Collection[object]) -> bool:
     """Few enough and plain enough to be shown as they are."""
     return len(items) <= _BRIEF_ITEMS and not any(
-        isinstance(item, Mapping | list | tuple) or (isinstance(item, str) and len(item) > _BRIEF_TEXT) for item in items
+        isinstance(item, Mapping | list | tuple) or (isinstance(item, str) and len(item) > _BRIEF_TEXT)
+        for item in items
     )
 
 

@@ -10,7 +10,7 @@ TClass: TypeAlias = Literal["modal", "established", "emerging", "creative"]
 
 
 def t_class(score: object) -> TClass:
-    """modal above 0.8; established from 0.5 to 0.8; emerging from 0.3 up to 0.5; creative below 0.3."""
+    """Modal above 0.8; established from 0.5 to 0.8; emerging from 0.3 up to 0.5; creative below 0.3."""
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise InvalidTScore("type", score)
     if not 0 <= score <= 1:

@@ -83,44 +83,60 @@ def empty_unused_branches(message: JsonObject, _: Context) -> tuple[JsonObject, 
 def supplies_its_branch(message: JsonObject, _: Context) -> Iterable[Violation]:
     """ARTIFACT needs artifact, NEEDS_INPUT needs needs_input, ERROR needs error."""
     branch = _branch_of(message)
-    if branch and message.get(branch) is None:
-        why = f"an object, because result_type is {message['result_type']}"
-        yield Violation("branch_missing", f"$.{branch}", why, "nothing")
+    if branch is None or message.get(branch) is not None:
+        return ()
+    why = f"an object, because result_type is {message['result_type']}"
+    return (Violation("branch_missing", f"$.{branch}", why, "nothing"),)
 
 
-def keeps_to_its_folder(message: JsonObject, _: Context) -> Iterable[Violation]:
-    """path_hint lies under workspace/artifacts/{task_id}/."""
-    artifact, task = message.get("artifact"), message.get("task_id")
-    if not isinstance(artifact, dict) or not isinstance(task, str):
-        return
-    hint, folder = artifact.get("path_hint"), f"{ARTIFACTS}{task}/"
-    if isinstance(hint, str) and hint and not _lies_under(hint, folder):
-        name, kind = artifact.get("name"), artifact.get("format")
-        usable = isinstance(name, str) and not _is_unsafe_name(name) and kind in FORMATS
-        fix = Fix("$.artifact.path_hint", f"{folder}{name}.{kind}") if usable else None
-        yield Violation("outside_folder", "$.artifact.path_hint", f"a path under {folder}", excerpt(hint), fix)
-
-
-def has_a_safe_name(message: JsonObject, _: Context) -> Iterable[Violation]:
-    """A name is not a path: storing it must not leave the task's folder."""
+def artifact_keeps_to_its_folder(message: JsonObject, _: Context) -> Iterable[Violation]:
+    """A name is not a path, and path_hint lies under workspace/artifacts/{task_id}/."""
     artifact = message.get("artifact")
-    name = artifact.get("name") if isinstance(artifact, dict) else None
-    if isinstance(name, str) and name.strip() and _is_unsafe_name(name):
-        last = _UNSAFE_NAME.sub("/", name).rstrip("/").rpartition("/")[2]
-        fix = Fix("$.artifact.name", last) if last.strip() and not _is_unsafe_name(last) else None
-        yield Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name), fix)
+    if not isinstance(artifact, dict):
+        return ()
+    name, hint = artifact.get("name"), artifact.get("path_hint")
+    found: list[Violation] = []
+    if isinstance(name, str) and not name.isidentifier() and _is_unsafe_name(name):
+        found.append(_unsafe_name(name))
+    if hint and isinstance(hint, str):
+        folder = f"{ARTIFACTS}{message.get('task_id')}/"
+        if not _lies_under(hint, folder):
+            found.append(_outside_folder(artifact, hint, folder))
+    return found
 
 
-def asks_for_inputs(message: JsonObject, _: Context) -> Iterable[Violation]:
+def _unsafe_name(name: str) -> Violation:
+    last = _UNSAFE_NAME.sub("/", name).rstrip("/").rpartition("/")[2]
+    fix = Fix("$.artifact.name", last) if last.strip() and not _is_unsafe_name(last) else None
+    return Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name), fix)
+
+
+def _outside_folder(artifact: JsonObject, hint: str, folder: str) -> Violation:
+    name, kind = artifact.get("name"), artifact.get("format")
+    usable = isinstance(name, str) and name.strip() and not _is_unsafe_name(name) and kind in FORMATS
+    fix = Fix("$.artifact.path_hint", f"{folder}{name}.{kind}") if usable else None
+    return Violation("outside_folder", "$.artifact.path_hint", f"a path under {folder}", excerpt(hint), fix)
+
+
+def documents_are_asked_for_as_inputs(message: JsonObject, _: Context) -> Iterable[Violation]:
     """suggested_path lies under workspace/inputs/."""
     needs = message.get("needs_input")
-    docs = needs.get("required_docs") if isinstance(needs, dict) else None
-    for at, doc in enumerate(docs if isinstance(docs, list) else ()):
-        path = doc.get("suggested_path") if isinstance(doc, dict) else None
-        if isinstance(path, str) and path.strip() and not _lies_under(path, INPUTS):
-            where, last = f"$.needs_input.required_docs[{at}].suggested_path", path.rstrip("/").rpartition("/")[2]
-            fix = Fix(where, INPUTS + last) if normal_path(INPUTS + last) else None
-            yield Violation("outside_folder", where, f"a path under {INPUTS}", excerpt(path), fix)
+    if not isinstance(needs, dict) or not isinstance(docs := needs.get("required_docs"), list):
+        return ()
+    return [
+        _outside_inputs(f"$.needs_input.required_docs[{at}].suggested_path", path)
+        for at, doc in enumerate(docs)
+        if isinstance(doc, dict)
+        and isinstance(path := doc.get("suggested_path"), str)
+        and path.strip()
+        and not _lies_under(path, INPUTS)
+    ]
+
+
+def _outside_inputs(where: str, path: str) -> Violation:
+    inside = INPUTS + path.rstrip("/").rpartition("/")[2]
+    fix = Fix(where, inside) if _lies_under(inside, INPUTS) else None
+    return Violation("outside_folder", where, f"a path under {INPUTS}", excerpt(path), fix)
 
 
 def _branch_of(message: JsonObject) -> str | None:
@@ -129,11 +145,21 @@ def _branch_of(message: JsonObject) -> str | None:
 
 
 def _lies_under(path: str, folder: str) -> bool:
+    if (
+        path.startswith(folder)
+        and path.isascii()
+        and path.isprintable()
+        and ".." not in path
+        and "\\" not in path
+    ):
+        return True  # nothing about it needs a closer look
     normal = normal_path(path)
     return normal is not None and f"{normal}/".startswith(folder)
 
 
 def _is_unsafe_name(name: str) -> bool:
+    if name.isprintable() and "/" not in name and "\\" not in name and ".." not in name:
+        return name == "."
     return name.strip() in (".", "..") or _UNSAFE_NAME.search(name) is not None
 
 
@@ -150,6 +176,11 @@ ACTION: Final = Contract(
         spellings={"result_type": Spelling(RESULT_TYPES)},
         objects={"artifact": Shape(spellings={"format": Spelling(FORMATS, strip=" \t\r\n.")})},
     ),
-    rewrites=(empty_unused_branches,),
-    rules=(is_about_the_task, supplies_its_branch, keeps_to_its_folder, has_a_safe_name, asks_for_inputs),
+    mends=(empty_unused_branches,),
+    rules=(
+        is_about_the_task,
+        supplies_its_branch,
+        artifact_keeps_to_its_folder,
+        documents_are_asked_for_as_inputs,
+    ),
 )

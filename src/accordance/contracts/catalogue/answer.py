@@ -118,7 +118,9 @@ def summary_has_one_to_three_sentences(message: JsonObject, _: Context) -> Itera
     """content.summary is 1 to 3 sentences."""
     summary = _part(message, "content").get("summary")
     if isinstance(summary, str) and summary.strip() and (count := count_sentences(summary)) > MOST_SENTENCES:
-        yield Violation("sentences", "$.content.summary", f"1 to {MOST_SENTENCES} sentences", f"{count} sentences")
+        yield Violation(
+            "sentences", "$.content.summary", f"1 to {MOST_SENTENCES} sentences", f"{count} sentences"
+        )
 
 
 def options_are_scored_once(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -144,7 +146,9 @@ def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]
     elif len(scores) == 1 and _is_number(t_score) and _is_number(scores[0]) and not _same(t_score, scores[0]):
         where = "$.vs_metadata.final_selection.t_score"
         fix = Fix(where, scores[0])
-        yield Violation("selection_score_mismatch", where, f"{scores[0]}, as in t_scores", excerpt(t_score), fix)
+        yield Violation(
+            "selection_score_mismatch", where, f"{scores[0]}, as in t_scores", excerpt(t_score), fix
+        )
 
 
 def modal_options_are_identified(message: JsonObject, _: Context) -> Iterator[Notice]:

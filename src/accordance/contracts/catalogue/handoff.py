@@ -62,7 +62,9 @@ def summary_is_short(message: JsonObject, _: Context) -> Iterator[Violation]:
     transfer = message.get("context_transfer")
     summary = transfer.get("summary") if isinstance(transfer, dict) else None
     if isinstance(summary, str) and (count := count_words(summary)) > MOST_WORDS:
-        yield Violation("too_long", "$.context_transfer.summary", f"at most {MOST_WORDS} words", f"{count} words")
+        yield Violation(
+            "too_long", "$.context_transfer.summary", f"at most {MOST_WORDS} words", f"{count} words"
+        )
 
 
 def own_checks_pass(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -81,4 +83,6 @@ _STRICT: Final = Contract(
     version_key="optional",
     rules=(passes_the_work_on, summary_is_short, own_checks_pass),
 )
-HANDOFF: Final = replace(_STRICT, profiles={"seed": _STRICT})  # the seed has no validator of its own for handoffs
+HANDOFF: Final = replace(
+    _STRICT, profiles={"seed": _STRICT}
+)  # the seed has no validator of its own for handoffs

@@ -12,7 +12,10 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from accordance.contracts.catalogue.plan_graph import GRAPH_RULES
-from accordance.contracts.catalogue.plan_rewrites import complete_under_the_root, start_and_end_become_decompose
+from accordance.contracts.catalogue.plan_rewrites import (
+    complete_under_the_root,
+    start_and_end_become_decompose,
+)
 from accordance.contracts.contract import Contract, Scope
 from accordance.contracts.fields import Flag, Object, Open, Text, Time
 from accordance.contracts.normalising import Shape, Spelling
@@ -91,7 +94,7 @@ class Plan(Open):
     plan: PlanHead
     nodes: Annotated[list[Node], Field(min_length=1)]
     edges: list[Edge]
-    requirements: list[Requirement] = []
+    requirements: list[Requirement] = Field(default_factory=list)
 
 
 PLAN: Final = Contract(
@@ -146,7 +149,15 @@ PLAN: Final = Contract(
                         EDGE_TYPES,
                         {
                             **dict.fromkeys(
-                                ("DEPEND", "DEPENDS", "DEPEND_ON", "DEPENDS-ON", "DEPENDS ON", "PREREQ", "PREREQUISITE"),
+                                (
+                                    "DEPEND",
+                                    "DEPENDS",
+                                    "DEPEND_ON",
+                                    "DEPENDS-ON",
+                                    "DEPENDS ON",
+                                    "PREREQ",
+                                    "PREREQUISITE",
+                                ),
                                 "DEPENDS_ON",
                             ),
                             **dict.fromkeys(("DECOMPOSITION", "BREAKDOWN"), "DECOMPOSE"),

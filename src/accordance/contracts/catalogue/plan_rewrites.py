@@ -19,13 +19,14 @@ from accordance.contracts.violation import Repair
 
 _STARTS: Final = frozenset(("START", "BEGIN"))
 _ENDS: Final = frozenset(("END", "FINISH", "STOP"))
+_LONGEST_PSEUDO: Final = 20  # with white space around; real ids are mostly longer
 _EDGE_IDS: Final = uuid.UUID("6ba7b811-9dad-41d1-80b4-00c04fd430c8")
 
 
 def start_and_end_become_decompose(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
     """Rewrite a START..END chain into DECOMPOSE edges of the root."""
     root, nodes, edges = root_of(message), objects_in(message, "nodes"), objects_in(message, "edges")
-    if root is None or not (nodes and edges) or not any(_has_pseudo_end(edge, root) for edge in edges):
+    if root is None or not (nodes and edges) or not _mentions_pseudo_ends(edges, root):
         return message, []
     repairs: list[Repair] = []
     kept_edges = [kept for at, edge in enumerate(edges) if (kept := _without_ends(edge, at, root, repairs))]
@@ -49,13 +50,16 @@ def _without_ends(edge: JsonObject, at: int, root: str, repairs: list[Repair]) -
     return kept
 
 
-def _has_pseudo_end(edge: JsonObject, root: str) -> bool:
-    return bool(_pseudo(edge.get("from_task_id"), root) or _pseudo(edge.get("to_task_id"), root))
+def _mentions_pseudo_ends(edges: list[JsonObject], root: str) -> bool:
+    ends = {hashable(edge.get("from_task_id")) for edge in edges} | {
+        hashable(edge.get("to_task_id")) for edge in edges
+    }
+    return any(_pseudo(end, root) for end in ends)
 
 
 def _pseudo(task: object, root: str) -> str | None:
     """START or END, if that is what the id means. A root of that name is a real node."""
-    if not isinstance(task, str) or len(task) > 20 or task == root:  # noqa: PLR2004 - ids are mostly longer
+    if not isinstance(task, str) or len(task) > _LONGEST_PSEUDO or task == root:
         return None
     word = task.strip().upper()
     return "START" if word in _STARTS else "END" if word in _ENDS else None
@@ -66,21 +70,27 @@ def complete_under_the_root(message: JsonObject, _: Context) -> tuple[JsonObject
     root, nodes, edges = root_of(message), objects_in(message, "nodes"), objects_in(message, "edges")
     if root is None or nodes is None or edges is None:
         return message, []
-    has_parent: set[object] = {root}
-    parents: set[object] = set()
-    group_parent: dict[object, object] = {}
-    for edge in edges:
-        if edge.get("edge_type") == "DECOMPOSE":
-            has_parent.add(hashable(edge.get("to_task_id")))
-            parents.add(hashable(edge.get("from_task_id")))
-        elif edge.get("edge_type") == "ALTERNATIVE":
-            group_parent.setdefault(hashable(edge.get("to_task_id")), hashable(edge.get("from_task_id")))
-    orphans = [node for node in nodes if isinstance(task := node.get("task_id"), str) and task not in has_parent]
+    has_parent = {
+        hashable(edge.get("to_task_id")) for edge in edges if edge.get("edge_type") == "DECOMPOSE"
+    } | {root}
+    orphans = [
+        node for node in nodes if isinstance(task := node.get("task_id"), str) and task not in has_parent
+    ]
+    if not orphans:
+        return message, []
+    parents = {hashable(edge.get("from_task_id")) for edge in edges if edge.get("edge_type") == "DECOMPOSE"}
+    group_parent = {
+        hashable(edge.get("to_task_id")): hashable(edge.get("from_task_id"))
+        for edge in edges
+        if edge.get("edge_type") == "ALTERNATIVE"
+    }
     adopted = [node for node in orphans if not _is_second_root(node, parents)]
     if not adopted or root not in {hashable(node.get("task_id")) for node in nodes}:
         return message, []
     added = [_adoption(message, node, group_parent.get(node["task_id"], root), edges) for node in adopted]
-    repairs = [Repair("under_the_root", f"$.edges[{len(edges) + at}]", None, edge) for at, edge in enumerate(added)]
+    repairs = [
+        Repair("under_the_root", f"$.edges[{len(edges) + at}]", None, edge) for at, edge in enumerate(added)
+    ]
     return {**message, "edges": [*edges, *added]}, repairs
 
 

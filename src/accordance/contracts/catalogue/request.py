@@ -55,4 +55,6 @@ _STRICT: Final = Contract(
     version_key="optional",
     rules=(is_about_the_task,),
 )
-REQUEST: Final = replace(_STRICT, profiles={"seed": _STRICT})  # the seed has no validator of its own for requests
+REQUEST: Final = replace(
+    _STRICT, profiles={"seed": _STRICT}
+)  # the seed has no validator of its own for requests

@@ -55,7 +55,7 @@ class Review(Open):
     review_target: Literal["PLAN", "NODE"]
     total_score: Annotated[int, Field(ge=0, le=BEST_SCORE)]
     breakdown: Annotated[list[Dimension], Field(min_length=1)]
-    summary: str
+    summary: Text
     action_required: Literal["APPROVE", "MODIFY", "REQUEST_EXTERNAL_INPUT"]
     suggestions: list[Suggestion]
 
@@ -70,7 +70,11 @@ def plan_reviews_carry_the_plan_id(message: JsonObject, context: Context) -> tup
 
 def blank_summaries_are_restated(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
     """A summary must be there; a blank one is mended from the review's own decision and score (seed 001 s2)."""
-    summary, action, score = message.get("summary"), message.get("action_required"), message.get("total_score")
+    summary, action, score = (
+        message.get("summary"),
+        message.get("action_required"),
+        message.get("total_score"),
+    )
     if not isinstance(summary, str) or summary.strip() or action not in ACTIONS or type(score) is not int:
         return message, []
     restated = f"{action} ({score}/{BEST_SCORE})"
@@ -80,48 +84,54 @@ def blank_summaries_are_restated(message: JsonObject, _: Context) -> tuple[JsonO
 def is_about_what_was_asked(message: JsonObject, context: Context) -> Iterable[Violation]:
     """A NODE review carries the task's id, a PLAN review the plan's."""
     wanted, found = _asked_for(message, context), message.get("task_id")
-    if wanted is not None and found != wanted and isinstance(found, str):
-        yield Violation("wrong_task", "$.task_id", excerpt(wanted), excerpt(found), Fix("$.task_id", wanted))
+    if wanted is None or found == wanted or not isinstance(found, str):
+        return ()
+    return (Violation("wrong_task", "$.task_id", excerpt(wanted), excerpt(found), Fix("$.task_id", wanted)),)
 
 
 def score_and_action_agree(message: JsonObject, context: Context) -> Iterable[Violation]:
     """total_score reaches the threshold if and only if the action is APPROVE."""
     score, action = message.get("total_score"), message.get("action_required")
     if type(score) is not int or not 0 <= score <= BEST_SCORE or action not in ACTIONS:
-        return
+        return ()
     passes = score >= context.threshold
-    if passes and action != "APPROVE":
-        expected = f"APPROVE, because total_score {score} is {context.threshold} or more"
-        yield Violation(
-            "score_contradicts_action", "$.action_required", expected, str(action), Fix("$.action_required", "APPROVE")
+    if passes == (action == "APPROVE"):
+        return ()
+    if passes:
+        expected, fix = f"APPROVE, because total_score {score} is {context.threshold} or more", "APPROVE"
+    else:
+        expected = (
+            f"MODIFY or REQUEST_EXTERNAL_INPUT, because total_score {score} is below {context.threshold}"
         )
-    elif not passes and action == "APPROVE":
-        expected = f"MODIFY or REQUEST_EXTERNAL_INPUT, because total_score {score} is below {context.threshold}"
-        yield Violation(
-            "score_contradicts_action", "$.action_required", expected, "APPROVE", Fix("$.action_required", "MODIFY")
-        )
+        fix = "MODIFY"
+    where = "$.action_required"
+    return (Violation("score_contradicts_action", where, expected, str(action), Fix(where, fix)),)
 
 
 def scores_stay_within_their_maximum(message: JsonObject, _: Context) -> Iterable[Violation]:
     """Every dimension scores from 0 to its max_score."""
-    breakdown = message.get("breakdown")
-    for at, dimension in enumerate(breakdown if isinstance(breakdown, list) else ()):
-        if not isinstance(dimension, dict):
-            continue
-        score, most = dimension.get("score"), dimension.get("max_score")
-        if type(score) is int and type(most) is int and not 0 <= score <= most:
-            where = f"$.breakdown[{at}].score"
-            yield Violation("out_of_range", where, f"an integer from 0 to {most}", str(score))
+    return [
+        Violation("out_of_range", f"$.breakdown[{at}].score", f"an integer from 0 to {most}", str(score))
+        for at, dimension in enumerate(_dimensions(message))
+        if type(score := dimension.get("score")) is int
+        and type(most := dimension.get("max_score")) is int
+        and not 0 <= score <= most
+    ]
 
 
 def scores_add_up(message: JsonObject, _: Context) -> Iterable[Notice]:
     """The breakdown of a full rubric should add up to the total; nothing in the seeds demands it."""
-    total, breakdown = message.get("total_score"), message.get("breakdown")
-    if not isinstance(breakdown, list) or not all(isinstance(dimension, dict) for dimension in breakdown):
-        return
-    scores = [dimension.get("score") for dimension in breakdown]
-    if type(total) is int and all(type(score) is int for score in scores) and sum(scores) != total:
-        yield Notice("sum_differs", "$.total_score", f"is {total}, the breakdown adds up to {sum(scores)}")
+    total = message.get("total_score")
+    scores = [score for dimension in _dimensions(message) if type(score := dimension.get("score")) is int]
+    if type(total) is not int or sum(scores) == total:
+        return ()
+    return (Notice("sum_differs", "$.total_score", f"is {total}, the breakdown adds up to {sum(scores)}"),)
+
+
+def _dimensions(message: JsonObject) -> list[JsonObject]:
+    breakdown = message.get("breakdown")
+    are_objects = isinstance(breakdown, list) and all(isinstance(dimension, dict) for dimension in breakdown)
+    return breakdown if isinstance(breakdown, list) and are_objects else []
 
 
 def _asked_for(message: JsonObject, context: Context) -> str | None:
@@ -137,7 +147,9 @@ REVIEW: Final = Contract(
     scopes=(
         Scope(name="PLAN_REVIEW", narrows={"review_target": ("PLAN",)}),
         Scope(
-            name="TASK_CHECK", aliases=("TASK_REVIEW", "CHECK_NODE_REVIEW"), narrows={"review_target": ("NODE",)}
+            name="TASK_CHECK",
+            aliases=("TASK_REVIEW", "CHECK_NODE_REVIEW"),
+            narrows={"review_target": ("NODE",)},
         ),
     ),
     shape=Shape(
@@ -165,7 +177,7 @@ REVIEW: Final = Contract(
             )
         },
     ),
-    rewrites=(plan_reviews_carry_the_plan_id, blank_summaries_are_restated),
+    mends=(plan_reviews_carry_the_plan_id, blank_summaries_are_restated),
     rules=(
         is_about_what_was_asked,
         score_and_action_agree,

@@ -5,7 +5,7 @@ Everything in it is a claim. The contract makes sure the claim is well-formed an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -54,6 +54,7 @@ REASON_ALIASES: Final = MappingProxyType(
     {"EVIDENCE_MISSING": "ARTIFACT_MISSING", "NEEDS_CLARIFICATION": "NEED_INPUT_REQUIRED"}
 )
 NO_REASON: Final = "ok"
+_TEXT: Final = frozenset((str,))
 
 
 class Tests(Closed):
@@ -91,7 +92,7 @@ class Submit(Closed):
     status: Literal["DONE", "NEED_INPUT", "FAILED"]
     reason_code: Annotated[Annotated[str, StringConstraints(max_length=500)] | None, NotNull] = None
     changed_files: _Paths
-    new_files: _Paths = []
+    new_files: _Paths = Field(default_factory=list)
     touched_files: Annotated[_Paths | None, NotNull] = None
     tests: Tests
     artifacts: Artifacts
@@ -108,66 +109,95 @@ class Submit(Closed):
         return None if self.reason_code in (None, "", NO_REASON) else self.reason_code
 
 
-def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """status DONE implies exit_code 0."""
+def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Violation]:
+    """Status DONE implies exit_code 0."""
     code = message.get("exit_code")
-    if message.get("status") == "DONE" and type(code) is int and code != 0:
-        expected = "0, because status is DONE"
-        yield Violation("done_but_failed", "$.exit_code", expected, str(code), Fix("$.status", "FAILED"))
+    if code == 0 or message.get("status") != "DONE" or type(code) is not int:
+        return ()
+    expected = "0, because status is DONE"
+    return (Violation("done_but_failed", "$.exit_code", expected, str(code), Fix("$.status", "FAILED")),)
 
 
-def need_input_says_what(message: JsonObject, _: Context) -> Iterator[Violation | Notice]:
+def need_input_says_what(message: JsonObject, _: Context) -> Iterable[Violation | Notice]:
     """NEED_INPUT comes with at least one question that says something; on other statuses questions are noise."""
     status, questions = message.get("status"), message.get("needs_input")
-    if not isinstance(questions, list) or not all(isinstance(question, str) for question in questions):
-        return
-    asked = any(question.strip() for question in questions)
-    if status == "NEED_INPUT" and not asked:
-        yield Violation("needs_input_empty", "$.needs_input", "at least one question", excerpt(questions))
-    elif status != "NEED_INPUT" and asked:
-        yield Notice("needs_input_ignored", "$.needs_input", f"questions are not read when status is {excerpt(status)}")
+    if (not questions and status != "NEED_INPUT") or not isinstance(questions, list):
+        return ()
+    asked = any(not isinstance(question, str) or question.strip() for question in questions)
+    if asked == (status == "NEED_INPUT"):
+        return ()
+    if asked:
+        return (
+            Notice(
+                "needs_input_ignored",
+                "$.needs_input",
+                f"questions are not read when status is {excerpt(status)}",
+            ),
+        )
+    return (Violation("needs_input_empty", "$.needs_input", "at least one question", excerpt(questions)),)
 
 
-def declared_paths_are_in_scope(message: JsonObject, context: Context) -> Iterator[Violation]:
+def declared_paths_are_in_scope(message: JsonObject, context: Context) -> Iterable[Violation]:
     """Every path in changed_files and new_files is allowed by the task's pins."""
-    if context.pins is None:
-        return
-    for key in ("changed_files", "new_files"):
-        paths = message.get(key)
-        for at, path in enumerate(paths if isinstance(paths, list) else ()):
-            if isinstance(path, str) and path and path not in context.pins:
-                actual = f"{excerpt(path)}, {context.pins.rule(path)}"
-                yield Violation("out_of_scope", f"$.{key}[{at}]", "a path inside the task's pins", actual)
+    pins = context.pins
+    if pins is None:
+        return ()
+    return [
+        Violation(
+            "out_of_scope",
+            f"$.{key}[{at}]",
+            "a path inside the task's pins",
+            f"{excerpt(path)}, {pins.rule(path)}",
+        )
+        for key in ("changed_files", "new_files")
+        for at, path in enumerate(_texts(message.get(key)))
+        if path and path not in pins
+    ]
 
 
-def tests_and_status_agree(message: JsonObject, context: Context) -> Iterator[Notice]:
+def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[Notice]:
     """Failed tests should come as FAILED with CI_FAILED; passed tests should have been run."""
     tests = message.get("tests")
     if not isinstance(tests, dict):
-        return
+        return ()
     passed, commands = tests.get("passed"), tests.get("commands")
+    if passed is True and commands and not context.allowed_tests:
+        return ()
+    found = []
     if passed is False and message.get("status") == "DONE":
-        yield Notice("tests_failed_status", "$.status", "tests.passed is false, so status should be FAILED")
+        found.append(
+            Notice("tests_failed_status", "$.status", "tests.passed is false, so status should be FAILED")
+        )
     if passed is False and message.get("reason_code") != "CI_FAILED":
-        yield Notice("tests_failed_reason", "$.reason_code", "tests.passed is false, so reason_code should be CI_FAILED")
+        text = "tests.passed is false, so reason_code should be CI_FAILED"
+        found.append(Notice("tests_failed_reason", "$.reason_code", text))
     if passed is True and commands == []:
-        yield Notice("tests_without_commands", "$.tests.commands", "tests.passed is true, but no command is named")
-    if isinstance(commands, list) and not set(context.allowed_tests) <= {str(command) for command in commands}:
-        yield Notice("allowed_tests_not_run", "$.tests.commands", "not every test of the task is among the commands")
+        text = "tests.passed is true, but no command is named"
+        found.append(Notice("tests_without_commands", "$.tests.commands", text))
+    if context.allowed_tests and not set(context.allowed_tests) <= set(_texts(commands)):
+        text = "not every test of the task is among the commands"
+        found.append(Notice("allowed_tests_not_run", "$.tests.commands", text))
+    return found
 
 
-def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterator[Notice]:
+def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
     """No path twice, none both changed and new, and new_files is there."""
-    changed, new = message.get("changed_files"), message.get("new_files", [])
+    changed, new = _texts(message.get("changed_files")), _texts(message.get("new_files"))
+    if len({*changed, *new}) == len(changed) + len(new) and "new_files" in message:
+        return ()
+    found = []
     if "new_files" not in message:
-        yield Notice("new_files_defaulted", "$.new_files", "absent, read as an empty list")
-    if not isinstance(changed, list) or not isinstance(new, list):
-        return
-    changed_set, new_set = {str(path) for path in changed}, {str(path) for path in new}
-    if len(changed_set) < len(changed) or len(new_set) < len(new):
-        yield Notice("duplicate_paths", "$.changed_files", "a path is named twice")
-    if changed_set & new_set:
-        yield Notice("changed_and_new", "$.new_files", "a path is both changed and new")
+        found.append(Notice("new_files_defaulted", "$.new_files", "absent, read as an empty list"))
+    if len({*changed}) < len(changed) or len({*new}) < len(new):
+        found.append(Notice("duplicate_paths", "$.changed_files", "a path is named twice"))
+    if not {*changed}.isdisjoint(new):
+        found.append(Notice("changed_and_new", "$.new_files", "a path is both changed and new"))
+    return found
+
+
+def _texts(value: object) -> list[str]:
+    """The value if it is a list of texts, else nothing: its type is reported elsewhere."""
+    return value if isinstance(value, list) and {*map(type, value)} <= _TEXT else []
 
 
 SUBMIT: Final = Contract(

@@ -24,7 +24,7 @@ _SELF_TEST: Final = re.compile(r"\b(?:task_)?self_?test\b|task_selftest", re.IGN
 
 
 def _whole_stays_whole(number: float) -> float:
-    """timeoutMs is "a number": 300000 stays an integer, 1500.5 is legal."""
+    """TimeoutMs is "a number": 300000 stays an integer, 1500.5 is legal."""
     return int(number) if number.is_integer() else number
 
 
@@ -32,7 +32,7 @@ class TaskPins(Open):
     """Scope guard rails."""
 
     allowed_paths: Annotated[list[str], Field(min_length=1)]
-    forbidden_paths: list[str] = []
+    forbidden_paths: list[str] = Field(default_factory=list)
 
 
 class TaskContext(Open):
@@ -93,7 +93,7 @@ def role_is_known(message: JsonObject, context: Context) -> Iterator[Violation]:
 
 
 def executors_are_known(message: JsonObject, context: Context) -> Iterator[Violation]:
-    """allowedExecutors names executors that exist."""
+    """AllowedExecutors names executors that exist."""
     executors = message.get("allowedExecutors")
     for at, name in enumerate(executors if isinstance(executors, list) else ()):
         if isinstance(name, str) and name not in context.executors:
@@ -116,7 +116,9 @@ def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
     allowed = _texts(pins, "allowed_paths")
     for at in in_both(allowed, _texts(pins, "forbidden_paths")):
         where = f"$.pins.allowed_paths[{at}]"
-        yield Violation("path_in_both", where, "a path that is not in forbidden_paths too", excerpt(allowed[at]))
+        yield Violation(
+            "path_in_both", where, "a path that is not in forbidden_paths too", excerpt(allowed[at])
+        )
 
 
 def files_lie_inside_the_pins(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -134,7 +136,11 @@ def pins_are_narrow(message: JsonObject, _: Context) -> Iterator[Notice]:
     """A pin that allows everything guards nothing."""
     for at, pattern in enumerate(_texts(_pins(message), "allowed_paths")):
         if normal_path(pattern) in TOO_BROAD:
-            yield Notice("pins_too_broad", f"$.pins.allowed_paths[{at}]", f"{excerpt(pattern)} allows the whole repository")
+            yield Notice(
+                "pins_too_broad",
+                f"$.pins.allowed_paths[{at}]",
+                f"{excerpt(pattern)} allows the whole repository",
+            )
 
 
 def tests_are_named(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -142,7 +148,11 @@ def tests_are_named(message: JsonObject, _: Context) -> Iterator[Notice]:
     tests = message.get("allowedTests")
     if tests == [] or (tests is None and message.get("role") == "engineer"):
         yield Notice("ci_skipped", "$.allowedTests", "no test command: nothing will be verified")
-    elif isinstance(tests, list) and tests and all(isinstance(test, str) and _SELF_TEST.search(test) for test in tests):
+    elif (
+        isinstance(tests, list)
+        and tests
+        and all(isinstance(test, str) and _SELF_TEST.search(test) for test in tests)
+    ):
         yield Notice("only_a_self_test", "$.allowedTests", "only a self-test: add a real one")
 
 

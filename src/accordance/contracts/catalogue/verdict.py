@@ -15,6 +15,8 @@ from accordance.contracts.fields import NotNull, Open, Text, Time
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Fix, Violation, excerpt
 
+ACTIONS: Final = ("none", "retry", "model_upgrade", "role_escalation", "human", "dlq")
+
 
 class VerdictChecks(Open):
     """The four checks of seed 004."""
@@ -89,16 +91,14 @@ def success_needs_every_check(message: JsonObject, _: Context) -> Iterator[Viola
 
 def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
     """DONE is followed by nothing; everything else by something."""
-    verdict, following = message.get("verdict"), message.get("next_action")
-    if not isinstance(verdict, str) or not isinstance(following, str):
-        return
-    if verdict == "DONE" and following != "none":
-        fix = Fix("$.next_action", "none")
-        yield Violation("next_action_contradicts", "$.next_action", "none, because the verdict is DONE", excerpt(following), fix)
+    verdict, following, where = message.get("verdict"), message.get("next_action"), "$.next_action"
+    if verdict == "DONE" and following in ACTIONS and following != "none":
+        expected = "none, because the verdict is DONE"
+        yield Violation("next_action_contradicts", where, expected, excerpt(following), Fix(where, "none"))
     elif verdict in ("RETRY", "ESCALATE", "REJECT") and following == "none":
         expected = f"what happens next, because the verdict is {verdict}"
-        fix = Fix("$.next_action", "retry") if verdict == "RETRY" else None
-        yield Violation("next_action_contradicts", "$.next_action", expected, "none", fix)
+        fix = Fix(where, "retry") if verdict == "RETRY" else None
+        yield Violation("next_action_contradicts", where, expected, "none", fix)
 
 
 VERDICT: Final = Contract(

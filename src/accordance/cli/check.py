@@ -1,0 +1,118 @@
+"""`accordance check`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from accordance.api import check, registry
+from accordance.cli.checked import Checked
+from accordance.cli.exits import Exit, Failure
+from accordance.cli.report import FORMATS
+from accordance.cli.schema import complete_contract
+from accordance.contracts.context import NO_CONTEXT, Context
+from accordance.contracts.context_file import read_context
+from accordance.contracts.limits import LIMITS
+from accordance.contracts.tolerant import read_tolerant
+
+
+@click.command(name="check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...|-", type=click.Path(allow_dash=True))
+@click.option(
+    "--contract",
+    "-c",
+    metavar="NAME",
+    shell_complete=complete_contract,
+    help="What the messages must honour. Without it each message says so itself (schema_version).",
+)
+@click.option(
+    "--scope",
+    "-s",
+    metavar="SCOPE",
+    shell_complete=complete_contract,
+    help="The same by scope: TASK_ACTION, PLAN_REVIEW, TASK_CHECK, PLAN_GEN.",
+)
+@click.option(
+    "--context",
+    "context_file",
+    metavar="FILE",
+    type=click.Path(),
+    help="JSON with task_id, plan_id, threshold, profile, pins, allowed_tests or a whole task.",
+)
+@click.option(
+    "--tolerant",
+    is_flag=True,
+    help="Recover the object from fences, prose and small slips; every repair is listed.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
+@click.option("--output-format", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="For people, programs, GitHub annotations, or code scanning.")  # fmt: skip
+def command(  # noqa: PLR0917 - one for each option
+    files: tuple[str, ...],
+    contract: str | None,
+    scope: str | None,
+    context_file: str | None,
+    tolerant: bool,
+    as_json: bool,
+    output_format: str,
+) -> int:
+    """Check messages in FILEs (- is standard input) against their contract.
+
+    Exit code 0 if all are accepted, 1 if one is rejected, 5 if a file or contract is not there, 2 otherwise.
+    """
+    if contract and scope:
+        raise click.UsageError("--contract and --scope say the same thing; give one of them")
+    name = contract or scope
+    if name:
+        registry.get(name)  # unknown names are an error before anything is read
+    context = read_context(_read(context_file)) if context_file else NO_CONTEXT
+    unreadable: list[Failure] = []
+    checked = _check_all(files, name, context, tolerant, unreadable)
+    accepted_all = FORMATS["json" if as_json else output_format](checked)
+    if unreadable:
+        return max(failure.code for failure in unreadable)
+    return Exit.OK if accepted_all else Exit.REJECTED
+
+
+def _check_all(
+    files: tuple[str, ...],
+    name: str | None,
+    context: Context,
+    tolerant: bool,
+    unreadable: list[Failure],
+) -> Iterator[Checked]:
+    """One file after the other. One that cannot be read is named, and the others are checked all the same."""
+    for file in files:
+        try:
+            raw = _read(file)
+        except Failure as failure:
+            click.echo(f"accordance: {failure}", err=True)
+            unreadable.append(failure)
+            continue
+        yield Checked(file, raw, check(raw, name, context, reader=read_tolerant if tolerant else None))
+
+
+def _read(file: str) -> bytes:
+    """The bytes of a file, or a little more than the limit of them: enough to see that it is too large."""
+    try:
+        if file == "-":
+            return _bounded(sys.stdin.buffer)
+        with Path(file).open("rb") as stream:
+            return _bounded(stream)
+    except FileNotFoundError:
+        raise Failure(f"{file}: no such file", Exit.NOT_FOUND) from None
+    except IsADirectoryError:
+        raise Failure(
+            f"{file}: is a directory; name its files, e.g. {file.rstrip('/')}/*.json", Exit.USAGE
+        ) from None
+    except OSError as error:
+        raise Failure(f"{file}: cannot be read: {error.strerror or error}", Exit.USAGE) from None
+    except ValueError as error:
+        raise Failure(f"{file!r}: is no file name: {error}", Exit.USAGE) from None
+
+
+def _bounded(stream: BinaryIO) -> bytes:
+    return stream.read(LIMITS.max_bytes + 1)

@@ -1,0 +1,22 @@
+"""`accordance completion`."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from accordance.cli.exits import Exit, Failure
+
+
+@click.command(name="completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def command(ctx: click.Context, shell: str) -> None:
+    """Print the completion script for SHELL.
+
+    For bash: eval "$(accordance completion bash)"
+    """
+    found = get_completion_class(shell)
+    if found is None:
+        raise Failure(f"no completion for {shell}", Exit.NOT_FOUND)
+    click.echo(found(ctx.find_root().command, {}, "accordance", "_ACCORDANCE_COMPLETE").source())

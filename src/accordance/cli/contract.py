@@ -1,0 +1,92 @@
+"""`accordance contract list | show | diff`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from accordance.api import registry
+from accordance.cli.exits import Exit
+from accordance.cli.schema import complete_contract
+from accordance.contracts.comparing import compare, fields_of
+from accordance.contracts.contract import Contract
+from accordance.contracts.describing import alias_rows, rule_text
+
+
+@click.group(name="contract")
+def command() -> None:
+    """List, show and compare contracts."""
+
+
+@command.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_contracts(as_json: bool) -> None:
+    """List every contract, built in and installed."""
+    contracts = list(registry)
+    if as_json:
+        click.echo(json.dumps([_summary(contract) for contract in contracts], indent=2, ensure_ascii=False))
+        return
+    width = max(len(contract.version) for contract in contracts)
+    for contract in contracts:
+        others = [name for name in contract.names if name != contract.version]
+        click.echo(f"{contract.version:<{width}}  {contract.about}")
+        click.echo(f"{'':<{width}}  also: {', '.join(others)}")
+
+
+@command.command()
+@click.argument("name", shell_complete=complete_contract)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(name: str, as_json: bool) -> None:
+    """Show what contract NAME demands: fields, rules, and what is normalised."""
+    contract = registry.get(name)
+    if as_json:
+        click.echo(json.dumps(_details(contract), indent=2, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    from accordance.cli.text import contract_page
+
+    Console(highlight=False).print(contract_page(contract))
+
+
+@command.command()
+@click.argument("old", shell_complete=complete_contract)
+@click.argument("new", shell_complete=complete_contract)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def diff(old: str, new: str, as_json: bool) -> int:
+    """Say how contract NEW differs from OLD. Exit code 1 if a message OLD takes would be refused."""
+    changes = compare(registry.get(old), registry.get(new))
+    if as_json:
+        click.echo(json.dumps([change.to_json() for change in changes], indent=2, ensure_ascii=False))
+    for change in () if as_json else changes:
+        click.echo(f"{'breaking' if change.breaking else 'ok      '}  {change.path}  {change.change}")
+    if not changes and not as_json:
+        click.echo("no difference")
+    return Exit.REJECTED if any(change.breaking for change in changes) else Exit.OK
+
+
+def _summary(contract: Contract[Any]) -> dict[str, object]:
+    return {
+        "version": contract.version,
+        "name": contract.name,
+        "scopes": [scope.name for scope in contract.scopes],
+        "names": list(contract.names),
+        "about": contract.about,
+        "schema_version": contract.version_key,
+        "closed": contract.closed,
+        "profiles": ["strict", *contract.profiles],
+    }
+
+
+def _details(contract: Contract[Any]) -> dict[str, object]:
+    fields = [
+        {"path": one.path, "required": one.required, "expected": one.expected} for one in fields_of(contract)
+    ]
+    rules = [{"name": rule.__name__, "text": rule_text(rule)} for rule in contract.rules]
+    aliases = [
+        {"path": path, "canonical": word, "aliases": list(names)}
+        for path, word, names in alias_rows(contract)
+    ]
+    return {**_summary(contract), "fields": fields, "rules": rules, "normalised": aliases}

@@ -1,0 +1,26 @@
+"""Exit codes, the same for every command."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What the shell is told."""
+
+    OK = 0
+    REJECTED = 1  # rejected, or findings
+    USAGE = 2
+    WAITING = 3  # for a person
+    AUTH = 4
+    NOT_FOUND = 5
+    CONFLICT = 6
+    INTERNAL = 70
+
+
+class Failure(Exception):  # noqa: N818 - an ending, not always an error
+    """End the command with one line on standard error."""
+
+    def __init__(self, message: str, code: Exit) -> None:
+        super().__init__(message)
+        self.code = code

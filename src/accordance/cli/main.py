@@ -1,0 +1,108 @@
+"""`accordance`: the entry point. Commands are loaded when they are called, so that starting costs next to nothing."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from accordance._version import __version__
+from accordance.cli.exits import Exit, Failure
+from accordance.errors import AccordanceError, UnknownName
+
+COMMANDS = {
+    "check": ("accordance.cli.check", "Check messages against their contract."),
+    "contract": ("accordance.cli.contract", "List, show and compare contracts."),
+    "schema": ("accordance.cli.schema", "Print a contract's schema, for people or for a provider."),
+    "explain": ("accordance.cli.explain", "Explain a violation or warning code."),
+    "completion": ("accordance.cli.completion", "Print the completion script for a shell."),
+}
+
+
+class LazyGroup(click.Group):
+    """Knows the names and one-line helps of its commands; imports one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS:
+            raise click.UsageError(str(_UnknownCommand(args[0], COMMANDS)), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+class _UnknownCommand(UnknownName):
+    kind = "command"
+
+
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(__version__, prog_name="accordance")
+def app() -> None:
+    """Check what agents say against versioned contracts.
+
+    Exit codes: 0 ok, 1 rejected or findings, 2 usage, 3 waiting for a person, 4 auth, 5 not found, 6 conflict,
+    70 internal error.
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command line and exit. Whatever goes wrong is one line on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    sys.exit(run(argv))
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    try:
+        outcome: Any = app.main(args=None if argv is None else list(argv), standalone_mode=False)
+        sys.stdout.flush()
+    except click.UsageError as error:
+        usage = f"{error.ctx.command_path} --help" if error.ctx else "accordance --help"
+        return _fail(f"{error.format_message().rstrip('.')} (see {usage})", Exit.USAGE)
+    except click.Abort:
+        return _fail("interrupted", Exit.USAGE)
+    except Failure as failure:
+        return _fail(str(failure), failure.code)
+    except UnknownName as error:
+        return _fail(str(error), Exit.NOT_FOUND)
+    except AccordanceError as error:
+        return _fail(str(error), Exit.USAGE)
+    except BrokenPipeError:  # the reader has gone, e.g. | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except Exception as error:
+        if os.environ.get("ACCORDANCE_DEBUG"):
+            raise
+        text = f"internal error: {type(error).__name__}: {error} (ACCORDANCE_DEBUG=1 shows where; please report it)"
+        return _fail(text, Exit.INTERNAL)
+    return outcome if isinstance(outcome, int) else Exit.OK
+
+
+def _fail(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    click.echo(f"accordance: {line}", err=True)
+    return int(code)
+
+
+if __name__ == "__main__":
+    main()
