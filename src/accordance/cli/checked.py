@@ -28,4 +28,4 @@ class Checked:
         """Where the findings are."""
         found: tuple[Violation | Notice, ...]
         found = self.result.violations if isinstance(self.result, Rejected) else self.result.warnings
-        return places(self.text, found) if found else {}
+        return places(self.text, found, self.result.repairs) if found else {}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from accordance.contracts.jsonpath import Path, parse
 from accordance.contracts.scanner import Scanner
-from accordance.contracts.violation import Notice, Violation
+from accordance.contracts.violation import Notice, Repair, Violation
 
 
 class Place(NamedTuple):
@@ -17,18 +17,33 @@ class Place(NamedTuple):
     column: int
 
 
-def places(text: str, found: Iterable[Violation | Notice]) -> dict[str, Place]:
+def places(
+    text: str, found: Iterable[Violation | Notice], repairs: Iterable[Repair] = ()
+) -> dict[str, Place]:
     """The place of each finding's path, or of the nearest thing above it that is in the text."""
-    findings = list(found)
-    paths = {finding.path: parse(finding.path) for finding in findings}
+    findings, names = list(found), _names_in_the_text(repairs)
+    paths = {finding.path: _as_written(parse(finding.path), names) for finding in findings}
     wanted = frozenset(path[:end] for path in paths.values() for end in range(len(path) + 1))
     scanner = Scanner(wanted=wanted)
     scanner.feed(text)
-    located = {text_path: _place(text, _nearest(path, scanner.places)) for text_path, path in paths.items()}
+    located = {path: _place(text, _nearest(written, scanner.places)) for path, written in paths.items()}
     offsets = {
         one.path: one.offset for one in findings if isinstance(one, Violation) and one.offset is not None
     }
     return located | {path: _place(text, offset) for path, offset in offsets.items()}
+
+
+def _names_in_the_text(repairs: Iterable[Repair]) -> dict[Path, str]:
+    """Which keys have another name in the text than in the findings."""
+    return {
+        (*parse(repair.path)[:-1], str(repair.after)): str(repair.before)
+        for repair in repairs
+        if repair.rule == "rename"
+    }
+
+
+def _as_written(path: Path, names: dict[Path, str]) -> Path:
+    return tuple(names.get(path[: at + 1], step) for at, step in enumerate(path))
 
 
 def _nearest(path: Path, known: dict[Path, int]) -> int:

@@ -65,7 +65,7 @@ def _shown(repairs: tuple[Repair, ...]) -> Iterator[Text]:
 
 
 def _violations(checked: Checked, result: Rejected) -> Iterator[RenderableType]:
-    for violation in result.violations:
+    for violation in sorted(result.violations, key=lambda one: checked.places[one.path]):
         place = checked.places[violation.path]
         where = f"line {place.line}" + (f", column {place.column}" if violation.offset is not None else "")
         yield _indent(

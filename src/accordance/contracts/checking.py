@@ -142,7 +142,8 @@ class Checker:
         code = "version_unknown" if VERSION_KEY in message else "version_missing"
         actual = excerpt(named) if VERSION_KEY in message else "nothing"
         expected = f"one of {', '.join(near or known)}"
-        return Rejected((Violation(code, f"$.{VERSION_KEY}", expected, actual),), 1)
+        violation = Violation(code, f"$.{VERSION_KEY}", expected, actual)
+        return Rejected((violation,), 1, message=message)
 
     def _conform_older(
         self, message: JsonObject, road: _Road, context: Context, repairs: tuple[Repair, ...]
@@ -204,7 +205,7 @@ def _report(
 ) -> Accepted[Any] | Rejected:
     judge_rules(road.rules, message, context, findings)
     if findings.total:
-        return Rejected(tuple(findings.violations), findings.total, road.label, findings.repairs)
+        return Rejected(tuple(findings.violations), findings.total, road.label, findings.repairs, message)
     return Accepted(value, findings.repairs, tuple(findings.notices), road.label)
 
 

@@ -53,6 +53,7 @@ class Scope:
     name: str
     aliases: tuple[str, ...] = ()
     narrows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # top-level key -> the words left
+    enums: tuple[str, ...] = ()  # the enumerations that the machine-readable summary names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from accordance.contracts.comparing import fields_of
-from accordance.contracts.contract import Contract, Respell, Rewrite, Rule
+from accordance.contracts.contract import Contract, Respell, Rewrite, Rule, Scope
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Shape, Spelling
 
@@ -20,7 +20,7 @@ def summary(contracts: Iterable[Contract[Any]]) -> JsonObject:
         scope.name: {
             "schema_version": contract.version,
             "required_keys": _required_keys(contract),
-            "enums": _enums(contract, scope.narrows),
+            "enums": {path: _words(contract, scope, path) for path in scope.enums},
         }
         for contract in contracts
         for scope in contract.scopes
@@ -32,13 +32,11 @@ def _required_keys(contract: Contract[Any]) -> list[str]:
     return [one.path.removeprefix("$.") for one in fields if one.required and one.path.count(".") == 1]
 
 
-def _enums(contract: Contract[Any], narrows: Any) -> JsonObject:
-    words = {
-        one.path.removeprefix("$."): one.schema["enum"]
-        for one in fields_of(contract)
-        if isinstance(one.schema.get("enum"), list) and one.schema.get("type") == "string"
-    }
-    return {path: list(narrows.get(path, found)) for path, found in words.items()}
+def _words(contract: Contract[Any], scope: Scope, path: str) -> list[object]:
+    if path in scope.narrows:
+        return list(scope.narrows[path])
+    words = next(one.schema["enum"] for one in fields_of(contract) if one.path == f"$.{path}")
+    return list(words) if isinstance(words, list) else []
 
 
 def alias_rows(contract: Contract[Any]) -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -125,9 +125,9 @@ class Scanner:
             return at
         char = text[at]
         if self._expect is _Expect.START:
-            self._begin(char, at)
+            self._begin(char, at, text)
         elif self._expect is _Expect.NOTHING:
-            self._after_the_end(char, at)
+            self._after_the_end(char, at, text)
         elif self._expect in (_Expect.FIRST_KEY, _Expect.KEY):
             self._key_or_close(char, at)
         elif self._expect is _Expect.COLON:
@@ -140,7 +140,7 @@ class Scanner:
             return self._value(char, at)
         return at + 1
 
-    def _begin(self, char: str, at: int) -> None:
+    def _begin(self, char: str, at: int, text: str) -> None:
         if char == "{":
             self._note_place(at)
             self._open(_Frame(set()), _Expect.FIRST_KEY, at)
@@ -149,15 +149,25 @@ class Scanner:
         elif char in '["':
             self._doom("not_object", at, "one JSON object", "a list" if char == "[" else "a string")
         else:
-            self._doom("text_around", at, "{ as the first character", _show(char))
+            self._doom(
+                "text_around",
+                at,
+                "{ as the first character",
+                _show(text[at : at + 40].split("\n", maxsplit=1)[0]),
+            )
 
-    def _after_the_end(self, char: str, at: int) -> None:
+    def _after_the_end(self, char: str, at: int, text: str) -> None:
         if char in "{[":
             self._doom(
                 "second_value", at, "nothing after the object", f"another value, from {_show(char)} on"
             )
         else:
-            self._doom("text_around", at, "nothing after the object", _show(char))
+            self._doom(
+                "text_around",
+                at,
+                "nothing after the object",
+                _show(text[at : at + 40].split("\n", maxsplit=1)[0]),
+            )
 
     def _key_or_close(self, char: str, at: int) -> None:
         if char == '"':

@@ -129,7 +129,7 @@ class _Tolerant:
             return
         if (prose.endswith("[") and end < len(self.text)) or (found and prose[0] in ",]:}"):
             raise self.refuse("not_object", "one JSON object", "a piece of a larger value")
-        self.note("text_around", (), excerpt(prose), "", offset=start)
+        self.note("text_around", (), prose, "", offset=start)
 
     def only_one(self, found: list[JsonObject]) -> JsonObject:
         meant = [one for one in found if one] or found
@@ -202,7 +202,7 @@ class _Tolerant:
         word = _WORD.match(self.text, self.at)
         if word is None:
             raise self.refuse("not_json", "a key", repr(self.peek()))
-        self.note("bare_key", path, word[0], excerpt(word[0]))
+        self.note("bare_key", path, word[0], f'"{word[0]}"')
         self.at = word.end()
         return word[0]
 
@@ -298,7 +298,7 @@ class _Tolerant:
         """Pass white space and comments; a comment is noted."""
         while match := _GAP.match(self.text, self.at):
             if match[0][0] in "/#":
-                self.note("comment", path, excerpt(match[0]), "")
+                self.note("comment", path, match[0].strip(), "")
             self.at = match.end()
 
     def skip_gap(self, at: int) -> int:

@@ -117,12 +117,16 @@ class Accepted(NamedTuple, Generic[M]):
 
 
 class Rejected(NamedTuple):
-    """The message does not honour its contract. At most 50 violations are listed; `total` counts all."""
+    """The message does not honour its contract. At most 50 violations are listed; `total` counts all.
+
+    `message` is what the paths and fixes speak of: the message after normalising, or None if it could not be read.
+    """
 
     violations: tuple[Violation, ...]
     total: int
     contract: str = ""
     repairs: tuple[Repair, ...] = ()
+    message: JsonObject | None = None
 
     def __bool__(self) -> bool:
         return False

@@ -89,7 +89,7 @@ def supplies_its_branch(message: JsonObject, _: Context) -> Iterable[Violation]:
     return (Violation("branch_missing", f"$.{branch}", why, "nothing"),)
 
 
-def artifact_keeps_to_its_folder(message: JsonObject, _: Context) -> Iterable[Violation]:
+def artifact_keeps_to_its_folder(message: JsonObject, context: Context) -> Iterable[Violation]:
     """A name is not a path, and path_hint lies under workspace/artifacts/{task_id}/."""
     artifact = message.get("artifact")
     if not isinstance(artifact, dict):
@@ -99,7 +99,7 @@ def artifact_keeps_to_its_folder(message: JsonObject, _: Context) -> Iterable[Vi
     if isinstance(name, str) and not name.isidentifier() and _is_unsafe_name(name):
         found.append(_unsafe_name(name))
     if hint and isinstance(hint, str):
-        folder = f"{ARTIFACTS}{message.get('task_id')}/"
+        folder = f"{ARTIFACTS}{context.task_id or message.get('task_id')}/"
         if not _lies_under(hint, folder):
             found.append(_outside_folder(artifact, hint, folder))
     return found
@@ -168,7 +168,7 @@ ACTION: Final = Contract(
     name="action",
     about="What an executor did about a task: an artifact, a request for input, nothing, or an error.",
     model=Action,
-    scopes=(Scope(name="TASK_ACTION"),),
+    scopes=(Scope(name="TASK_ACTION", enums=("result_type", "artifact.format")),),
     shape=Shape(
         wrappers=("action", "result", "output", "data", "payload", "response"),
         marker="result_type",

@@ -103,7 +103,7 @@ PLAN: Final = Contract(
     about="A plan: nodes (GOAL, ACTION, CHECK), edges (DECOMPOSE, DEPENDS_ON, ALTERNATIVE) and required inputs.",
     model=Plan,
     version_key="optional",
-    scopes=(Scope(name="PLAN_GEN"),),
+    scopes=(Scope(name="PLAN_GEN", enums=("nodes[*].node_type", "edges[*].edge_type")),),
     shape=Shape(
         renames={
             "nodes": ("tasks", "task_nodes", "items"),

@@ -17,6 +17,7 @@ from accordance.contracts.violation import Fix, Notice, Repair, Violation, excer
 ACTIONS: Final = ("APPROVE", "MODIFY", "REQUEST_EXTERNAL_INPUT")
 PRIORITIES: Final = ("HIGH", "MED", "LOW")
 BEST_SCORE: Final = 100
+_ENUMS: Final = ("review_target", "action_required", "suggestions[*].priority")
 
 
 class Issue(Open):
@@ -54,9 +55,9 @@ class Review(Open):
     task_id: Text
     review_target: Literal["PLAN", "NODE"]
     total_score: Annotated[int, Field(ge=0, le=BEST_SCORE)]
-    breakdown: Annotated[list[Dimension], Field(min_length=1)]
-    summary: Text
     action_required: Literal["APPROVE", "MODIFY", "REQUEST_EXTERNAL_INPUT"]
+    summary: Text
+    breakdown: Annotated[list[Dimension], Field(min_length=1)]
     suggestions: list[Suggestion]
 
 
@@ -145,11 +146,12 @@ REVIEW: Final = Contract(
     about="A reviewer's score of a plan or of a task's product, with issues, evidence and what to do next.",
     model=Review,
     scopes=(
-        Scope(name="PLAN_REVIEW", narrows={"review_target": ("PLAN",)}),
+        Scope(name="PLAN_REVIEW", narrows={"review_target": ("PLAN",)}, enums=_ENUMS),
         Scope(
             name="TASK_CHECK",
             aliases=("TASK_REVIEW", "CHECK_NODE_REVIEW"),
             narrows={"review_target": ("NODE",)},
+            enums=_ENUMS,
         ),
     ),
     shape=Shape(

@@ -1,0 +1,72 @@
+# The two commands of the README: `make run` and `make test`. Both set up everything they need first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := src tests bench fuzz tools
+PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check unit conformance docs fuzz bench requirements clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.ready ## prepare .venv (quick when nothing changed)
+
+$(VENV)/.ready: requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is too old; Python 3.11 or newer is needed (make PYTHON=python3.11)"; exit 1; }
+	@echo "setting up $(VENV) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: setup ## check the example messages
+	@$(BIN)/accordance check examples/messages/*.json || test $$? -eq 1
+
+test: setup check ## every check and every test
+	@$(BIN)/coverage erase
+	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report= tests
+	@$(BIN)/coverage report --include='$(PURE)' --fail-under=100
+	@$(BIN)/coverage report --fail-under=95 --format=total | sed 's/^/whole package covered: /;s/$$/ %/'
+
+check: setup ## format, lint, types, layers
+	$(BIN)/ruff format --check --quiet $(SOURCES)
+	$(BIN)/ruff check --quiet $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache > /dev/null || { $(BIN)/lint-imports --no-cache; exit 1; }
+
+conformance: setup ## the vectors alone; VECTORS=DIR runs those of another folder
+	$(BIN)/pytest -q tests/conformance $(if $(VECTORS),--vectors $(VECTORS))
+
+docs: setup ## write the generated pages
+	$(BIN)/python tools/make_docs.py
+
+fuzz: $(VENV)-fuzz/.ready ## atheris on the readers; SECONDS=60
+	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus
+
+$(VENV)-fuzz/.ready: requirements/fuzz.txt pyproject.toml
+	@test -x $(VENV)-fuzz/bin/python || $(PYTHON) -m venv $(VENV)-fuzz
+	@$(VENV)-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt
+	@$(VENV)-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@mkdir -p fuzz/corpus
+	@touch $@
+
+bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
+	$(VENV)-bench/bin/python bench/contracts.py
+
+$(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
+	@test -x $(VENV)-bench/bin/python || $(PYTHON) -m venv $(VENV)-bench
+	@$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+requirements: setup ## pin the newest releases, with hashes
+	@for name in dev fuzz bench; do \
+	  echo "compiling requirements/$$name.txt"; \
+	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	    pyproject.toml requirements/build.in requirements/$$name.in -o requirements/$$name.txt || exit 1; \
+	done
+
+clean: ## remove what make made
+	rm -rf $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache
