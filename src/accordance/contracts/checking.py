@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, contract_of
 from accordance.contracts.expectations import free_parts
+from accordance.contracts.fixes import apply_fixes
 from accordance.contracts.jsonpath import JsonObject, Path
 from accordance.contracts.limits import LIMITS
 from accordance.contracts.normalising import normalise
@@ -21,12 +22,14 @@ from accordance.contracts.reading import free_parts_are_sound, is_sound, parse_o
 from accordance.contracts.registry import Registry
 from accordance.contracts.validating import Findings, judge_fields, judge_rules
 from accordance.contracts.violation import Accepted, Rejected, Repair, Violation, excerpt
-from accordance.errors import UnknownProfile, Unparseable, nearest
+from accordance.errors import InvalidPath, UnknownProfile, Unparseable, nearest
 
 M = TypeVar("M", bound=BaseModel)
 Reader: TypeAlias = Callable[[bytes | str], tuple[JsonObject, tuple[Repair, ...]]]
 ContractLike: TypeAlias = "str | Contract[Any] | type[BaseModel] | None"
 
+_MENDED_BY_TABLES: Final = frozenset(("extra_forbidden", "literal_error"))  # an unknown key, an unknown word
+_GUESSED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is what was probably meant
 _NOTHING: Final = ()  # Python keeps one empty tuple, so `is` asks what `==` would
 
 
@@ -183,7 +186,10 @@ def _conform_at_length(
     message: JsonObject, road: _Road, context: Context, error: ValidationError, repairs: tuple[Repair, ...]
 ) -> Accepted[Any] | Rejected:
     """Normalise; validate what came of it; report everything."""
-    normal, more = normalise(message, road.contract.shape)
+    faults = error.errors(include_url=False)
+    normal, more = message, list[Repair]()
+    if any(fault["type"] in _MENDED_BY_TABLES for fault in faults):
+        normal, more = normalise(message, road.contract.shape)
     for rewrite in (*road.contract.mends, *road.rewrites):
         normal, further = rewrite(normal, context)
         more += further
@@ -194,8 +200,8 @@ def _conform_at_length(
                 normal, road.validate(normal, strict=True, extra="forbid"), road, context, findings
             )
         except ValidationError as found:
-            error = found
-    judge_fields(road.contract, error, findings)
+            faults = found.errors(include_url=False)
+    judge_fields(road.contract, faults, findings)
     value = None if findings.total else road.validate(normal, strict=True, extra="allow")
     return _report(normal, value, road, context, findings)
 
@@ -204,9 +210,29 @@ def _report(
     message: JsonObject, value: BaseModel | None, road: _Road, context: Context, findings: Findings
 ) -> Accepted[Any] | Rejected:
     judge_rules(road.rules, message, context, findings)
-    if findings.total:
-        return Rejected(tuple(findings.violations), findings.total, road.label, findings.repairs, message)
-    return Accepted(value, findings.repairs, tuple(findings.notices), road.label)
+    if not findings.total:
+        return Accepted(value, findings.repairs, tuple(findings.notices), road.label)
+    violations = tuple(findings.violations)
+    if findings.total == len(violations) and all(violation.fix for violation in violations):
+        violations = _without_failed_fixes(violations, message, road, context)
+    return Rejected(violations, findings.total, road.label, findings.repairs, message)
+
+
+def _without_failed_fixes(
+    violations: tuple[Violation, ...], message: JsonObject, road: _Road, context: Context
+) -> tuple[Violation, ...]:
+    """A fix is real because it was tried: where all fixes together do not help, those that were guesses are withdrawn."""
+    try:
+        mended = apply_fixes(message, violations)
+        road.validate(mended, strict=True)
+        if not any(isinstance(found, Violation) for rule in road.rules for found in rule(mended, context)):
+            return violations
+    except (ValidationError, InvalidPath):
+        pass
+    has_guesses = any(violation.code in _GUESSED for violation in violations)
+    return tuple(
+        one._replace(fix=None) if one.code in _GUESSED or not has_guesses else one for one in violations
+    )
 
 
 def _pave(contract: Contract[Any]) -> _Road:

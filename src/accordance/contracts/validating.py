@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from accordance.contracts.context import Context
@@ -59,9 +59,9 @@ class Findings:
             self.violations.append(violation)
 
 
-def judge_fields(contract: Contract[Any], error: ValidationError, findings: Findings) -> None:
+def judge_fields(contract: Contract[Any], faults: Iterable[ErrorDetails], findings: Findings) -> None:
     """Turn pydantic's errors into violations; unknown keys of an open part into notices."""
-    for details in error.errors(include_url=False):
+    for details in faults:
         path = _place(details)
         if details["type"] == _UNKNOWN_KEY and not _is_closed_at(contract.model, path):
             findings.notices.append(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 from accordance.contracts.jsonpath import JsonObject
@@ -20,8 +19,7 @@ _BRIEF_ITEMS: Final = 3
 _BRIEF_TEXT: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """One edit that mends a violation: put `value` at `path`, or take away what is there."""
 
     path: str
@@ -37,8 +35,7 @@ class Fix:
         return edit if self.op == "remove" else {**edit, "value": self.value}
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(NamedTuple):
     """One way in which a message does not honour its contract."""
 
     code: str  # stable, has a page: accordance explain CODE
@@ -64,8 +61,7 @@ class Violation:
         return fields if self.offset is None else {**fields, "offset": self.offset}
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """Something worth knowing about an accepted message: it breaks no rule that must hold."""
 
     code: str
@@ -80,8 +76,7 @@ class Notice:
         return {"code": self.code, "path": self.path, "message": self.message}
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """One declared, lossless rewrite that was applied: by which rule, where, from what to what."""
 
     rule: str
