@@ -56,10 +56,10 @@ def _contract(contract: Contract[Any]) -> str:
         "| field | | expected |",
         "|---|---|---|",
     ]
-    for one in fields_of(contract):
-        lines.append(
-            f"| `{one.path}` | {'required' if one.required else 'optional'} | {_cell(one.expected)} |"
-        )
+    lines += [
+        f"| `{one.path}` | {'required' if one.required else 'optional'} | {_cell(one.expected)} |"
+        for one in fields_of(contract)
+    ]
     lines += ["", "Rules across fields:\n"]
     lines += [f"- {rule_text(rule)} (`{rule.__name__}`)" for rule in contract.rules]
     rows, steps = list(alias_rows(contract)), list(rewrite_texts(contract))

@@ -153,7 +153,7 @@ class Checker:
     ) -> Accepted[Any] | Rejected:
         """A message of an older version: check it as what it is, then raise it step by step."""
         for upgrade in road.contract.upgrades:
-            if upgrade.source.version != message.get(VERSION_KEY) and not upgrade.source.upgrades:
+            if not upgrade.source.reads(message.get(VERSION_KEY)):
                 continue
             older = self._conform(message, _pave(upgrade.source), context, repairs)
             if isinstance(older, Rejected):

@@ -92,14 +92,18 @@ class Contract(Generic[M]):
 
     @property
     def closed(self) -> bool:
-        """Whether unknown keys at the top are violations."""
-        return self.model.model_config.get("extra") == "forbid"
+        """Whether unknown keys at the top are violations. They are, unless the model says extra="allow"."""
+        return self.model.model_config.get("extra") != "allow"
 
     @property
     def names(self) -> tuple[str, ...]:
         """Everything this contract answers to."""
         aliases = (alias for scope in self.scopes for alias in (scope.name, *scope.aliases))
         return tuple(name for name in (self.version, self.name, *aliases) if name)
+
+    def reads(self, version: object) -> bool:
+        """Whether a message of that version can be read, as it is or by upgrades."""
+        return version == self.version or any(upgrade.source.reads(version) for upgrade in self.upgrades)
 
     def in_scope(self, scope: Scope) -> Contract[M]:
         """The same contract, narrowed."""

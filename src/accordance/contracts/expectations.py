@@ -27,7 +27,13 @@ def model_schema(model: type[BaseModel]) -> JsonObject:
     """The JSON Schema pydantic writes for a model. Kept: do not edit."""
     found = _SCHEMAS.get(model)
     if found is None:
-        found = _SCHEMAS[model] = model.model_json_schema(mode="validation")
+        found = model.model_json_schema(mode="validation")
+        for part in (found, *_mapping(found.get("$defs")).values()):
+            if isinstance(part, dict) and "properties" in part:
+                part.setdefault(
+                    "additionalProperties", False
+                )  # pydantic would ignore, that is drop, further keys
+        _SCHEMAS[model] = found
     return found
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _ABBREVIATION: Final = re.compile(
-    r"\b(?:e\.g|i\.e|et al|etc|vs|cf|approx|resp|Dr|Prof|Mr|Mrs|Ms|St|Fig|Figs|Eq|No|Vol|pp?|ca|incl|[A-Z])\.(?=\s)",
+    r"\b(?:e\.g|i\.e|et al|vs|cf|approx|resp|Dr|Prof|Mr|Mrs|Ms|Figs?|Eq|Vol|pp|ca|incl)\.(?=\s)",
 )
 _TERMINATOR: Final = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？｡]+[\"'”’」』)\]]*")
 

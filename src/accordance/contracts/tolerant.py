@@ -34,7 +34,6 @@ REPAIRS: Final = {
 }
 """Every repair the reader knows. The list is closed."""
 
-_GAP = re.compile(r"(?:[ \t\r\n\u00a0\ufeff]+|//[^\n]*|#[^\n]*|/\*.*?\*/)", re.DOTALL)
 _BLANK = re.compile(r"[ \t\r\n\u00a0\ufeff]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![\w.%/,]*[\w%/])")
 _WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
@@ -44,7 +43,6 @@ _CLOSING: Final = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’"}
 _ESCAPES: Final = {
     '"': '"', "'": "'", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
 }  # fmt: skip
-_THINK = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 _LANDMARK = re.compile(r"\{|```|<(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE_LINE = re.compile(r"```[^\n{]*\n?")
 
@@ -75,6 +73,7 @@ class _Tolerant:
     limits: Limits
     at: int = 0
     repairs: list[Repair] = field(default_factory=list)
+    marks: dict[str, int] = field(default_factory=dict)
 
     # Outside: find the object.
 
@@ -117,11 +116,11 @@ class _Tolerant:
 
     def begins_an_object(self) -> bool:
         """A brace followed by a key or by its own end; any other brace is prose."""
-        at = self.skip_gap(self.at + 1)
+        at = self.skip_gaps(self.at + 1)
         if at >= len(self.text) or self.text[at] in "}\"'“‘":
             return True
         word = _WORD.match(self.text, at)
-        return word is not None and self.text.startswith(":", self.skip_gap(word.end()))
+        return word is not None and self.text.startswith(":", self.skip_gaps(word.end()))
 
     def note_prose(self, start: int, end: int, found: list[JsonObject]) -> None:
         prose = self.text[start:end].strip()
@@ -296,16 +295,33 @@ class _Tolerant:
 
     def gap(self, path: Path) -> None:
         """Pass white space and comments; a comment is noted."""
-        while match := _GAP.match(self.text, self.at):
-            if match[0][0] in "/#":
-                self.note("comment", path, match[0].strip(), "")
-            self.at = match.end()
+        while (end := self.gap_end(self.at)) > self.at:
+            if self.text[self.at] in "/#":
+                self.note("comment", path, self.text[self.at : end].strip(), "")
+            self.at = end
 
-    def skip_gap(self, at: int) -> int:
+    def skip_gaps(self, at: int) -> int:
+        while (end := self.gap_end(at)) > at:
+            at = end
+        return at
+
+    def gap_end(self, at: int) -> int:
+        """The end of the white space or of the one comment that begins here."""
+        if self.text.startswith(("//", "#"), at):
+            return self.following("\n", at)
+        if self.text.startswith("/*", at):
+            end = self.following("*/", at)
+            return at if end == len(self.text) else end + 2
         match = _BLANK.match(self.text, at)
-        at = match.end() if match else at
-        comment = _GAP.match(self.text, at)
-        return self.skip_gap(comment.end()) if comment else at
+        return match.end() if match else at
+
+    def following(self, mark: str, at: int) -> int:
+        """The next place of a mark. Remembered, because askers come closer and closer to the same one."""
+        known = self.marks.get(mark, -1)
+        if known < at:
+            found = self.text.find(mark, at)
+            known = self.marks[mark] = len(self.text) if found < 0 else found
+        return known
 
     def peek(self) -> str:
         if self.at >= len(self.text):

@@ -87,7 +87,7 @@ def _place(details: ErrorDetails) -> Path:
 
 
 def _is_closed_at(model: type[BaseModel], path: Path) -> bool:
-    return expectation_at(model, path[:-1]).schema.get("additionalProperties") is False
+    return expectation_at(model, path[:-1]).schema.get("additionalProperties") is not True
 
 
 def _violation(contract: Contract[Any], details: ErrorDetails, path: Path) -> Violation:

@@ -163,11 +163,11 @@ def _middle_cut(text: str, limit: int = 400) -> str:
 
 def lies_under_one_root(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Following DECOMPOSE from the root reaches every node."""
-    root, nodes = root_of(message), objects_in(message, "nodes")
-    if root is None or not nodes:
+    root, nodes, edges = root_of(message), objects_in(message, "nodes"), objects_in(message, "edges")
+    if root is None or not nodes or edges is None:
         return
     parts: dict[object, list[object]] = {}
-    for edge in objects_in(message, "edges") or ():
+    for edge in edges:
         if edge.get("edge_type") == "DECOMPOSE":
             parts.setdefault(hashable(edge.get("from_task_id")), []).append(hashable(edge.get("to_task_id")))
     reached: set[object] = {root}

@@ -1,0 +1,260 @@
+"""The contracts of the catalogue: what the vectors do not reach. One table per contract: a change, and what it breaks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from accordance import Accepted, Context, Pins, Rejected, check
+from accordance.contracts.catalogue.submit import Submit
+from accordance.contracts.catalogue.task import context_of
+from tests.messages import (
+    ACTION,
+    ANSWER,
+    HANDOFF,
+    NEEDS_INPUT,
+    OUTCOME,
+    REQUEST,
+    REVIEW,
+    SUBMIT,
+    TASK,
+    TASK_INPUT,
+    VERDICT,
+    Message,
+    changed,
+)
+
+ERROR: Message = {
+    "schema_version": "xiaobo_action_v1",
+    "task_id": TASK,
+    "result_type": "ERROR",
+    "error": {"code": "NO_ACCESS", "message": "encrypted"},
+}
+DOC = "needs_input.required_docs.0."
+PINNED = Context(
+    task_id=TASK, pins=Pins.of(["src/**", "tests/"], ["**/secrets/**"]), allowed_tests=("pytest -q",)
+)
+
+BROKEN = [
+    # (message, change, value, codes with paths)
+    (ACTION, "task_id", "", ["empty $.task_id"]),
+    (ACTION, "artifact", None, ["branch_missing $.artifact"]),
+    (ACTION, "artifact.name", "a/b", ["unsafe_name $.artifact.name"]),
+    (ACTION, "artifact.name", "..", ["unsafe_name $.artifact.name"]),
+    (ACTION, "artifact.name", ".", ["unsafe_name $.artifact.name"]),
+    (ACTION, "artifact.name", "a\\", ["unsafe_name $.artifact.name"]),
+    (ACTION, "artifact.name", "a\x00b", ["unsafe_name $.artifact.name"]),
+    (ACTION, "artifact.name", 7, ["wrong_type $.artifact.name"]),
+    (ACTION, "artifact.path_hint", "workspace/artifacts/other/x.md", ["outside_folder $.artifact.path_hint"]),
+    (ACTION, "artifact.path_hint", f"workspace/artifacts/{TASK}/../x", ["outside_folder $.artifact.path_hint"]),
+    (ACTION, "artifact.path_hint", f"workspace\\artifacts\\{TASK}\\x", ["outside_folder $.artifact.path_hint"]),
+    (ACTION, "artifact.path_hint", f"workspace/artifacts/{TASK}x/y", ["outside_folder $.artifact.path_hint"]),
+    (NEEDS_INPUT, "needs_input", None, ["branch_missing $.needs_input"]),
+    (NEEDS_INPUT, "needs_input.required_docs", [], ["empty $.needs_input.required_docs"]),
+    (NEEDS_INPUT, DOC + "suggested_path", "/etc/passwd", [f"outside_folder $.{DOC}suggested_path".replace(".0.", "[0].")]),
+    (NEEDS_INPUT, DOC + "suggested_path", "../..", [f"outside_folder $.{DOC}suggested_path".replace(".0.", "[0].")]),
+    (NEEDS_INPUT, DOC + "suggested_path", " ", [f"empty $.{DOC}suggested_path".replace(".0.", "[0].")]),
+    (NEEDS_INPUT, "needs_input.required_docs.0", "sheet", ["wrong_type $.needs_input.required_docs[0]"]),
+    (ERROR, "error", ..., ["branch_missing $.error"]),
+    (ERROR, "artifact", {"name": ""}, ["empty $.artifact.name", "missing $.artifact.format", "missing $.artifact.content"]),
+    (REVIEW, "review_target", "PLAN", ["not_in_enum $.review_target"]),
+    (REVIEW, "total_score", 90, ["score_contradicts_action $.action_required"]),
+    (REVIEW, "action_required", "APPROVE", ["score_contradicts_action $.action_required"]),
+    (REVIEW, "total_score", 101, ["out_of_range $.total_score"]),
+    (REVIEW, "breakdown.0.score", -1, ["out_of_range $.breakdown[0].score"]),
+    (REVIEW, "breakdown.0.max_score", 10, ["out_of_range $.breakdown[0].score"]),
+    (REVIEW, "breakdown.0", 7, ["wrong_type $.breakdown[0]"]),
+    (REVIEW, "summary", 7, ["wrong_type $.summary"]),
+    (REQUEST, "constraints", None, ["wrong_type $.constraints"]),
+    (REQUEST, "task_id", "x", ["bad_format $.task_id"]),
+    (ANSWER, "execution_timestamp", "2025-02-30T09:15:00Z", ["bad_format $.execution_timestamp"]),
+    (ANSWER, "execution_timestamp", "yesterday", ["bad_format $.execution_timestamp"]),
+    (ANSWER, "vs_metadata.phase_executed", [0, 1, "2", True, 7], ["wrong_type $.vs_metadata.phase_executed[2]", "wrong_type $.vs_metadata.phase_executed[3]", "out_of_range $.vs_metadata.phase_executed[4]", *["phase_missing $.vs_metadata.phase_executed"] * 4]),
+    (ANSWER, "content.summary", "A. B. C. D.", ["sentences $.content.summary"]),
+    (ANSWER, "content.confidence", 1.5, ["out_of_range $.content.confidence"]),
+    (ANSWER, "vs_metadata.t_scores.0.option", "Control-Value Theory", ["duplicate_option $.vs_metadata.t_scores[1].option"]),
+    (ANSWER, "vs_metadata.t_scores.1", "x", ["wrong_type $.vs_metadata.t_scores[1]", "selection_not_listed $.vs_metadata.final_selection.option"]),
+    (ANSWER, "vs_metadata.final_selection.t_score", 0.5, ["selection_score_mismatch $.vs_metadata.final_selection.t_score"]),
+    (ANSWER, "vs_metadata.final_selection", [], ["wrong_type $.vs_metadata.final_selection"]),
+    (ANSWER, "content", [], ["wrong_type $.content"]),
+    (ANSWER, "self_critique", ..., ["missing $.self_critique"]),
+    (HANDOFF, "to_agent", "theory-architect", ["self_handoff $.to_agent"]),
+    (HANDOFF, "context_transfer.summary", "word " * 101, ["too_long $.context_transfer.summary"]),
+    (HANDOFF, "context_transfer", None, ["wrong_type $.context_transfer"]),
+    (HANDOFF, "validation", {}, [f"missing $.validation.{key}" for key in ("required_fields_check", "schema_compliance", "vs_phase_completion")]),
+    (TASK_INPUT, "role", "ingenieur", ["unknown_role $.role"]),
+    (TASK_INPUT, "role", "§", ["unknown_role $.role"]),
+    (TASK_INPUT, "allowedExecutors", ["codex", "bash"], ["unknown_executor $.allowedExecutors[1]"]),
+    (TASK_INPUT, "pins.allowed_paths", ["../x"], ["unsafe_path $.pins.allowed_paths[0]"]),
+    (TASK_INPUT, "pins.forbidden_paths", ["/etc"], ["unsafe_path $.pins.forbidden_paths[0]"]),
+    (TASK_INPUT, "pins.forbidden_paths", ["SRC/**"], ["path_in_both $.pins.allowed_paths[0]"]),
+    (TASK_INPUT, "pins", "src", ["wrong_type $.pins"]),
+    (TASK_INPUT, "timeoutMs", True, ["wrong_type $.timeoutMs"]),
+    (TASK_INPUT, "timeoutMs", None, ["wrong_type $.timeoutMs"]),
+    (TASK_INPUT, "context", {"thread_history": "x"}, ["wrong_type $.context.thread_history"]),
+    (SUBMIT, "exit_code", 1, ["done_but_failed $.exit_code"]),
+    (SUBMIT, "status", "NEED_INPUT", ["needs_input_empty $.needs_input"]),
+    (SUBMIT, "needs_input", "x", ["wrong_type $.needs_input"]),
+    (SUBMIT, "tests", [], ["wrong_type $.tests"]),
+    (SUBMIT, "artifacts.more", "x", ["unknown_key $.artifacts.more"]),
+    (SUBMIT, "changed_files", ["docs/a.md", ""], ["empty $.changed_files[1]", "out_of_scope $.changed_files[0]"]),
+    (SUBMIT, "new_files", ["src/../README.md"], ["out_of_scope $.new_files[0]"]),
+    (SUBMIT, "changed_files", ["x"] * 1001, ["too_many $.changed_files"]),
+    (SUBMIT, "summary", "x" * 2001, ["too_long $.summary"]),
+    (VERDICT, "checks.tests_passed", False, ["verdict_contradicts_checks $.verdict"]),
+    (VERDICT, "checks", [], ["wrong_type $.checks"]),
+    (OUTCOME, "next_action", "retry", ["next_action_contradicts $.next_action"]),
+    (OUTCOME, "verdict", "RETRY", ["next_action_contradicts $.next_action"]),
+    (OUTCOME, "verdict", "REJECT", ["next_action_contradicts $.next_action"]),
+]  # fmt: skip
+
+VERSIONS = {
+    id(REQUEST): "request",
+    id(ANSWER): "answer",
+    id(HANDOFF): "handoff",
+    id(TASK_INPUT): "task",
+    id(OUTCOME): "outcome",
+}
+
+
+def name_of(message: Message) -> str:
+    return "TASK_CHECK" if message is REVIEW else VERSIONS.get(id(message)) or str(message["schema_version"])
+
+
+@pytest.mark.parametrize(("message", "place", "value", "expected"), BROKEN)
+def test_broken(message: Message, place: str, value: Any, expected: list[str]) -> None:
+    """One change breaks exactly these rules, at these places."""
+    result = check(json.dumps(changed(message, place, value)), name_of(message), PINNED)
+    assert isinstance(result, Rejected), result
+    assert sorted(f"{one.code} {one.path}" for one in result.violations) == sorted(expected)
+
+
+NOTED = [
+    (REVIEW, "breakdown.0.score", 55, ["sum_differs"]),
+    (ANSWER, "vs_metadata.modal_identified", [], ["no_modal_option"]),
+    (HANDOFF, "validation.schema_compliance", False, ["handoff_blocked"]),
+    (TASK_INPUT, "files", ["README.md", "../x"], ["files_outside_pins", "files_outside_pins"]),
+    (TASK_INPUT, "pins.allowed_paths", ["**"], ["pins_too_broad"]),
+    (TASK_INPUT, "allowedTests", [], ["ci_skipped"]),
+    (TASK_INPUT, "allowedTests", ..., ["ci_skipped"]),
+    (TASK_INPUT, "allowedTests", ["python task_selftest.py"], ["only_a_self_test"]),
+    (SUBMIT, "needs_input", ["why?"], ["needs_input_ignored"]),
+    (SUBMIT, "needs_input", [" "], []),
+    (SUBMIT, "tests.passed", False, ["tests_failed_status", "tests_failed_reason"]),
+    (SUBMIT, "tests.commands", [], ["tests_without_commands", "allowed_tests_not_run"]),
+    (SUBMIT, "tests.commands", ["make"], ["allowed_tests_not_run"]),
+    (SUBMIT, "changed_files", ["src/a.py", "src/a.py"], ["duplicate_paths"]),
+    (SUBMIT, "changed_files", ["tests/test_app.py"], ["changed_and_new"]),
+    (SUBMIT, "new_files", ..., ["new_files_defaulted"]),
+    (ACTION, "mood", "fine", ["unknown_key"]),
+]
+
+
+@pytest.mark.parametrize(("message", "place", "value", "codes"), NOTED)
+def test_noted(message: Message, place: str, value: Any, codes: list[str]) -> None:
+    """Accepted, with a word about it."""
+    result = check(json.dumps(changed(message, place, value)), name_of(message), PINNED)
+    assert isinstance(result, Accepted), result
+    assert [notice.code for notice in result.warnings] == codes
+
+
+REPAIRED = [
+    (ACTION, "result_type", " artifact ", ["spelling"]),
+    (ACTION, "artifact.format", ".MD", ["spelling"]),
+    (ACTION, "needs_input", {}, ["empty_branch"]),
+    (REVIEW, "summary", "  ", ["blank_summary"]),
+    (REVIEW, "suggestions.0.priority", "urgent", ["spelling"]),
+    (TASK_INPUT, "role", "Split", ["spelling"]),
+    (SUBMIT, "reason_code", "ci_failed", ["spelling"]),
+    (SUBMIT, "reason_code", "evidence_missing", ["spelling"]),
+    (SUBMIT, "reason_code", "something else", []),
+]
+
+
+@pytest.mark.parametrize(("message", "place", "value", "rules"), REPAIRED)
+def test_repaired(message: Message, place: str, value: Any, rules: list[str]) -> None:
+    """Accepted after a declared rewrite, which is recorded."""
+    result = check(json.dumps(changed(message, place, value)), name_of(message), PINNED)
+    assert isinstance(result, Accepted), result
+    assert [repair.rule for repair in result.repairs] == rules
+
+
+def test_a_blank_summary_is_only_mended_from_a_sound_decision() -> None:
+    """Nothing is restated from a review whose decision cannot be read."""
+    for place, value in (("total_score", "60"), ("action_required", "?"), ("summary", None)):
+        broken = changed(changed(REVIEW, "summary", " "), place, value)
+        result = check(json.dumps(broken), "review")
+        assert isinstance(result, Rejected)
+        assert result.repairs == ()
+
+
+def test_plan_reviews_carry_the_plan_id() -> None:
+    """Filled for a PLAN when the plan is known, never for a NODE, never over another id."""
+    review = changed(changed(REVIEW, "review_target", "plan"), "task_id", ...)
+    filled = check(json.dumps(review), "PLAN_REVIEW", Context(plan_id="P"))
+    assert isinstance(filled, Accepted)
+    assert filled.value.task_id == "P"
+    assert [repair.rule for repair in filled.repairs] == ["spelling", "plan_id_as_task_id"]
+    assert isinstance(check(json.dumps(review), "PLAN_REVIEW"), Rejected)
+    other = check(json.dumps({**review, "task_id": "Q"}), "PLAN_REVIEW", Context(plan_id="P"))
+    assert isinstance(other, Rejected)
+    assert [one.code for one in other.violations] == ["wrong_task"]
+    assert isinstance(
+        check(json.dumps(changed(REVIEW, "task_id", ...)), "TASK_CHECK", Context(plan_id="P")), Rejected
+    )
+
+
+def test_the_threshold_is_one_setting() -> None:
+    """With another threshold the same review means something else."""
+    approved = changed(changed(REVIEW, "total_score", 70), "action_required", "APPROVE")
+    assert isinstance(check(json.dumps(approved), "review"), Rejected)
+    assert check(json.dumps(changed(approved, "breakdown.0.score", 70)), "review", Context(threshold=70))
+
+
+def test_every_name_of_a_scope_means_the_same() -> None:
+    """TASK_REVIEW and CHECK_NODE_REVIEW are TASK_CHECK."""
+    for scope in ("TASK_CHECK", "TASK_REVIEW", "CHECK_NODE_REVIEW"):
+        result = check(json.dumps(REVIEW), scope)
+        assert isinstance(result, Accepted)
+        assert result.contract == "TASK_CHECK"
+
+
+def test_the_context_of_a_task() -> None:
+    """A task says what its submission is checked against."""
+    task = check(json.dumps(changed(TASK_INPUT, "timeoutMs", 1500.5)), "task")
+    assert isinstance(task, Accepted)
+    assert task.value.timeoutMs == 1500.5
+    context = context_of(task.value)
+    assert (context.task_id, context.allowed_tests) == (TASK, ("pytest -q",))
+    assert isinstance(check(json.dumps(SUBMIT), "submit", context), Accepted)
+    assert isinstance(check(json.dumps({**SUBMIT, "task_id": "other"}), "submit", context), Rejected)
+
+
+@pytest.mark.parametrize(
+    ("code", "meant"), [("ok", None), ("", None), (..., None), ("CI_FAILED", "CI_FAILED")]
+)
+def test_ok_is_no_reason(code: Any, meant: str | None) -> None:
+    """reason_code ok means none."""
+    result = check(json.dumps(changed(SUBMIT, "reason_code", code)), "submit")
+    assert isinstance(result, Accepted)
+    assert isinstance(result.value, Submit)
+    assert result.value.fail_code == meant
+
+
+@pytest.mark.parametrize(
+    ("message", "errors"),
+    [
+        ({"vs_metadata": None}, ["wrong_type $.vs_metadata"]),
+        ({"vs_metadata": {"t_scores": None}}, ["seed_error $.vs_metadata.t_scores", "wrong_type $.vs_metadata.t_scores"]),
+        ({"vs_metadata": {"t_scores": "abc"}}, ["wrong_type $.vs_metadata.t_scores"]),
+        ({"vs_metadata": {"t_scores": ["a", {"score": "x"}, {}, {"score": 2}]}}, ["wrong_type $.vs_metadata.t_scores[0]", "wrong_type $.vs_metadata.t_scores[1].score", "seed_error $.vs_metadata.t_scores[2].score", "seed_error $.vs_metadata.t_scores[3].score"]),
+    ],
+)  # fmt: skip
+def test_where_the_seed_crashes_we_report(message: Message, errors: list[str]) -> None:
+    """Profile seed: the same places, as violations with a path."""
+    whole = {"agent_id": "a", "vs_level": "Light", "content": {}, **message}
+    result = check(json.dumps(whole), "answer", Context(profile="seed"))
+    assert isinstance(result, Rejected)
+    assert [f"{one.code} {one.path}" for one in result.violations] == errors

@@ -1,0 +1,412 @@
+"""Contracts, registries, upgrades, profiles and the checks on them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from accordance import (
+    Accepted,
+    Context,
+    Contract,
+    Registry,
+    Rejected,
+    Scope,
+    Shape,
+    Spelling,
+    Upgrade,
+    Violation,
+    check,
+    contract,
+    dump,
+    dump_json,
+    registry,
+)
+from accordance.contracts.checking import Checker
+from accordance.contracts.contract import contract_of
+from accordance.errors import (
+    ContractAlreadyRegistered,
+    InvalidContract,
+    UnknownContract,
+    UnknownProfile,
+)
+from tests.messages import ACTION, ANSWER, REVIEW, VALID, changed, small_plan
+
+
+class Greeting(BaseModel):
+    """A user's own message: neither strict nor closed by its own configuration."""
+
+    schema_version: Literal["greeting_v1"]
+    text: str
+    times: int = 1
+
+
+GREETING = Contract(version="greeting_v1", model=Greeting, name="greeting", scopes=(Scope(name="HELLO"),))
+
+
+def own_checker(*contracts: Contract[Any]) -> Checker:
+    return Checker(Registry(contracts))
+
+
+@pytest.mark.parametrize("version", VALID)
+def test_valid_messages_are_accepted_as_they_are(version: str) -> None:
+    """No repair, no warning, the typed value, and the same message when it is written again."""
+    result = check(json.dumps(VALID[version]), version)
+    assert isinstance(result, Accepted), result
+    assert (result.repairs, result.warnings, result.contract) == ((), (), version)
+    assert bool(result)
+    written = dump(result.value)
+    assert {key: written[key] for key in VALID[version]} == VALID[version]
+    again = check(dump_json(result.value, indent=2), version)
+    assert isinstance(again, Accepted)
+    assert again == result
+
+
+def test_a_plan_writes_its_version() -> None:
+    """Optional when it is read, always there when accordance writes it."""
+    result = check(json.dumps(small_plan()), "PLAN_GEN")
+    assert isinstance(result, Accepted)
+    assert dump(result.value)["schema_version"] == "plan_json_v1"
+
+
+def test_a_message_names_its_own_contract() -> None:
+    """Without a contract the message's schema_version decides."""
+    assert isinstance(check(json.dumps(ACTION)), Accepted)
+    assert isinstance(check(json.dumps(ACTION).encode()), Accepted)
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "actual"),
+    [
+        ({}, "version_missing", "nothing"),
+        ({"schema_version": None}, "version_unknown", "null"),
+        ({"schema_version": ["x"]}, "version_unknown", '["x"]'),
+        ({"schema_version": "xiaobo_action_v9"}, "version_unknown", '"xiaobo_action_v9"'),
+    ],
+)
+def test_a_message_without_a_known_version(message: dict[str, object], code: str, actual: str) -> None:
+    """Missing or unknown: an error that lists what is known, or what is near."""
+    result = check(json.dumps(message))
+    assert isinstance(result, Rejected)
+    assert not result
+    (violation,) = result.violations
+    assert (violation.code, violation.path, violation.actual) == (code, "$.schema_version", actual)
+    assert "xiaobo_action_v1" in violation.expected
+
+
+def test_the_wrong_version_does_not_hide_the_rest() -> None:
+    """Every violation at once, the version among them."""
+    result = check(
+        json.dumps(changed(changed(ACTION, "schema_version", "v1"), "artifact.name", "")), "action"
+    )
+    assert isinstance(result, Rejected)
+    assert [(one.code, one.path) for one in result.violations] == [
+        ("version_mismatch", "$.schema_version"),
+        ("empty", "$.artifact.name"),
+    ]
+    assert result.contract == "xiaobo_action_v1"
+
+
+def test_unknown_names_offer_near_ones() -> None:
+    """An unknown contract is the caller's error, so it is raised."""
+    with pytest.raises(UnknownContract, match="did you mean xiaobo_action_v1") as caught:
+        check("{}", "xiaobo_aktion_v1")
+    assert "TASK_CHECK" in caught.value.known
+    with pytest.raises(UnknownContract, match="known: "):
+        check("{}", "§§§")
+
+
+def test_at_most_fifty_violations_are_listed() -> None:
+    """All are counted."""
+    plan = small_plan()
+    plan["nodes"] += [{"task_id": f"n{at}"} for at in range(30)]
+    result = check(json.dumps(plan), "plan")
+    assert isinstance(result, Rejected)
+    assert len(result.violations) == 50
+    assert result.total == 30 * 6
+
+
+def test_a_contract_of_ones_own() -> None:
+    """Any pydantic model will do; strictness comes with it."""
+    checker = own_checker(GREETING)
+    result = checker.check('{"schema_version": "greeting_v1", "text": "hi"}', GREETING)
+    assert isinstance(result, Accepted)
+    assert result.value.text == "hi"
+    refused = checker.check('{"schema_version": "greeting_v1", "text": "hi", "times": "2"}', "HELLO")
+    assert isinstance(refused, Rejected)
+    assert refused.violations[0].fix is not None
+    assert refused.violations[0].fix.value == 2
+
+
+def test_unknown_keys_are_never_dropped() -> None:
+    """A model that says extra="allow" keeps them, with a warning; any other refuses them, also where pydantic ignores."""
+
+    class Open(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        text: str
+
+    text = '{"text": "hi", "more": 1}'
+    kept = own_checker().check(text, Contract(version="open_v1", model=Open))
+    assert isinstance(kept, Accepted)
+    assert [notice.code for notice in kept.warnings] == ["unknown_key"]
+    assert dump(kept.value) == {"text": "hi", "more": 1}
+    refused = own_checker().check('{"schema_version": "greeting_v1", "text": "hi", "more": 1}', GREETING)
+    assert isinstance(refused, Rejected)
+    assert [(one.code, one.path) for one in refused.violations] == [("unknown_key", "$.more")]
+
+
+def test_the_decorator() -> None:
+    """A model with @contract is taken wherever a contract is."""
+
+    @contract(
+        "farewell_v1",
+        name="farewell",
+        rules=(
+            lambda message, _: (
+                [Violation("rude", "$.text", "manners", str(message.get("text")))]
+                if message.get("text") == "go"
+                else ()
+            ),
+        ),
+    )
+    class Farewell(BaseModel):
+        schema_version: Literal["farewell_v1"]
+        text: str
+
+    checker = own_checker()
+    text = '{"schema_version": "farewell_v1", "text": "%s"}'
+    good = checker.check(text % "bye", Farewell)
+    assert isinstance(good, Accepted)
+    assert good.value.text == "bye"
+    bad = checker.check(text % "go", Farewell)
+    assert isinstance(bad, Rejected)
+    assert bad.violations[0].code == "rude"
+    own = Registry()
+    assert own.register(Farewell) is contract_of(Farewell)
+    assert Checker(own).check(text % "bye", "farewell")
+    with pytest.raises(InvalidContract, match="no contract"):
+        checker.check("{}", Greeting)
+
+
+def test_a_registry_refuses_a_second_definition() -> None:
+    """Same version, same name, or a scope that is taken: refused, and nothing is half registered."""
+    own = Registry((GREETING,))
+    with pytest.raises(ContractAlreadyRegistered, match="greeting_v1"):
+        own.register(GREETING)
+    twin = Contract(version="hello_v1", model=BaseModel, scopes=(Scope(name="NEW"), Scope(name="HELLO")))
+    with pytest.raises(ContractAlreadyRegistered, match="HELLO"):
+        own.register(twin)
+    assert "hello_v1" not in own
+    assert "NEW" not in own
+    assert own.versions() == ("greeting_v1",)
+
+
+def test_discovery_happens_once_and_only_when_needed() -> None:
+    """Installed packages are asked when a name is not known already."""
+    asked: list[int] = []
+
+    def discover() -> list[Contract[Any]]:
+        asked.append(1)
+        return [GREETING]
+
+    own = Registry(registry, discover=discover)
+    assert own.get("action").version == "xiaobo_action_v1"
+    assert own.by_version("xiaobo_action_v1")
+    assert asked == []
+    assert own.by_version("greeting_v1") is GREETING
+    assert own.get("HELLO").scope == "HELLO"
+    assert own.by_version(7) is None
+    assert asked == [1]
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"version": "no spaces", "model": Greeting}, "no version"),
+        ({"version": "greeting_v1", "model": dict}, "pydantic model"),
+        ({"version": "greeting_v2", "model": Greeting}, "must be Literal"),
+    ],
+)
+def test_definitions_that_could_never_work(options: dict[str, Any], match: str) -> None:
+    """Refused when they are made, not when they are used."""
+    with pytest.raises(InvalidContract, match=match):
+        Contract(**options)
+
+
+def test_with_rules() -> None:
+    """A contract can be made stricter without touching it."""
+    stricter = GREETING.with_rules(
+        lambda message, _: (
+            [Violation("loud", "$.text", "calm", "")] if "!" in str(message.get("text")) else ()
+        )
+    )
+    checker = own_checker()
+    assert checker.check('{"schema_version": "greeting_v1", "text": "hi"}', stricter)
+    assert not checker.check('{"schema_version": "greeting_v1", "text": "hi!"}', stricter)
+
+
+class OldNote(BaseModel):
+    schema_version: Literal["note_v1"]
+    body: str
+
+
+class Note(BaseModel):
+    schema_version: Literal["note_v2"]
+    text: str
+
+
+class NewNote(BaseModel):
+    schema_version: Literal["note_v3"]
+    text: str
+    lines: int
+
+
+NOTE_1 = Contract(version="note_v1", model=OldNote, shape=Shape(renames={"body": ("content",)}))
+NOTE_2 = Contract(
+    version="note_v2",
+    model=Note,
+    upgrades=(
+        Upgrade(source=NOTE_1, function=lambda old: {"schema_version": "note_v2", "text": old["body"]}),
+    ),
+)
+NOTE_3 = Contract(
+    version="note_v3",
+    model=NewNote,
+    upgrades=(Upgrade(source=NOTE_2, function=lambda old: {**old, "schema_version": "note_v3", "lines": 1}),),
+)
+
+
+def test_older_versions_are_raised_step_by_step() -> None:
+    """Checked as what they are, upgraded on read, every step recorded."""
+    checker = own_checker(NOTE_1, NOTE_2, NOTE_3)
+    result = checker.check('{"schema_version": "note_v1", "content": "x"}', "note_v3")
+    assert isinstance(result, Accepted)
+    assert (result.value.text, result.value.lines) == ("x", 1)
+    assert [(repair.rule, repair.before, repair.after) for repair in result.repairs] == [
+        ("rename", "content", "body"),
+        ("upgrade", "note_v1", "note_v2"),
+        ("upgrade", "note_v2", "note_v3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ('{"schema_version": "note_v1"}', "note_v1"),
+        ('{"schema_version": "note_v0", "text": "x"}', "note_v3"),
+        ('{"schema_version": "note_v2"}', "note_v2"),
+        ('{"schema_version": "note_v3", "text": "x"}', "note_v3"),
+        ('{"text": "x"}', "note_v3"),
+    ],
+)
+def test_a_broken_older_message_is_reported_as_what_it_is(text: str, label: str) -> None:
+    """No upgrade makes a broken message whole."""
+    result = own_checker(NOTE_1, NOTE_2, NOTE_3).check(text, "note_v3")
+    assert isinstance(result, Rejected)
+    assert result.contract == label
+
+
+def test_profiles() -> None:
+    """The seed's own answer on request; an unknown profile is the caller's error."""
+    text = json.dumps(changed(ANSWER, "self_critique", ...))
+    assert isinstance(check(text, "answer"), Rejected)
+    seed = check(text, "answer", Context(profile="seed"))
+    assert isinstance(seed, Accepted)
+    assert [notice.message for notice in seed.warnings] == ["Full VS agent should include self_critique"]
+    with pytest.raises(UnknownProfile, match="did you mean seed"):
+        check(text, "answer", Context(profile="sed"))
+    with pytest.raises(UnknownProfile):
+        check(json.dumps(ACTION), None, Context(profile="seed"))
+
+
+class Free(BaseModel):
+    schema_version: Literal["free_v1"]
+    anything: JsonValue = None
+    boxes: list[dict[str, JsonValue]] = []
+    inner: Free | None = None
+
+
+FREE = Contract(version="free_v1", model=Free)
+
+
+@pytest.mark.parametrize(
+    ("extra", "code"),
+    [
+        (f'"anything": {"[" * 70}{"]" * 70}', "too_deep"),
+        (f'"boxes": [{{"x": {"[" * 70}{"]" * 70}}}]', "too_deep"),
+        ('"inner": ' + '{"schema_version": "free_v1", "inner": ' * 70 + "null" + "}" * 70, "too_deep"),
+        ('"anything": [1, {"x": 1e999}]', "not_finite"),
+        ('"unknown": 1e999', "not_finite"),
+        (f'"unknown": {"[" * 70}{"]" * 70}', "too_deep"),
+    ],
+)
+def test_free_parts_are_guarded_too(extra: str, code: str) -> None:
+    """Where a contract takes any JSON, the limits of the reader still hold."""
+    result = own_checker(FREE).check(f'{{"schema_version": "free_v1", {extra}}}', "free_v1")
+    assert isinstance(result, Rejected)
+    assert result.violations[0].code == code
+
+
+def test_free_parts_within_the_limits() -> None:
+    """What is deep but not too deep passes."""
+    text = f'{{"schema_version": "free_v1", "anything": {"[" * 60}{"]" * 60}, "boxes": [{{"x": 1.5}}]}}'
+    assert isinstance(own_checker(FREE).check(text, "free_v1"), Accepted)
+
+
+@pytest.mark.parametrize(
+    "value", [b"", b"\xff", b"[]", b"{}", b'{"a":', "\ud800", '{"schema_version": 1e999}', "{" * 300]
+)
+def test_bad_input_is_never_an_exception(value: bytes | str) -> None:
+    """With and without a contract."""
+    assert isinstance(check(value), Rejected)
+    for version in registry.versions():
+        assert isinstance(check(value, version), Rejected)
+
+
+def test_spelling_and_wrappers_need_nothing_lost() -> None:
+    """A wrapper that would overwrite something is left alone, and the message is refused as it is."""
+    clash = {"task_id": "other", "data": ACTION}
+    result = check(json.dumps(clash), "action")
+    assert isinstance(result, Rejected)
+    assert result.repairs == ()
+    inner = {**ACTION, "task_id": ACTION["task_id"]}
+    merged = check(json.dumps({"task_id": ACTION["task_id"], "data": inner}), "action")
+    assert isinstance(merged, Accepted)
+    assert [repair.rule for repair in merged.repairs] == ["unwrap"]
+    assert check(json.dumps({"data": 1, "result": ACTION}), "action")
+
+
+def test_two_aliases_that_disagree_are_not_resolved() -> None:
+    """Which one was meant would be a guess."""
+    both = {**{key: value for key, value in REVIEW.items() if key != "task_id"}, "id": "a", "taskId": "b"}
+    result = check(json.dumps(both), "review")
+    assert isinstance(result, Rejected)
+    assert [(one.code, one.path) for one in result.violations] == [("missing", "$.task_id")]
+    agreeing = check(json.dumps({**both, "taskId": "a"}), "review")
+    assert isinstance(agreeing, Accepted)
+    assert agreeing.value.task_id == "a"
+
+
+def test_the_input_is_never_touched() -> None:
+    """Normalising works on a copy."""
+    from accordance import check_value
+
+    message = {**changed(ACTION, "result_type", " artifact "), "id": "x"}
+    before = json.dumps(message)
+    result = check_value(message, "action")
+    assert isinstance(result, Accepted)
+    assert json.dumps(message) == before
+
+
+def test_spelling() -> None:
+    """Any case, white space around, known aliases; nothing else."""
+    spelling = Spelling(("HIGH", "MED"), {"H": "HIGH"})
+    assert [spelling.canonical(word) for word in ("high", " Med\n", "h", "urgent")] == [
+        "HIGH",
+        "MED",
+        "HIGH",
+        None,
+    ]

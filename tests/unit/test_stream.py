@@ -1,0 +1,100 @@
+"""The stream guard: as early as possible, and never wrongly."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accordance import Accepted, Context, Limits, StreamGuard, check, registry
+from tests.messages import ACTION, TASK, VALID
+
+ACTION_TEXT = json.dumps(ACTION)
+
+DOOMED = [
+    pytest.param("Sure, here", "text_around", 1, id="prose first, at its first letter"),
+    pytest.param("```json", "text_around", 1, id="a fence"),
+    pytest.param("[{", "not_object", 1, id="a list"),
+    pytest.param('{"schema_version": "xiaobo_plan_v1"', "version_mismatch", 28, id="a version that parts from the right one"),
+    pytest.param('{"schema_version": "xiaobo_action"', "version_mismatch", 34, id="a version that ends too soon"),
+    pytest.param('{"schema_version": "\\u0079', "version_mismatch", None, id="a version spelt by escapes, at the latest when it ends"),
+    pytest.param('{"task_id": "5b0c6f0f', "wrong_task", 21, id="another task"),
+    pytest.param('{"a": 1, "a"', "duplicate_key", 12, id="a key twice"),
+    pytest.param('{"a": 1} {', "second_value", 10, id="a second object"),
+    pytest.param('{"a": 1} x', "text_around", 10, id="an afterword"),
+    pytest.param('{"a": ' + "[" * 64, "too_deep", 70, id="too deep"),
+    pytest.param('{"a": 1e999,', "not_finite", 12, id="a number that overflows"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code", "at"), DOOMED)
+def test_doomed(text: str, code: str, at: int | None) -> None:
+    """Fed character by character, the guard speaks at the very character that settles it."""
+    guard = StreamGuard(registry.get("xiaobo_action_v1"), Context(task_id=TASK))
+    spoke = next((number for number, char in enumerate(text, 1) if guard.feed(char)), None)
+    if at is None:
+        guard.feed('"')
+    else:
+        assert spoke == at
+    assert guard.doom is not None
+    assert guard.doom.code == code
+    assert guard.finish() is guard.doom is guard.feed("more")
+    assert not guard.complete
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("version", VALID)
+def test_good_streams_pass(version: str, size: int) -> None:
+    """A message that check accepts is never stopped, however it is cut."""
+    data = json.dumps(VALID[version], ensure_ascii=False).encode()
+    guard = StreamGuard(registry.get(version))
+    assert all(guard.feed(data[at : at + size]) is None for at in range(0, len(data), size))
+    assert guard.finish() is None
+    assert guard.complete
+    assert isinstance(check(data, version), Accepted)
+
+
+def test_ends_too_soon() -> None:
+    """The end of the stream is a fact too."""
+    guard = StreamGuard()
+    guard.feed('{"a": ')
+    doom = guard.finish()
+    assert doom is not None
+    assert doom.code == "cut_short"
+
+
+def test_characters_may_be_cut() -> None:
+    """A chunk of bytes may end inside of a character; a stream may not."""
+    guard = StreamGuard()
+    for byte in '{"a": "é🥐"}'.encode():
+        assert guard.feed(bytes([byte])) is None
+    assert guard.finish() is None
+    cut = StreamGuard()
+    cut.feed('{"a": "é'.encode()[:-1])
+    doom = cut.finish()
+    assert doom is not None
+    assert doom.code == "not_utf8"
+
+
+def test_bytes_that_are_no_utf8() -> None:
+    """Binary output is stopped."""
+    doom = StreamGuard().feed(b'{"a": "\xff')
+    assert doom is not None
+    assert doom.code == "not_utf8"
+
+
+def test_too_large() -> None:
+    """A stream without end is stopped at the limit."""
+    guard = StreamGuard(limits=Limits(max_bytes=20))
+    assert guard.feed('{"a": "éééé') is None
+    doom = guard.feed("ééé")
+    assert doom is not None
+    assert doom.code == "too_large"
+
+
+def test_the_fix_names_the_right_word() -> None:
+    """What dooms a version also says which one is wanted."""
+    doom = StreamGuard(registry.get("action")).feed('{"schema_version": "v1"')
+    assert doom is not None
+    assert doom.fix is not None
+    assert doom.fix.value == "xiaobo_action_v1"

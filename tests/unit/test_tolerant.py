@@ -1,0 +1,150 @@
+"""The tolerant reader: recovers what was surely meant, records every repair, refuses to guess."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accordance.contracts.limits import Limits
+from accordance.contracts.tolerant import REPAIRS, read_tolerant
+from accordance.errors import Unparseable
+
+RECOVERED = [
+    pytest.param('{"a": 1}', {"a": 1}, [], id="nothing to repair"),
+    pytest.param('```json\n{"a": 1}\n```', {"a": 1}, ["code_fence", "code_fence"], id="a fence"),
+    pytest.param('Here:\n```\n{"a": 1}\n```\nDone.', {"a": 1}, ["text_around", "code_fence", "code_fence", "text_around"], id="a fence in prose"),
+    pytest.param('Sure! {"a": 1} Anything else?', {"a": 1}, ["text_around", "text_around"], id="prose"),
+    pytest.param('Use {curly} and {{x}} here: {"a": 1}', {"a": 1}, ["text_around"], id="braces in prose"),
+    pytest.param('<think>maybe {"a": 2}?</think>{"a": 1}', {"a": 1}, ["think_block"], id="a think block"),
+    pytest.param('<Thinking>x</THINKING>\n{"a": 1}', {"a": 1}, ["think_block"], id="another think block"),
+    pytest.param('\ufeff{"a": 1}', {"a": 1}, ["byte_order_mark"], id="a byte order mark"),
+    pytest.param('{"a": 1,}', {"a": 1}, ["trailing_comma"], id="a comma before }"),
+    pytest.param('{"a": [1, 2, ], }', {"a": [1, 2]}, ["trailing_comma", "trailing_comma"], id="commas before ] and }"),
+    pytest.param("{'a': 'it is', 'b': 'x\\'y'}", {"a": "it is", "b": "x'y"}, ["quotes"] * 4, id="single quotes"),
+    pytest.param("{“a”: “x”}", {"a": "x"}, ["quotes", "quotes"], id="typographic quotes"),
+    pytest.param("{a: 1, $b_2: 2}", {"a": 1, "$b_2": 2}, ["bare_key", "bare_key"], id="bare keys"),
+    pytest.param('{"a": True, "b": False, "c": None}', {"a": True, "b": False, "c": None}, ["python_literal"] * 3, id="Python"),
+    pytest.param('{"a": 1 // one\n, /* two */ "b": 2 # three\n}', {"a": 1, "b": 2}, ["comment"] * 3, id="comments"),
+    pytest.param('{ /* first */ "a": 1}', {"a": 1}, ["comment"], id="a comment first"),
+    pytest.param('{"a": "x\n\ty"}', {"a": "x\n\ty"}, ["control_character", "control_character"], id="raw line break and tab"),
+    pytest.param('{"a": 1}\n{"a": 1}', {"a": 1}, ["repeated_object"], id="the same object twice"),
+    pytest.param('{} then {"a": 1}', {"a": 1}, ["text_around"], id="an empty object says nothing"),
+    pytest.param("{\n}\n.", {}, ["text_around"], id="an empty object alone"),
+    pytest.param("{'a': -1.5e3, 'b': 0, 'c': {'d': []}}", {"a": -1500.0, "b": 0, "c": {"d": []}}, ["quotes"] * 4, id="numbers and nesting"),
+    pytest.param("{'a': '\\ud83e\\udd50\\u00e9\\n'}", {"a": "🥐é\n"}, ["quotes", "quotes"], id="escapes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value", "rules"), RECOVERED)
+def test_recovered(text: str, value: object, rules: list[str]) -> None:
+    """The value that was meant, and one record per repair."""
+    found, repairs = read_tolerant(text)
+    assert found == value
+    assert [repair.rule for repair in repairs] == rules
+    assert set(rules) <= set(REPAIRS)
+    assert all(repair.offset is not None for repair in repairs)
+    assert read_tolerant(text.encode())[0] == value
+
+
+REFUSED = [
+    ('{"a": 1} {"a": 2}', "second_value"),
+    ('{"a": 1, "b": ...}', "not_json"),
+    ('{"a": [1, ...]}', "not_json"),
+    ('{"a": "cut', "cut_short"),
+    ('{"a": 1', "cut_short"),
+    ('{"a"', "cut_short"),
+    ("{", "cut_short"),
+    ('x {"a": 1, "a": 2}', "duplicate_key"),
+    ("{'a': 1, \"a\": 1}", "duplicate_key"),
+    ('<think>hm {"a": 1}', "cut_short"),
+    ('{"a": 1 "b": 2}', "not_json"),
+    ('{"a": 1 "b"', "not_json"),
+    ("{'a' 1}", "not_json"),
+    ("{'a': 1, : 2}", "not_json"),
+    ("{'a': 92%}", "not_json"),
+    ("{'a': 92/100}", "not_json"),
+    ("{'a': 1,000}", "not_json"),
+    ("{'a': 1.}", "not_json"),
+    ("{'a': NaN}", "not_json"),
+    ("{'a': undefined}", "not_json"),
+    ("{'a': 1e999}", "not_finite"),
+    (f"{{'a': {'9' * 5000}}}", "number_too_long"),
+    ("{'a': 'C:\\new\\dir'}", "not_json"),
+    ("{'a': 'x\x01y'}", "not_json"),
+    ("{'a': '\\ud800'}", "lone_surrogate"),
+    ("{'a': '\\ud800\\u0041'}", "lone_surrogate"),
+    ("{'a': '\\udc00'}", "lone_surrogate"),
+    ("{'a': '\\u12'}", "not_json"),
+    ("{'a': '\ud800'}", "not_json"),
+    ("no object at all", "text_around"),
+    ('"{\\"a\\": 1}"', "text_around"),
+    ("", "text_around"),
+    ('[{"a": 1}]', "not_object"),
+    ('[{"a": 1}, {"a": 1}]', "not_object"),
+    ('{"a": 1}, {"a": 1}', "not_object"),
+    ("{'a': " + "[" * 70 + "]" * 70 + "}", "too_deep"),
+    ("{'a': it's}", "not_json"),
+    ("{'a': 'it's'}", "not_json"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED)
+def test_refused(text: str, code: str) -> None:
+    """Two objects, a cut value, an ellipsis, a key twice: never guessed."""
+    with pytest.raises(Unparseable) as caught:
+        read_tolerant(text)
+    assert caught.value.code == code
+
+
+def test_limits() -> None:
+    """The tolerant reader is no way round the limits."""
+    for text, limits in (('{"a": 1}', Limits(max_bytes=5)), ("'a' {x", Limits(max_bytes=6))):
+        with pytest.raises(Unparseable) as caught:
+            read_tolerant(text + "       ", limits)
+        assert caught.value.code == "too_large"
+    with pytest.raises(Unparseable, match="not_utf8"):
+        read_tolerant(b"\xff")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * 300_000,
+        "{x " * 200_000,
+        '{"a": ' * 200_000,
+        "<think>" * 100_000,
+        "```" * 200_000,
+        "{/*" * 100_000,
+        "{" + "//\n" * 300_000,
+        "{'" + "x" * 2_000_000,
+        "{'a':[" + "1," * 300_000,
+        "{" + " " * 2_000_000,
+        "{/*" * 100_000 + "*/ x",
+        "{#" * 200_000,
+        "{//\n" * 200_000,
+    ],
+    ids=lambda text: f"{text[:8]!r} {len(text)}",
+)
+def test_work_is_linear(text: str) -> None:
+    """Texts made to be read again and again are not."""
+    with pytest.raises(Unparseable):
+        read_tolerant(text)
+
+
+@given(st.text(alphabet="{}[]:,'\"`<>/*#\\ab1 \n", max_size=60))
+def test_never_anything_but_unparseable(text: str) -> None:
+    """Whatever comes, it is a value or one typed error."""
+    try:
+        value, _ = read_tolerant(text)
+    except Unparseable:
+        return
+    assert isinstance(value, dict)
+
+
+@given(st.dictionaries(st.text(), st.none() | st.integers() | st.text(), max_size=4))
+def test_plain_json_is_left_alone(message: dict[str, object]) -> None:
+    """Where nothing is wrong nothing is repaired."""
+    assert read_tolerant(json.dumps(message)) == (message, ())

@@ -1,0 +1,211 @@
+"""The small values: paths, excerpts, fixes, feedback, sentences, phases, T-scores."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accordance import Fix, Notice, Rejected, Repair, Violation, apply_fixes, feedback
+from accordance.contracts.jsonpath import is_within, lookup, parse, render
+from accordance.contracts.phases import phase_completion
+from accordance.contracts.sentences import count_sentences, count_words
+from accordance.contracts.violation import excerpt
+from accordance.domain.t_scores import t_class
+from accordance.errors import InvalidPath, InvalidTScore
+
+paths = st.lists(st.text() | st.integers(0, 10**6), max_size=5).map(tuple)
+
+
+@given(paths)
+def test_a_path_can_be_read_back(path: tuple[str | int, ...]) -> None:
+    """Whatever the keys, the text form is unambiguous."""
+    assert parse(render(path)) == path
+
+
+def test_paths_read_well() -> None:
+    """Plain words stay plain."""
+    assert render(("breakdown", 2, "we ird", "")) == '$.breakdown[2]["we ird"][""]'
+    assert is_within(("a", 1), ("a",))
+    assert not is_within(("a",), ("a", 1))
+
+
+@pytest.mark.parametrize("text", ["a.b", "$.", "$[x]", "$.a b", "$[-1]"])
+def test_what_is_no_path(text: str) -> None:
+    """A path that cannot be read is refused."""
+    with pytest.raises(InvalidPath):
+        parse(text)
+
+
+def test_lookup() -> None:
+    """Paths lead to values, or nowhere."""
+    message = {"a": [{"b": None}]}
+    assert lookup(message, ("a", 0, "b")) is None
+    for path in (("a", 1), ("a", "b"), ("x",), ("a", 0, "b", "c")):
+        with pytest.raises(InvalidPath, match="leads nowhere"):
+            lookup(message, path)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "null"),
+        (True, "true"),
+        (3, "3"),
+        (0.5, "0.5"),
+        ("text", '"text"'),
+        ("é\n", '"é\\n"'),
+        ("x" * 500, '"' + "x" * 78 + "…"),
+        ([], "[]"),
+        ({}, "{}"),
+        (["MODIFY"], '["MODIFY"]'),
+        ({"a": 1}, '{"a": 1}'),
+        ([[1]], "a list of 1 item"),
+        ([1, 2, 3, 4], "a list of 4 items"),
+        ({"a": {}}, "an object with 1 key"),
+        ({"a": "x" * 30}, "an object with 1 key"),
+        (10**400, "an integer of 1329 bits"),
+    ],
+)
+def test_excerpts_are_bounded(value: object, shown: str) -> None:
+    """A report never repeats the whole message."""
+    assert excerpt(value) == shown
+
+
+def test_the_sentence_is_made_last() -> None:
+    """Values first; texts and JSON from them."""
+    fixed = Violation("missing", "$.a", "a value", "nothing", Fix("$.a", 1))
+    bare = Violation("not_json", "$", "a value", "'x'", None, 7)
+    assert str(fixed) == "$.a: expected a value, got nothing [missing]; fix: set $.a to 1"
+    assert str(bare) == "$: expected a value, got 'x' [not_json]"
+    assert fixed.to_json()["fix"] == {"op": "set", "path": "$.a", "value": 1}
+    assert bare.to_json()["offset"] == 7
+    assert str(Fix("$.a", op="remove")) == "remove $.a"
+    assert Fix("$.a", op="remove").to_json() == {"op": "remove", "path": "$.a"}
+    assert str(Notice("n", "$", "hm")) == "$: hm [n]"
+    assert Notice("n", "$", "hm").to_json() == {"code": "n", "path": "$", "message": "hm"}
+    assert str(Repair("rename", "$.id", "id", "task_id")) == '$.id: "id" -> "task_id" [rename]'
+    assert Repair("r", "$", 1, 2, 3).to_json() == {
+        "rule": "r",
+        "path": "$",
+        "before": 1,
+        "after": 2,
+        "offset": 3,
+    }
+    assert "offset" not in Repair("r", "$", 1, 2).to_json()
+
+
+def violations(*fixes: Fix) -> list[Violation]:
+    return [Violation("c", fix.path, "e", "a", fix) for fix in fixes]
+
+
+def test_applying_fixes() -> None:
+    """Sets first, from the top down; then removals, backwards. The original stays as it was."""
+    message = {"a": [0, 1, 2, 3], "b": {"c": 1, "d": 2}, "e": 1}
+    edits = violations(
+        Fix("$.a[1]", op="remove"),
+        Fix("$.a[3]", op="remove"),
+        Fix("$.b.d", op="remove"),
+        Fix("$.b", {"c": 9, "d": 9}),
+        Fix("$.b.c", 5),
+        Fix("$.new", "x"),
+        Fix("$.a[0]", "zero"),
+    )
+    assert apply_fixes(message, edits) == {"a": ["zero", 2], "b": {"c": 5}, "e": 1, "new": "x"}
+    assert message == {"a": [0, 1, 2, 3], "b": {"c": 1, "d": 2}, "e": 1}
+    assert apply_fixes(message, violations(Fix("$", {"whole": True}))) == {"whole": True}
+    assert apply_fixes(message, violations(Fix("$", []))) == {}
+    assert apply_fixes(message, [Violation("c", "$", "e", "a")]) == message
+
+
+@pytest.mark.parametrize("path", ["$.a[9]", "$.x.y", "$.e.f", "$.a.b"])
+def test_a_fix_for_another_message(path: str) -> None:
+    """A path that leads nowhere is an error, not a silent success."""
+    with pytest.raises(InvalidPath):
+        apply_fixes({"a": [1], "e": 1}, violations(Fix(path, 1)))
+
+
+def test_feedback_says_everything_compactly() -> None:
+    """All violations, the same fault told once, within the limit, never the message."""
+    same = [Violation("missing", f"$.nodes[{at}].priority", "an integer", "nothing") for at in range(40)]
+    other = Violation("wrong_task", "$.task_id", '"a"', '"b"', Fix("$.task_id", "a"))
+    text = feedback(Rejected((*same, other), 41, "PLAN_GEN"))
+    assert text.splitlines() == [
+        "Your message was rejected: 41 violations of PLAN_GEN.",
+        "- $.nodes[0].priority (and 39 more like this, up to $.nodes[39].priority): expected an integer, got nothing [missing]",
+        '- $.task_id: expected "a", got "b"; set $.task_id to "a" [wrong_task]',
+        "Send the whole message again, corrected: exactly one JSON object and nothing else.",
+    ]
+
+
+@given(st.integers(1, 60), st.integers(300, 3000))
+def test_feedback_keeps_its_limit(count: int, limit: int) -> None:
+    """Within any limit that has room for a head and a tail; what does not fit is counted."""
+    found = tuple(Violation(f"code{at}", f"$.x{at}", "e" * 70, "가" * 70) for at in range(count))
+    text = feedback(Rejected(found, count), limit)
+    assert len(text.encode()) <= limit
+    shown = text.count("[code")
+    assert shown == count or f"- and {count - shown} more." in text
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("One.", 1),
+        ("No end", 1),
+        ("One. Two! Three?", 3),
+        ("Wait... what?! Yes.", 3),
+        ("It rose by 0.8 percent, e.g. in spring, as Kim et al. say.", 1),
+        ("이론이 맞다. 시험할 수 있다.", 2),
+        ("这是一句。这是两句！", 2),
+        ('He said "no." Then left.', 2),
+        ("Version 2.0.1 works. Use it", 2),
+        ("", 0),
+    ],
+)
+def test_sentences(text: str, count: int) -> None:
+    """Counted the same way in every language; decimals and abbreviations end nothing."""
+    assert count_sentences(text) == count
+
+
+def test_words() -> None:
+    """White space separates words."""
+    assert count_words(" self-regulated,  이론을 세운다\n") == 3
+
+
+def test_phases() -> None:
+    """Order and repeats do not matter; the harness asks Light for one more."""
+    assert phase_completion("Full", [5, 4, 3, 2, 1, 0, 2]).passed
+    report = phase_completion("Enhanced", [0, 1, 3, 9])
+    assert (report.missing, report.extra, report.score) == ((2, 4), (3,), 0.5)
+    assert phase_completion("Light", [1, 4]).passed
+    assert phase_completion("Light", [1, 4], "harness").missing == (0,)
+
+
+@pytest.mark.parametrize(
+    ("score", "name"),
+    [(1, "modal"), (0.8001, "modal"), (0.8, "established"), (0.5, "established"), (0.4999, "emerging"), (0.3, "emerging"), (0.2999, "creative"), (0, "creative")],
+)  # fmt: skip
+def test_t_classes(score: float, name: str) -> None:
+    """On the raw number; a shared bound belongs to the higher class."""
+    assert t_class(score) == name
+
+
+@pytest.mark.parametrize(
+    ("score", "fault"),
+    [
+        (True, "type"),
+        ("0.5", "type"),
+        (None, "type"),
+        (1.01, "range"),
+        (-1, "range"),
+        (float("nan"), "range"),
+    ],
+)
+def test_what_is_no_t_score(score: object, fault: str) -> None:
+    """A T-score is a number from 0 to 1."""
+    with pytest.raises(InvalidTScore, match=fault) as caught:
+        t_class(score)
+    assert json.dumps(caught.value.fault)
