@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -94,8 +93,8 @@ def _warnings(checked: Checked, result: Accepted[Any]) -> Iterator[RenderableTyp
         yield _indent(text.append(f"  {notice.code}", "dim"))
 
 
-def _indent(text: Text, by: int = 2) -> Padding:
-    return Padding(text, (0, 0, 0, by), expand=False)
+def _indent(text: Text, by: int = 2) -> Text:
+    return Text(" " * by).append_text(text)
 
 
 def contract_page(contract: Contract[Any]) -> Group:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 from accordance.contracts.jsonpath import JsonObject
@@ -99,7 +100,12 @@ class Repair(NamedTuple):
         return fields if self.offset is None else {**fields, "offset": self.offset}
 
 
-class Accepted(NamedTuple, Generic[M]):
+# The two outcomes are values too, but not frozen: one is made for every message, and freezing it would cost more than
+# all rules of a contract together. What they hold is frozen.
+
+
+@dataclass(slots=True)
+class Accepted(Generic[M]):
     """The message honours its contract. `value` is the typed message."""
 
     value: M
@@ -111,7 +117,8 @@ class Accepted(NamedTuple, Generic[M]):
         return True
 
 
-class Rejected(NamedTuple):
+@dataclass(slots=True)
+class Rejected:
     """The message does not honour its contract. At most 50 violations are listed; `total` counts all.
 
     `message` is what the paths and fixes speak of: the message after normalising, or None if it could not be read.

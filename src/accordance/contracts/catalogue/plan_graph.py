@@ -62,7 +62,7 @@ def references_lead_somewhere(message: JsonObject, _: Context) -> Iterator[Viola
         for at, item in enumerate(objects_in(message, key) or ()):
             for name in names:
                 found = item.get(name)
-                if found not in known and isinstance(found, str) and found:
+                if isinstance(found, str) and found and found not in known:
                     yield Violation(
                         "dangling_reference", f"$.{key}[{at}].{name}", "the id of a node", excerpt(found)
                     )

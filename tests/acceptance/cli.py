@@ -1,0 +1,31 @@
+"""Running the real command line, as a process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Its output as JSON."""
+        return json.loads(self.out)
+
+
+def accordance(*args: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Ran:
+    """Run `accordance` in a process of its own. The time limit only keeps a hanging command from hanging the tests."""
+    command = [sys.executable, "-m", "accordance.cli.main", *map(str, args)]
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=120, cwd=cwd, check=False)
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())

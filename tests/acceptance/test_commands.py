@@ -1,0 +1,143 @@
+"""The other commands: contract, schema, explain, completion; help and version."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from accordance import __version__, registry
+from accordance.cli.main import COMMANDS, app
+from accordance.contracts.codes import CODES
+from tests.acceptance.cli import accordance
+
+
+def test_version() -> None:
+    """And nothing heavy is loaded for it."""
+    assert accordance("--version").out == f"accordance, version {__version__}\n"
+    probe = "import sys; from accordance.cli.main import run; run(['--version']); print(sorted(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    for heavy in ("pydantic", "jiter", "rich", "sqlalchemy", "fastapi"):
+        assert f"'{heavy}'" not in done.stderr
+
+
+def test_import_loads_no_terminal_library() -> None:
+    """`import accordance` and a check load neither click nor rich."""
+    probe = "import sys, accordance; accordance.check('{}'); print([m for m in ('click', 'rich') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_help_names_every_command() -> None:
+    """The one-line helps are those of the commands themselves."""
+    ran = accordance("--help")
+    assert ran.code == 0
+    for name, (_, text) in COMMANDS.items():
+        assert name in ran.out
+        command = app.get_command(None, name)  # type: ignore[arg-type]
+        assert command is not None
+        assert text in ran.out
+
+
+def test_contract_list() -> None:
+    """Every contract with its other names."""
+    assert "also: review, PLAN_REVIEW, TASK_CHECK" in accordance("contract", "list").out
+    rows = accordance("contract", "list", "--json").json
+    assert [row["version"] for row in rows] == [contract.version for contract in registry]
+
+
+@pytest.mark.parametrize("version", registry.versions())
+def test_contract_show(version: str) -> None:
+    """Fields, rules, aliases: for people and for programs."""
+    text = accordance("contract", "show", version)
+    assert text.code == 0
+    assert "required" in text.out
+    details = accordance("contract", "show", version, "--json").json
+    assert details["fields"]
+    assert all(rule["text"] for rule in details["rules"])
+
+
+def test_contract_diff() -> None:
+    """What changed, and whether it breaks; the exit code says so."""
+    same = accordance("contract", "diff", "action", "TASK_ACTION")
+    assert (same.code, same.out) == (0, "no difference\n")
+    other = accordance("contract", "diff", "verdict", "outcome")
+    assert other.code == 1
+    assert "breaking  $.verdict  was one of PASS, FAIL; now one of DONE" in other.out
+    assert {"path", "change", "breaking"} == set(
+        accordance("contract", "diff", "verdict", "outcome", "--json").json[0]
+    )
+
+
+def test_schema() -> None:
+    """The schema on standard output, the losses on standard error."""
+    whole = accordance("schema", "submit")
+    assert whole.json["$id"] == "urn:accordance:contract:scc.submit.v1"
+    assert whole.err == ""
+    lossy = accordance("schema", "submit", "--for", "openai")
+    assert lossy.json["additionalProperties"] is False
+    assert "$.changed_files: maxItems 1000" in lossy.err
+    both = accordance("schema", "submit", "--for", "gemini", "--json").json
+    assert "$.changed_files: maxItems 1000" not in both["dropped"]
+    assert any("rules across fields" in loss for loss in both["dropped"])
+
+
+def test_explain() -> None:
+    """Every code has a page."""
+    page = accordance("explain", "cycle")
+    assert page.out.startswith("cycle (violation): Cycle\n")
+    assert "Way out:" in page.out
+    assert "(warning)" in accordance("explain", "sum_differs").out
+    assert len(accordance("explain").out.splitlines()) == len(CODES)
+    assert len(accordance("explain", "--json").json) == len(CODES)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    """A script for each shell."""
+    assert "_ACCORDANCE_COMPLETE" in accordance("completion", shell).out
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("accordance ", "check"),
+        ("accordance schema xiao", "xiaobo_action_v1"),
+        ("accordance explain dup", "duplicate_key"),
+    ],
+)
+def test_completion_knows_names(words: str, wanted: str) -> None:
+    """Commands, contracts and codes are completed."""
+    probe = "from accordance.cli.main import app; app.main(prog_name='accordance')"
+    count = len(words.split()) - (0 if words.endswith(" ") else 1)
+    environment = {"_ACCORDANCE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=False, env=environment
+    )
+    assert wanted in done.stdout
+
+
+def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C is one line."""
+    from accordance.cli import check, main
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check, "_read", interrupt)
+    assert main.run(["check", "x"]) != 0
+    assert capsys.readouterr().err.startswith("\naccordance: interrupted")
+
+
+def test_the_examples_are_what_they_say(capsys: pytest.CaptureFixture[str]) -> None:
+    """`make run` shows both outcomes."""
+    from pathlib import Path
+
+    from accordance.cli.main import run
+
+    files = sorted(str(path) for path in Path("examples/messages").glob("*.json"))
+    assert run(["check", "--json", *files]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["accepted"], report["rejected"]) == (4, 3)

@@ -1,0 +1,85 @@
+"""Documentation runs, or is generated, or is compared."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytest_examples import CodeExample, EvalExample, find_examples
+from tools.make_docs import DOCS, END, START, pages
+
+from accordance.cli.main import COMMANDS
+from tests.acceptance.cli import accordance
+from tests.unit.test_schemas import seed_summary
+
+ROOT = DOCS.parent
+
+
+@pytest.mark.parametrize("example", find_examples(str(ROOT / "README.md"), str(DOCS)), ids=str)
+def test_python_examples_run(example: CodeExample, eval_example: EvalExample) -> None:
+    """Every Python block prints what the page says it prints."""
+    if eval_example.update_examples:
+        eval_example.run_print_update(example)
+    else:
+        eval_example.run_print_check(example)
+
+
+@pytest.mark.parametrize("name", pages())
+def test_generated_pages_are_up_to_date(name: str) -> None:
+    """`make docs` writes them; nobody edits them."""
+    assert (DOCS / name).read_text(encoding="utf-8") == pages()[name], "run make docs"
+
+
+def test_the_summary_between_its_markers() -> None:
+    """docs/contracts.md holds the machine-readable summary of seed 001, word for word."""
+    text = (DOCS / "contracts.md").read_text(encoding="utf-8")
+    assert json.loads(text[text.index(START) + len(START) : text.index(END)]) == seed_summary()
+
+
+def console_blocks() -> list[tuple[str, str]]:
+    """Every `$ command` of the README with the output it shows."""
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    found = []
+    for block in blocks:
+        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = piece.partition("\n")
+            found.append((command, output))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("command", "output"), [one for one in console_blocks() if one[0].startswith("accordance ")]
+)
+def test_console_examples_show_their_real_output(command: str, output: str) -> None:
+    """What the README shows is what the command prints."""
+    ran = accordance(*command.split()[1:], cwd=ROOT)
+    assert ran.out == output
+
+
+def test_the_readme_names_the_two_commands_and_every_command() -> None:
+    """What exists is mentioned."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make run" in text
+    assert "make test" in text
+    for name in COMMANDS:
+        assert f"accordance {name}" in text
+
+
+def test_links_lead_somewhere() -> None:
+    """Relative links in the pages point to files that exist."""
+    for page in (*ROOT.glob("*.md"), *DOCS.rglob("*.md")):
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_make_docs_writes_the_pages(tmp_path: Path) -> None:
+    """The tool itself runs."""
+    done = subprocess.run(
+        [sys.executable, "tools/make_docs.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [f"docs/{name}" for name in pages()]
+    assert tmp_path.exists()

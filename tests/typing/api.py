@@ -1,0 +1,50 @@
+"""How users write it. Checked by mypy --strict, not run."""
+
+from __future__ import annotations
+
+from typing import Literal, assert_type
+
+from pydantic import BaseModel
+
+from accordance import (
+    Accepted,
+    Contract,
+    Rejected,
+    StreamGuard,
+    Violation,
+    apply_fixes,
+    check,
+    feedback,
+    read_tolerant,
+)
+from accordance.contracts.catalogue.action import ACTION, Action
+
+
+class Greeting(BaseModel):
+    schema_version: Literal["greeting_v1"]
+    text: str
+
+
+result = check(b"{}", ACTION)
+assert_type(result, Accepted[Action] | Rejected)
+if isinstance(result, Accepted):
+    assert_type(result.value, Action)
+    assert_type(result.value.task_id, str)
+else:
+    assert_type(feedback(result), str)
+    if result.message is not None:
+        apply_fixes(result.message, result.violations)
+
+own = Contract(version="greeting_v1", model=Greeting)
+match check("{}", own, reader=read_tolerant):
+    case Accepted(value=greeting):
+        assert_type(greeting, Greeting)
+    case Rejected(violations=violations):
+        assert_type(violations, tuple[Violation, ...])
+
+by_model = check("{}", Greeting)
+assert_type(by_model, Accepted[Greeting] | Rejected)
+
+guard = StreamGuard(ACTION)
+if doom := guard.feed("{"):
+    assert_type(doom, Violation)
