@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,7 @@ def _codes(names: Iterator[str]) -> str:
 
 
 if __name__ == "__main__":
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS
     for name, text in pages().items():
-        (DOCS / name).write_text(text, encoding="utf-8")
-        print(f"docs/{name}")
+        (folder / name).write_text(text, encoding="utf-8")
+        print(folder / name)

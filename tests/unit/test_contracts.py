@@ -129,6 +129,36 @@ def test_at_most_fifty_violations_are_listed() -> None:
     assert result.total == 30 * 6
 
 
+def test_rules_are_counted_beyond_fifty_too() -> None:
+    """The report is bounded, the total is not."""
+    plan = small_plan()
+    plan["edges"] += [
+        {**plan["edges"][2], "edge_id": str(at), "to_task_id": f"nowhere {at}"} for at in range(70)
+    ]
+    result = check(json.dumps(plan), "plan")
+    assert isinstance(result, Rejected)
+    assert (len(result.violations), result.total) == (50, 70)
+
+
+def test_unions_are_told_as_any_value() -> None:
+    """Where several types are right there is no one word for them."""
+
+    class Either(BaseModel):
+        size: int | str
+        sizes: list[int | str] = []
+
+    either = Contract(version="either_v1", model=Either)
+    result = own_checker().check('{"size": [], "sizes": [1, null]}', either)
+    assert isinstance(result, Rejected)
+    assert [(one.code, one.path) for one in result.violations] == [
+        ("wrong_type", "$.size"),
+        ("wrong_type", "$.sizes[1]"),
+    ]
+    missing = own_checker().check("{}", either)
+    assert isinstance(missing, Rejected)
+    assert [(one.code, one.path) for one in missing.violations] == [("missing", "$.size")]
+
+
 def test_a_contract_of_ones_own() -> None:
     """Any pydantic model will do; strictness comes with it."""
     checker = own_checker(GREETING)

@@ -33,6 +33,7 @@ RECOVERED = [
     pytest.param('{"a": 1}\n{"a": 1}', {"a": 1}, ["repeated_object"], id="the same object twice"),
     pytest.param('{} then {"a": 1}', {"a": 1}, ["text_around"], id="an empty object says nothing"),
     pytest.param("{\n}\n.", {}, ["text_around"], id="an empty object alone"),
+    pytest.param("{'a': true, 'b': null}", {"a": True, "b": None}, ["quotes", "quotes"], id="plain literals beside a slip"),
     pytest.param("{'a': -1.5e3, 'b': 0, 'c': {'d': []}}", {"a": -1500.0, "b": 0, "c": {"d": []}}, ["quotes"] * 4, id="numbers and nesting"),
     pytest.param("{'a': '\\ud83e\\udd50\\u00e9\\n'}", {"a": "🥐é\n"}, ["quotes", "quotes"], id="escapes"),
 ]  # fmt: skip
@@ -101,7 +102,7 @@ def test_refused(text: str, code: str) -> None:
 
 def test_limits() -> None:
     """The tolerant reader is no way round the limits."""
-    for text, limits in (('{"a": 1}', Limits(max_bytes=5)), ("'a' {x", Limits(max_bytes=6))):
+    for text, limits in (('{"a": 1}', Limits(max_bytes=5)), ("\ud800 {x", Limits(max_bytes=6))):
         with pytest.raises(Unparseable) as caught:
             read_tolerant(text + "       ", limits)
         assert caught.value.code == "too_large"

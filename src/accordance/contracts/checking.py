@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 from pydantic import BaseModel, ValidationError
 
 from accordance.contracts.context import NO_CONTEXT, Context
-from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, contract_of
+from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, Settled, contract_of
 from accordance.contracts.expectations import free_parts
 from accordance.contracts.fixes import apply_fixes
 from accordance.contracts.jsonpath import JsonObject, Path
@@ -41,6 +41,7 @@ class _Road(NamedTuple):
     validate: Callable[..., Any]
     rewrites: tuple[Rewrite, ...]
     rules: tuple[Rule, ...]
+    settled: Settled | None
     is_upgradable: bool  # an older version may come
     free: tuple[Path, ...]  # the places where a message may nest as deep as it likes
 
@@ -170,6 +171,8 @@ def conform(
     """Steps 3 and 4: normalise and validate."""
     try:
         value = road.validate(message, strict=True, extra="forbid")
+        if road.settled is not None and road.settled(message, context):
+            return Accepted(value, repairs, (), road.label)
         for rewrite in road.rewrites:
             rewritten, more = rewrite(message, context)
             if more:
@@ -201,7 +204,7 @@ def _conform_at_length(
             )
         except ValidationError as found:
             faults = found.errors(include_url=False)
-    judge_fields(road.contract, faults, findings)
+    judge_fields(road.contract, normal, faults, findings)
     value = None if findings.total else road.validate(normal, strict=True, extra="allow")
     return _report(normal, value, road, context, findings)
 
@@ -243,6 +246,7 @@ def _pave(contract: Contract[Any]) -> _Road:
         validate,
         contract.rewrites,
         contract.rules,
+        contract.settled,
         bool(contract.upgrades),
         free_parts(contract.model),
     )

@@ -23,6 +23,9 @@ Rule: TypeAlias = Callable[[JsonObject, Context], Iterable[Violation | Notice]]
 Rewrite: TypeAlias = Callable[[JsonObject, Context], tuple[JsonObject, list[Repair]]]
 """A normalising step that a table cannot say. Returns the message itself when nothing had to be done."""
 
+Settled: TypeAlias = Callable[[JsonObject, Context], bool]
+"""A sufficient test for a message that is right in every field: True means no rewrite and no rule has anything to say."""
+
 VERSION_KEY: Final = "schema_version"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 _EMPTY: Final = Shape()
@@ -38,7 +41,7 @@ class Respell:
     def __call__(self, message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
         """Respell one top-level field."""
         written = message.get(self.key)
-        if not isinstance(written, str) or written in self.spelling.known:
+        if written is None or not isinstance(written, str) or written in self.spelling.known:
             return message, []
         word = self.spelling.canonical(written)
         if word is None:
@@ -78,6 +81,7 @@ class Contract(Generic[M]):
     mends: tuple[Rewrite, ...] = ()  # steps only a message that is not canonical can need
     rewrites: tuple[Rewrite, ...] = ()  # steps every message must go through
     rules: tuple[Rule, ...] = ()
+    settled: Settled | None = None  # a quick test that makes rewrites and rules needless
     upgrades: tuple[Upgrade, ...] = ()
     profiles: Mapping[str, Contract[Any]] = field(default_factory=dict)
     scope: str = ""  # set on the narrowed copies only

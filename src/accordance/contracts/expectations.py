@@ -94,8 +94,8 @@ def resolve(root: JsonObject, node: JsonObject) -> JsonObject:
     branches = node.get("anyOf")
     if isinstance(branches, list):
         real = [branch for branch in branches if branch != {"type": "null"}]
-        if len(real) == 1:
-            return {**resolve(root, real[0]), "nullable": len(real) < len(branches)}
+        if len(real) == 1 < len(branches):
+            return {**resolve(root, real[0]), "nullable": True}
     return node
 
 

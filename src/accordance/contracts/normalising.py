@@ -102,10 +102,26 @@ def _object(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) 
 def _items(items: list[object], shape: Shape, path: Path, repairs: list[Repair]) -> list[object]:
     before = len(repairs)
     rewritten = [
-        _object(item, shape, (*path, at), repairs) if isinstance(item, dict) else item
+        item
+        if not isinstance(item, dict) or _is_canonical(item, shape)
+        else _object(item, shape, (*path, at), repairs)
         for at, item in enumerate(items)
     ]
     return rewritten if len(repairs) > before else items
+
+
+def _is_canonical(value: JsonObject, shape: Shape) -> bool:
+    """A quick look that spares most items the whole walk."""
+    if shape.lists or not shape.aliases.isdisjoint(value):
+        return False
+    for key, spelling in shape.spellings.items():
+        if value.get(key) not in spelling.words:
+            return False
+    for key, child in shape.objects.items():
+        inner = value.get(key)
+        if inner and (not isinstance(inner, dict) or not _is_canonical(inner, child)):
+            return False
+    return True
 
 
 def _rename(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) -> JsonObject:

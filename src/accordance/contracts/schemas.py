@@ -149,8 +149,4 @@ class _Writer:
         """Gemini has no const and says null with a flag."""
         if self.dialect.inline and "const" in written:
             written["enum"] = [written.pop("const")]
-        if not self.dialect.inline:
-            written.pop("nullable", None)
-        elif written.get("nullable") is False:
-            written.pop("nullable")
         return written

@@ -235,9 +235,8 @@ class _Tolerant:
 
     def peek_into(self, plain: re.Pattern[str], pieces: list[str]) -> str:
         match = plain.match(self.text, self.at)
-        if match:
-            pieces.append(match[0])
-            self.at = match.end()
+        start, self.at = self.at, match.end() if match else self.at
+        pieces.append(self.text[start : self.at])
         return self.peek()
 
     def escape(self, path: Path) -> str:

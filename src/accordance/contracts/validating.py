@@ -17,9 +17,10 @@ from pydantic_core import ErrorDetails
 from accordance.contracts.context import Context
 from accordance.contracts.contract import VERSION_KEY, Contract, Rule
 from accordance.contracts.expectations import Expectation, expectation_at, mended
-from accordance.contracts.jsonpath import JsonObject, Path, is_within, parse, render
+from accordance.contracts.jsonpath import JsonObject, Path, is_within, lookup, parse, render
 from accordance.contracts.limits import MAX_REPORTED
 from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
+from accordance.errors import InvalidPath
 
 _CODES: Final = {
     "missing": "missing",
@@ -39,7 +40,6 @@ _CODES: Final = {
     "finite_number": "not_finite",
 }
 _UNKNOWN_KEY: Final = "extra_forbidden"
-_CONTAINERS: Final = ("list", "dict", "float")
 
 
 @dataclass(slots=True)
@@ -59,31 +59,36 @@ class Findings:
             self.violations.append(violation)
 
 
-def judge_fields(contract: Contract[Any], faults: Iterable[ErrorDetails], findings: Findings) -> None:
+def judge_fields(
+    contract: Contract[Any], message: JsonObject, faults: Iterable[ErrorDetails], findings: Findings
+) -> None:
     """Turn pydantic's errors into violations; unknown keys of an open part into notices."""
     for details in faults:
-        path = _place(details)
+        path = details["loc"]
         if details["type"] == _UNKNOWN_KEY and not _is_closed_at(contract.model, path):
             findings.notices.append(
                 Notice("unknown_key", render(path), "a key the contract does not name; kept")
             )
             continue
-        findings.faulty.append(path)
         if len(findings.violations) < MAX_REPORTED:
+            if not expectation_at(contract.model, path).schema:
+                path = _without_labels(path, message)
+                if path in findings.faulty:
+                    continue  # another type of the same union
             findings.violations.append(_violation(contract, details, path))
+        findings.faulty.append(path)
         findings.total += 1
 
 
-def _place(details: ErrorDetails) -> Path:
-    """Where it is. Inside of free JSON pydantic adds the kind of each container to the path; that is no place."""
-    path = details["loc"]
-    if details["type"] != "finite_number":
-        return path
-    return tuple(
-        step
-        for at, step in enumerate(path)
-        if step not in _CONTAINERS or (at and path[at - 1] in _CONTAINERS)
-    )
+def _without_labels(path: Path, message: JsonObject) -> Path:
+    """For each type of a union pydantic adds its name to the path; that is no place in the message."""
+    for end in range(len(path), 0, -1):
+        try:
+            lookup(message, path[:end])
+        except InvalidPath:
+            continue
+        return path[:end]
+    return path
 
 
 def _is_closed_at(model: type[BaseModel], path: Path) -> bool:

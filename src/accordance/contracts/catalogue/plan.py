@@ -16,6 +16,7 @@ from accordance.contracts.catalogue.plan_rewrites import (
     complete_under_the_root,
     start_and_end_become_decompose,
 )
+from accordance.contracts.catalogue.plan_sound import is_plainly_sound
 from accordance.contracts.contract import Contract, Scope
 from accordance.contracts.fields import Flag, Object, Open, Text, Time
 from accordance.contracts.normalising import Shape, Spelling
@@ -185,4 +186,5 @@ PLAN: Final = Contract(
     ),
     rewrites=(start_and_end_become_decompose, complete_under_the_root),
     rules=GRAPH_RULES,
+    settled=is_plainly_sound,
 )

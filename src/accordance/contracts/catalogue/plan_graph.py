@@ -6,7 +6,7 @@ Every pass is linear and none is recursive: 100,000 nodes are an ordinary plan.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from accordance.contracts.catalogue.plan_rewrites import hashable, objects_in, root_of
 from accordance.contracts.context import Context
@@ -203,7 +203,7 @@ def root_is_a_goal(message: JsonObject, _: Context) -> Iterable[Notice]:
     return ()
 
 
-_DETAILED: Final[tuple[Rule, ...]] = (
+GRAPH_RULES: Final[tuple[Rule, ...]] = (
     ids_name_one_thing,
     belongs_to_this_plan,
     references_lead_somewhere,
@@ -212,49 +212,5 @@ _DETAILED: Final[tuple[Rule, ...]] = (
     parts_are_combined_one_way,
     has_no_cycle,
     lies_under_one_root,
+    root_is_a_goal,
 )
-
-
-def the_graph_holds_together(message: JsonObject, context: Context) -> Iterator[Violation | Notice]:
-    """All rules of the graph. A plan that plainly keeps them is not asked about each."""
-    if not is_plainly_sound(message):
-        for rule in _DETAILED:
-            yield from rule(message, context)
-
-
-def is_plainly_sound(message: JsonObject) -> bool:
-    """A quick sufficient test, by sets and one comparison per edge: True is certain, False means look closer.
-
-    Where every edge leads from an earlier node to a later one there is no cycle; and where every node but the root
-    then has a parent, going up from any of them must end at the root.
-    """
-    root, nodes, edges = root_of(message), objects_in(message, "nodes"), objects_in(message, "edges")
-    if root is None or not nodes or edges is None or objects_in(message, "requirements") is None:
-        return False
-    try:
-        return _is_plainly_sound(message, root, nodes, edges)
-    except (KeyError, TypeError):  # a field is missing or of another type
-        return False
-
-
-def _is_plainly_sound(message: Any, root: str, nodes: list[Any], edges: list[Any]) -> bool:
-    place = {node["task_id"]: at for at, node in enumerate(nodes)}
-    parts = [edge for edge in edges if edge["edge_type"] == "DECOMPOSE"]
-    children = {edge["to_task_id"] for edge in parts}
-    return (
-        len(place) == len(nodes)
-        and len({edge["edge_id"] for edge in edges}) == len(edges)
-        and len({item["requirement_id"] for item in message["requirements"]}) == len(message["requirements"])
-        and {node["plan_id"] for node in nodes} == {message["plan"]["plan_id"]}
-        and {edge["plan_id"] for edge in edges} <= {message["plan"]["plan_id"]}
-        and {edge["edge_type"] for edge in edges} <= {"DECOMPOSE", "DEPENDS_ON"}
-        and all(edge["metadata"]["and_or"] == "AND" for edge in parts)
-        and all(place[edge["from_task_id"]] < place[edge["to_task_id"]] for edge in edges)
-        and all(item["task_id"] in place for item in message["requirements"])
-        and len(children) == len(nodes) - 1
-        and root in place
-        and root not in children
-    )
-
-
-GRAPH_RULES: Final[tuple[Rule, ...]] = (the_graph_holds_together, root_is_a_goal)

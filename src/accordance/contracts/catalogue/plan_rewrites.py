@@ -32,7 +32,7 @@ def start_and_end_become_decompose(message: JsonObject, _: Context) -> tuple[Jso
     kept_edges = [kept for at, edge in enumerate(edges) if (kept := _without_ends(edge, at, root, repairs))]
     kept_nodes: list[JsonObject] = []
     for at, node in enumerate(nodes):
-        if _pseudo(node.get("task_id"), root):
+        if pseudo_end(node.get("task_id"), root):
             repairs.append(Repair("start_end", f"$.nodes[{at}]", node, None))
         else:
             kept_nodes.append(node)
@@ -40,7 +40,7 @@ def start_and_end_become_decompose(message: JsonObject, _: Context) -> tuple[Jso
 
 
 def _without_ends(edge: JsonObject, at: int, root: str, repairs: list[Repair]) -> JsonObject | None:
-    begins, ends = _pseudo(edge.get("from_task_id"), root), _pseudo(edge.get("to_task_id"), root)
+    begins, ends = pseudo_end(edge.get("from_task_id"), root), pseudo_end(edge.get("to_task_id"), root)
     if not begins and not ends:
         return edge
     kept: JsonObject | None = None
@@ -54,10 +54,10 @@ def _mentions_pseudo_ends(edges: list[JsonObject], root: str) -> bool:
     ends = {hashable(edge.get("from_task_id")) for edge in edges} | {
         hashable(edge.get("to_task_id")) for edge in edges
     }
-    return any(_pseudo(end, root) for end in ends)
+    return any(pseudo_end(end, root) for end in ends)
 
 
-def _pseudo(task: object, root: str) -> str | None:
+def pseudo_end(task: object, root: str) -> str | None:
     """START or END, if that is what the id means. A root of that name is a real node."""
     if not isinstance(task, str) or len(task) > _LONGEST_PSEUDO or task == root:
         return None

@@ -182,8 +182,13 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
 
 def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
     """No path twice, none both changed and new, and new_files is there."""
-    changed, new = _texts(message.get("changed_files")), _texts(message.get("new_files"))
-    if len({*changed, *new}) == len(changed) + len(new) and "new_files" in message:
+    changed, new = message.get("changed_files"), message.get("new_files", [])
+    if not isinstance(changed, list) or not isinstance(new, list):
+        return ()
+    try:
+        if len({*changed, *new}) == len(changed) + len(new) and "new_files" in message:
+            return ()
+    except TypeError:  # not all are texts: reported elsewhere
         return ()
     found = []
     if "new_files" not in message:
