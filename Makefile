@@ -43,13 +43,13 @@ docs: setup ## write the generated pages
 	$(BIN)/python tools/make_docs.py
 
 fuzz: $(VENV)-fuzz/.ready ## atheris on the readers; SECONDS=60
-	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus
+	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus fuzz/corpus/seeds
 
 $(VENV)-fuzz/.ready: requirements/fuzz.txt pyproject.toml
 	@test -x $(VENV)-fuzz/bin/python || $(PYTHON) -m venv $(VENV)-fuzz
 	@$(VENV)-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt
 	@$(VENV)-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@mkdir -p fuzz/corpus
+	@mkdir -p fuzz/corpus/seeds
 	@touch $@
 
 bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import atheris
 
@@ -62,6 +63,23 @@ def stream(text: bytes) -> object:
     return guard.finish()
 
 
+def seed(folder: Path) -> None:
+    """Begin with what is known to be interesting: every vector, once per contract byte."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in sorted((Path(__file__).parent.parent / "tests/conformance/vectors").glob("*.jsonl")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
+            vector = json.loads(line)
+            text = (
+                vector.get("input_text")
+                or vector.get("text")
+                or json.dumps(vector.get("input") or vector.get("submit"))
+            )
+            (folder / f"{file.stem}-{number}").write_bytes(
+                bytes([number % len(NAMES)]) + text.encode("utf-8", "replace")
+            )
+
+
 if __name__ == "__main__":
+    seed(Path(__file__).parent / "corpus" / "seeds")
     atheris.Setup(sys.argv, fuzz)
     atheris.Fuzz()
