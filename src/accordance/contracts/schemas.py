@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
+from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.expectations import model_schema, resolve
-from accordance.contracts.jsonpath import JsonObject, Path, render
+from accordance.contracts.jsonpath import JsonObject
 from accordance.errors import UnknownProfile
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -79,8 +80,8 @@ def export_schema(contract: Contract[Any], dialect: str = "json-schema") -> Expo
     if dialect == "json-schema":
         identified: JsonObject = {"$schema": DIALECT, "$id": f"urn:accordance:contract:{contract.version}"}
         return Export({**identified, **whole, "title": contract.version, "description": contract.about})
-    writer = _Writer(wanted, whole)
-    schema = writer.write(whole, ())
+    writer = _Writer(wanted, whole, _homes(contract))
+    schema = writer.write(whole, "$")
     dropped = tuple(dict.fromkeys(writer.dropped))
     return Export(schema, (*dropped, *_rules_dropped(contract)))
 
@@ -90,15 +91,26 @@ def _rules_dropped(contract: Contract[Any]) -> tuple[str, ...]:
     return (f"$: the rules across fields ({names})",) if names else ()
 
 
+def _homes(contract: Contract[Any]) -> dict[str, str]:
+    """Where in a message the model of each definition stands first."""
+    homes: dict[str, str] = {}
+    for one in fields_of(contract):
+        items = one.schema.get("items")
+        inner = resolve(model_schema(contract.model), items) if isinstance(items, dict) else one.schema
+        homes.setdefault(str(inner.get("title")), f"{one.path}[*]" if isinstance(items, dict) else one.path)
+    return homes
+
+
 @dataclass(slots=True)
 class _Writer:
     """Rewrites a schema for one dialect and notes every loss."""
 
     dialect: Dialect
     root: JsonObject
+    homes: Mapping[str, str]
     dropped: list[str] = field(default_factory=list)
 
-    def write(self, node: JsonObject, path: Path) -> JsonObject:
+    def write(self, node: JsonObject, path: str) -> JsonObject:
         if self.dialect.inline:
             node = self._inline(node)
         kept = {key: value for key, value in node.items() if self._keeps(key, value, path)}
@@ -111,38 +123,38 @@ class _Writer:
         node = {key: value for key, value in node.items() if key != "$defs"}
         return resolve(self.root, node) if "$ref" in node or "anyOf" in node else node
 
-    def _keeps(self, key: str, value: object, path: Path) -> bool:
+    def _keeps(self, key: str, value: object, path: str) -> bool:
         refused = key in self.dialect.without
         too_many = self.dialect.one_item_at_most and key == "minItems" and value not in (0, 1)
         if (refused and key not in _PROSE and key != "additionalProperties") or too_many:
-            self.dropped.append(f"{render(path)}: {key} {value}")
+            self.dropped.append(f"{path}: {key} {value}")
         return not (refused or too_many)
 
-    def _child(self, key: str, value: object, path: Path) -> object:
+    def _child(self, key: str, value: object, path: str) -> object:
         if key in _NAMED and isinstance(value, dict):
-            below = () if key == "$defs" else path
-            return {name: self.write(part, (*below, name)) for name, part in value.items()}
+            home = self.homes if key == "$defs" else {}
+            return {name: self.write(part, home.get(name, f"{path}.{name}")) for name, part in value.items()}
         if key == "items" and isinstance(value, dict):
-            return self.write(value, path)
+            return self.write(value, f"{path}[*]")
         if key == "anyOf" and isinstance(value, list):
             return [self.write(part, path) for part in value]
         return value
 
-    def _write_object(self, written: JsonObject, node: JsonObject, path: Path) -> None:
+    def _write_object(self, written: JsonObject, node: JsonObject, path: str) -> None:
         properties = written.get("properties")
         if not isinstance(properties, dict):
             if self.dialect.closed:
-                self.dropped.append(f"{render(path)}: any keys (an open object cannot be said)")
+                self.dropped.append(f"{path}: any keys (an open object cannot be said)")
                 written.update({"properties": {}, "required": [], "additionalProperties": False})
             return
         if self.dialect.closed:
             if node.get("additionalProperties") is not False:
-                self.dropped.append(f"{render(path)}: further keys")
+                self.dropped.append(f"{path}: further keys")
             written["additionalProperties"] = False
         if self.dialect.all_required:
             required = written.get("required")
             optional = set(properties) - set(required if isinstance(required, list) else ())
-            self.dropped.extend(f"{render((*path, name))}: may be absent" for name in sorted(optional))
+            self.dropped.extend(f"{path}.{name}: may be absent" for name in sorted(optional))
             written["required"] = list(properties)
 
     def _say_words(self, written: JsonObject) -> JsonObject:
