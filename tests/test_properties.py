@@ -85,7 +85,7 @@ def mutated(draw: st.DrawFn) -> tuple[str, Any]:
 CONTEXTS = st.sampled_from([Context(), Context(task_id=TASK), Context(plan_id=PLAN, threshold=70)])
 
 
-@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated(), CONTEXTS)
 def test_mutated_messages(case: tuple[str, Any], context: Context) -> None:
     """A value or violations; bounded; accepted once, accepted again without repairs; fixes that are real."""
@@ -118,7 +118,7 @@ def keeps_its_limits(result: Rejected) -> None:
     assert len(feedback(result).encode()) <= 2000
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=200) | st.text(max_size=200), st.sampled_from([None, *registry.versions()]))
 def test_any_bytes(raw: bytes | str, version: str | None) -> None:
     """Whatever the bytes, never an exception."""
@@ -127,7 +127,7 @@ def test_any_bytes(raw: bytes | str, version: str | None) -> None:
     keeps_its_limits(result)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(sorted(VALID)), st.data())
 def test_cut_messages_are_never_accepted(version: str, data: st.DataObject) -> None:
     """No beginning of a message is a message."""

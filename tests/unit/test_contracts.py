@@ -154,6 +154,19 @@ def test_unions_are_told_as_any_value() -> None:
         ("wrong_type", "$.size"),
         ("wrong_type", "$.sizes[1]"),
     ]
+
+    class Circle(BaseModel):
+        radius: int
+
+    class Box(BaseModel):
+        width: int
+
+    class Drawing(BaseModel):
+        shape: Circle | Box
+
+    drawing = own_checker().check('{"shape": {"width": "x"}}', Contract(version="drawing_v1", model=Drawing))
+    assert isinstance(drawing, Rejected)
+    assert {one.path for one in drawing.violations} == {"$.shape.radius", "$.shape.width"}
     missing = own_checker().check("{}", either)
     assert isinstance(missing, Rejected)
     assert [(one.code, one.path) for one in missing.violations] == [("missing", "$.size")]

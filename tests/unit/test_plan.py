@@ -40,6 +40,7 @@ def goal(*tasks: str) -> list[Message]:
 BROKEN = [
     (plan([], []), ["empty $.nodes"]),
     (plan(goal("a", "a"), [edge("root", "a")]), ["duplicate_id $.nodes[2].task_id"]),
+    (plan([*goal("a", "a"), node(7)], [edge("root", "a")]), ["duplicate_id $.nodes[2].task_id", "wrong_type $.nodes[3].task_id"]),  # type: ignore[arg-type]
     (plan(goal("a"), [edge("root", "a"), edge("root", "a")]), ["duplicate_id $.edges[1].edge_id"]),
     (plan(goal("a"), [edge("root", "a")], root="nix"), ["dangling_reference $.plan.root_task_id", "second_root $.nodes[0]", "second_root $.nodes[1]"]),
     (plan(goal("a"), [edge("root", "a"), edge("a", "nix", "DEPENDS_ON")]), ["dangling_reference $.edges[1].to_task_id"]),

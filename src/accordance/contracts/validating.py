@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
@@ -72,7 +72,7 @@ def judge_fields(
             continue
         if len(findings.violations) < MAX_REPORTED:
             if not expectation_at(contract.model, path).schema:
-                path = _without_labels(path, message)
+                path = _without_labels(details, message)
                 if path in findings.faulty:
                     continue  # another type of the same union
             findings.violations.append(_violation(contract, details, path))
@@ -80,15 +80,18 @@ def judge_fields(
         findings.total += 1
 
 
-def _without_labels(path: Path, message: JsonObject) -> Path:
+def _without_labels(details: ErrorDetails, message: JsonObject) -> Path:
     """For each type of a union pydantic adds its name to the path; that is no place in the message."""
-    for end in range(len(path), 0, -1):
+    path, place, value = details["loc"], list[str | int](), cast("object", message)
+    for at, step in enumerate(path):
         try:
-            lookup(message, path[:end])
+            value = lookup(value, (step,))
         except InvalidPath:
-            continue
-        return path[:end]
-    return path
+            is_missing_key = details["type"] == "missing" and at == len(path) - 1
+            if not is_missing_key:
+                continue
+        place.append(step)
+    return tuple(place)
 
 
 def _is_closed_at(model: type[BaseModel], path: Path) -> bool:
