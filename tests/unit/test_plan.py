@@ -216,23 +216,36 @@ def test_the_quick_test_never_says_more_than_the_rules(seed: int) -> None:
     dice = random.Random(seed)
     names = ["root", *"abcd"]
     nodes = [node(name, "GOAL" if name == "root" else "ACTION") for name in names]
-    edges = [
-        edge(dice.choice(names), dice.choice(names), dice.choice(["DECOMPOSE", "DECOMPOSE", "DEPENDS_ON"]))
-        for _ in range(dice.randrange(8))
-    ]
+    edges = []
+    for _ in range(dice.randrange(10)):
+        source, target = sorted(dice.sample(names, 2), key=names.index)
+        edges.append(edge(source, target, dice.choice(["DECOMPOSE", "DECOMPOSE", "DEPENDS_ON"])))
     message = plan(nodes, edges)
     if is_plainly_sound(message, Context()):
         assert [one for rule in PLAN.rules for one in rule(message, Context())] == []
         assert [step(message, Context()) for step in PLAN.rewrites] == [(message, [])] * len(PLAN.rewrites)
 
 
-def test_the_quick_test_knows_an_orderly_plan() -> None:
+def test_the_quick_test_knows_orderly_plans() -> None:
     """And leaves everything else to the rules."""
-    assert is_plainly_sound(small_plan(), Context())
-    start = plan(goal("a", "START"), [edge("root", "a"), edge("root", "START")])
-    for message in (
-        start,
+    alternatives = [edge("root", "a"), edge("root", "b"), edge("root", "a", "ALTERNATIVE", group_id="1")]
+    orderly = [
+        small_plan(),
         plan(goal(), []),
         plan(goal("a"), [edge("root", "a")], requirements=[requirement("a")]),
-    ):
-        assert not is_plainly_sound(message, Context())
+        plan(goal("a", "b"), alternatives),
+        plan(goal("a", "b"), [edge("root", "a", and_or="OR"), edge("root", "b", and_or="OR")]),
+        changed(small_plan(), "edges.0.metadata", None),
+    ]
+    others = [
+        plan(goal("a", "START"), [edge("root", "a"), edge("root", "START")]),
+        plan(goal("a"), [edge("root", "a")], requirements=[requirement("x")]),
+        plan(goal("a", "b"), [*alternatives[:2], edge("root", "a", "ALTERNATIVE")]),
+        plan(goal("a", "b"), [edge("root", "a", and_or="OR"), edge("root", "b")]),
+        plan(goal("a", "b")[::-1], [edge("root", "a"), edge("root", "b")]),
+        plan([node("root"), node("a")], [edge("root", "a")]),
+    ]
+    assert [is_plainly_sound(message, Context()) for message in orderly] == [True] * len(orderly)
+    assert [is_plainly_sound(message, Context()) for message in others] == [False] * len(others)
+    for message in orderly:
+        assert accepted(message)["edges"] == message["edges"]

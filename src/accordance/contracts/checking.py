@@ -193,9 +193,10 @@ def _conform_at_length(
     normal, more = message, list[Repair]()
     if any(fault["type"] in _MENDED_BY_TABLES for fault in faults):
         normal, more = normalise(message, road.contract.shape)
-    for rewrite in (*road.contract.mends, *road.rewrites):
-        normal, further = rewrite(normal, context)
-        more += further
+    if not _is_settled(normal, road, context):
+        for rewrite in (*road.contract.mends, *road.rewrites):
+            normal, further = rewrite(normal, context)
+            more += further
     findings = Findings(repairs=(*repairs, *more))
     if normal is not message:
         try:
@@ -212,13 +213,22 @@ def _conform_at_length(
 def _report(
     message: JsonObject, value: BaseModel | None, road: _Road, context: Context, findings: Findings
 ) -> Accepted[Any] | Rejected:
-    judge_rules(road.rules, message, context, findings)
+    if not _is_settled(message, road, context):
+        judge_rules(road.rules, message, context, findings)
     if not findings.total:
         return Accepted(value, findings.repairs, tuple(findings.notices), road.label)
     violations = tuple(findings.violations)
     if findings.total == len(violations) and all(violation.fix for violation in violations):
         violations = _without_failed_fixes(violations, message, road, context)
     return Rejected(violations, findings.total, road.label, findings.repairs, message)
+
+
+def _is_settled(message: JsonObject, road: _Road, context: Context) -> bool:
+    """The quick test, for a message that may be wrong in any field. Where the test stumbles, nothing is settled."""
+    try:
+        return road.settled is not None and road.settled(message, context)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return False
 
 
 def _without_failed_fixes(

@@ -1,7 +1,7 @@
 """A quick sufficient test for plans: True means no rewrite and no rule of the graph has anything to say.
 
-Most plans are written in order, the root first and every edge from an earlier node to a later one. For those a few sets and
-one comparison per edge settle everything, in C; False only means: look closer. A property test holds it to the rules.
+Most plans are written in order, every edge from an earlier node to a later one. For those a few sets and one comparison
+per edge settle everything; False only means: look closer. A property test holds it to the rules.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from accordance.contracts.catalogue.plan_rewrites import pseudo_end
 from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
 
-_AND: Final = frozenset(("AND",))
-_ORDERLY: Final = frozenset(("DECOMPOSE", "DEPENDS_ON"))
-_SHORT: Final = 20
+_KINDS: Final = frozenset(("DECOMPOSE", "DEPENDS_ON", "ALTERNATIVE"))
+_ONE_WAY: Final = (frozenset(("AND", None)), frozenset(("OR",)))  # saying nothing means AND
+_SHORT: Final = 20  # no pseudo end is longer
 
 
 def is_plainly_sound(message: JsonObject, _: Context) -> bool:
@@ -25,26 +25,40 @@ def is_plainly_sound(message: JsonObject, _: Context) -> bool:
     then has a parent, going up from any of them must end at the root.
     """
     plan: Any = message
-    nodes, edges = plan["nodes"], plan["edges"]
-    if not edges or plan.get("requirements"):
-        return False
+    nodes, edges, needs = plan["nodes"], plan["edges"], plan.get("requirements", ())
     root, plan_id = plan["plan"]["root_task_id"], {plan["plan"]["plan_id"]}
     place = {node["task_id"]: at for at, node in enumerate(nodes)}
     sources, targets = [edge["from_task_id"] for edge in edges], [edge["to_task_id"] for edge in edges]
-    parts = [edge for edge in edges if edge["edge_type"] == "DECOMPOSE"]
-    children = {edge["to_task_id"] for edge in parts}
+    kinds = [edge["edge_type"] for edge in edges]
+    children = {target for target, kind in zip(targets, kinds, strict=True) if kind == "DECOMPOSE"}
     return (
-        nodes[0]["task_id"] == root
-        and nodes[0]["node_type"] == "GOAL"
-        and len(place) == len(nodes)
+        len(place) == len(nodes)
         and len(children) == len(nodes) - 1
+        and root in place
         and root not in children
+        and nodes[place[root]]["node_type"] == "GOAL"
         and len({edge["edge_id"] for edge in edges}) == len(edges)
         and {node["plan_id"] for node in nodes} == plan_id
-        and {edge["plan_id"] for edge in edges} == plan_id
-        and {edge["edge_type"] for edge in edges} <= _ORDERLY
+        and {edge["plan_id"] for edge in edges} <= plan_id
+        and {*kinds} <= _KINDS
         and place.keys() >= {*sources, *targets}
         and all(map(lt, map(place.__getitem__, sources), map(place.__getitem__, targets)))
-        and {(edge["metadata"] or {}).get("and_or") for edge in parts} == _AND
-        and not any(pseudo_end(task, root) for task in place if len(task) <= _SHORT)
+        and _is_combined_one_way(edges)
+        and (not needs or _are_bound(needs, place))
+        and not any([pseudo_end(task, root) for task in place if len(task) <= _SHORT])  # noqa: C419 - quicker
     )
+
+
+def _is_combined_one_way(edges: list[Any]) -> bool:
+    """All parts of the whole plan say AND (or nothing), or all say OR; every alternative names its group."""
+    said = {(edge["metadata"] or {}).get("and_or") for edge in edges if edge["edge_type"] == "DECOMPOSE"}
+    groups = [
+        (edge["metadata"] or {}).get("group_id") for edge in edges if edge["edge_type"] == "ALTERNATIVE"
+    ]
+    return any(said <= way for way in _ONE_WAY) and all(groups)
+
+
+def _are_bound(needs: list[Any], place: dict[str, int]) -> bool:
+    return len({need["requirement_id"] for need in needs}) == len(needs) and place.keys() >= {
+        need["task_id"] for need in needs
+    }
