@@ -20,6 +20,7 @@ from accordance import (
     Upgrade,
     Violation,
     check,
+    check_value,
     contract,
     dump,
     dump_json,
@@ -391,6 +392,16 @@ def test_free_parts_are_guarded_too(extra: str, code: str) -> None:
     result = own_checker(FREE).check(f'{{"schema_version": "free_v1", {extra}}}', "free_v1")
     assert isinstance(result, Rejected)
     assert result.violations[0].code == code
+
+
+def test_soundness_does_not_wait_for_a_contract() -> None:
+    """Also a message that names no contract is refused for what no reader should give; parsed values are guarded too."""
+    unnamed = check('{"a": 1e999}')
+    assert isinstance(unnamed, Rejected)
+    assert unnamed.violations[0].code == "not_finite"
+    parsed = check_value({**ACTION, "mood": float("inf")}, "action")
+    assert isinstance(parsed, Rejected)
+    assert parsed.violations[0].code == "too_deep"
 
 
 def test_free_parts_within_the_limits() -> None:

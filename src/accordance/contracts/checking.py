@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, Settled, contract_of
@@ -30,7 +31,10 @@ ContractLike: TypeAlias = "str | Contract[Any] | type[BaseModel] | None"
 
 _MENDED_BY_TABLES: Final = frozenset(("extra_forbidden", "literal_error"))  # an unknown key, an unknown word
 _GUESSED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is what was probably meant
-_NOTHING: Final = ()  # Python keeps one empty tuple, so `is` asks what `==` would
+
+
+class _Unsound(Exception):  # noqa: N818 - never leaves this module
+    """A number overflowed, or something nests too deep, where the parser did not mind."""
 
 
 class _Road(NamedTuple):
@@ -92,22 +96,22 @@ class Checker:
                 message, repairs = reader(raw)
         except Unparseable as flaw:
             return _unparseable(flaw, road)
-        if road is None or road.is_upgradable:
-            result = self._conform(message, road, context, repairs)  # 2 identify
-        else:
-            result = conform(message, road, context, repairs)  # 3 normalise, 4 validate
-        if result.repairs is _NOTHING and type(result) is Accepted and result.warnings is _NOTHING and road:
-            # It took the short road: pydantic has seen every value, none is infinite. Only free parts can be too deep.
-            sound = not road.free or free_parts_are_sound(message, road.free, LIMITS.max_depth)
-        else:
-            sound = is_sound(message, LIMITS.max_depth)
-        return result if sound else _unparseable(unsound(raw, LIMITS), road)
+        try:
+            if road is None or road.is_upgradable:
+                return self._conform(message, road, context, repairs)  # 2 identify
+            return conform(message, road, context, repairs)  # 3 normalise, 4 validate
+        except _Unsound:
+            return _unparseable(unsound(raw, LIMITS), road)
 
     def check_value(
         self, message: JsonObject, contract: ContractLike = None, context: Context = NO_CONTEXT
     ) -> Accepted[Any] | Rejected:
         """Check a message that was parsed already, by a reader that can be trusted. It is never changed."""
-        return self._conform(message, self._find_road(contract, context), context, ())
+        try:
+            return self._conform(message, self._find_road(contract, context), context, ())
+        except _Unsound:
+            limit = f"finite numbers and at most {LIMITS.max_depth} levels"
+            return Rejected((Violation("too_deep", "$", limit, "a message that no reader would give"),), 1)
 
     def _find_road(self, contract: ContractLike, context: Context) -> _Road | None:
         match contract:
@@ -141,6 +145,8 @@ class Checker:
         found = self._registry.by_version(named)
         if found is not None:
             return found
+        if not is_sound(message, LIMITS.max_depth):
+            raise _Unsound
         known = self._registry.versions()
         near = nearest(named, known) if isinstance(named, str) else ()
         code = "version_unknown" if VERSION_KEY in message else "version_missing"
@@ -171,6 +177,8 @@ def conform(
     """Steps 3 and 4: normalise and validate."""
     try:
         value = road.validate(message, strict=True, extra="forbid")
+        if road.free and not free_parts_are_sound(message, road.free, LIMITS.max_depth):
+            raise _Unsound
         if road.settled is not None and road.settled(message, context):
             return Accepted(value, repairs, (), road.label)
         for rewrite in road.rewrites:
@@ -189,7 +197,9 @@ def _conform_at_length(
     message: JsonObject, road: _Road, context: Context, error: ValidationError, repairs: tuple[Repair, ...]
 ) -> Accepted[Any] | Rejected:
     """Normalise; validate what came of it; report everything."""
-    faults = error.errors(include_url=False)
+    faults = error.errors(include_url=False, include_context=False)
+    if not _are_sound(faults) or not free_parts_are_sound(message, road.free, LIMITS.max_depth):
+        raise _Unsound
     normal, more = message, list[Repair]()
     if any(fault["type"] in _MENDED_BY_TABLES for fault in faults):
         normal, more = normalise(message, road.contract.shape)
@@ -204,7 +214,7 @@ def _conform_at_length(
                 normal, road.validate(normal, strict=True, extra="forbid"), road, context, findings
             )
         except ValidationError as found:
-            faults = found.errors(include_url=False)
+            faults = found.errors(include_url=False, include_context=False)
     judge_fields(road.contract, normal, faults, findings)
     value = None if findings.total else road.validate(normal, strict=True, extra="allow")
     return _report(normal, value, road, context, findings)
@@ -221,6 +231,14 @@ def _report(
     if findings.total == len(violations) and all(violation.fix for violation in violations):
         violations = _without_failed_fixes(violations, message, road, context)
     return Rejected(violations, findings.total, road.label, findings.repairs, message)
+
+
+def _are_sound(faults: list[ErrorDetails]) -> bool:
+    """What pydantic could judge is finite and no deeper than its model; what it could not judge is in its complaints."""
+    return all(
+        fault["type"] == "missing" or is_sound((fault["input"],), LIMITS.max_depth + 1 - len(fault["loc"]))
+        for fault in faults
+    )
 
 
 def _is_settled(message: JsonObject, road: _Road, context: Context) -> bool:

@@ -7,7 +7,7 @@ scanner read the text again, to say why. It is the same scanner that watches str
 from __future__ import annotations
 
 from math import inf
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import jiter
 
@@ -15,6 +15,8 @@ from accordance.contracts.jsonpath import JsonObject, Path, render
 from accordance.contracts.limits import LIMITS, Limits
 from accordance.contracts.scanner import Scanner
 from accordance.errors import Unparseable
+
+Container: TypeAlias = "JsonObject | list[object] | tuple[object, ...]"
 
 _INFINITE: Final = (inf, -inf)
 
@@ -63,17 +65,19 @@ def decode(data: bytes) -> str:
         raise Unparseable("not_utf8", expected="UTF-8", actual=actual, offset=error.start) from None
 
 
-def is_sound(value: JsonObject | list[object], max_depth: int) -> bool:
+def is_sound(value: Container, max_depth: int) -> bool:
     """No number overflowed to infinity, nothing nested deeper than allowed. Level by level, never recursive."""
-    level: list[object] = [value]
+    level: list[Any] = [value]
     for _ in range(max_depth):
-        below: list[object] = []
+        below: list[Any] = []
         for container in level:
-            for item in container.values() if type(container) is dict else container:  # type: ignore[attr-defined]
+            for item in container.values() if type(container) is dict else container:
                 kind = type(item)
+                if kind is str:
+                    continue
                 if kind is dict or kind is list:
                     below.append(item)
-                elif kind is float and (item in _INFINITE):
+                elif kind is float and item in _INFINITE:
                     return False
         if not below:
             return True

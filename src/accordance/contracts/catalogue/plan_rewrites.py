@@ -19,7 +19,8 @@ from accordance.contracts.violation import Repair
 
 _STARTS: Final = frozenset(("START", "BEGIN"))
 _ENDS: Final = frozenset(("END", "FINISH", "STOP"))
-_LONGEST_PSEUDO: Final = 20  # with white space around; real ids are mostly longer
+PSEUDO_ENDS: Final = _STARTS | _ENDS
+LONGEST_PSEUDO: Final = 20  # with white space around; real ids are mostly longer
 _EDGE_IDS: Final = uuid.UUID("6ba7b811-9dad-41d1-80b4-00c04fd430c8")
 
 
@@ -32,7 +33,7 @@ def start_and_end_become_decompose(message: JsonObject, _: Context) -> tuple[Jso
     kept_edges = [kept for at, edge in enumerate(edges) if (kept := _without_ends(edge, at, root, repairs))]
     kept_nodes: list[JsonObject] = []
     for at, node in enumerate(nodes):
-        if pseudo_end(node.get("task_id"), root):
+        if _pseudo_end(node.get("task_id"), root):
             repairs.append(Repair("start_end", f"$.nodes[{at}]", node, None))
         else:
             kept_nodes.append(node)
@@ -40,7 +41,7 @@ def start_and_end_become_decompose(message: JsonObject, _: Context) -> tuple[Jso
 
 
 def _without_ends(edge: JsonObject, at: int, root: str, repairs: list[Repair]) -> JsonObject | None:
-    begins, ends = pseudo_end(edge.get("from_task_id"), root), pseudo_end(edge.get("to_task_id"), root)
+    begins, ends = _pseudo_end(edge.get("from_task_id"), root), _pseudo_end(edge.get("to_task_id"), root)
     if not begins and not ends:
         return edge
     kept: JsonObject | None = None
@@ -54,12 +55,12 @@ def _mentions_pseudo_ends(edges: list[JsonObject], root: str) -> bool:
     ends = {hashable(edge.get("from_task_id")) for edge in edges} | {
         hashable(edge.get("to_task_id")) for edge in edges
     }
-    return any(pseudo_end(end, root) for end in ends)
+    return any(_pseudo_end(end, root) for end in ends)
 
 
-def pseudo_end(task: object, root: str) -> str | None:
+def _pseudo_end(task: object, root: str) -> str | None:
     """START or END, if that is what the id means. A root of that name is a real node."""
-    if not isinstance(task, str) or len(task) > _LONGEST_PSEUDO or task == root:
+    if not isinstance(task, str) or len(task) > LONGEST_PSEUDO or task == root:
         return None
     word = task.strip().upper()
     return "START" if word in _STARTS else "END" if word in _ENDS else None

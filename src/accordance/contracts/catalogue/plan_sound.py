@@ -9,13 +9,12 @@ from __future__ import annotations
 from operator import lt
 from typing import Any, Final
 
-from accordance.contracts.catalogue.plan_rewrites import pseudo_end
+from accordance.contracts.catalogue.plan_rewrites import LONGEST_PSEUDO, PSEUDO_ENDS
 from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
 
 _KINDS: Final = frozenset(("DECOMPOSE", "DEPENDS_ON", "ALTERNATIVE"))
 _ONE_WAY: Final = (frozenset(("AND", None)), frozenset(("OR",)))  # saying nothing means AND
-_SHORT: Final = 20  # no pseudo end is longer
 
 
 def is_plainly_sound(message: JsonObject, _: Context) -> bool:
@@ -45,7 +44,7 @@ def is_plainly_sound(message: JsonObject, _: Context) -> bool:
         and all(map(lt, map(place.__getitem__, sources), map(place.__getitem__, targets)))
         and _is_combined_one_way(edges)
         and (not needs or _are_bound(needs, place))
-        and not any([pseudo_end(task, root) for task in place if len(task) <= _SHORT])  # noqa: C419 - quicker
+        and PSEUDO_ENDS.isdisjoint([task.strip().upper() for task in place if len(task) <= LONGEST_PSEUDO])
     )
 
 
