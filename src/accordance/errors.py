@@ -120,3 +120,17 @@ class InvalidTScore(AccordanceError):  # noqa: N818
 
     def __str__(self) -> str:
         return f"{self.fault}: a T-score is a number from 0 to 1, got {self.score!r}"
+
+
+class IllegalTransition(AccordanceError):  # noqa: N818
+    """A move the lifecycle's table does not know. Nothing has changed."""
+
+    def __init__(self, state: str, event: str, legal: Iterable[str]) -> None:
+        self.state = state
+        self.event = event
+        self.legal = tuple(legal)
+        super().__init__(state, event, self.legal)
+
+    def __str__(self) -> str:
+        way_out = f"possible there: {', '.join(self.legal)}" if self.legal else "nothing leaves that state"
+        return f"{self.event} cannot happen to a task that is {self.state}; {way_out}"
