@@ -122,6 +122,19 @@ class InvalidTScore(AccordanceError):  # noqa: N818
         return f"{self.fault}: a T-score is a number from 0 to 1, got {self.score!r}"
 
 
+class InvalidPhases(AccordanceError):  # noqa: N818
+    """A level nobody knows, or an executed phase that is none."""
+
+    def __init__(self, fault: str, where: str, found: object) -> None:
+        super().__init__(fault, where, found)
+        self.fault = fault
+        self.where = where
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"{self.fault}:{self.where}: got {self.found!r}"
+
+
 class IllegalTransition(AccordanceError):  # noqa: N818
     """A move the lifecycle's table does not know. Nothing has changed."""
 

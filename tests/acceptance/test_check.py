@@ -186,6 +186,22 @@ def test_bad_files_are_rejected_messages(data: bytes, code: str, option: str, tm
     assert len(ran.out) < 2000
 
 
+@pytest.mark.parametrize(("data", "code"), BAD_INPUT)
+def test_bad_files_are_told_in_one_line(data: bytes, code: str, tmp_path: Path) -> None:
+    """For people: what was expected, what came, where."""
+    path = tmp_path / "bad"
+    path.write_bytes(data[:100_000])
+    ran = accordance("check", path)
+    assert ran.out.count("\n") == 1
+    assert code in ran.out or code == "too_large"
+
+
+def test_a_file_name_with_a_line_break(tmp_path: Path) -> None:
+    """Still one line."""
+    ran = accordance("check", tmp_path / "a\nb.json")
+    assert (ran.code, ran.err.count("\n")) == (5, 1)
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from /proc")
 def test_memory_is_bounded(tmp_path: Path) -> None:
     """Of a file of 100 MB not much more than the limit is ever held."""

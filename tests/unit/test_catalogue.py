@@ -58,7 +58,7 @@ BROKEN = [
     (NEEDS_INPUT, DOC + "suggested_path", " ", [f"empty $.{DOC}suggested_path".replace(".0.", "[0].")]),
     (NEEDS_INPUT, "needs_input.required_docs.0", "sheet", ["wrong_type $.needs_input.required_docs[0]"]),
     (ERROR, "error", ..., ["branch_missing $.error"]),
-    (ERROR, "artifact", {"name": ""}, ["empty $.artifact.name", "missing $.artifact.format", "missing $.artifact.content"]),
+    (ERROR, "artifact", {"name": "x"}, ["missing $.artifact.format", "missing $.artifact.content"]),
     (REVIEW, "review_target", "PLAN", ["not_in_enum $.review_target"]),
     (REVIEW, "total_score", 90, ["score_contradicts_action $.action_required"]),
     (REVIEW, "action_required", "APPROVE", ["score_contradicts_action $.action_required"]),
@@ -102,6 +102,7 @@ BROKEN = [
     (SUBMIT, "changed_files", ["docs/a.md", ""], ["empty $.changed_files[1]", "out_of_scope $.changed_files[0]"]),
     (SUBMIT, "new_files", ["src/../README.md"], ["out_of_scope $.new_files[0]"]),
     (SUBMIT, "changed_files", ["x"] * 1001, ["too_many $.changed_files"]),
+    (SUBMIT, "changed_files", [["src"]], ["wrong_type $.changed_files[0]"]),
     (SUBMIT, "summary", "x" * 2001, ["too_long $.summary"]),
     (VERDICT, "checks.tests_passed", False, ["verdict_contradicts_checks $.verdict"]),
     (VERDICT, "checks", [], ["wrong_type $.checks"]),
@@ -147,7 +148,6 @@ NOTED = [
     (SUBMIT, "tests.commands", ["make"], ["allowed_tests_not_run"]),
     (SUBMIT, "changed_files", ["src/a.py", "src/a.py"], ["duplicate_paths"]),
     (SUBMIT, "changed_files", ["tests/test_app.py"], ["changed_and_new"]),
-    (SUBMIT, "new_files", ..., ["new_files_defaulted"]),
     (ACTION, "mood", "fine", ["unknown_key"]),
 ]
 
@@ -170,6 +170,14 @@ REPAIRED = [
     (SUBMIT, "reason_code", "ci_failed", ["spelling"]),
     (SUBMIT, "reason_code", "evidence_missing", ["spelling"]),
     (SUBMIT, "reason_code", "something else", []),
+    (SUBMIT, "reason_code", "circuit_open", ["spelling"]),
+    (SUBMIT, "reason_code", "CIRCUIT_OPEN", []),
+    (SUBMIT, "reason_code", "OK", ["spelling"]),
+    (SUBMIT, "new_files", ..., ["new_files_defaulted"]),
+    (ERROR, "artifact", {"name": "", "content": None}, ["empty_branch"]),
+    (ACTION, "needs_input", {"required_docs": []}, ["empty_branch"]),
+    (ACTION, "error", "", ["empty_branch"]),
+    (ACTION, "error", [], ["empty_branch"]),
 ]
 
 
@@ -258,3 +266,10 @@ def test_where_the_seed_crashes_we_report(message: Message, errors: list[str]) -
     result = check(json.dumps(whole), "answer", Context(profile="seed"))
     assert isinstance(result, Rejected)
     assert [f"{one.code} {one.path}" for one in result.violations] == errors
+
+
+def test_the_seed_profile_gives_only_the_seeds_warnings() -> None:
+    """Further keys are none of its business."""
+    result = check(json.dumps({**ANSWER, "task_id": TASK, "mood": 1}), "answer", Context(profile="seed"))
+    assert isinstance(result, Accepted)
+    assert result.warnings == ()

@@ -12,6 +12,11 @@ from accordance.errors import InvalidContext
 from tests.messages import TASK, TASK_INPUT, changed
 
 
+def test_an_empty_list_of_roles_is_empty() -> None:
+    """What is written is meant."""
+    assert read_context('{"roles": []}').roles == frozenset()
+
+
 def test_empty() -> None:
     """Nothing said, nothing known."""
     assert read_context("{}") == Context()
@@ -51,6 +56,7 @@ def test_a_whole_task() -> None:
     ("written", "match"),
     [
         ("[]", "one JSON object"),
+        ('{"task": {}}', "task does not fit"),
         ('{"taskid": 1}', "taskid"),
         ('{"threshold": 101}', "0 to 100"),
         ('{"pins": {"allowed_paths": ["/x"]}}', "not a pattern"),

@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal
 
 import pytest
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 from accordance import (
     Accepted,
@@ -402,6 +402,70 @@ def test_soundness_does_not_wait_for_a_contract() -> None:
     parsed = check_value({**ACTION, "mood": float("inf")}, "action")
     assert isinstance(parsed, Rejected)
     assert parsed.violations[0].code == "too_deep"
+
+
+def test_infinite_numbers_in_any_model() -> None:
+    """Also where a model of the user's own would take them."""
+
+    class Loose(BaseModel):
+        size: float
+        inner: list[Greeting] = []
+
+    result = own_checker().check('{"size": 1e999}', Contract(version="loose_v1", model=Loose))
+    assert isinstance(result, Rejected)
+    assert result.violations[0].code == "not_finite"
+
+
+def test_validators_of_the_users_own() -> None:
+    """What they say is what was expected."""
+
+    class Even(BaseModel):
+        number: int
+
+        @field_validator("number")
+        @classmethod
+        def is_even(cls, number: int) -> int:
+            if number % 2:
+                raise ValueError("an even number")
+            return number
+
+    result = own_checker().check('{"number": 3}', Contract(version="even_v1", model=Even))
+    assert isinstance(result, Rejected)
+    assert str(result.violations[0]) == "$.number: expected an even number, got 3 [rule_broken]"
+
+
+def test_aliases_of_the_users_own() -> None:
+    """A field is written under the name it is read by."""
+
+    class Move(BaseModel):
+        from_: str = Field(alias="from")
+
+    move = Contract(version="move_v1", model=Move)
+    result = own_checker().check('{"from": "a"}', move)
+    assert isinstance(result, Accepted)
+    assert dump(result.value) == {"from": "a"}
+    assert own_checker().check(dump_json(result.value), move)
+
+
+@pytest.mark.parametrize("value", [[], None, 5, "x"])
+def test_parsed_values_that_are_no_object(value: Any) -> None:
+    """A rejection, not an exception."""
+    result = check_value(value, "action")
+    assert isinstance(result, Rejected)
+    assert result.violations[0].code == "not_object"
+
+
+def test_other_buffers() -> None:
+    """Whatever holds bytes will do."""
+    held: Any = bytearray(json.dumps(ACTION).encode())
+    assert check(held, "action")
+
+
+def test_rejected_messages_have_warnings_too() -> None:
+    """A violation does not hide what else is worth knowing."""
+    result = check(json.dumps({**changed(ACTION, "artifact.name", ""), "mood": 1}), "action")
+    assert isinstance(result, Rejected)
+    assert [notice.code for notice in result.warnings] == ["unknown_key"]
 
 
 def test_free_parts_within_the_limits() -> None:

@@ -49,9 +49,10 @@ BROKEN = [
     (plan(goal("a"), [edge("root", "a")], requirements=[requirement("a"), requirement("a")]), ["duplicate_id $.requirements[1].requirement_id"]),
     (plan(goal("a"), [edge("root", "a")], requirements=[requirement("a", min_count=0)]), ["out_of_range $.requirements[0].min_count"]),
     (plan(goal("a"), [edge("root", "a")], requirements=[requirement("a", required=2)]), ["wrong_type $.requirements[0].required"]),
-    (plan(goal("a", "b"), [edge("root", "a"), edge("root", "b", and_or="OR")]), ["mixed_and_or $.edges[1].metadata"]),
+    (plan(goal("a", "b"), [edge("root", "a"), edge("root", "b", and_or="OR")]), ["mixed_and_or $.edges[1].metadata.and_or"]),
     (plan(goal("a"), [edge("root", "a"), edge("root", "a", "ALTERNATIVE")]), ["missing $.edges[1].metadata.group_id"]),
     (plan(goal("a"), [edge("root", "a"), edge("a", "a", "DEPENDS_ON")]), ["cycle $.edges[1]"]),
+    (plan(goal("a"), [edge("root", "a"), edge("root", "a", "ALTERNATIVE", group_id="g"), edge("a", "a", "DEPENDS_ON")]), ["cycle $.edges[2]"]),
     (plan(goal("a", "b"), [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON"), edge("b", "a", "DEPENDS_ON")]), ["cycle $.edges[3]"]),
     (plan([*goal("a"), node("g", "GOAL"), node("b")], [edge("root", "a"), edge("g", "b")]), ["second_root $.nodes[2]", "second_root $.nodes[3]"]),
     (changed(small_plan(), "edges.0.plan_id", "other"), ["other_plan $.edges[0].plan_id"]),
@@ -136,6 +137,22 @@ def test_start_and_end(start: str, end: str) -> None:
         assert rest == [("a", "b"), ("b", "c")]
 
 
+def test_a_start_edge_keeps_what_it_says() -> None:
+    """Its metadata stays, and it is combined as the other parts of the root are."""
+    edges = [edge("root", "a", and_or="OR"), edge("START", "b", "DEPENDS_ON", note="keep me")]
+    message = accepted(plan(goal("a", "b"), edges))
+    assert [one["metadata"] for one in message["edges"]] == [
+        {"and_or": "OR"},
+        {"note": "keep me", "and_or": "OR"},
+    ]
+
+
+def test_parts_that_say_nothing_mean_and() -> None:
+    """Beside OR that is a contradiction, wherever the metadata is."""
+    message = plan(goal("a", "b"), [edge("root", "a", and_or="OR"), {**edge("root", "b"), "metadata": None}])
+    assert found(message) == ["mixed_and_or $.edges[1].metadata"]
+
+
 def test_a_root_called_start_is_a_real_node() -> None:
     """Only pseudo ends are pseudo."""
     message = accepted(plan([node("START", "GOAL"), node("a")], [edge("START", "a")], root="START"))
@@ -190,7 +207,7 @@ def test_a_plan_without_requirements() -> None:
 def test_flags_may_be_written_as_numbers() -> None:
     """1 and true mean the same."""
     message = accepted(plan(goal("a"), [edge("root", "a")], requirements=[requirement("a", required=1)]))
-    assert message["requirements"][0]["required"] is True
+    assert message["requirements"][0]["required"] == 1
 
 
 @pytest.mark.parametrize("shape", ["chain", "wide", "backwards"])

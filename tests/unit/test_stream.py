@@ -8,6 +8,7 @@ import pytest
 
 from accordance import Accepted, Context, Limits, StreamGuard, check, registry
 from tests.messages import ACTION, TASK, VALID
+from tests.unit.test_contracts import NOTE_3
 
 ACTION_TEXT = json.dumps(ACTION)
 
@@ -98,3 +99,21 @@ def test_the_fix_names_the_right_word() -> None:
     assert doom is not None
     assert doom.fix is not None
     assert doom.fix.value == "xiaobo_action_v1"
+
+
+def test_only_what_can_no_longer_be_accepted_is_doomed() -> None:
+    """A review may carry the plan's id, or none yet; an older version may be raised; a plan has no task_id of its own."""
+    asked = Context(task_id=TASK, plan_id="P1")
+    for text in ('{"task_id": "P1"', '{"task_id": ""', f'{{"task_id": "{TASK}"'):
+        assert StreamGuard(registry.get("review"), asked).feed(text) is None
+    assert StreamGuard(registry.get("plan"), asked).feed('{"task_id": "other"') is None
+    assert StreamGuard(NOTE_3).feed('{"schema_version": "note_v1"') is None
+    assert StreamGuard(NOTE_3).feed('{"schema_version": "note_v4"') is not None
+
+
+def test_the_fix_is_whole() -> None:
+    """An id is never shortened."""
+    doom = StreamGuard(registry.get("action"), Context(task_id=TASK)).feed('{"task_id": "zzz"')
+    assert doom is not None
+    assert doom.fix is not None
+    assert doom.fix.value == TASK

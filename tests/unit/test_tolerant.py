@@ -33,6 +33,11 @@ RECOVERED = [
     pytest.param('{"a": 1}\n{"a": 1}', {"a": 1}, ["repeated_object"], id="the same object twice"),
     pytest.param('{} then {"a": 1}', {"a": 1}, ["text_around"], id="an empty object says nothing"),
     pytest.param("{\n}\n.", {}, ["text_around"], id="an empty object alone"),
+    pytest.param('x {"a":[1,2.5,-3]}', {"a": [1, 2.5, -3]}, ["text_around"], id="a compact list"),
+    pytest.param("{a:1,b:2}", {"a": 1, "b": 2}, ["bare_key", "bare_key"], id="compact bare keys"),
+    pytest.param('{"a":5/*x*/,}', {"a": 5}, ["comment", "trailing_comma"], id="a comment right after a number"),
+    pytest.param('{"a":"it\\\'s"}', {"a": "it's"}, ["needless_escape"], id="an escaped apostrophe"),
+    pytest.param('{"a":1\u00a0}', {"a": 1}, ["odd_space"], id="a no-break space"),
     pytest.param("{'a': true, 'b': null}", {"a": True, "b": None}, ["quotes", "quotes"], id="plain literals beside a slip"),
     pytest.param("{'a': -1.5e3, 'b': 0, 'c': {'d': []}}", {"a": -1500.0, "b": 0, "c": {"d": []}}, ["quotes"] * 4, id="numbers and nesting"),
     pytest.param("{'a': '\\ud83e\\udd50\\u00e9\\n'}", {"a": "🥐é\n"}, ["quotes", "quotes"], id="escapes"),
@@ -52,6 +57,8 @@ def test_recovered(text: str, value: object, rules: list[str]) -> None:
 
 REFUSED = [
     ('{"a": 1} {"a": 2}', "second_value"),
+    ('{"passed": 1} {"passed": true}', "second_value"),
+    ('{"passed": 1} {"passed": 1.0}', "second_value"),
     ('{"a": 1, "b": ...}', "not_json"),
     ('{"a": [1, ...]}', "not_json"),
     ('{"a": "cut', "cut_short"),
@@ -125,6 +132,7 @@ def test_limits() -> None:
         "{" + " " * 2_000_000,
         "{/*" * 100_000 + "*/ x",
         "{#" * 200_000,
+        'x{"a":[' + "1" * 200_000 + "%]}",
         "{//\n" * 200_000,
     ],
     ids=lambda text: f"{text[:8]!r} {len(text)}",

@@ -14,7 +14,7 @@ from accordance.contracts.phases import phase_completion
 from accordance.contracts.sentences import count_sentences, count_words
 from accordance.contracts.violation import excerpt
 from accordance.domain.t_scores import t_class
-from accordance.errors import InvalidPath, InvalidTScore
+from accordance.errors import InvalidPath, InvalidPhases, InvalidTScore
 
 paths = st.lists(st.text() | st.integers(0, 10**6), max_size=5).map(tuple)
 
@@ -156,12 +156,13 @@ def test_feedback_keeps_its_limit(count: int, limit: int) -> None:
         ("One.", 1),
         ("No end", 1),
         ("One. Two! Three?", 3),
-        ("Wait... what?! Yes.", 3),
+        ("Wait... what?! Yes.", 2),
         ("It rose by 0.8 percent, e.g. in spring, as Kim et al. say.", 1),
         ("이론이 맞다. 시험할 수 있다.", 2),
         ("这是一句。这是两句！", 2),
         ('He said "no." Then left.', 2),
         ("Version 2.0.1 works. Use it", 2),
+        ("Flour, salt, etc. are in the U.S. list.", 1),
         ("", 0),
     ],
 )
@@ -178,10 +179,27 @@ def test_words() -> None:
 def test_phases() -> None:
     """Order and repeats do not matter; the harness asks Light for one more."""
     assert phase_completion("Full", [5, 4, 3, 2, 1, 0, 2]).passed
-    report = phase_completion("Enhanced", [0, 1, 3, 9])
+    report = phase_completion("Enhanced", [0, 1, 3])
     assert (report.missing, report.extra, report.score) == ((2, 4), (3,), 0.5)
     assert phase_completion("Light", [1, 4]).passed
     assert phase_completion("Light", [1, 4], "harness").missing == (0,)
+
+
+@pytest.mark.parametrize(
+    ("level", "phases", "fault"),
+    [
+        ("full", [1], "enum:vs_level"),
+        ("Full", [0, True], "type:phase_executed[1]"),
+        ("Full", ["0"], "type:phase_executed[0]"),
+        ("Light", [1, 4, 9], "range:phase_executed[2]"),
+    ],
+)
+def test_what_is_no_phase(level: str, phases: list[object], fault: str) -> None:
+    """An unknown level, a value that is no phase: an error with its place, in either table."""
+    for table in ("contract", "harness"):
+        with pytest.raises(InvalidPhases) as caught:
+            phase_completion(level, phases, table)
+        assert str(caught.value).startswith(fault)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import click
 
 from accordance.api import check, registry
 from accordance.cli.checked import Checked
-from accordance.cli.exits import Exit, Failure
+from accordance.cli.exits import Exit, Failure, one_line
 from accordance.cli.report import FORMATS
 from accordance.cli.schema import complete_contract
 from accordance.contracts.context import NO_CONTEXT, Context
@@ -89,7 +89,7 @@ def _check_all(
         try:
             raw = _read(file)
         except Failure as failure:
-            click.echo(f"accordance: {failure}", err=True)
+            one_line(str(failure))
             unreadable.append(failure)
             continue
         yield Checked(file, raw, check(raw, name, context, reader=read_tolerant if tolerant else None))

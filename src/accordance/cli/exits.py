@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import click
+
 
 class Exit(IntEnum):
     """What the shell is told."""
@@ -16,6 +18,11 @@ class Exit(IntEnum):
     NOT_FOUND = 5
     CONFLICT = 6
     INTERNAL = 70
+
+
+def one_line(message: str) -> None:
+    """Say what went wrong, on standard error, in one line whatever the message."""
+    click.echo(f"accordance: {' '.join(message.split())}", err=True)
 
 
 class Failure(Exception):  # noqa: N818 - an ending, not always an error

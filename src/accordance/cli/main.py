@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from accordance._version import __version__
-from accordance.cli.exits import Exit, Failure
+from accordance.cli.exits import Exit, Failure, one_line
 from accordance.errors import AccordanceError, UnknownName
 
 COMMANDS = {
@@ -99,8 +99,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    line = " ".join(message.split())
-    click.echo(f"accordance: {line}", err=True)
+    one_line(message)
     return int(code)
 
 

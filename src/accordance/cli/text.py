@@ -13,7 +13,7 @@ from accordance.cli.checked import Checked
 from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rewrite_texts, rule_text
-from accordance.contracts.violation import Accepted, Fix, Rejected, Repair, excerpt
+from accordance.contracts.violation import Accepted, Fix, Rejected, Repair, Violation, excerpt
 
 _MANY_REPAIRS = 5
 
@@ -43,6 +43,9 @@ def _count(accepted: int, rejected: int) -> Text:
 
 def _result(checked: Checked) -> Iterator[RenderableType]:
     result = checked.result
+    if isinstance(result, Rejected) and result.violations[0].offset is not None:
+        yield _unreadable(checked, result.violations[0])
+        return
     mark, style = ("✓", "green") if result else ("✗", "bold red")
     yield Text.assemble(
         (mark, style), " ", (checked.file, "bold"), "  ", (result.contract or "no contract", "cyan")
@@ -53,6 +56,16 @@ def _result(checked: Checked) -> Iterator[RenderableType]:
         yield from _violations(checked, result)
     else:
         yield from _warnings(checked, result)
+
+
+def _unreadable(checked: Checked, violation: Violation) -> Text:
+    """A text that is no message is told in one line."""
+    place = checked.places[violation.path]
+    what = f"expected {violation.expected}, got {violation.actual}"
+    where = (f"  line {place.line}, column {place.column}", "dim")
+    return Text.assemble(
+        ("✗ ", "bold red"), (checked.file, "bold"), f"  {what}", where, "  ", (violation.code, "red")
+    )
 
 
 def _shown(repairs: tuple[Repair, ...]) -> Iterator[Text]:

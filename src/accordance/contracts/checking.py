@@ -21,6 +21,7 @@ from accordance.contracts.limits import LIMITS
 from accordance.contracts.normalising import normalise
 from accordance.contracts.reading import free_parts_are_sound, is_sound, parse_object, unsound
 from accordance.contracts.registry import Registry
+from accordance.contracts.serialising import dump
 from accordance.contracts.validating import Findings, judge_fields, judge_rules
 from accordance.contracts.violation import Accepted, Rejected, Repair, Violation, excerpt
 from accordance.errors import InvalidPath, UnknownProfile, Unparseable, nearest
@@ -106,7 +107,9 @@ class Checker:
     def check_value(
         self, message: JsonObject, contract: ContractLike = None, context: Context = NO_CONTEXT
     ) -> Accepted[Any] | Rejected:
-        """Check a message that was parsed already, by a reader that can be trusted. It is never changed."""
+        """Check a message that was parsed already. It is never changed."""
+        if not isinstance(message, dict):
+            return Rejected((Violation("not_object", "$", "one JSON object", excerpt(message)),), 1)
         try:
             return self._conform(message, self._find_road(contract, context), context, ())
         except _Unsound:
@@ -160,12 +163,12 @@ class Checker:
     ) -> Accepted[Any] | Rejected:
         """A message of an older version: check it as what it is, then raise it step by step."""
         for upgrade in road.contract.upgrades:
-            if not upgrade.source.reads(message.get(VERSION_KEY)):
+            if message.get(VERSION_KEY) not in upgrade.source.read_versions:
                 continue
             older = self._conform(message, _pave(upgrade.source), context, repairs)
             if isinstance(older, Rejected):
                 return older
-            raised = upgrade.function(older.value.model_dump(mode="json", exclude_unset=True))
+            raised = upgrade.function(dump(older.value))
             repair = Repair("upgrade", "$", upgrade.source.version, road.contract.version)
             return conform(raised, road, context, (*older.repairs, repair))
         return conform(message, road, context, repairs)
@@ -230,7 +233,8 @@ def _report(
     violations = tuple(findings.violations)
     if findings.total == len(violations) and all(violation.fix for violation in violations):
         violations = _without_failed_fixes(violations, message, road, context)
-    return Rejected(violations, findings.total, road.label, findings.repairs, message)
+    notices = tuple(findings.notices)
+    return Rejected(violations, findings.total, road.label, findings.repairs, message, notices)
 
 
 def _are_sound(faults: list[ErrorDetails]) -> bool:

@@ -88,6 +88,7 @@ PAGES: Final = (
         ("out_of_scope", "Out of scope", "A declared path is not inside the task's pins.", "Undo that change, or ask for wider pins."),
         ("verdict_contradicts_checks", "Verdict contradicts its checks", "PASS or DONE was given although a check failed.", "A verdict follows from its checks."),
         ("next_action_contradicts", "Next action contradicts the verdict", "DONE is followed by nothing, every other verdict by something.", "Choose the action that fits."),
+        ("rule_broken", "A rule of the model", "A validator on the pydantic model itself refused the message; its text is what was expected.", "See that text."),
         ("seed_error", "An error of the seed's validator", "Profile seed only: the text is the one the seed's own validator gives.", "See the strict profile for the precise fault."),
     ),
     *_pages(
@@ -101,13 +102,12 @@ PAGES: Final = (
         ("ci_skipped", "No tests", "The task names no test command, so nothing can be verified.", "Add one."),
         ("only_a_self_test", "Only a self-test", "A self-test alone verifies nothing.", "Add a real test."),
         ("needs_input_ignored", "Questions ignored", "needs_input has questions, but status is not NEED_INPUT.", "Use NEED_INPUT to ask."),
-        ("tests_failed_status", "Failed tests, status DONE", "tests.passed is false; status should be FAILED.", "Report FAILED."),
+        ("tests_failed_status", "Failed tests, other status", "tests.passed is false; status should be FAILED.", "Report FAILED."),
         ("tests_failed_reason", "Failed tests, other reason", "tests.passed is false; reason_code should be CI_FAILED.", "Use CI_FAILED."),
         ("tests_without_commands", "Passed without commands", "tests.passed is true, but no command is named.", "Name what was run."),
         ("allowed_tests_not_run", "Tests not run", "Not every test of the task is among the commands.", "Run them all; the gateway will."),
         ("duplicate_paths", "A path twice", "A file list names a path twice.", "Nothing must be done; lists are read as sets."),
         ("changed_and_new", "Changed and new", "A path is both in changed_files and in new_files.", "Keep it in one."),
-        ("new_files_defaulted", "new_files absent", "new_files was left out and read as an empty list.", "Send it, even when empty."),
         ("seed_warning", "A warning of the seed's validator", "Profile seed only: the text is the one the seed's own validator gives.", "See the strict profile."),
     ),
 )  # fmt: skip

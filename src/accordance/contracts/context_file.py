@@ -54,10 +54,10 @@ def read_context(raw: bytes | str) -> Context:
         profile=written.profile,
         pins=pins,
         allowed_tests=tuple(written.allowed_tests or ()),
-        roles=frozenset(written.roles or ROLES),
-        executors=frozenset(written.executors or EXECUTORS),
+        roles=ROLES if written.roles is None else frozenset(written.roles),
+        executors=EXECUTORS if written.executors is None else frozenset(written.executors),
     )
-    return _with_task(context, written.task) if written.task else context
+    return context if written.task is None else _with_task(context, written.task)
 
 
 def _with_task(context: Context, task: dict[str, Any]) -> Context:

@@ -76,6 +76,7 @@ class Contract(Generic[M]):
     name: str = ""  # a short name for people, e.g. "action"
     about: str = ""  # one line
     version_key: Literal["required", "optional"] = "required"
+    mentions_unknown_keys: bool = True  # as warnings, where the contract is open
     scopes: tuple[Scope, ...] = ()
     shape: Shape = _EMPTY
     mends: tuple[Rewrite, ...] = ()  # steps only a message that is not canonical can need
@@ -105,9 +106,13 @@ class Contract(Generic[M]):
         aliases = (alias for scope in self.scopes for alias in (scope.name, *scope.aliases))
         return tuple(name for name in (self.version, self.name, *aliases) if name)
 
-    def reads(self, version: object) -> bool:
-        """Whether a message of that version can be read, as it is or by upgrades."""
-        return version == self.version or any(upgrade.source.reads(version) for upgrade in self.upgrades)
+    @property
+    def read_versions(self) -> tuple[str, ...]:
+        """The versions that can be read, as they are or by upgrades; its own first."""
+        return (
+            self.version,
+            *(version for upgrade in self.upgrades for version in upgrade.source.read_versions),
+        )
 
     def in_scope(self, scope: Scope) -> Contract[M]:
         """The same contract, narrowed."""

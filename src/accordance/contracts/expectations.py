@@ -9,7 +9,7 @@ import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 from pydantic import BaseModel
 
@@ -63,9 +63,22 @@ def _expectation_at(model: type[BaseModel], path: tuple[str, ...]) -> Expectatio
 
 
 def free_parts(model: type[BaseModel]) -> tuple[Path, ...]:
-    """The places that take any JSON at all, so that a valid message could nest there without bound."""
+    """The places that take any JSON at all, so that a valid message could nest, or hold what is infinite, there."""
+    if not all(part.model_config.get("allow_inf_nan") is False for part in _models_in(model, set())):
+        return ((),)  # a float of such a model may be infinite, so that the whole message has to be looked at
     root = model_schema(model)
     return tuple(_free_below(root, resolve(root, root), (), ()))
+
+
+def _models_in(annotation: object, seen: set[type[BaseModel]]) -> set[type[BaseModel]]:
+    """Every model a model is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation not in seen:
+        seen.add(annotation)
+        for info in annotation.model_fields.values():
+            _models_in(info.annotation, seen)
+    for argument in get_args(annotation):
+        _models_in(argument, seen)
+    return seen
 
 
 def _free_below(root: JsonObject, node: JsonObject, path: Path, above: tuple[str, ...]) -> Iterator[Path]:

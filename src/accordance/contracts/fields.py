@@ -9,11 +9,12 @@ from typing import Annotated, Final, TypeAlias
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
     JsonValue,
+    PlainSerializer,
+    PlainValidator,
     StringConstraints,
     WithJsonSchema,
 )
@@ -52,7 +53,7 @@ NotNull: Final = _NotNull()
 def _real_time(text: str) -> str:
     try:
         if _TIME.fullmatch(text):
-            datetime.fromisoformat(text)
+            datetime.fromisoformat(text.upper())
             return text
     except ValueError:  # the form is right, the day does not exist
         pass
@@ -60,8 +61,14 @@ def _real_time(text: str) -> str:
 
 
 def _flag(value: object) -> object:
-    """0 and 1 are how older planners write it."""
-    return bool(value) if type(value) is int and value in (0, 1) else value
+    """true, false, and 0 and 1, which is how older planners write it. Kept as it was written."""
+    if isinstance(value, int) and value in (0, 1):
+        return value
+    raise PydanticCustomError("bool_type", "not a flag")
+
+
+def _as_it_was(value: object) -> object:
+    return value
 
 
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, pattern=NOT_BLANK)]
@@ -70,7 +77,8 @@ Time: TypeAlias = Annotated[str, AfterValidator(_real_time), Field(json_schema_e
 Score: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Flag: TypeAlias = Annotated[
     bool,
-    BeforeValidator(_flag),
+    PlainValidator(_flag),
+    PlainSerializer(_as_it_was),
     WithJsonSchema({"enum": [True, False, 0, 1], "description": "true or false"}),
 ]
 Object: TypeAlias = dict[str, JsonValue]

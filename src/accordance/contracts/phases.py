@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from accordance.errors import InvalidPhases
 
 PHASES: Final[Mapping[int, str]] = MappingProxyType(
     {
@@ -43,8 +45,20 @@ class PhaseReport:
         return not self.missing
 
 
-def phase_completion(level: str, executed: Iterable[int], table: str = "contract") -> PhaseReport:
-    """Hold the executed phases against the demands of a level. Order and repeats do not matter. KeyError for no level."""
-    required, done = DEMANDS[table][level], set(executed) & set(PHASES)
+def phase_completion(level: str, executed: Sequence[object], table: str = "contract") -> PhaseReport:
+    """Hold the executed phases against the demands of a level. Order and repeats do not matter.
+
+    Raises InvalidPhases for an unknown level and for what is no phase.
+    """
+    if level not in LEVELS:
+        raise InvalidPhases("enum", "vs_level", level)
+    done: set[int] = set()
+    for at, phase in enumerate(executed):
+        if type(phase) is not int:
+            raise InvalidPhases("type", f"phase_executed[{at}]", phase)
+        if phase not in PHASES:
+            raise InvalidPhases("range", f"phase_executed[{at}]", phase)
+        done.add(phase)
+    required = DEMANDS[table][level]
     score = len(done & required) / len(required)
     return PhaseReport(tuple(sorted(required - done)), tuple(sorted(done - required)), score)

@@ -32,7 +32,7 @@ def read(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
 def parse_object(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
     """Everything but the guards of `is_sound`, for a caller that can see for itself whether they are needed."""
     try:
-        data = raw.encode() if isinstance(raw, str) else raw
+        data = raw.encode() if isinstance(raw, str) else bytes(raw)
     except UnicodeEncodeError:
         raise _explain(str(raw), limits, "half a character") from None
     if len(data) > limits.max_bytes:

@@ -72,7 +72,9 @@ class Scanner:
 
     limits: Limits = LIMITS
     wanted: frozenset[Path] = frozenset()  # paths whose place in the text is to be noted
-    watched: Mapping[str, str] = field(default_factory=dict)  # top-level key -> the only text it may hold
+    watched: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # top-level key -> the texts it may hold
     flaw: Flaw | None = None
     places: dict[Path, int] = field(default_factory=dict)
     _base: int = 0  # offset of the piece at hand
@@ -216,9 +218,7 @@ class Scanner:
 
     def _open(self, frame: _Frame, then: _Expect, at: int) -> None:
         if len(self._frames) >= self.limits.max_depth:
-            self._doom(
-                "too_deep", at, f"at most {self.limits.max_depth} levels", "a deeper one", self.path[:3]
-            )
+            self._doom("too_deep", at, f"at most {self.limits.max_depth} levels", "a deeper one")
         self._frames.append(frame)
         self._expect = then
 
@@ -348,9 +348,9 @@ class Scanner:
         if self._is_key or key not in self.watched:
             return
         wanted, so_far = self.watched[str(key)], "".join(self._pieces)
-        if so_far != wanted if final else not wanted.startswith(so_far):
+        if so_far not in wanted if final else not any(word.startswith(so_far) for word in wanted):
             code = "version_mismatch" if key == "schema_version" else "wrong_task"
-            self._doom(code, at, _show(wanted), _show(so_far), self.path)
+            self._doom(code, at, " or ".join(map(repr, wanted)), _show(so_far), self.path)
 
     # Numbers and literals: collected until something else comes, then judged.
 

@@ -12,7 +12,7 @@ from accordance.contracts.jsonpath import JsonObject
 
 def dump(message: BaseModel) -> JsonObject:
     """The message as plain JSON: what was sent, under canonical names. A version that has a default is always written."""
-    written: JsonObject = message.model_dump(mode="json", exclude_unset=True)
+    written: JsonObject = message.model_dump(mode="json", exclude_unset=True, by_alias=True)
     field = type(message).model_fields.get(VERSION_KEY)
     if VERSION_KEY not in written and field is not None and isinstance(field.default, str):
         return {VERSION_KEY: field.default, **written}

@@ -26,11 +26,12 @@ class StreamGuard:
     def __init__(
         self, contract: Contract[Any] | None = None, context: Context = NO_CONTEXT, limits: Limits = LIMITS
     ) -> None:
-        watched: dict[str, str] = {}
+        watched: dict[str, tuple[str, ...]] = {}
         if contract is not None:
-            watched[VERSION_KEY] = contract.version
-        if context.task_id is not None:
-            watched["task_id"] = context.task_id
+            watched[VERSION_KEY] = contract.read_versions
+        if contract is not None and context.task_id is not None and "task_id" in contract.model.model_fields:
+            watched["task_id"] = _ids(contract, context)
+        self._watched = watched
         self._scanner = Scanner(limits, watched=watched)
         self._limits = limits
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
@@ -80,9 +81,24 @@ class StreamGuard:
     def _judge(self, flaw: Flaw | None) -> Violation | None:
         if flaw is not None:
             path = render(flaw.path)
-            fix = Fix(path, flaw.expected[1:-1]) if flaw.code in ("version_mismatch", "wrong_task") else None
+            wanted = (
+                self._watched.get(str(flaw.path[0]))
+                if flaw.code in ("version_mismatch", "wrong_task")
+                else None
+            )
+            fix = Fix(path, wanted[0]) if wanted else None
             self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, fix, flaw.offset)
         return self._doom
+
+
+def _ids(contract: Contract[Any], context: Context) -> tuple[str, ...]:
+    """What task_id may say: the task, or in a review the plan, or nothing, which is filled in for a plan."""
+    plan = (
+        (context.plan_id, "")
+        if context.plan_id is not None and "review_target" in contract.model.model_fields
+        else ()
+    )
+    return tuple(dict.fromkeys((str(context.task_id), *plan)))
 
 
 def _utf8_length(text: str) -> int:

@@ -8,6 +8,7 @@ block, a missing comma. One pass from left to right: work is linear in the text.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from math import isinf
@@ -30,12 +31,15 @@ REPAIRS: Final = {
     "quotes": "'…' and “…” around a text become \"…\"",
     "bare_key": "a key without quotes gets them",
     "python_literal": "True, False, None become true, false, null",
+    "needless_escape": "\\\\' inside of \"…\" is read as '",
+    "odd_space": "a no-break space or byte order mark between values is dropped",
     "control_character": "a raw line break or tab inside a text is kept as if it had been escaped",
 }
 """Every repair the reader knows. The list is closed."""
 
 _BLANK = re.compile(r"[ \t\r\n\u00a0\ufeff]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![\w.%/,]*[\w%/])")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_GOES_ON = re.compile(r"[\w.%]|/(?![/*])")  # what follows makes it another thing than a number
 _WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _LITERALS: Final = {"true": True, "false": False, "null": None}
 _PYTHON_LITERALS: Final = {"True": True, "False": False, "None": None}
@@ -74,6 +78,7 @@ class _Tolerant:
     at: int = 0
     repairs: list[Repair] = field(default_factory=list)
     marks: dict[str, int] = field(default_factory=dict)
+    quote: str = '"'  # of the text at hand
 
     # Outside: find the object.
 
@@ -134,7 +139,7 @@ class _Tolerant:
         meant = [one for one in found if one] or found
         if not meant:
             raise self.refuse("text_around", "one JSON object", "none in the text")
-        if any(other != meant[0] for other in meant[1:]):
+        if len({json.dumps(one, sort_keys=True) for one in meant}) > 1:  # as texts: to Python 1 equals true
             raise self.refuse("second_value", "one JSON object", f"{len(meant)} different ones")
         if len(meant) > 1:
             self.note("repeated_object", (), len(meant), 1)
@@ -214,6 +219,7 @@ class _Tolerant:
     def string(self, path: Path) -> str:
         opening = self.text[self.at]
         closing, start = _CLOSING[opening], self.at
+        self.quote = opening
         if opening != '"':
             self.note("quotes", path, opening, '"')
         plain = re.compile(rf"[^{re.escape(closing)}\\\x00-\x1f\ud800-\udfff]*")
@@ -242,6 +248,8 @@ class _Tolerant:
     def escape(self, path: Path) -> str:
         char = self.text[self.at + 1 : self.at + 2]
         if char in _ESCAPES and char:
+            if char == "'" and self.quote == '"':
+                self.note("needless_escape", path, "\\'", "'")
             self.at += 2
             return _ESCAPES[char]
         if char != "u":
@@ -264,7 +272,7 @@ class _Tolerant:
 
     def number(self, path: Path) -> int | float:
         match = _NUMBER.match(self.text, self.at)
-        if match is None:
+        if match is None or _GOES_ON.match(self.text, match.end()):
             raise self.refuse(
                 "not_json", "a number as JSON writes it", excerpt(self.text[self.at : self.at + 20])
             )
@@ -295,8 +303,11 @@ class _Tolerant:
     def gap(self, path: Path) -> None:
         """Pass white space and comments; a comment is noted."""
         while (end := self.gap_end(self.at)) > self.at:
-            if self.text[self.at] in "/#":
-                self.note("comment", path, self.text[self.at : end].strip(), "")
+            passed = self.text[self.at : end]
+            if passed[0] in "/#":
+                self.note("comment", path, passed.strip(), "")
+            elif not passed.isascii():
+                self.note("odd_space", path, passed.strip(" \t\r\n"), "")
             self.at = end
 
     def skip_gaps(self, at: int) -> int:

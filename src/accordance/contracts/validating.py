@@ -40,6 +40,7 @@ _CODES: Final = {
     "finite_number": "not_finite",
 }
 _UNKNOWN_KEY: Final = "extra_forbidden"
+_RAISED: Final = ("value_error", "assertion_error")  # by a validator of the user's own model
 
 
 @dataclass(slots=True)
@@ -66,6 +67,8 @@ def judge_fields(
     for details in faults:
         path = details["loc"]
         if details["type"] == _UNKNOWN_KEY and not _is_closed_at(contract.model, path):
+            if not contract.mentions_unknown_keys:
+                continue
             findings.notices.append(
                 Notice("unknown_key", render(path), "a key the contract does not name; kept")
             )
@@ -106,6 +109,9 @@ def _violation(contract: Contract[Any], details: ErrorDetails, path: Path) -> Vi
         return Violation(code, where, f'"{contract.version}"', actual, Fix(where, contract.version))
     if kind == _UNKNOWN_KEY:
         return Violation("unknown_key", where, "no such key", excerpt(found), Fix(where, op="remove"))
+    if kind in _RAISED:
+        text = details["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+        return Violation("rule_broken", where, text or "what the model's validator demands", excerpt(found))
     expected = expectation_at(contract.model, path)
     if kind == "missing":
         return Violation("missing", where, expected.text, "nothing")
@@ -125,6 +131,8 @@ def _code(details: ErrorDetails, found: object) -> str:
     kind = details["type"]
     if kind == "string_pattern_mismatch" and isinstance(found, str) and not found.strip():
         return "empty"
+    if kind == "literal_error" and not isinstance(found, str):
+        return "wrong_type"
     return _CODES.get(kind, "wrong_type")
 
 

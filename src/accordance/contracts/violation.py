@@ -129,6 +129,7 @@ class Rejected:
     contract: str = ""
     repairs: tuple[Repair, ...] = ()
     message: JsonObject | None = None
+    warnings: tuple[Notice, ...] = ()
 
     def __bool__(self) -> bool:
         return False

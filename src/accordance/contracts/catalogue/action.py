@@ -71,12 +71,12 @@ class Action(Open):
 
 
 def empty_unused_branches(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
-    """An empty object in a branch that was not chosen says nothing: it is the same as null."""
+    """A branch that was not chosen and holds nothing but empty places says nothing: it is the same as null."""
     used = _branch_of(message)
-    empty = [branch for branch in BRANCHES.values() if branch != used and message.get(branch) == {}]
+    empty = [branch for branch in BRANCHES.values() if branch != used and _is_hollow(message.get(branch))]
     if not empty:
         return message, []
-    repairs = [Repair("empty_branch", f"$.{branch}", {}, None) for branch in empty]
+    repairs = [Repair("empty_branch", f"$.{branch}", message[branch], None) for branch in empty]
     return {**message, **dict.fromkeys(empty)}, repairs
 
 
@@ -137,6 +137,14 @@ def _outside_inputs(where: str, path: str) -> Violation:
     inside = INPUTS + path.rstrip("/").rpartition("/")[2]
     fix = Fix(where, inside) if _lies_under(inside, INPUTS) else None
     return Violation("outside_folder", where, f"a path under {INPUTS}", excerpt(path), fix)
+
+
+def _is_hollow(value: object, depth: int = 3) -> bool:
+    """Empty, or made of empty things only."""
+    if value in ("", [], {}):
+        return True
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return bool(items) and depth > 0 and all(item is None or _is_hollow(item, depth - 1) for item in items)
 
 
 def _branch_of(message: JsonObject) -> str | None:

@@ -102,7 +102,7 @@ def executes_the_phases_of_its_level(message: JsonObject, _: Context) -> Iterato
     level, executed = message.get("vs_level"), _part(message, "vs_metadata").get("phase_executed")
     if not isinstance(level, str) or level not in DEMANDS["contract"] or not isinstance(executed, list):
         return
-    done = [phase for phase in executed if type(phase) is int]
+    done = [phase for phase in executed if type(phase) is int and phase in PHASES]
     for phase in phase_completion(level, done).missing:
         expected = f"phase {phase} ({PHASES[phase]}), which {level} demands"
         yield Violation("phase_missing", "$.vs_metadata.phase_executed", expected, excerpt(executed))

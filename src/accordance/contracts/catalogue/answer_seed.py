@@ -53,8 +53,8 @@ def t_scores_are_provided_and_in_range(message: JsonObject, _: Context) -> Itera
     where, t_scores = "$.vs_metadata.t_scores", metadata.get("t_scores")
     if not t_scores:
         yield Violation("seed_error", where, "T-scores not provided", excerpt(t_scores))
-    if t_scores is None and "t_scores" in metadata:
-        yield Violation("wrong_type", where, "a list", "null")
+    if not t_scores and "t_scores" in metadata and not isinstance(t_scores, str | list | dict):
+        yield Violation("wrong_type", where, "a list", excerpt(t_scores))
     elif isinstance(t_scores, list):
         yield from _scores_in_range(t_scores, where)
     elif t_scores:
@@ -86,6 +86,7 @@ ANSWER_AS_THE_SEED_CHECKS_IT: Final = Contract(
     about="A research agent's answer, checked exactly as the validator of seed 002 does.",
     model=SeedAnswer,
     version_key="optional",
+    mentions_unknown_keys=False,
     rules=(
         required_fields_are_there,
         t_scores_are_provided_and_in_range,

@@ -101,8 +101,9 @@ def parts_are_combined_one_way(message: JsonObject, _: Context) -> Iterator[Viol
         said = (metadata.get("and_or") if isinstance(metadata, dict) else None) or "AND"
         first = combined.setdefault(parent, said)
         if said != first and isinstance(said, str):
-            where = f"$.edges[{at}].metadata"
-            value = {**metadata, "and_or": first} if isinstance(metadata, dict) else {"and_or": first}
+            is_object = isinstance(metadata, dict)
+            where = f"$.edges[{at}].metadata" + (".and_or" if is_object else "")
+            value = first if is_object else {"and_or": first}
             expected = f"{first}, as on the other edges of this parent"
             yield Violation("mixed_and_or", where, expected, excerpt(said), Fix(where, value))
 

@@ -30,7 +30,10 @@ def start_and_end_become_decompose(message: JsonObject, _: Context) -> tuple[Jso
     if root is None or not (nodes and edges) or not _mentions_pseudo_ends(edges, root):
         return message, []
     repairs: list[Repair] = []
-    kept_edges = [kept for at, edge in enumerate(edges) if (kept := _without_ends(edge, at, root, repairs))]
+    combined = next(_combinations(root, edges), "AND")
+    kept_edges = [
+        kept for at, edge in enumerate(edges) if (kept := _without_ends(edge, at, root, combined, repairs))
+    ]
     kept_nodes: list[JsonObject] = []
     for at, node in enumerate(nodes):
         if _pseudo_end(node.get("task_id"), root):
@@ -40,13 +43,17 @@ def start_and_end_become_decompose(message: JsonObject, _: Context) -> tuple[Jso
     return {**message, "nodes": kept_nodes, "edges": kept_edges}, repairs
 
 
-def _without_ends(edge: JsonObject, at: int, root: str, repairs: list[Repair]) -> JsonObject | None:
+def _without_ends(
+    edge: JsonObject, at: int, root: str, combined: str, repairs: list[Repair]
+) -> JsonObject | None:
     begins, ends = _pseudo_end(edge.get("from_task_id"), root), _pseudo_end(edge.get("to_task_id"), root)
     if not begins and not ends:
         return edge
     kept: JsonObject | None = None
     if begins == "START" and not ends and edge.get("to_task_id") != root:
-        kept = {**edge, "from_task_id": root, "edge_type": "DECOMPOSE", "metadata": {"and_or": "AND"}}
+        said = edge.get("metadata")
+        metadata = {**(said if isinstance(said, dict) else {}), "and_or": combined}
+        kept = {**edge, "from_task_id": root, "edge_type": "DECOMPOSE", "metadata": metadata}
     repairs.append(Repair("start_end", f"$.edges[{at}]", edge, kept))
     return kept
 

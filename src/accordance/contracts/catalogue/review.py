@@ -64,7 +64,8 @@ class Review(Open):
 def plan_reviews_carry_the_plan_id(message: JsonObject, context: Context) -> tuple[JsonObject, list[Repair]]:
     """For a PLAN the system puts the plan's id where a task's id would be (seed 001 s2)."""
     wanted, found = _asked_for(message, context), message.get("task_id")
-    if message.get("review_target") != "PLAN" or wanted is None or found not in (None, ""):
+    is_blank = found is None or (isinstance(found, str) and not found.strip())
+    if message.get("review_target") != "PLAN" or wanted is None or not is_blank:
         return message, []
     return {**message, "task_id": wanted}, [Repair("plan_id_as_task_id", "$.task_id", found, wanted)]
 

@@ -5,6 +5,7 @@ Everything in it is a claim. The contract makes sure the claim is well-formed an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, TypeAlias
@@ -13,11 +14,11 @@ from pydantic import Field, StringConstraints
 
 from accordance.contracts.catalogue.identity import is_about_the_task
 from accordance.contracts.context import Context
-from accordance.contracts.contract import Contract, Respell
+from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Closed, NotNull, Object
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Spelling
-from accordance.contracts.violation import Fix, Notice, Violation, excerpt
+from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
 
 _PathText: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 _Paths: TypeAlias = Annotated[list[_PathText], Field(max_length=1000)]
@@ -54,6 +55,9 @@ REASON_ALIASES: Final = MappingProxyType(
     {"EVIDENCE_MISSING": "ARTIFACT_MISSING", "NEEDS_CLARIFICATION": "NEED_INPUT_REQUIRED"}
 )
 NO_REASON: Final = "ok"
+KNOWN_REASONS: Final = frozenset((*REASON_CODES, NO_REASON))
+_SPELLING: Final = Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES)
+_CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
 _TEXT: Final = frozenset((str,))
 
 
@@ -107,6 +111,24 @@ class Submit(Closed):
     def fail_code(self) -> str | None:
         """The reason code, or None where the agent says ok or nothing."""
         return None if self.reason_code in (None, "", NO_REASON) else self.reason_code
+
+
+def absent_new_files_are_none(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+    """new_files may be left out; it is stored as an empty list."""
+    if "new_files" in message:
+        return message, []
+    return {**message, "new_files": []}, [Repair("new_files_defaulted", "$.new_files", None, [])]
+
+
+def reason_codes_are_upper_case(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+    """Codes are stored in upper case under their one name; "ok" means none and stays; other texts are left alone."""
+    written = message.get("reason_code")
+    if written is None or not isinstance(written, str) or written in KNOWN_REASONS:
+        return message, []
+    code = _SPELLING.canonical(written) or (written.upper() if _CODE.fullmatch(written) else written)
+    if code == written:
+        return message, []
+    return {**message, "reason_code": code}, [Repair("spelling", "$.reason_code", written, code)]
 
 
 def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Violation]:
@@ -164,7 +186,7 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
     if passed is True and commands and not context.allowed_tests:
         return ()
     found = []
-    if passed is False and message.get("status") == "DONE":
+    if passed is False and message.get("status") != "FAILED":
         found.append(
             Notice("tests_failed_status", "$.status", "tests.passed is false, so status should be FAILED")
         )
@@ -181,18 +203,16 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
 
 
 def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
-    """No path twice, none both changed and new, and new_files is there."""
+    """No path twice, none both changed and new."""
     changed, new = message.get("changed_files"), message.get("new_files", [])
     if not isinstance(changed, list) or not isinstance(new, list):
         return ()
     try:
-        if len({*changed, *new}) == len(changed) + len(new) and "new_files" in message:
+        if len({*changed, *new}) == len(changed) + len(new):
             return ()
     except TypeError:  # not all are texts: reported elsewhere
         return ()
     found = []
-    if "new_files" not in message:
-        found.append(Notice("new_files_defaulted", "$.new_files", "absent, read as an empty list"))
     if len({*changed}) < len(changed) or len({*new}) < len(new):
         found.append(Notice("duplicate_paths", "$.changed_files", "a path is named twice"))
     if not {*changed}.isdisjoint(new):
@@ -210,7 +230,7 @@ SUBMIT: Final = Contract(
     name="submit",
     about="What a coding agent says it did: status, files, tests, artifacts. Closed, and made of claims.",
     model=Submit,
-    rewrites=(Respell("reason_code", Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES)),),
+    rewrites=(reason_codes_are_upper_case, absent_new_files_are_none),
     rules=(
         is_about_the_task,
         done_means_exit_code_zero,
