@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 
+from accordance import check
+from accordance.cli.checked import Checked
 from accordance.cli.main import COMMANDS, app
+from accordance.cli.text import print_results
 from accordance.contracts.catalogue import CATALOGUE
 from accordance.contracts.codes import PAGES
 from accordance.contracts.comparing import fields_of
@@ -32,6 +38,7 @@ def pages() -> dict[str, str]:
         "codes.md": codes_page(),
         "cli.md": cli_page(),
         "lifecycle.md": lifecycle_page(),
+        "check.svg": check_picture(),
     }
 
 
@@ -156,6 +163,32 @@ def lifecycle_page() -> str:
             "",
         ]
     )
+
+
+def check_picture() -> str:
+    """What `accordance check` shows on a terminal."""
+    console = Console(
+        record=True,
+        width=92,
+        file=StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+        highlight=False,
+        soft_wrap=True,
+    )
+    names = ("action-artifact", "action-sloppy", "review-contradicts-itself")
+    console.print("[dim]$[/] accordance check examples/messages/*.json")
+    print_results((_checked(f"examples/messages/{name}.json") for name in names), console)
+    svg = console.export_svg(title="accordance", unique_id="check")
+    without_fonts = re.sub(
+        r"@font-face \{.*?\}\n", "", svg, flags=re.DOTALL
+    )  # nothing is fetched to look at it
+    return re.sub(r"[ \t]+$", "", without_fonts, flags=re.MULTILINE)
+
+
+def _checked(file: str) -> Checked:
+    raw = (DOCS.parent / file).read_bytes()
+    return Checked(file, raw, check(raw))
 
 
 def _cell(text: str) -> str:

@@ -18,9 +18,9 @@ from accordance.contracts.violation import Accepted, Fix, Rejected, Repair, Viol
 _MANY_REPAIRS = 5
 
 
-def print_results(results: Iterable[Checked]) -> bool:
+def print_results(results: Iterable[Checked], console: Console | None = None) -> bool:
     """Print each result as it comes and a last line that counts. True if all were accepted."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = console or Console(highlight=False, soft_wrap=True)
     accepted = rejected = 0
     for checked in results:
         for line in _result(checked):
