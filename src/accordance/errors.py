@@ -122,6 +122,10 @@ class InvalidTScore(AccordanceError):  # noqa: N818
         return f"{self.fault}: a T-score is a number from 0 to 1, got {self.score!r}"
 
 
+class InvalidRubric(AccordanceError):  # noqa: N818
+    """A rubric whose dimensions do not add up."""
+
+
 class InvalidPhases(AccordanceError):  # noqa: N818
     """A level nobody knows, or an executed phase that is none."""
 
