@@ -65,7 +65,7 @@ $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 requirements: setup ## pin the newest releases, with hashes
 	@for name in dev fuzz bench; do \
 	  echo "compiling requirements/$$name.txt"; \
-	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	    pyproject.toml requirements/build.in requirements/$$name.in -o requirements/$$name.txt || exit 1; \
 	done
 

@@ -528,3 +528,11 @@ def test_spelling() -> None:
         "HIGH",
         None,
     ]
+
+
+def test_contracts_made_on_the_way_are_not_kept_for_ever() -> None:
+    """What is looked up once is kept for the next time, within bounds."""
+    checker = own_checker(GREETING)
+    for _ in range(600):
+        assert checker.check('{"schema_version": "greeting_v1", "text": "hi"}', GREETING.with_rules())
+    assert len(checker._roads) <= 256

@@ -31,6 +31,7 @@ Reader: TypeAlias = Callable[[bytes | str], tuple[JsonObject, tuple[Repair, ...]
 ContractLike: TypeAlias = "str | Contract[Any] | type[BaseModel] | None"
 
 _MENDED_BY_TABLES: Final = frozenset(("extra_forbidden", "literal_error"))  # an unknown key, an unknown word
+_ROADS_KEPT: Final = 256
 _GUESSED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is what was probably meant
 
 
@@ -128,6 +129,8 @@ class Checker:
                 found = contract_of(contract)
         road = _pave(_in_profile(found, context))
         if context.profile == "strict":
+            if len(self._roads) >= _ROADS_KEPT:  # somebody makes contracts as they go
+                self._roads.clear()
             self._roads[contract] = road
         return road
 

@@ -17,6 +17,7 @@ from enum import Enum, auto
 from math import isinf
 from typing import Final, TypeAlias
 
+from accordance.contracts.escapes import ESCAPES, HEX_DIGITS, is_high_half, is_low_half, joined
 from accordance.contracts.jsonpath import Path
 from accordance.contracts.limits import LIMITS, Limits
 
@@ -26,7 +27,6 @@ _NUMBERISH = re.compile(r"[-+.0-9eE]*")
 _LETTERS = re.compile(r"[A-Za-z]*")
 _HEX = re.compile(r"[0-9A-Fa-f]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_ESCAPES: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS: Final = ("true", "false", "null")
 _LONGEST_LITERAL: Final = 5
 
@@ -267,8 +267,8 @@ class Scanner:
         char = text[at]
         if char == "u":
             self._begin_hex()
-        elif char in _ESCAPES:
-            self._keep_piece(_ESCAPES[char])
+        elif char in ESCAPES:
+            self._keep_piece(ESCAPES[char])
             self._mode = self._string
         else:
             self._doom("not_json", at, "a known escape", f"\\{char}")
@@ -279,10 +279,10 @@ class Scanner:
         self._mode = self._hex
 
     def _hex(self, text: str, at: int) -> int:
-        match = _HEX.match(text, at, at + 4 - len(self._digits))
+        match = _HEX.match(text, at, at + HEX_DIGITS - len(self._digits))
         end = match.end() if match else at
         self._digits += text[at:end]
-        if len(self._digits) == 4:  # noqa: PLR2004 - \uXXXX has four
+        if len(self._digits) == HEX_DIGITS:
             self._end_hex(int(self._digits, 16), end - 1)
         elif end < len(text):
             self._doom("not_json", end, "four hexadecimal digits after \\u", _show(text[end]))
@@ -290,23 +290,19 @@ class Scanner:
 
     def _end_hex(self, code: int, at: int) -> None:
         self._mode = self._string
-        is_low = 0xDC00 <= code <= 0xDFFF  # noqa: PLR2004 - from the Unicode standard
-        if is_low != bool(self._high):
-            self._doom(
-                "lone_surrogate",
-                at,
-                "a whole character",
-                f"half of one, \\u{self._high or code:04x}",
-                self.path,
-            )
-        elif is_low:
-            self._keep_piece(chr(0x10000 + ((self._high - 0xD800) << 10) + (code - 0xDC00)))
+        if is_low_half(code) != bool(self._high):
+            self._half_a_character(self._high or code, at)
+        elif self._high:
+            self._keep_piece(joined(self._high, code))
             self._high = 0
-        elif 0xD800 <= code <= 0xDBFF:  # noqa: PLR2004 - from the Unicode standard
+        elif is_high_half(code):
             self._high = code
             self._mode = self._low_half
         else:
             self._keep_piece(chr(code))
+
+    def _half_a_character(self, code: int, at: int) -> None:
+        self._doom("lone_surrogate", at, "a whole character", f"half of one, \\u{code:04x}", self.path)
 
     def _low_half(self, text: str, at: int) -> int:
         r"""After a high surrogate only \\u may follow."""
@@ -316,9 +312,7 @@ class Scanner:
         elif char == "u" and not self._digits:
             self._begin_hex()
         else:
-            self._doom(
-                "lone_surrogate", at, "a whole character", f"half of one, \\u{self._high:04x}", self.path
-            )
+            self._half_a_character(self._high, at)
         return at + 1
 
     def _keep_piece(self, piece: str) -> None:

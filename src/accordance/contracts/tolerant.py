@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import isinf
 from typing import Final
 
+from accordance.contracts.escapes import ESCAPES, is_high_half, is_low_half, joined
 from accordance.contracts.jsonpath import JsonObject, Path, render
 from accordance.contracts.limits import LIMITS, Limits
 from accordance.contracts.reading import decode, read, too_large
@@ -44,9 +45,7 @@ _WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _LITERALS: Final = {"true": True, "false": False, "null": None}
 _PYTHON_LITERALS: Final = {"True": True, "False": False, "None": None}
 _CLOSING: Final = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’"}
-_ESCAPES: Final = {
-    '"': '"', "'": "'", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
-}  # fmt: skip
+_ESCAPES: Final = {**ESCAPES, "'": "'"}
 _LANDMARK = re.compile(r"\{|```|<(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE_LINE = re.compile(r"```[^\n{]*\n?")
 
@@ -255,11 +254,11 @@ class _Tolerant:
         if char != "u":
             raise self.refuse("not_json", "a known escape", f"\\{char}", path)
         code = self.hex(path)
-        if 0xD800 <= code <= 0xDBFF and self.text.startswith("\\u", self.at):  # noqa: PLR2004 - Unicode
+        if is_high_half(code) and self.text.startswith("\\u", self.at):
             low = self.hex(path)
-            if 0xDC00 <= low <= 0xDFFF:  # noqa: PLR2004
-                return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00))
-        if 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004
+            if is_low_half(low):
+                return joined(code, low)
+        if is_high_half(code) or is_low_half(code):
             raise self.refuse("lone_surrogate", "a whole character", f"half of one, \\u{code:04x}", path)
         return chr(code)
 

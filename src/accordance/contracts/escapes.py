@@ -1,0 +1,26 @@
+r"""What may follow a backslash in a JSON text, and how two halves of a character become one. For all readers."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+ESCAPES: Final = MappingProxyType(
+    {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+)
+HEX_DIGITS: Final = 4  # of \uXXXX
+
+
+def is_high_half(code: int) -> bool:
+    """Whether a code is the first half of a surrogate pair."""
+    return 0xD800 <= code <= 0xDBFF  # noqa: PLR2004 - from the Unicode standard
+
+
+def is_low_half(code: int) -> bool:
+    """Whether a code is the second half of a surrogate pair."""
+    return 0xDC00 <= code <= 0xDFFF  # noqa: PLR2004 - from the Unicode standard
+
+
+def joined(high: int, low: int) -> str:
+    """The character of a surrogate pair."""
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
