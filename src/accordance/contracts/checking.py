@@ -7,6 +7,8 @@ with unknown keys refused, the rules. Only when that fails is anything normalise
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from inspect import isgeneratorfunction
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
@@ -23,7 +25,7 @@ from accordance.contracts.reading import free_parts_are_sound, is_sound, parse_o
 from accordance.contracts.registry import Registry
 from accordance.contracts.serialising import dump
 from accordance.contracts.validating import Findings, judge_fields, judge_rules
-from accordance.contracts.violation import Accepted, Rejected, Repair, Violation, excerpt
+from accordance.contracts.violation import Accepted, Notice, Rejected, Repair, Violation, excerpt
 from accordance.errors import InvalidPath, UnknownProfile, Unparseable, nearest
 
 M = TypeVar("M", bound=BaseModel)
@@ -192,7 +194,7 @@ def conform(
             if more:
                 return conform(rewritten, road, context, (*repairs, *more))
         for rule in road.rules:
-            for _ in rule(message, context):
+            if rule(message, context):
                 return _report(message, value, road, context, Findings(repairs=repairs))
     except ValidationError as error:
         return _conform_at_length(message, road, context, error, repairs)
@@ -273,6 +275,18 @@ def _without_failed_fixes(
     )
 
 
+def _at_once(rule: Rule) -> Rule:
+    """A rule written as a generator gives its findings as a list, so that finding nothing is false."""
+    if not isgeneratorfunction(rule):
+        return rule
+
+    @wraps(rule)
+    def findings(message: JsonObject, context: Context) -> list[Violation | Notice]:
+        return list(rule(message, context))
+
+    return findings
+
+
 def _pave(contract: Contract[Any]) -> _Road:
     validate = contract.model.__pydantic_validator__.validate_python
     return _Road(
@@ -280,7 +294,7 @@ def _pave(contract: Contract[Any]) -> _Road:
         contract.scope or contract.version,
         validate,
         contract.rewrites,
-        contract.rules,
+        tuple(map(_at_once, contract.rules)),
         contract.settled,
         bool(contract.upgrades),
         free_parts(contract.model),
