@@ -167,6 +167,9 @@ class Standing:
     counters: Counters = Counters()
 
 
+AT_THE_BEGINNING: Final = Standing()
+
+
 def next_state(state: State, event: Event) -> State:
     """The table, asked once. Raises IllegalTransition."""
     try:

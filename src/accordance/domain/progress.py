@@ -1,0 +1,362 @@
+"""How a plan moves: one event on one task, and what follows from it for its neighbours.
+
+Every node carries small counters (what it waits for, which of its parts are open, done, dead), so that a move costs what
+its neighbours cost, whatever the plan's size. The counters are never computed again from the whole plan; a property test
+does that and compares. What the edges mean is in docs/decisions/0007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
+
+from accordance.domain.lifecycle import AT_THE_BEGINNING, TERMINAL, Event, Standing, State, Waiting, advance
+from accordance.domain.plan import PlanGraph, PlanNode
+from accordance.errors import IllegalTransition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where one node stands, and the counts that decide when it may move."""
+
+    standing: Standing = AT_THE_BEGINNING
+    active: bool = True  # not a candidate that was passed over, nor below one
+    excused: bool = False  # another candidate of its group is done: nobody waits for this one any more
+    waits_on: int = 0  # prerequisites that are not there yet
+    closed_gates: int = 0  # parents whose own prerequisites are not there yet
+    missing_inputs: int = 0  # required inputs that nothing answers yet
+    open_parts: int = 0
+    done_parts: int = 0
+    dead_parts: int = 0
+
+    @property
+    def state(self) -> State:
+        """The state of the standing."""
+        return self.standing.state
+
+
+class Change(NamedTuple):
+    """One node that moved, by which event, from where to where. `event` is None where only counts changed."""
+
+    task_id: str
+    event: Event | None
+    before: Progress
+    after: Progress
+
+
+class View(Protocol):
+    """What a move needs to see: a node with its neighbours, and where a node stands."""
+
+    def node(self, task: str) -> PlanNode:
+        """The node."""
+        ...
+
+    def progress(self, task: str) -> Progress:
+        """Where it stands."""
+        ...
+
+
+class _Signs(NamedTuple):
+    """What a node's neighbours can see of it."""
+
+    satisfies: bool  # those that depend on it may go on
+    to_check: bool  # its product can be reviewed
+    is_open: bool
+    is_done: bool
+    is_dead: bool
+    gate: bool  # its parts may begin
+
+
+def _signs(node: PlanNode, at: Progress) -> _Signs:
+    done = at.state is State.DONE
+    dead = at.active and at.state is State.DEAD_LETTER
+    return _Signs(
+        satisfies=done or at.excused,
+        to_check=done or at.excused or at.state is State.READY_TO_CHECK,
+        is_open=at.active and not done and not dead,
+        is_done=at.active and done,
+        is_dead=dead,
+        gate=bool(node.parts) and at.active and not at.waits_on and not at.closed_gates,
+    )
+
+
+@dataclass(slots=True)
+class _Move:
+    """One move under way: what has changed so far, and who has to look again."""
+
+    view: View
+    changed: dict[str, Progress] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    news: list[tuple[PlanNode, _Signs, _Signs]] = field(
+        default_factory=list
+    )  # a list, so that no depth is too deep
+
+    def at(self, task: str) -> Progress:
+        found = self.changed.get(task)
+        return self.view.progress(task) if found is None else found
+
+    def happen(self, task: str, event: Event, waiting: Waiting | None = None) -> None:
+        """An event on a task, and the word to its neighbours."""
+        at = self.at(task)
+        self.put(task, replace(at, standing=advance(at.standing, event, waiting=waiting)), event)
+
+    def put(self, task: str, after: Progress, event: Event | None = None) -> None:
+        before = self.at(task)
+        if after == before:
+            return
+        self.changed[task] = after
+        self.changes.append(Change(task, event, before, after))
+        self.waiting.append(task)
+        node = self.view.node(task)
+        was, now = _signs(node, before), _signs(node, after)
+        if now != was:
+            self.news.append((node, was, now))
+
+    def tell(self, node: PlanNode, was: _Signs, now: _Signs) -> None:
+        """Pass on to each neighbour what it can see, as a difference."""
+        if now.satisfies != was.satisfies or now.to_check != was.to_check:
+            for dependent in node.dependents:
+                is_check = dependent in node.checked_by
+                less = (now.to_check - was.to_check) if is_check else (now.satisfies - was.satisfies)
+                at = self.at(dependent)
+                self.put(dependent, replace(at, waits_on=at.waits_on - less))
+        if now[2:5] != was[2:5]:
+            for parent in node.parents:
+                at = self.at(parent)
+                self.put(
+                    parent,
+                    replace(
+                        at,
+                        open_parts=at.open_parts + now.is_open - was.is_open,
+                        done_parts=at.done_parts + now.is_done - was.is_done,
+                        dead_parts=at.dead_parts + now.is_dead - was.is_dead,
+                    ),
+                )
+        if now.gate != was.gate:
+            for part in node.parts:
+                at = self.at(part)
+                self.put(part, replace(at, closed_gates=at.closed_gates - now.gate + was.gate))
+
+    def settle(self) -> tuple[Change, ...]:
+        """Let everybody who was told something look again, until nobody has anything to do."""
+        while self.news or self.waiting:
+            if self.news:
+                self.tell(*self.news.pop())
+            else:
+                self.look(self.view.node(self.waiting.pop()))
+        return tuple(self.changes)
+
+    def look(self, node: PlanNode) -> None:
+        """One node looks at what it knows now."""
+        if node.rivals:
+            self.look_at_rivals(node, self.at(node.task_id))
+        if node.is_work:
+            self.look_at_work(node.task_id, self.at(node.task_id))
+        else:
+            self.look_at_parts(node, self.at(node.task_id))
+
+    def look_at_work(self, task: str, at: Progress) -> None:
+        """Ready when it is wanted and nothing is missing; pending again when something went."""
+        enabled = at.active and not (at.waits_on or at.closed_gates or at.missing_inputs)
+        if enabled and at.state is State.PENDING:
+            self.happen(task, Event.ENABLED)
+        elif not enabled and at.state is State.READY:
+            self.happen(task, Event.DISABLED)
+
+    def look_at_parts(self, node: PlanNode, at: Progress) -> None:
+        """Done as its rule says; stuck when it can no longer be; free again when what was dead is back."""
+        if not at.active or at.state in TERMINAL:
+            return
+        is_or = node.combine == "OR"
+        complete = at.done_parts and (is_or or not (at.open_parts or at.dead_parts))
+        stuck = at.dead_parts and not complete and not (is_or and at.open_parts)
+        if at.state is State.BLOCKED and not stuck:
+            self.happen(node.task_id, Event.ANSWERED)
+            self.happen(node.task_id, Event.DISABLED)
+        if complete:
+            self.happen(node.task_id, Event.COMPLETED)
+            self.drop_the_rest(node)
+        elif stuck and self.next_rival(node) is not None:
+            self.happen(node.task_id, Event.BURIED)
+        elif stuck and at.state is not State.BLOCKED:
+            self.happen(node.task_id, Event.ESCALATED)
+
+    def drop_the_rest(self, node: PlanNode) -> None:
+        """What an OR goal no longer needs."""
+        for part in node.parts:
+            if self.at(part).state not in TERMINAL and not self.is_wanted(part):
+                self.deactivate(part)
+
+    def is_wanted(self, task: str) -> bool:
+        """Whether some active parent still waits for it."""
+        parents = self.view.node(task).parents
+        return not parents or any(
+            self.at(one).active and self.at(one).state is not State.DONE for one in parents
+        )
+
+    def look_at_rivals(self, node: PlanNode, at: Progress) -> None:
+        """One candidate at a time: done, it excuses the others; dead, the next one is chosen."""
+        if at.active and at.state is State.DONE:
+            for rival in node.rivals:
+                if rival != node.task_id and not self.at(rival).excused:
+                    self.put(rival, replace(self.at(rival), excused=True))
+                    self.deactivate(rival)
+        elif at.active and at.state is State.DEAD_LETTER:
+            following = self.next_rival(node)
+            if following is not None:
+                self.deactivate(node.task_id)
+                self.activate(following)
+
+    def next_rival(self, node: PlanNode) -> str | None:
+        """The best candidate of its group that has not been tried."""
+        return next((rival for rival in node.rivals if self.at(rival).state is State.ABANDONED), None)
+
+    def take_up_again(self, task: str) -> None:
+        """A person wants a candidate that was passed over: it becomes the chosen one, and dead rivals step aside."""
+        self.activate(task)
+        for rival in self.view.node(task).rivals:
+            if rival != task and self.at(rival).state is State.DEAD_LETTER:
+                self.deactivate(rival)
+
+    def deactivate(self, task: str) -> None:
+        """Not needed (any more), and neither is what belongs only to it."""
+        below = [task]
+        while below:
+            one = below.pop()
+            at = self.at(one)
+            if not at.active:
+                continue
+            self.put(one, replace(at, active=False))
+            if at.state not in TERMINAL:
+                self.happen(one, Event.DROPPED)
+            below += [part for part in self.view.node(one).parts if not self.is_wanted(part)]
+
+    def activate(self, task: str) -> None:
+        """Needed after all, with what belongs to it, but for candidates that were passed over."""
+        below = [task]
+        while below:
+            one = below.pop()
+            at = self.at(one)
+            if at.active:
+                continue
+            self.put(one, replace(at, active=True))
+            if at.state is State.ABANDONED:
+                self.happen(one, Event.CHOSEN)
+            below += [
+                part for part in self.view.node(one).parts if self.view.node(part).rivals[:1] in ((), (part,))
+            ]
+
+
+def move(view: View, task: str, event: Event, *, waiting: Waiting | None = None) -> tuple[Change, ...]:
+    """One event on one task, with everything that follows for others. Raises IllegalTransition; then nothing moved."""
+    node, at = view.node(task), view.progress(task)
+    if event is Event.CLAIMED and not node.is_work:
+        raise IllegalTransition(at.state, event, ("COMPLETED, when its parts are done",))
+    moving = _Move(view)
+    moving.happen(task, event, waiting)
+    if event is Event.REQUEUED:
+        moving.take_up_again(task)
+    return moving.settle()
+
+
+def inputs_changed(view: View, task: str, missing: int) -> tuple[Change, ...]:
+    """So many required inputs are missing now."""
+    moving = _Move(view)
+    moving.put(task, replace(view.progress(task), missing_inputs=missing))
+    return moving.settle()
+
+
+@dataclass(slots=True)
+class PlanInMemory:
+    """A whole plan and where it stands: for tests, small plans and the beginning of large ones."""
+
+    graph: PlanGraph
+    at: dict[str, Progress] = field(default_factory=dict)
+
+    def node(self, task: str) -> PlanNode:
+        """The node."""
+        return self.graph[task]
+
+    def progress(self, task: str) -> Progress:
+        """Where it stands."""
+        return self.at[task]
+
+    def move(self, task: str, event: Event, *, waiting: Waiting | None = None) -> tuple[Change, ...]:
+        """Move, and keep what came of it."""
+        return self._keep(move(self, task, event, waiting=waiting))
+
+    def set_missing_inputs(self, task: str, missing: int) -> tuple[Change, ...]:
+        """So many required inputs are missing now."""
+        return self._keep(inputs_changed(self, task, missing))
+
+    def _keep(self, changes: tuple[Change, ...]) -> tuple[Change, ...]:
+        self.at.update((change.task_id, change.after) for change in changes)
+        return changes
+
+
+def begin(graph: PlanGraph, missing_inputs: Mapping[str, int] | None = None) -> PlanInMemory:
+    """A plan at its beginning: alternatives chosen, counts taken, and everything ready that can be."""
+    missing = missing_inputs or {}
+    inactive = _passed_over(graph)
+    plan = PlanInMemory(graph)
+    for task in graph:
+        dropped = Standing(state=State.ABANDONED) if task in inactive else Standing()
+        plan.at[task] = Progress(
+            standing=dropped, active=task not in inactive, missing_inputs=missing.get(task, 0)
+        )
+    recount(plan)
+    for task in graph:
+        moving = _Move(plan, waiting=[task])
+        plan._keep(moving.settle())  # noqa: SLF001 - its own
+    return plan
+
+
+def _passed_over(graph: PlanGraph) -> set[str]:
+    """Candidates that are not their group's first choice, and what belongs only to such."""
+    inactive: set[str] = set()
+    below = [task for task in graph if graph[task].rivals[:1] not in ((), (task,))]
+    while below:
+        task = below.pop()
+        if task not in inactive:
+            inactive.add(task)
+            below += [
+                part for part in graph[task].parts if all(one in inactive for one in graph[part].parents)
+            ]
+    return inactive
+
+
+def recount(plan: PlanInMemory) -> None:
+    """Take every count from the states alone. Linear in the plan; for beginnings and for checking, never for moving."""
+    graph = plan.graph
+    for task in _parents_first(graph):
+        node, at = graph[task], plan.at[task]
+        signs = {
+            one: _signs(graph[one], plan.at[one]) for one in (*node.prerequisites, *node.parts, *node.parents)
+        }
+        waits = [
+            one
+            for one in node.prerequisites
+            if not (signs[one].to_check if one == node.checks else signs[one].satisfies)
+        ]
+        plan.at[task] = replace(
+            at,
+            waits_on=len(waits),
+            closed_gates=sum(not signs[parent].gate for parent in node.parents),
+            open_parts=sum(signs[part].is_open for part in node.parts),
+            done_parts=sum(signs[part].is_done for part in node.parts),
+            dead_parts=sum(signs[part].is_dead for part in node.parts),
+        )
+
+
+def _parents_first(graph: PlanGraph) -> Iterable[str]:
+    left = {task: len(graph[task].parents) for task in graph}
+    free = [task for task, count in left.items() if not count]
+    while free:
+        task = free.pop()
+        yield task
+        for part in graph[task].parts:
+            left[part] -= 1
+            if not left[part]:
+                free.append(part)
