@@ -109,10 +109,22 @@ class _Writer:
     root: JsonObject
     homes: Mapping[str, str]
     dropped: list[str] = field(default_factory=list)
+    inside: list[str] = field(default_factory=list)  # the definitions being written in place
 
     def write(self, node: JsonObject, path: str) -> JsonObject:
-        if self.dialect.inline:
-            node = self._inline(node)
+        if not self.dialect.inline:
+            return self._write(node, path)
+        resolved = self._inline(node)
+        name = str(resolved.get("title", "")) if resolved.get("properties") else ""
+        if name and name in self.inside:
+            self.dropped.append(f"{path}: contains itself, which cannot be said without $ref")
+            return {"type": "object"}
+        self.inside.append(name)
+        written = self._write(resolved, path)
+        self.inside.pop()
+        return written
+
+    def _write(self, node: JsonObject, path: str) -> JsonObject:
         kept = {key: value for key, value in node.items() if self._keeps(key, value, path)}
         written = {key: self._child(key, value, path) for key, value in kept.items()}
         if written.get("type") == "object":
