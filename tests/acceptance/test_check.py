@@ -272,11 +272,10 @@ def test_one_clear_line(args: list[str], code: int, line: str, good: Path, tmp_p
         (tmp_path / name).write_text(text)
         names[name] = str(tmp_path / name)
     if "\x00" in "".join(args):
-        from accordance.cli.check import _read
         from accordance.cli.exits import Failure
 
         with pytest.raises(Failure, match=line):
-            _read(args[1])
+            read_bounded(args[1])
         return
     ran = accordance(*(names.get(arg, arg) for arg in args))
     assert ran.code == code

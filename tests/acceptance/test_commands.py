@@ -71,6 +71,33 @@ def test_contract_diff() -> None:
     )
 
 
+PLAN_FILE = "examples/messages/plan-from-another-planner.json"
+
+
+def test_plan_graph() -> None:
+    """A plan as people would rather look at it, with what could begin at once."""
+    ran = accordance("plan", "graph", PLAN_FILE)
+    assert ran.code == 0
+    assert ran.out == (
+        "· Catalogue published  GOAL, all of\n"
+        "├─ ○ Collect prices  ACTION\n"
+        "├─ · Lay out the pages  ACTION, after Collect prices\n"
+        "└─ · Proofread  CHECK, checks Lay out the pages\n"
+    )
+    assert accordance("plan", "graph", PLAN_FILE, "--format", "mermaid").out.startswith("flowchart TD\n")
+    assert accordance("plan", "graph", PLAN_FILE, "--format", "dot").out.startswith("digraph plan {\n")
+    whole = accordance("plan", "graph", PLAN_FILE, "--json").json
+    assert [one["state"] for one in whole["nodes"]] == ["PENDING", "READY", "PENDING", "PENDING"]
+
+
+def test_plan_graph_of_what_is_no_plan() -> None:
+    """Reported as check would."""
+    ran = accordance("plan", "graph", "examples/messages/submit-done.json")
+    assert ran.code == 1
+    assert "version_mismatch" in ran.out
+    assert accordance("plan", "graph", "nowhere.json").code == 5
+
+
 def test_schema() -> None:
     """The schema on standard output, the losses on standard error."""
     whole = accordance("schema", "submit")
@@ -126,7 +153,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(check, "_read", interrupt)
+    monkeypatch.setattr(check, "read_bounded", interrupt)
     assert main.run(["check", "x"]) != 0
     assert capsys.readouterr().err.startswith("\naccordance: interrupted")
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import BinaryIO
 
 import click
 
 from accordance.api import check, registry
 from accordance.cli.checked import Checked
 from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
 from accordance.cli.schema import complete_contract
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.context_file import read_context
-from accordance.contracts.limits import LIMITS
 from accordance.contracts.tolerant import read_tolerant
 
 
@@ -68,7 +65,7 @@ def command(  # noqa: PLR0917 - one for each option
     name = contract or scope
     if name:
         registry.get(name)  # unknown names are an error before anything is read
-    context = read_context(_read(context_file)) if context_file else NO_CONTEXT
+    context = read_context(read_bounded(context_file)) if context_file else NO_CONTEXT
     unreadable: list[Failure] = []
     checked = _check_all(files, name, context, tolerant, unreadable)
     accepted_all = FORMATS["json" if as_json else output_format](checked)
@@ -87,32 +84,9 @@ def _check_all(
     """One file after the other. One that cannot be read is named, and the others are checked all the same."""
     for file in files:
         try:
-            raw = _read(file)
+            raw = read_bounded(file)
         except Failure as failure:
             one_line(str(failure))
             unreadable.append(failure)
             continue
         yield Checked(file, raw, check(raw, name, context, reader=read_tolerant if tolerant else None))
-
-
-def _read(file: str) -> bytes:
-    """The bytes of a file, or a little more than the limit of them: enough to see that it is too large."""
-    try:
-        if file == "-":
-            return _bounded(sys.stdin.buffer)
-        with Path(file).open("rb") as stream:
-            return _bounded(stream)
-    except FileNotFoundError:
-        raise Failure(f"{file}: no such file", Exit.NOT_FOUND) from None
-    except IsADirectoryError:
-        raise Failure(
-            f"{file}: is a directory; name its files, e.g. {file.rstrip('/')}/*.json", Exit.USAGE
-        ) from None
-    except OSError as error:
-        raise Failure(f"{file}: cannot be read: {error.strerror or error}", Exit.USAGE) from None
-    except ValueError as error:
-        raise Failure(f"{file!r}: is no file name: {error}", Exit.USAGE) from None
-
-
-def _bounded(stream: BinaryIO) -> bytes:
-    return stream.read(LIMITS.max_bytes + 1)

@@ -17,6 +17,7 @@ from accordance.errors import AccordanceError, UnknownName
 COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
+    "plan": ("accordance.cli.plan", "Look at plans."),
     "schema": ("accordance.cli.schema", "Print a contract's schema, for people or for a provider."),
     "explain": ("accordance.cli.explain", "Explain a violation or warning code."),
     "completion": ("accordance.cli.completion", "Print the completion script for a shell."),
