@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from accordance.cli.exits import Failure
+from accordance.cli.reading import read_bounded
 from tests.acceptance.cli import accordance
 from tests.messages import ACTION, ANSWER, REVIEW, SUBMIT, TASK, TASK_INPUT, changed
 
@@ -271,9 +273,7 @@ def test_one_clear_line(args: list[str], code: int, line: str, good: Path, tmp_p
     for name, text in files.items():
         (tmp_path / name).write_text(text)
         names[name] = str(tmp_path / name)
-    if "\x00" in "".join(args):
-        from accordance.cli.exits import Failure
-
+    if "\x00" in "".join(args):  # no shell can pass such a name
         with pytest.raises(Failure, match=line):
             read_bounded(args[1])
         return
