@@ -75,7 +75,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 def run(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
     try:
-        outcome: Any = app.main(args=None if argv is None else list(argv), standalone_mode=False)
+        outcome: Any = app.main(
+            args=None if argv is None else list(argv), prog_name="accordance", standalone_mode=False
+        )
         sys.stdout.flush()
     except click.UsageError as error:
         usage = f"{error.ctx.command_path} --help" if error.ctx else "accordance --help"
