@@ -31,7 +31,7 @@ def test_import_loads_no_terminal_library() -> None:
 
 
 def test_help_names_every_command() -> None:
-    """The one-line helps are those of the commands themselves."""
+    """With its one line, and each can be loaded."""
     ran = accordance("--help")
     assert ran.code == 0
     for name, (_, text) in COMMANDS.items():

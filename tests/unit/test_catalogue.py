@@ -44,6 +44,7 @@ BROKEN = [
     (ACTION, "artifact.name", "a/b", ["unsafe_name $.artifact.name"]),
     (ACTION, "artifact.name", "..", ["unsafe_name $.artifact.name"]),
     (ACTION, "artifact.name", ".", ["unsafe_name $.artifact.name"]),
+    (ACTION, "artifact.name", " . ", ["unsafe_name $.artifact.name"]),
     (ACTION, "artifact.name", "a\\", ["unsafe_name $.artifact.name"]),
     (ACTION, "artifact.name", "a\x00b", ["unsafe_name $.artifact.name"]),
     (ACTION, "artifact.name", 7, ["wrong_type $.artifact.name"]),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
+from typing_extensions import TypedDict
 
 from accordance import (
     Accepted,
@@ -171,6 +172,49 @@ def test_unions_are_told_as_any_value() -> None:
     missing = own_checker().check("{}", either)
     assert isinstance(missing, Rejected)
     assert [(one.code, one.path) for one in missing.violations] == [("missing", "$.size")]
+
+
+def test_codes_say_what_is_the_matter() -> None:
+    """Short is not empty, few is not none, and a word of the right type is not of the wrong one."""
+
+    class Sized(BaseModel):
+        name: Annotated[str, Field(min_length=3)]
+        items: Annotated[list[int], Field(min_length=2)]
+        level: Literal[1, 2]
+
+    sized = Contract(version="sized_v1", model=Sized)
+    for message, codes in (
+        ({"name": "ab", "items": [1], "level": 3}, ["too_short", "too_few", "not_in_enum"]),
+        ({"name": " ", "items": [], "level": "1"}, ["empty", "empty", "wrong_type"]),
+    ):
+        result = own_checker().check(json.dumps(message), sized)
+        assert isinstance(result, Rejected)
+        assert [one.code for one in result.violations] == codes
+
+
+def test_the_version_key_is_what_the_model_says() -> None:
+    """Required, optional or absent: derived, so that it cannot be declared wrongly."""
+    assert [registry.get(name).version_key for name in ("action", "plan", "answer")] == [
+        "required",
+        "optional",
+        "optional",
+    ]
+    assert Contract(version="open_v1", model=BaseModel).version_key == "absent"
+
+
+def test_parts_that_are_no_models_are_looked_at_too() -> None:
+    """A TypedDict has a configuration of its own."""
+
+    class Point(TypedDict):
+        x: float
+
+    class Map(BaseModel):
+        model_config = ConfigDict(allow_inf_nan=False)
+        point: Point
+
+    result = own_checker().check('{"point": {"x": 1e999}}', Contract(version="map_v1", model=Map))
+    assert isinstance(result, Rejected)
+    assert result.violations[0].code == "not_finite"
 
 
 def test_a_contract_of_ones_own() -> None:

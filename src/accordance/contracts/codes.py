@@ -55,6 +55,8 @@ PAGES: Final = (
         ("not_in_enum", "Not one of the words", "The value is none of the words that are allowed here.", "Use one of them; the fix names it where it is clear which one was meant."),
         ("out_of_range", "Out of range", "A number lies outside its bounds.", "Choose one inside."),
         ("empty", "Empty", "Nothing stands where something must be: an empty or blank text, an empty list, an empty file.", "Supply it."),
+        ("too_short", "Too short", "A text is shorter than allowed.", "Say more."),
+        ("too_few", "Too few", "A list has fewer items than needed.", "Send more."),
         ("too_long", "Too long", "A text is longer than allowed.", "Shorten it."),
         ("too_many", "Too many", "A list has more items than allowed.", "Send fewer."),
         ("bad_format", "Bad format", "A text does not have the form it must have: a UUID, a time.", "Write it in that form. Times must exist: there is no 30 February."),

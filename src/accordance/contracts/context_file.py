@@ -31,9 +31,7 @@ class ContextFile(Closed):
     task: Annotated[dict[str, Any] | None, NotNull] = None
 
 
-_CONTEXT: Final = Contract(
-    version="accordance.context.v1", name="context", model=ContextFile, version_key="optional"
-)
+_CONTEXT: Final = Contract(version="accordance.context.v1", name="context", model=ContextFile)
 _checker: Final = Checker(Registry((_CONTEXT, TASK)))
 
 

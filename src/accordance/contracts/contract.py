@@ -37,14 +37,15 @@ class Respell:
 
     key: str
     spelling: Spelling
+    otherwise: Callable[[str], str | None] = lambda _: None  # what becomes of words that are not known
 
     def __call__(self, message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
         """Respell one top-level field."""
         written = message.get(self.key)
         if written is None or not isinstance(written, str) or written in self.spelling.known:
             return message, []
-        word = self.spelling.canonical(written)
-        if word is None:
+        word = self.spelling.canonical(written) or self.otherwise(written)
+        if word is None or word == written:
             return message, []
         return {**message, self.key: word}, [Repair("spelling", f"$.{self.key}", written, word)]
 
@@ -75,7 +76,6 @@ class Contract(Generic[M]):
     model: type[M]
     name: str = ""  # a short name for people, e.g. "action"
     about: str = ""  # one line
-    version_key: Literal["required", "optional"] = "required"
     mentions_unknown_keys: bool = True  # as warnings, where the contract is open
     scopes: tuple[Scope, ...] = ()
     shape: Shape = _EMPTY
@@ -99,6 +99,12 @@ class Contract(Generic[M]):
     def closed(self) -> bool:
         """Whether unknown keys at the top are violations. They are, unless the model says extra="allow"."""
         return self.model.model_config.get("extra") != "allow"
+
+    @property
+    def version_key(self) -> Literal["required", "optional", "absent"]:
+        """Whether a message must, may or cannot say which contract it follows: as the model has it."""
+        found = self.model.model_fields.get(VERSION_KEY)
+        return "absent" if found is None else "required" if found.is_required() else "optional"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,6 +152,8 @@ def _narrowing(scope: Scope) -> Iterable[Rule]:
 
 
 def _one_of(key: str, words: tuple[str, ...], scope: str) -> Rule:
+    """The rule that a key holds one of the words a scope leaves."""
+
     def in_this_scope(message: JsonObject, _: Context) -> Iterable[Violation]:
         found = message.get(key)
         if found not in words and isinstance(found, str):
@@ -154,6 +162,7 @@ def _one_of(key: str, words: tuple[str, ...], scope: str) -> Rule:
             return (Violation("not_in_enum", f"$.{key}", expected, excerpt(found), fix),)
         return ()
 
+    in_this_scope.__doc__ = f"In scope {scope} {key} is {' or '.join(words)}."
     return in_this_scope
 
 

@@ -30,9 +30,8 @@ def model_schema(model: type[BaseModel]) -> JsonObject:
         found = model.model_json_schema(mode="validation")
         for part in (found, *_mapping(found.get("$defs")).values()):
             if isinstance(part, dict) and "properties" in part:
-                part.setdefault(
-                    "additionalProperties", False
-                )  # pydantic would ignore, that is drop, further keys
+                # What pydantic would ignore, that is drop, is refused here; see Contract.closed.
+                part.setdefault("additionalProperties", False)
         _SCHEMAS[model] = found
     return found
 
@@ -43,6 +42,11 @@ class Expectation(NamedTuple):
     text: str
     schema: JsonObject
     optional: bool
+
+    @property
+    def words(self) -> list[object]:
+        """The values an enumeration leaves, if it is one."""
+        return [self.schema["const"]] if "const" in self.schema else _list(self.schema.get("enum"))
 
 
 def expectation_at(model: type[BaseModel], path: Path) -> Expectation:
@@ -64,9 +68,10 @@ def _expectation_at(model: type[BaseModel], path: tuple[str, ...]) -> Expectatio
 
 def free_parts(model: type[BaseModel]) -> tuple[Path, ...]:
     """The places that take any JSON at all, so that a valid message could nest, or hold what is infinite, there."""
-    if not all(part.model_config.get("allow_inf_nan") is False for part in _models_in(model, set())):
-        return ((),)  # a float of such a model may be infinite, so that the whole message has to be looked at
-    root = model_schema(model)
+    root, models = model_schema(model), _models_in(model, set())
+    finite = {part.__name__ for part in models if part.model_config.get("allow_inf_nan") is False}
+    if not {model.__name__, *_mapping(root.get("$defs"))} <= finite:
+        return ((),)  # some part may take infinite numbers, so that the whole message has to be looked at
     return tuple(_free_below(root, resolve(root, root), (), ()))
 
 
@@ -84,9 +89,8 @@ def _models_in(annotation: object, seen: set[type[BaseModel]]) -> set[type[BaseM
 def _free_below(root: JsonObject, node: JsonObject, path: Path, above: tuple[str, ...]) -> Iterator[Path]:
     properties, items = _mapping(node.get("properties")), node.get("items")
     name = str(node.get("title", ""))
-    if _is_free(node) or (
-        properties and name in above
-    ):  # a model that contains itself nests without bound too
+    contains_itself = bool(properties) and name in above  # then it nests without bound too
+    if _is_free(node) or contains_itself:
         yield path
     elif isinstance(items, dict) and any(True for _ in _free_below(root, resolve(root, items), path, above)):
         yield path  # somewhere in the list: the whole list has to be looked at

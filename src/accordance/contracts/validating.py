@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
@@ -30,8 +30,8 @@ _CODES: Final = {
     "greater_than_equal": "out_of_range",
     "less_than": "out_of_range",
     "less_than_equal": "out_of_range",
-    "string_too_short": "empty",
-    "too_short": "empty",
+    "string_too_short": "too_short",
+    "too_short": "too_few",
     "string_too_long": "too_long",
     "too_long": "too_many",
     "string_pattern_mismatch": "bad_format",
@@ -85,7 +85,8 @@ def judge_fields(
 
 def _without_labels(details: ErrorDetails, message: JsonObject) -> Path:
     """For each type of a union pydantic adds its name to the path; that is no place in the message."""
-    path, place, value = details["loc"], list[str | int](), cast("object", message)
+    path, place = details["loc"], list[str | int]()
+    value: object = message
     for at, step in enumerate(path):
         try:
             value = lookup(value, (step,))
@@ -115,9 +116,8 @@ def _violation(contract: Contract[Any], details: ErrorDetails, path: Path) -> Vi
     expected = expectation_at(contract.model, path)
     if kind == "missing":
         return Violation("missing", where, expected.text, "nothing")
-    return Violation(
-        _code(details, found), where, expected.text, excerpt(found), _fix(expected, where, found)
-    )
+    code, fix = _code(kind, found, expected), _fix(expected, where, found)
+    return Violation(code, where, expected.text, excerpt(found), fix)
 
 
 def _fix(expected: Expectation, where: str, found: object) -> Fix | None:
@@ -127,13 +127,17 @@ def _fix(expected: Expectation, where: str, found: object) -> Fix | None:
     return Fix(where, value[0]) if value else None
 
 
-def _code(details: ErrorDetails, found: object) -> str:
-    kind = details["type"]
-    if kind == "string_pattern_mismatch" and isinstance(found, str) and not found.strip():
+def _code(kind: str, found: object, expected: Expectation) -> str:
+    code = _CODES.get(kind, "wrong_type")
+    if code in ("too_short", "too_few", "bad_format") and _is_nothing(found):
         return "empty"
-    if kind == "literal_error" and not isinstance(found, str):
+    if code == "not_in_enum" and not any(type(found) is type(word) for word in expected.words):
         return "wrong_type"
-    return _CODES.get(kind, "wrong_type")
+    return code
+
+
+def _is_nothing(found: object) -> bool:
+    return not (found.strip() if isinstance(found, str) else found)
 
 
 def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, findings: Findings) -> None:

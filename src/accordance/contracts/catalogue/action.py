@@ -167,7 +167,7 @@ def _lies_under(path: str, folder: str) -> bool:
 
 def _is_unsafe_name(name: str) -> bool:
     if name.isprintable() and "/" not in name and "\\" not in name and ".." not in name:
-        return name == "."
+        return name.strip() == "."
     return name.strip() in (".", "..") or _UNSAFE_NAME.search(name) is not None
 
 

@@ -186,7 +186,6 @@ ANSWER: Final = Contract(
     name="answer",
     about="A research agent's answer: options with T-scores, the selection, its reasons, provenance and self-critique.",
     model=AgentAnswer,
-    version_key="optional",
     rules=(
         executes_the_phases_of_its_level,
         full_answers_criticise_themselves,

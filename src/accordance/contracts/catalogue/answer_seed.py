@@ -85,7 +85,6 @@ ANSWER_AS_THE_SEED_CHECKS_IT: Final = Contract(
     name="answer",
     about="A research agent's answer, checked exactly as the validator of seed 002 does.",
     model=SeedAnswer,
-    version_key="optional",
     mentions_unknown_keys=False,
     rules=(
         required_fields_are_there,

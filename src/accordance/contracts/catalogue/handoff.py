@@ -80,7 +80,6 @@ _STRICT: Final = Contract(
     name="handoff",
     about="What one research agent passes to the next: summary, decisions, open questions, constraints.",
     model=Handoff,
-    version_key="optional",
     rules=(passes_the_work_on, summary_is_short, own_checks_pass),
 )
 HANDOFF: Final = replace(

@@ -103,7 +103,6 @@ PLAN: Final = Contract(
     name="plan",
     about="A plan: nodes (GOAL, ACTION, CHECK), edges (DECOMPOSE, DEPENDS_ON, ALTERNATIVE) and required inputs.",
     model=Plan,
-    version_key="optional",
     scopes=(Scope(name="PLAN_GEN", enums=("nodes[*].node_type", "edges[*].edge_type")),),
     shape=Shape(
         renames={

@@ -52,7 +52,6 @@ _STRICT: Final = Contract(
     name="request",
     about="What a research agent is asked: question, domain, stage, budget, preferences.",
     model=AgentRequest,
-    version_key="optional",
     rules=(is_about_the_task,),
 )
 REQUEST: Final = replace(

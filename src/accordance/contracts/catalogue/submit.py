@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints
 
 from accordance.contracts.catalogue.identity import is_about_the_task
 from accordance.contracts.context import Context
-from accordance.contracts.contract import Contract
+from accordance.contracts.contract import Contract, Respell
 from accordance.contracts.fields import Closed, NotNull, Object
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Spelling
@@ -55,10 +55,13 @@ REASON_ALIASES: Final = MappingProxyType(
     {"EVIDENCE_MISSING": "ARTIFACT_MISSING", "NEEDS_CLARIFICATION": "NEED_INPUT_REQUIRED"}
 )
 NO_REASON: Final = "ok"
-KNOWN_REASONS: Final = frozenset((*REASON_CODES, NO_REASON))
-_SPELLING: Final = Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES)
 _CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
 _TEXT: Final = frozenset((str,))
+
+
+def _upper_case(written: str) -> str | None:
+    """Codes nobody listed are written in upper case too; other texts are left alone."""
+    return written.upper() if _CODE.fullmatch(written) else None
 
 
 class Tests(Closed):
@@ -118,17 +121,6 @@ def absent_new_files_are_none(message: JsonObject, _: Context) -> tuple[JsonObje
     if "new_files" in message:
         return message, []
     return {**message, "new_files": []}, [Repair("new_files_defaulted", "$.new_files", None, [])]
-
-
-def reason_codes_are_upper_case(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
-    """Codes are stored in upper case under their one name; "ok" means none and stays; other texts are left alone."""
-    written = message.get("reason_code")
-    if written is None or not isinstance(written, str) or written in KNOWN_REASONS:
-        return message, []
-    code = _SPELLING.canonical(written) or (written.upper() if _CODE.fullmatch(written) else written)
-    if code == written:
-        return message, []
-    return {**message, "reason_code": code}, [Repair("spelling", "$.reason_code", written, code)]
 
 
 def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Violation]:
@@ -230,7 +222,10 @@ SUBMIT: Final = Contract(
     name="submit",
     about="What a coding agent says it did: status, files, tests, artifacts. Closed, and made of claims.",
     model=Submit,
-    rewrites=(reason_codes_are_upper_case, absent_new_files_are_none),
+    rewrites=(
+        Respell("reason_code", Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES), otherwise=_upper_case),
+        absent_new_files_are_none,
+    ),
     rules=(
         is_about_the_task,
         done_means_exit_code_zero,

@@ -172,7 +172,6 @@ TASK: Final = Contract(
     name="task",
     about="What an agent is asked to do: goal, role, pins, tests, budget.",
     model=TaskInput,
-    version_key="optional",
     rewrites=(Respell("role", Spelling(tuple(sorted(ROLES)), {"split": "splitter"})),),
     rules=(
         role_is_known,

@@ -113,6 +113,5 @@ OUTCOME: Final = Contract(
     name="outcome",
     about="The verdict on a submission as DONE, RETRY, ESCALATE or REJECT, with five checks and the next action.",
     model=Outcome,
-    version_key="optional",
     rules=(is_about_the_task, success_needs_every_check, next_action_fits),
 )
