@@ -29,6 +29,7 @@ from accordance import (
 )
 from accordance.contracts.checking import Checker
 from accordance.contracts.contract import contract_of
+from accordance.contracts.expectations import free_parts
 from accordance.errors import (
     ContractAlreadyRegistered,
     InvalidContract,
@@ -436,6 +437,28 @@ def test_free_parts_are_guarded_too(extra: str, code: str) -> None:
     result = own_checker(FREE).check(f'{{"schema_version": "free_v1", {extra}}}', "free_v1")
     assert isinstance(result, Rejected)
     assert result.violations[0].code == code
+
+
+class Nested(BaseModel):
+    model_config = ConfigDict(allow_inf_nan=False)
+    inner: Nested | None = None
+    boxes: list[dict[str, int]] = []
+
+
+@pytest.mark.parametrize(
+    ("model", "places"),
+    [
+        (registry.get("action").model, ()),
+        (registry.get("review").model, ()),
+        (registry.get("submit").model, (("payload",),)),
+        (registry.get("plan").model, (("plan", "constraints"),)),
+        (Nested, (("inner",), ("boxes",))),
+        (Greeting, ((),)),
+    ],
+)
+def test_only_free_parts_are_looked_at(model: type[BaseModel], places: tuple[tuple[str, ...], ...]) -> None:
+    """Our models are finite, so that a check looks only where any JSON may stand; a model that says nothing, everywhere."""
+    assert free_parts(model) == places
 
 
 def test_soundness_does_not_wait_for_a_contract() -> None:

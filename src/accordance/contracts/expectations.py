@@ -70,7 +70,8 @@ def free_parts(model: type[BaseModel]) -> tuple[Path, ...]:
     """The places that take any JSON at all, so that a valid message could nest, or hold what is infinite, there."""
     root, models = model_schema(model), _models_in(model, set())
     finite = {part.__name__ for part in models if part.model_config.get("allow_inf_nan") is False}
-    if not {model.__name__, *_mapping(root.get("$defs"))} <= finite:
+    objects = {name for name, part in _mapping(root.get("$defs")).items() if "properties" in _mapping(part)}
+    if not {model.__name__, *objects} <= finite:
         return ((),)  # some part may take infinite numbers, so that the whole message has to be looked at
     return tuple(_free_below(root, resolve(root, root), (), ()))
 
