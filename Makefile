@@ -67,7 +67,7 @@ requirements: setup ## pin the newest releases, with hashes
 	@for name in dev fuzz bench; do \
 	  echo "compiling requirements/$$name.txt"; \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
-	    pyproject.toml --group build --group $$name -o requirements/$$name.txt || exit 1; \
+	    pyproject.toml --all-extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done
 
 clean: ## remove what make made

@@ -1,0 +1,1 @@
+"""One question each, answered from facts. Pure."""

@@ -1,0 +1,1 @@
+"""Collects facts: clones, snapshots, differences, isolated runs, evidence."""
