@@ -12,6 +12,17 @@ AccordanceError
 +-- InvalidPath                a JSON path that cannot be read or followed
 +-- InvalidPattern             a pin that could never match safely
 +-- InvalidTScore              a score that is no number from 0 to 1
++-- InvalidRubric              a rubric whose dimensions do not add up
++-- InvalidFuses               a fuse nobody knows, or a bound that is none
++-- InvalidPhases              a level nobody knows, or a phase that is none
++-- IllegalTransition          a move the lifecycle does not know
++-- Conflict                   somebody else was first, or the time for it is over
+|   +-- StaleReview            a review of a product that is no longer the current one
++-- NotFound                   no such plan, task, question or message
++-- LedgerError                the ledger could not do it; nothing was changed
+|   +-- LedgerBusy             somebody else holds it for too long
+|   +-- LedgerUnavailable      it cannot be opened, read or written
+|   +-- LedgerTooNew           it was written by a newer accordance
 """
 
 from __future__ import annotations
@@ -32,7 +43,7 @@ class AccordanceError(Exception):
     """The root of every error accordance raises on purpose."""
 
 
-class Unparseable(AccordanceError):  # noqa: N818 - named after the event LLM_UNPARSEABLE
+class Unparseable(AccordanceError):
     """The text is not exactly one JSON object. Says which rule it broke and where."""
 
     def __init__(self, code: str, *, expected: str, actual: str, path: str = "$", offset: int = 0) -> None:
@@ -47,7 +58,7 @@ class Unparseable(AccordanceError):  # noqa: N818 - named after the event LLM_UN
         return f"{self.code} at offset {self.offset}: expected {self.expected}, got {self.actual}"
 
 
-class UnknownName(AccordanceError):  # noqa: N818
+class UnknownName(AccordanceError):
     """A name that nobody registered. Knows what was known, so the message can offer the way out."""
 
     kind: ClassVar[str] = "name"
@@ -81,7 +92,7 @@ class UnknownProfile(UnknownName):
     kind = "profile"
 
 
-class ContractAlreadyRegistered(AccordanceError):  # noqa: N818
+class ContractAlreadyRegistered(AccordanceError):
     """A version means one thing for ever: a second definition is refused."""
 
     def __init__(self, name: str) -> None:
@@ -94,23 +105,23 @@ class ContractAlreadyRegistered(AccordanceError):  # noqa: N818
         )
 
 
-class InvalidContract(AccordanceError):  # noqa: N818
+class InvalidContract(AccordanceError):
     """A contract definition that could never work."""
 
 
-class InvalidContext(AccordanceError):  # noqa: N818
+class InvalidContext(AccordanceError):
     """A context that does not fit the messages it is meant for."""
 
 
-class InvalidPath(AccordanceError):  # noqa: N818
+class InvalidPath(AccordanceError):
     """A JSON path that cannot be read, or that leads nowhere in the given value."""
 
 
-class InvalidPattern(AccordanceError):  # noqa: N818
+class InvalidPattern(AccordanceError):
     """A pin that leaves the repository or cannot be matched safely."""
 
 
-class InvalidTScore(AccordanceError):  # noqa: N818
+class InvalidTScore(AccordanceError):
     """A T-score that is no number from 0 to 1."""
 
     def __init__(self, fault: str, score: object) -> None:
@@ -122,11 +133,15 @@ class InvalidTScore(AccordanceError):  # noqa: N818
         return f"{self.fault}: a T-score is a number from 0 to 1, got {self.score!r}"
 
 
-class InvalidRubric(AccordanceError):  # noqa: N818
+class InvalidRubric(AccordanceError):
     """A rubric whose dimensions do not add up."""
 
 
-class InvalidPhases(AccordanceError):  # noqa: N818
+class InvalidFuses(AccordanceError):
+    """A fuse nobody knows, or a bound that is none."""
+
+
+class InvalidPhases(AccordanceError):
     """A level nobody knows, or an executed phase that is none."""
 
     def __init__(self, fault: str, where: str, found: object) -> None:
@@ -139,7 +154,7 @@ class InvalidPhases(AccordanceError):  # noqa: N818
         return f"{self.fault}:{self.where}: got {self.found!r}"
 
 
-class IllegalTransition(AccordanceError):  # noqa: N818
+class IllegalTransition(AccordanceError):
     """A move the lifecycle's table does not know. Nothing has changed."""
 
     def __init__(self, state: str, event: str, legal: Iterable[str]) -> None:
@@ -151,3 +166,39 @@ class IllegalTransition(AccordanceError):  # noqa: N818
     def __str__(self) -> str:
         way_out = f"possible there: {', '.join(self.legal)}" if self.legal else "nothing leaves that state"
         return f"{self.event} cannot happen to a task that is {self.state}; {way_out}"
+
+
+class Conflict(AccordanceError):
+    """Somebody else was first, or the time for it is over. Nothing has changed."""
+
+
+class StaleReview(Conflict):
+    """A review of a product that is no longer the current one."""
+
+
+class NotFound(UnknownName):
+    """No plan, task, question or message of that name."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str] = ()) -> None:
+        super().__init__(name, known)
+        self.what = kind
+
+    def __str__(self) -> str:
+        offer = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
+        return f"no {self.what} {self.name!r}{offer}"
+
+
+class LedgerError(AccordanceError):
+    """The ledger could not do it. Nothing has changed."""
+
+
+class LedgerBusy(LedgerError):
+    """Somebody else holds the ledger for too long."""
+
+
+class LedgerUnavailable(LedgerError):
+    """The ledger cannot be opened, read or written."""
+
+
+class LedgerTooNew(LedgerError):
+    """The ledger was written by a newer accordance."""

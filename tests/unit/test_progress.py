@@ -226,7 +226,7 @@ def test_a_check_begins_when_there_is_something_to_check() -> None:
     assert states(moving)["check"] == "READY"
     moving.move("check", Event.CLAIMED)
     moving.move("a", Event.RETURNED)
-    moving.move("check", Event.LEASE_LOST)
+    moving.move("check", Event.RELEASED)
     assert states(moving) == {"root": "PENDING", "a": "TO_BE_MODIFY", "check": "PENDING"}
     finish(moving, "a")
     moving.move("check", Event.CLAIMED)
