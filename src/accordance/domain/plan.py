@@ -31,6 +31,8 @@ class Node(Protocol):
     @property
     def parents(self) -> tuple[str, ...]: ...
     @property
+    def prerequisites(self) -> tuple[str, ...]: ...
+    @property
     def dependents(self) -> tuple[str, ...]: ...
     @property
     def checked_by(self) -> tuple[str, ...]: ...
@@ -98,9 +100,10 @@ def plan_graph(plan: Plan) -> PlanGraph:
     order = {node.task_id: (-node.priority, at) for at, node in enumerate(plan.nodes)}
     rivals: dict[str, list[str]] = {}
     for candidates in found.groups.values():
-        ranked = sorted(candidates, key=order.__getitem__)
-        for candidate in ranked:
-            rivals.setdefault(candidate, ranked)
+        ranked = sorted(
+            candidates.keys() - rivals.keys(), key=order.__getitem__
+        )  # it belongs to its first group
+        rivals.update(dict.fromkeys(ranked, ranked))
     actions = {node.task_id for node in plan.nodes if node.node_type == "ACTION"}
     targets = {
         node.task_id: _target(node.task_id, found, actions)

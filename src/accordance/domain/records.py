@@ -44,6 +44,7 @@ class PlanRecord:
     review_failures: int = 0
     calls: int = 0  # messages in this run
     run_started_at: str | None = None
+    inputs_seen: str | None = None  # the files that were bound last, by a hash of their list
     head: Head = EMPTY
 
 

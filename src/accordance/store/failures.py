@@ -37,6 +37,8 @@ def translated(engine: Engine) -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
+        if "unique" not in str(error.orig).casefold():
+            raise  # a fault of ours, not of whoever called
         raise Conflict(f"somebody else was first: {_first_line(error)}") from error
     except PoolTimeout as error:
         raise LedgerBusy(f"{where(engine)}: no connection became free; try again") from error

@@ -171,7 +171,7 @@ class Transaction(ABC):
         """Add a record."""
 
     @abstractmethod
-    def find(self, kind: type[R], **where: object) -> list[R]:
+    def find(self, kind: type[R], /, **where: object) -> list[R]:
         """The records of a kind that match, in the order they were made."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from accordance.domain.chain import Entry, Head
 from accordance.domain.lifecycle import State
@@ -17,6 +17,8 @@ from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
 from accordance.store.rows import ORDERS, TABLES, turn_of
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -148,7 +150,7 @@ class MemoryTransaction(Transaction):
             raise Conflict(f"somebody else was first: {_key(record)}")
         self._contents.records[_key(record)] = record
 
-    def find(self, kind: type[R], **where: object) -> list[R]:
+    def find(self, kind: type[R], /, **where: object) -> list[R]:
         found = [
             record
             for key, record in self._contents.records.items()
@@ -161,7 +163,7 @@ class MemoryTransaction(Transaction):
         self._contents.records[_key(record)] = record
 
 
-def _get(among: dict[str, Any], kind: str, name: str) -> Any:
+def _get(among: dict[str, T], kind: str, name: str) -> T:
     try:
         return among[name]
     except KeyError:
@@ -184,10 +186,10 @@ def _turn(task: TaskRecord) -> int | None:
 
 def _linked(found: list[NodeRow], edges: Iterable[EdgeRow]) -> Iterator[tuple[str, PlanNode]]:
     """The nodes with their neighbours, from the rows alone, as a database would find them."""
-    ends: dict[tuple[str, str, str], list[str]] = {}
+    ends: dict[tuple[str, str, str], dict[str, None]] = {}
     for edge in edges:
-        ends.setdefault((edge.edge_type, "from", edge.from_task_id), []).append(edge.to_task_id)
-        ends.setdefault((edge.edge_type, "to", edge.to_task_id), []).append(edge.from_task_id)
+        ends.setdefault((edge.edge_type, "from", edge.from_task_id), {})[edge.to_task_id] = None
+        ends.setdefault((edge.edge_type, "to", edge.to_task_id), {})[edge.from_task_id] = None
     groups: dict[str | None, list[TaskRecord]] = {}
     for one in found:
         groups.setdefault(one.rival_group, []).append(one.task)

@@ -56,6 +56,7 @@ def _neighbours(here: str, there: str, kind: str) -> Callable[[str], Select[Any]
 _PARTS: Final = _neighbours("from_task_id", "to_task_id", "DECOMPOSE")
 _PARENTS: Final = _neighbours("to_task_id", "from_task_id", "DECOMPOSE")
 _DEPENDENTS: Final = _neighbours("from_task_id", "to_task_id", "DEPENDS_ON")
+_PREREQUISITES: Final = _neighbours("to_task_id", "from_task_id", "DEPENDS_ON")
 
 
 @dataclass
@@ -88,6 +89,10 @@ class StoredNode:
     @cached_property
     def dependents(self) -> tuple[str, ...]:
         return self.ask(_DEPENDENTS(self.task_id))
+
+    @cached_property
+    def prerequisites(self) -> tuple[str, ...]:
+        return self.ask(_PREREQUISITES(self.task_id))
 
     @cached_property
     def checked_by(self) -> tuple[str, ...]:
@@ -213,9 +218,9 @@ class SqlTransaction(Transaction):
 
     def _ask(self, query: Select[Any]) -> tuple[str, ...]:
         """The tasks a query finds. What was seen already stays as it is: this transaction may have moved it."""
-        found = []
+        found: dict[str, None] = {}
         for row in self._connection.execute(query):
-            found.append(row.task_id)
+            found[row.task_id] = None
             if row.task_id not in self._seen.nodes:
                 self._seen.nodes[row.task_id] = StoredNode(row, self._ask)
         return tuple(found)
@@ -298,7 +303,7 @@ class SqlTransaction(Transaction):
     def add(self, record: AnyRecord) -> None:
         self._connection.execute(rows.TABLES[type(record)].insert().values(rows.record_row(record)))
 
-    def find(self, kind: type[R], **where: object) -> list[R]:
+    def find(self, kind: type[R], /, **where: object) -> list[R]:
         table = rows.TABLES[kind]
         query = select(table).order_by(*(table.c[name] for name in rows.ORDERS[kind]))
         for name, value in where.items():

@@ -95,6 +95,7 @@ PLANS: Final = Table(
     Column("review_failures", Integer, nullable=False),
     Column("calls", Integer, nullable=False),
     _time("run_started_at"),
+    _hash("inputs_seen"),
     Column("head_seq", Integer, nullable=False),
     _hash("head_hash", nullable=False),
 )
@@ -242,7 +243,7 @@ ARTIFACTS: Final = Table(
 REVIEWS: Final = Table(
     "reviews",
     METADATA,
-    Column("message_id", Words, ForeignKey("messages.message_id"), primary_key=True),
+    Column("message_id", Words, primary_key=True),
     _plan(),
     Column("subject", Words, nullable=False),
     Column("check_task_id", Words),

@@ -44,6 +44,7 @@ def upgrade() -> None:
         sa.Column("review_failures", sa.Integer(), nullable=False),
         sa.Column("calls", sa.Integer(), nullable=False),
         sa.Column("run_started_at", sa.String(length=32), nullable=True),
+        sa.Column("inputs_seen", sa.String(length=64), nullable=True),
         sa.Column("head_seq", sa.Integer(), nullable=False),
         sa.Column("head_hash", sa.String(length=64), nullable=False),
         sa.PrimaryKeyConstraint("plan_id", name=op.f("pk_plans")),
@@ -117,6 +118,21 @@ def upgrade() -> None:
     )
     op.create_index("ix_questions_open", "questions", ["answered_at", "asked_at"], unique=False)
     op.create_index("ix_questions_task", "questions", ["task_id"], unique=False)
+    op.create_table(
+        "reviews",
+        sa.Column("message_id", sa.Text(), nullable=False),
+        sa.Column("plan_id", sa.Text(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=False),
+        sa.Column("check_task_id", sa.Text(), nullable=True),
+        sa.Column("product", sa.String(length=64), nullable=False),
+        sa.Column("total_score", sa.Integer(), nullable=False),
+        sa.Column("action_required", sa.String(length=24), nullable=False),
+        sa.Column("document", sa.String(length=64), nullable=False),
+        sa.Column("at", sa.String(length=32), nullable=False),
+        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_reviews_plan_id")),
+        sa.PrimaryKeyConstraint("message_id", name=op.f("pk_reviews")),
+    )
+    op.create_index("ix_reviews_subject", "reviews", ["subject", "at"], unique=False)
     op.create_table(
         "task_edges",
         sa.Column("plan_id", sa.Text(), nullable=False),
@@ -240,22 +256,6 @@ def upgrade() -> None:
     )
     op.create_index("ix_artifacts_plan", "artifacts", ["plan_id"], unique=False)
     op.create_table(
-        "reviews",
-        sa.Column("message_id", sa.Text(), nullable=False),
-        sa.Column("plan_id", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("check_task_id", sa.Text(), nullable=True),
-        sa.Column("product", sa.String(length=64), nullable=False),
-        sa.Column("total_score", sa.Integer(), nullable=False),
-        sa.Column("action_required", sa.String(length=24), nullable=False),
-        sa.Column("document", sa.String(length=64), nullable=False),
-        sa.Column("at", sa.String(length=32), nullable=False),
-        sa.ForeignKeyConstraint(["message_id"], ["messages.message_id"], name=op.f("fk_reviews_message_id")),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_reviews_plan_id")),
-        sa.PrimaryKeyConstraint("message_id", name=op.f("pk_reviews")),
-    )
-    op.create_index("ix_reviews_subject", "reviews", ["subject", "at"], unique=False)
-    op.create_table(
         "verdicts",
         sa.Column("message_id", sa.Text(), nullable=False),
         sa.Column("plan_id", sa.Text(), nullable=False),
@@ -280,8 +280,6 @@ def downgrade() -> None:
     op.drop_index("ix_verdicts_subject", table_name="verdicts")
     op.drop_index("ix_verdicts_plan", table_name="verdicts")
     op.drop_table("verdicts")
-    op.drop_index("ix_reviews_subject", table_name="reviews")
-    op.drop_table("reviews")
     op.drop_index("ix_artifacts_plan", table_name="artifacts")
     op.drop_table("artifacts")
     op.drop_index("ix_task_nodes_turn", table_name="task_nodes")
@@ -311,6 +309,8 @@ def downgrade() -> None:
     op.drop_index("ix_task_edges_to", table_name="task_edges")
     op.drop_index("ix_task_edges_from", table_name="task_edges")
     op.drop_table("task_edges")
+    op.drop_index("ix_reviews_subject", table_name="reviews")
+    op.drop_table("reviews")
     op.drop_index("ix_questions_task", table_name="questions")
     op.drop_index("ix_questions_open", table_name="questions")
     op.drop_table("questions")
