@@ -22,6 +22,7 @@ AccordanceError
 +-- LedgerError                the ledger could not do it; nothing was changed
 |   +-- LedgerBusy             somebody else holds it for too long
 |   +-- LedgerUnavailable      it cannot be opened, read or written
+|   +-- LedgerMissing          there is none
 |   +-- LedgerTooNew           it was written by a newer accordance
 """
 
@@ -198,6 +199,10 @@ class LedgerBusy(LedgerError):
 
 class LedgerUnavailable(LedgerError):
     """The ledger cannot be opened, read or written."""
+
+
+class LedgerMissing(LedgerError):
+    """There is no ledger there."""
 
 
 class LedgerTooNew(LedgerError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from accordance.contracts.catalogue.plan import Plan, Requirement
@@ -27,8 +27,15 @@ class Imported:
     document: bytes
 
 
-def import_plan(ledger: Ledger, plan: Plan, rules: Rules, *, waived_by: str | None = None) -> Imported:
-    """Write down a plan that honours its contract. The same plan again changes nothing.
+def import_plan(
+    ledger: Ledger,
+    plan: Plan,
+    rules: Rules,
+    *,
+    waived_by: str | None = None,
+    watch: Callable[[int], None] = lambda _: None,
+) -> Imported:
+    """Write down a plan that honours its contract. The same plan again changes nothing. `watch` hears of each node.
 
     A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict.
     """
@@ -42,13 +49,21 @@ def import_plan(ledger: Ledger, plan: Plan, rules: Rules, *, waived_by: str | No
             return Imported(old, is_new=False, document=document)
         record = _record(plan, sha256, rules, tx.now, old)
         _refuse_foreign_tasks(tx, plan)
-        tx.begin_plan(record, _nodes(plan, graph, progress, tx.now), _edges(plan), _requirements(plan))
+        tx.begin_plan(
+            record, _watched(_nodes(plan, graph, progress, tx.now), watch), _edges(plan), _requirements(plan)
+        )
         said = {"document": sha256, "nodes": len(plan.nodes), "edges": len(plan.edges)}
         tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, "revision": record.revision})
         _ask_for_confirmations(tx, plan)
         if waived_by is not None:
             tx.move_plan(record.plan_id, PlanEvent.WAIVED, {"by": waived_by})
         return Imported(tx.plan(record.plan_id), is_new=True, document=document)
+
+
+def _watched(nodes: Iterator[NodeRow], watch: Callable[[int], None]) -> Iterator[NodeRow]:
+    for node in nodes:
+        watch(1)
+        yield node
 
 
 def missing_inputs(plan: Plan) -> Counter[str]:
