@@ -188,10 +188,10 @@ class _Move:
             self.happen(node.task_id, Event.ESCALATED)
 
     def drop_the_rest(self, node: Node) -> None:
-        """What an OR goal no longer needs."""
+        """What an OR goal no longer needs, nobody else waits for either."""
         for part in node.parts:
             if self.at(part).state not in TERMINAL and not self.is_wanted(part):
-                self.deactivate(part)
+                self.excuse(part)
 
     def is_wanted(self, task: str) -> bool:
         """Whether some active parent still waits for it."""
@@ -205,8 +205,7 @@ class _Move:
         if at.active and at.state is State.DONE:
             for rival in node.rivals:
                 if rival != node.task_id and not self.at(rival).excused:
-                    self.put(rival, replace(self.at(rival), excused=True))
-                    self.deactivate(rival)
+                    self.excuse(rival)
         elif at.active and at.state is State.DEAD_LETTER:
             following = self.next_rival(node)
             if following is not None:
@@ -224,6 +223,12 @@ class _Move:
             if rival != task and self.at(rival).state is State.DEAD_LETTER:
                 self.deactivate(rival)
 
+    def spare_the_checks(self, node: Node) -> None:
+        """A person has approved a product: what was to check it has nothing left to decide."""
+        for check in node.checked_by:
+            if self.at(check).state not in TERMINAL:
+                self.excuse(check)
+
     def give_up(self, task: str, *, excuse: bool) -> None:
         """A person no longer wants it. A candidate makes way for the next one; anything else is dropped."""
         if self.next_rival(self.view.node(task)) is not None and self.at(task).state is not State.DEAD_LETTER:
@@ -238,7 +243,7 @@ class _Move:
             self.put(gone, replace(self.at(gone), excused=True))
 
     def deactivate(self, task: str) -> None:
-        """Not needed (any more), and neither is what belongs only to it."""
+        """Not needed (any more), and neither is what belongs only to it, nor a check of what will not be made."""
         below = [task]
         while below:
             one = below.pop()
@@ -248,7 +253,27 @@ class _Move:
             self.put(one, replace(at, active=False))
             if at.state not in TERMINAL:
                 self.happen(one, Event.DROPPED)
-            below += [part for part in self.view.node(one).parts if not self.is_wanted(part)]
+            node = self.view.node(one)
+            below += [part for part in node.parts if not self.is_wanted(part)]
+            below += [check for check in node.checked_by if self.at(check).state is not State.DONE]
+
+    def excuse(self, task: str) -> None:
+        """Not needed, and whoever waits for it, or for what belongs only to it, goes on without."""
+        self.deactivate(task)
+        self.put(task, replace(self.at(task), excused=True))
+        node = self.view.node(task)
+        below = [*node.parts, *node.checked_by]
+        while below:
+            one = below.pop()
+            at, node = self.at(one), self.view.node(one)
+            if at.active or at.excused or not (node.checks or self.is_excused_with_all_above(node)):
+                continue
+            self.put(one, replace(at, excused=True))
+            below += [*node.parts, *node.checked_by]
+
+    def is_excused_with_all_above(self, node: Node) -> bool:
+        """Whether no goal it belongs to could still be taken up."""
+        return all(self.at(one).excused or self.at(one).state is State.DONE for one in node.parents)
 
     def activate(self, task: str) -> None:
         """Needed after all, with what belongs to it, but for candidates that were passed over."""
@@ -261,9 +286,15 @@ class _Move:
             self.put(one, replace(at, active=True))
             if at.state is State.ABANDONED:
                 self.happen(one, Event.CHOSEN)
-            below += [
-                part for part in self.view.node(one).parts if self.view.node(part).rivals[:1] in ((), (part,))
-            ]
+            node = self.view.node(one)
+            below += [part for part in node.parts if self.is_choice(part)]
+            below += node.checked_by
+
+    def is_choice(self, task: str) -> bool:
+        """Whether it is the candidate of its group to take up: the one that is done, else the best; or has no rivals."""
+        rivals = self.view.node(task).rivals
+        done = next((rival for rival in rivals if self.at(rival).state is State.DONE), None)
+        return not rivals or task == (done or rivals[0])
 
 
 def move(view: View, task: str, event: Event, *, waiting: Waiting | None = None) -> tuple[Change, ...]:
@@ -275,6 +306,8 @@ def move(view: View, task: str, event: Event, *, waiting: Waiting | None = None)
     moving.happen(task, event, waiting)
     if event is Event.REQUEUED:
         moving.take_up_again(task)
+    elif event is Event.VOUCHED:
+        moving.spare_the_checks(node)
     return moving.settle()
 
 
@@ -370,6 +403,7 @@ def _passed_over(graph: PlanGraph) -> set[str]:
             below += [
                 part for part in graph[task].parts if all(one in inactive for one in graph[part].parents)
             ]
+            below += graph[task].checked_by
     return inactive
 
 
