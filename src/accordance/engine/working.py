@@ -55,26 +55,36 @@ def take_next(
     kinds: tuple[str, ...] = (),
 ) -> Taken | Nothing:
     """Take up the next task of a plan, or of the oldest plan that has one."""
-    with ledger.read() as tx:
-        plans = [tx.plan(plan_id)] if plan_id else list(reversed(tx.plans()))
-    nothing = Nothing.NO_PLAN if not plans else Nothing.FINISHED
-    for plan in plans:
+    if plan_id is not None:
         with ledger.write() as tx:
-            found = _take_in(tx, plan.plan_id, files, holder, seconds, kinds)
+            return _take_in(tx, plan_id, files, holder, seconds, kinds)
+    with ledger.read() as tx:  # plans at rest are not worth a transaction each
+        plans = [(plan.plan_id, _at_rest(tx, plan)) for plan in reversed(tx.plans())]
+    nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
+    for name, rests in plans:
+        found: Taken | Nothing | None = rests
+        if found is None:
+            with ledger.write() as tx:
+                found = _take_in(tx, name, files, holder, seconds, kinds)
         if isinstance(found, Taken):
             return found
         nothing = found if nothing is Nothing.FINISHED else nothing
     return nothing
 
 
+def _at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
+    """Why nothing in a plan can be taken up at all, if so."""
+    if plan.state is not PlanState.ACTIVE:
+        return Nothing[plan.state.name]
+    return Nothing.FINISHED if tx.progress(plan.root_task_id).state in TERMINAL else None
+
+
 def _take_in(
     tx: Transaction, plan_id: str, files: list[InputFile], holder: str, seconds: int, kinds: tuple[str, ...]
 ) -> Taken | Nothing:
     plan = tx.lock(plan_id)
-    if plan.state is not PlanState.ACTIVE:
-        return Nothing[plan.state.name]
-    if tx.progress(plan.root_task_id).state in TERMINAL:
-        return Nothing.FINISHED
+    if rests := _at_rest(tx, plan):
+        return rests
     sweep(tx, plan)
     bind_inputs(tx, plan_id, files)
     if reason := blown(plan.rules.fuses, _spent(plan, tx.now)):
@@ -83,7 +93,7 @@ def _take_in(
         return Nothing.HELD
     task = tx.next_turn(plan_id, kinds)
     if task is None:
-        in_work = tx.count_states(plan_id).keys() & {State.IN_PROGRESS, State.READY_TO_CHECK}
+        in_work = next(tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK), None)
         return Nothing.BUSY if in_work else Nothing.WAITING
     return _take(tx, task, holder, seconds)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 from typing import Any, Final
 
@@ -158,6 +158,19 @@ def task_row(task: TaskRecord) -> dict[str, Any]:
             is_leased=task.lease is not None,
         ),
     }
+
+
+def changes(
+    as_row: Callable[[Any], dict[str, Any]], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterable[list[dict[str, Any]]]:
+    """What differs between records and what they have become, those with the same changed columns together."""
+    alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for key, old in before.items():
+        was = as_row(old)
+        changed = {name: value for name, value in as_row(after[key]).items() if value != was[name]}
+        if changed:
+            alike.setdefault(tuple(changed), []).append({"key": key, **changed})
+    return alike.values()
 
 
 def progress_row(at: Progress) -> dict[str, Any]:

@@ -156,7 +156,13 @@ Index(
 Index("ix_task_nodes_place", TASK_NODES.c.plan_id, TASK_NODES.c.place)
 Index("ix_task_nodes_state", TASK_NODES.c.plan_id, TASK_NODES.c.state)
 _HAS_LEASE: Final = text("lease_until IS NOT NULL")
-Index("ix_task_nodes_lease", TASK_NODES.c.lease_until, sqlite_where=_HAS_LEASE, postgresql_where=_HAS_LEASE)
+Index(
+    "ix_task_nodes_lease",
+    TASK_NODES.c.plan_id,
+    TASK_NODES.c.lease_until,
+    sqlite_where=_HAS_LEASE,
+    postgresql_where=_HAS_LEASE,
+)
 _CHECKS: Final = text("checks IS NOT NULL")
 Index("ix_task_nodes_checks", TASK_NODES.c.checks, sqlite_where=_CHECKS, postgresql_where=_CHECKS)
 _RIVALS: Final = text("rival_group IS NOT NULL")

@@ -216,7 +216,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_task_nodes_lease",
         "task_nodes",
-        ["lease_until"],
+        ["plan_id", "lease_until"],
         unique=False,
         sqlite_where=sa.text("lease_until IS NOT NULL"),
         postgresql_where=sa.text("lease_until IS NOT NULL"),
