@@ -16,6 +16,7 @@ from accordance.domain.records import PlanRecord, RequirementRecord, Rules, Task
 from accordance.domain.ruling import Ask, Asked
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import EdgeRow, Ledger, NodeRow, Transaction
+from accordance.store.rows import rules_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ def import_plan(
             record, _watched(_nodes(plan, graph, progress, tx.now), watch), _edges(plan), _requirements(plan)
         )
         said = {"document": sha256, "nodes": len(plan.nodes), "edges": len(plan.edges)}
-        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, "revision": record.revision})
+        held_to = {"revision": record.revision, "rules": rules_to_json(rules)}
+        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to})
         _ask_for_confirmations(tx, plan)
         if waived_by is not None:
             tx.move_plan(record.plan_id, PlanEvent.WAIVED, {"by": waived_by})
