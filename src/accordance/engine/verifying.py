@@ -151,12 +151,10 @@ class _Replay:
             self._found.broken(f"event {entry.seq}: the rules of the plan cannot be read")
 
     def _begin(self, document: str) -> None:
-        try:
-            message = parse_object(self._tx.blob(document), PLAN_LIMITS)
-        except NotFound:
-            self._found.missing(f"the plan's document {document[:12]} is missing")
+        raw = _bytes(self._tx, document, "the plan's document", self._found)
+        if raw is None:
             return
-        result = check_value(message, "PLAN_GEN")
+        result = check_value(parse_object(raw, PLAN_LIMITS), "PLAN_GEN")
         if isinstance(result, Rejected):
             self._found.broken(f"the plan's document {document[:12]} is no plan")
             return
@@ -196,7 +194,8 @@ class _Replay:
         """Where the events lead is where the tasks stand."""
         self._nothing_is_due(plan.head.seq + 1)
         if self._plan is None:
-            self._found.missing("the event that imported the plan is missing")
+            if not self.rules:
+                self._found.missing("the event that imported the plan is missing")
             return
         if self.rules.get(plan.revision) != plan.rules:
             self._found.broken("the plan is held to other rules than it was imported with")
@@ -246,7 +245,8 @@ def _verify_messages(
         raw = _bytes(tx, message.sha256, f"the message {message.message_id[:40]}", found)
         if message.message_id not in announced:
             found.missing(f"the event of message {message.message_id[:40]} is missing")
-        if raw is not None and "refused" not in message.case:
+        was_refused = "why" in announced.get(message.message_id, {})
+        if raw is not None and not was_refused:
             revision = message.attempt if message.kind == "PLAN_REVIEW" else plan.revision
             held_to = rules.get(revision, plan.rules)
             _rule_again(held_to, message, raw, verdicts.get(message.message_id), found)
