@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from operator import attrgetter
 from typing import Any, Final
@@ -167,15 +167,11 @@ def task_row(task: TaskRecord) -> dict[str, Any]:
 
 def changes(
     as_row: Callable[[Any], dict[str, Any]], before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterable[list[dict[str, Any]]]:
-    """What differs between records and what they have become, those with the same changed columns together."""
-    alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for key, old in before.items():
-        was = as_row(old)
-        changed = {name: value for name, value in as_row(after[key]).items() if value != was[name]}
-        if changed:
-            alike.setdefault(tuple(changed), []).append({"key": key, **changed})
-    return alike.values()
+) -> list[dict[str, Any]]:
+    """The records that have changed, each with every column in which any of them has: one statement writes them all."""
+    pairs = [(key, as_row(old), as_row(after[key])) for key, old in before.items()]
+    names = sorted({name for _, was, now in pairs for name, value in now.items() if value != was[name]})
+    return [{"key": key, **{name: now[name] for name in names}} for key, was, now in pairs if was != now]
 
 
 def progress_row(at: Progress) -> dict[str, Any]:

@@ -130,12 +130,10 @@ class SqlTransaction(Transaction):
             entries = [rows.record_row(entry) for entry in unwritten.entries]
             self._connection.execute(statements.insertion(TASK_EVENTS), entries)
         seen = self._seen
-        for statement, changes in (
-            (statements.SAVE_NODE, rows.changes(rows.task_row, unwritten.tasks, seen.tasks)),
-            (statements.SAVE_PLAN, rows.changes(rows.plan_row, unwritten.plans, seen.plans)),
-        ):
-            for alike in changes:
-                self._connection.execute(statement, alike)
+        if tasks := rows.changes(rows.task_row, unwritten.tasks, seen.tasks):
+            self._connection.execute(statements.SAVE_NODE, tasks)
+        if plans := rows.changes(rows.plan_row, unwritten.plans, seen.plans):
+            self._connection.execute(statements.SAVE_PLAN, plans)
 
     # -- blobs
 
