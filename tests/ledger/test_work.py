@@ -772,3 +772,18 @@ def test_the_fuse_for_time(project: Project) -> None:
     assert project.take() is Nothing.BUSY
     with pytest.raises(IllegalTransition):
         resume(project.ledger, PLAN, by="me")
+
+
+def test_what_waits_for_something_given_up(project: Project) -> None:
+    """Is not called busy, nor waiting for a person who was never asked; work of other kinds is said to be there."""
+    edges = [edge("root", task, and_or="OR") for task in ("a", "g")]
+    edges += [edge("g", "b"), edge("a", "b", "DEPENDS_ON")]
+    nodes = [node("root", "GOAL"), node("a"), node("g", "GOAL"), node("b")]
+    project.runs(plan(nodes, edges))
+    assert project.take(kinds=("CHECK",)) is Nothing.OTHERS
+    project.submit("a", failing("a", "LLM_REFUSAL"))
+    project.answer(give_up=True)
+    assert project.states() == {"root": "PENDING", "a": "DEAD_LETTER", "g": "PENDING", "b": "PENDING"}
+    assert project.take() is Nothing.STUCK
+    cancel(project.ledger, "a", by="me", excuse=True)
+    assert project.takes() == "b"

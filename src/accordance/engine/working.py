@@ -34,6 +34,8 @@ class Nothing(StrEnum):
     FINISHED = "the plan is finished"
     BUSY = "everything that can begin is being worked on"
     WAITING = "what is left waits for a person or an input (`accordance inbox list`)"
+    STUCK = "what is left waits for something that was given up or cancelled (`accordance dlq list`)"
+    OTHERS = "there is work, but none of these kinds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,21 @@ def _take_in(
         return Nothing.HELD
     task = tx.next_turn(plan_id, kinds)
     if task is None:
-        in_work = next(tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK), None)
-        return Nothing.BUSY if in_work else Nothing.WAITING
+        return _why_nothing(tx, plan_id, kinds)
     return _take(tx, task, holder, seconds)
+
+
+def _why_nothing(tx: Transaction, plan_id: str, kinds: tuple[str, ...]) -> Nothing:
+    if kinds and tx.next_turn(plan_id, ()) is not None:
+        return Nothing.OTHERS
+    in_work = tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK)
+    if any(task.lease or task.progress.state is State.IN_PROGRESS for task in in_work):
+        return Nothing.BUSY
+    if tx.open_questions(plan_id=plan_id):
+        return Nothing.WAITING
+    pending = tx.tasks(plan_id, State.PENDING)
+    waits = any(task.progress.active and task.progress.missing_inputs for task in pending)
+    return Nothing.WAITING if waits else Nothing.STUCK
 
 
 def _take(tx: Transaction, task: TaskRecord, holder: str, seconds: int) -> Taken:
