@@ -42,7 +42,7 @@ Shape: TypeAlias = Literal["layered", "flat"]
 SHAPES: Final[tuple[Shape, ...]] = ("layered", "flat")
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 WIDTH: Final = 50  # tasks in a layer
-NODES: Final = 300  # finished at each size
+NODES: Final = 200  # finished at each size
 COMMITS: Final = 300
 MAX_BYTES: Final = 1 << 30
 
