@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from accordance.errors import LedgerMissing, LedgerTooNew, LedgerUnavailable
@@ -62,7 +62,7 @@ def make_engine(place: str | Path, *, create: bool = True, durability: Durabilit
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise LedgerUnavailable(f"{path.parent}: {error.strerror or error}") from None
-    return _sqlite(f"sqlite:///{path}", durability)
+    return _sqlite(URL.create("sqlite", database=str(path)), durability)
 
 
 def _from_url(url: str, durability: Durability) -> Engine:
@@ -74,7 +74,7 @@ def _from_url(url: str, durability: Durability) -> Engine:
         ) from None
     match parsed.get_backend_name():
         case "sqlite":
-            return _sqlite(url, durability)
+            return _sqlite(parsed, durability)
         case "postgresql":
             url = parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
             return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
@@ -82,7 +82,7 @@ def _from_url(url: str, durability: Durability) -> Engine:
             raise LedgerUnavailable(f"{other}: a ledger lies in SQLite or PostgreSQL")
 
 
-def _sqlite(url: str, durability: Durability) -> Engine:
+def _sqlite(url: URL, durability: Durability) -> Engine:
     engine = create_engine(url, connect_args={"isolation_level": None, "timeout": _patience()})
 
     @event.listens_for(engine, "connect")
