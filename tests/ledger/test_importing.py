@@ -11,6 +11,7 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import RequirementRecord, Rules
+from accordance.engine.importing import UnfitPlan
 from accordance.engine.working import Nothing, Taken
 from accordance.errors import Conflict, NotFound
 from tests.ledger.project import Project
@@ -118,6 +119,19 @@ def test_names_of_all_kinds(project: Project) -> None:
     assert found.task.tags == (odd, "")
     project.finish("task '%_\\ ü 🥖")
     assert project.state("root") == "DONE"
+
+
+def test_ids_that_cannot_be_kept(project: Project) -> None:
+    """A NUL in a title is one thing, in a name it is refused; so is asking for such a name."""
+    for message in (
+        plan([node("root", "GOAL"), node("a\0b")], [edge("root", "a\0b")]),
+        {**small_plan(), "requirements": [requirement("a", requirement_id="r\0")]},
+    ):
+        with pytest.raises(UnfitPlan, match="holds a NUL character"):
+            project.imports(message)
+    project.runs(plan([node("root", "GOAL"), node("a\u2400b")], [edge("root", "a\u2400b")]))
+    with project.ledger.read() as tx, pytest.raises(NotFound):
+        tx.task("a\0b")
 
 
 def test_what_does_not_exist(project: Project) -> None:

@@ -14,9 +14,13 @@ from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import PlanInMemory, begin
 from accordance.domain.records import PlanRecord, RequirementRecord, Rules, TaskRecord
 from accordance.domain.ruling import Ask, Asked
-from accordance.errors import Conflict, NotFound
+from accordance.errors import AccordanceError, Conflict, NotFound
 from accordance.store.ledger import EdgeRow, Ledger, NodeRow, Transaction
 from accordance.store.rows import rules_to_json
+
+
+class UnfitPlan(AccordanceError):
+    """A plan that honours its contract and still cannot be kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,9 @@ def import_plan(
 ) -> Imported:
     """Write down a plan that honours its contract. The same plan again changes nothing. `watch` hears of each node.
 
-    A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict.
+    A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict, UnfitPlan.
     """
+    _refuse_names_nobody_can_keep(plan)
     document = _document(plan)
     graph = plan_graph(plan)
     progress = begin(graph, missing_inputs(plan))
@@ -125,6 +130,17 @@ def _record(plan: Plan, document: str, rules: Rules, now: str, old: PlanRecord |
         review_failures=old.review_failures,
         head=old.head,
     )
+
+
+def _refuse_names_nobody_can_keep(plan: Plan) -> None:
+    """Not every database keeps a NUL, and a name that changes on the way is no name."""
+    names = (
+        plan.plan.plan_id,
+        *(node.task_id for node in plan.nodes),
+        *(one.requirement_id for one in plan.requirements),
+    )
+    if bad := next((name for name in names if "\0" in name), None):
+        raise UnfitPlan(f"the id {bad!r} holds a NUL character, which not every database keeps; leave it out")
 
 
 def _refuse_foreign_tasks(tx: Transaction, plan: Plan) -> None:

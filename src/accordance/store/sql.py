@@ -227,9 +227,12 @@ class SqlTransaction(Transaction):
     # -- tasks
 
     def node(self, task: str) -> StoredNode:
-        if task not in self._seen.nodes and not self._ask(statements.NODE, task):
-            raise NotFound("task", task, self._near(task))
-        return self._seen.nodes[task]
+        if task not in self._seen.nodes:
+            self._ask(statements.NODE, task)
+        try:
+            return self._seen.nodes[task]
+        except KeyError:
+            raise NotFound("task", task, self._near(task)) from None
 
     def _near(self, task: str) -> list[str]:
         alike = select(TASK_NODES.c.task_id).where(TASK_NODES.c.task_id.startswith(task[:4], autoescape=True))
