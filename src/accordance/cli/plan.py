@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,7 @@ def _read_plan(file: str) -> Plan | None:
     from accordance.errors import Unparseable
 
     raw = read_bounded(file, _LARGEST)
+    gc.disable()  # a large plan is millions of objects that all stay; looking through them again and again takes longer than the check
     result: Accepted[Any] | Rejected
     try:
         message = parse_object(raw, Limits(max_bytes=_LARGEST))

@@ -7,7 +7,7 @@ scanner read the text again, to say why. It is the same scanner that watches str
 from __future__ import annotations
 
 from math import inf
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import jiter
 
@@ -19,6 +19,7 @@ from accordance.errors import Unparseable
 Container: TypeAlias = "JsonObject | list[object] | tuple[object, ...]"
 
 _INFINITE: Final = (inf, -inf)
+_LARGE: Final = 1 << 20  # bytes
 
 
 def read(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
@@ -37,8 +38,11 @@ def parse_object(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
         raise _explain(str(raw), limits, "half a character") from None
     if len(data) > limits.max_bytes:
         raise too_large(len(data), limits)
+    repeats: Literal["all", "keys"] = (
+        "all" if len(data) > _LARGE else "keys"
+    )  # a plan says each id many times
     try:
-        value = jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
+        value = jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode=repeats)
     except ValueError as error:
         raise _explain(decode(data), limits, str(error)) from None
     if type(value) is not dict:

@@ -116,7 +116,7 @@ class _Move:
     def tell(self, node: Node, was: _Signs, now: _Signs) -> None:
         """Pass on to each neighbour what it can see, as a difference."""
         if now.satisfies != was.satisfies or now.to_check != was.to_check:
-            for dependent in node.dependents:
+            for dependent in node.dependents if now.satisfies != was.satisfies else node.checked_by:
                 is_check = dependent in node.checked_by
                 less = (now.to_check - was.to_check) if is_check else (now.satisfies - was.satisfies)
                 at = self.at(dependent)
@@ -185,7 +185,8 @@ class _Move:
             self.happen(node.task_id, Event.DISABLED)
         if complete:
             self.happen(node.task_id, Event.COMPLETED)
-            self.drop_the_rest(node)
+            if node.combine == "OR":  # an AND goal needed all of them
+                self.drop_the_rest(node)
         elif stuck and self.next_rival(node) is not None:
             self.happen(node.task_id, Event.BURIED)
         elif stuck and at.state is not State.BLOCKED:
