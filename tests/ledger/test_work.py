@@ -746,15 +746,18 @@ def test_the_fuse_for_calls(project: Project) -> None:
     project.review_plan(GARBAGE)
     project.review_plan(GARBAGE)
     project.review_plan()
-    project.finish("a")
+    project.submit("a")
+    project.submit("b", failing("b"))
     assert project.take() is Nothing.HELD
+    assert project.review("a").content["why"] == f"plan {PLAN} is HELD: nothing in it moves"
     (question,) = project.questions()
     assert "calls_per_run: 2 of 2 messages are used up" in question.text
     assert project.submit("b").status == "refused"
     with pytest.raises(Conflict, match="runs already"):
         project.imports(small_plan())
     project.answer(text="go on")
-    assert project.takes() == "b"
+    project.finish("b")
+    assert project.review("a").content["state"] == "DONE"
 
 
 def test_the_fuse_for_time(project: Project) -> None:
