@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 from accordance.domain.drawing import MARKS, draw_dot, draw_mermaid, draw_text
 from accordance.domain.lifecycle import State
+from accordance.domain.picture import draw_svg
 from accordance.domain.progress import begin
 from tests.messages import edge, node, plan
 from tests.unit.test_progress import graph
@@ -70,3 +72,29 @@ def test_deep_trees() -> None:
     edges = [edge("root", names[0])] + [edge(one, other) for one, other in pairwise(names)]
     deep = graph(plan([node("root", "GOAL"), *(node(name, "GOAL") for name in names)], edges))
     assert draw_text(deep, {task: task for task in deep}).count("\n") == 3001
+
+
+def test_svg() -> None:
+    """Well-formed whatever the titles hold; one box for each node, one line for each edge, nothing above what it hangs from."""
+    whole = graph(example())
+    odd = {**LABELS, "a": "<b>&\0\uffff", "b": "a title that is much too long for its box"}
+    states = {task: at.state for task, at in begin(whole).at.items()}
+    for given in (None, states):
+        drawn = draw_svg(whole, odd, given)
+        assert drawn == draw_svg(whole, odd, given)
+        tree = ET.fromstring(drawn)
+        tag = "{http://www.w3.org/2000/svg}"
+        boxes = tree.findall(f"{tag}g")
+        titles = [box.findtext(f"{tag}title") for box in boxes]
+        assert "<b>& (a)" in titles
+        texts = [text.text for box in boxes for text in box.findall(f"{tag}text")]
+        assert "a title that is much to…" in texts
+        assert ("CHECK PENDING" if given else "CHECK") in texts
+        lines = tree.findall(f"{tag}path")
+        assert len(lines) == sum(len(whole[task].parts) + len(whole[task].dependents) for task in whole)
+        height = {task: int(box.find(f"{tag}rect").get("y")) for task, box in zip(whole, boxes, strict=True)}  # type: ignore[union-attr, arg-type]
+        assert all(
+            height[task] < height[one]
+            for task in whole
+            for one in (*whole[task].parts, *whole[task].dependents)
+        )
