@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from accordance.engine.working import (
     requeue,
     resume,
     retry,
+    take_next,
 )
 from accordance.errors import Conflict, IllegalTransition, NotFound
 from tests.ledger.project import Project, asking, encoded, failing, idle, product
@@ -153,6 +155,44 @@ def test_the_lease_of_a_review_runs_out(project: Project) -> None:
     found = project.take()
     assert isinstance(found, Taken)
     assert (found.kind, found.task.progress.standing.counters.failures) == ("review", 0)
+
+
+def test_many_workers_at_once(project: Project) -> None:
+    """No task is handed out twice, no message is lost, and the plan is done."""
+    names = [f"n{at}" for at in range(12)]
+    project.runs(wide_plan(*names))
+    taken: list[tuple[str, str]] = []
+
+    def work() -> None:
+        while isinstance(found := take_next(project.ledger, []), Taken):
+            task = found.task.task_id
+            taken.append((task, found.kind))
+            if found.kind == "action":
+                project.submit(task, attempt=1)
+            else:
+                project.review(task)
+
+    with ThreadPoolExecutor(4) as workers:
+        for worker in [workers.submit(work) for _ in range(4)]:
+            worker.result()
+    work()
+    assert sorted(taken) == sorted((name, kind) for name in names for kind in ("action", "review"))
+    assert project.state("root") == "DONE"
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_two_messages_for_one_task_at_once(project: Project, same: bool) -> None:
+    """One is taken; the same one again gets its answer, another one is refused."""
+    project.runs(wide_plan("a"))
+    project.takes()
+    messages = [product("a", "one"), product("a", "one" if same else "two")]
+    with ThreadPoolExecutor(2) as workers:
+        answers = list(workers.map(lambda said: project.submit("a", said, attempt=1), messages))
+    assert sorted((one.status, one.repeated) for one in answers) == (
+        [("accepted", False), ("accepted", True)] if same else [("accepted", False), ("refused", False)]
+    )
+    with project.ledger.read() as tx:
+        assert len(tx.products("a")) == 1
 
 
 # -- handing in
