@@ -1,9 +1,9 @@
-"""Facts: what was really there before and after an attempt, collected by accordance itself.
+r"""Facts: what was really there before and after an attempt, collected by accordance itself.
 
 The workspace layer fills these values in, gates judge by them and by nothing else, and the evidence bundle stores them, so
 that a verdict can be recomputed. Everything here is plain data; nothing is a claim of the agent.
 
-Paths are texts relative to the workspace, with `/` between names. A name that is not UTF-8 shows the odd bytes as `\\xNN`
+Paths are texts relative to the workspace, with `/` between names. A name that is not UTF-8 shows the odd bytes as `\xNN`
 and a backslash as two, so no two names share a text, and the pins refuse every such path.
 """
 
@@ -120,6 +120,7 @@ class ChangeSet:
     escaping_links: tuple[EscapingLink, ...] = ()
     special: tuple[str, ...] = ()  # fifos, sockets, devices that came
     unreadable: tuple[str, ...] = ()  # cannot be judged, so never harmless
+    twins: tuple[str, ...] = ()  # new paths that differ from another one in letter case or Unicode form only
     nested_added: tuple[str, ...] = ()  # repositories inside the repository that were not there before
     nested: tuple[str, ...] = ()  # all of them; their files are in the lists above
     incomplete: str = ""  # why this may not be everything; empty when it is
