@@ -1,0 +1,113 @@
+"""One attempt, one full clone: nothing the agent does to it can reach the repository it came from.
+
+An attempt's folder holds `work` (the agent's), `base.git` (ours: the base commit, in a git directory the agent never sees),
+and for directories without git `base` (ours: the untouched copy).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from accordance.workspace.errors import WorkspaceError
+from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, resolve
+
+BRANCH: Final = "attempt"
+_IDENTITY: Final = (("user.name", "agent"), ("user.email", "agent@localhost"), ("gc.auto", "0"))
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Where one attempt happens."""
+
+    work: Path  # the agent's tree
+    base: Git  # private; holds the base commit, or nothing for a directory without git
+    commit: str  # the recorded base; empty for a directory without git
+    pristine: Path | None = None  # untouched copy, for a directory without git
+
+
+def clone(repository: Path, attempt: Path, *, base: str = "HEAD") -> Workspace:
+    """A workspace for one attempt in the new folder `attempt`. Raises UnknownBase, GitFailed, WorkspaceError."""
+    if git_directory(repository) is None:
+        return _copied(repository, attempt)
+    commit = resolve(repository, base)
+    _new_folder(attempt)
+    work = attempt / "work"
+    _fetch(repository, work / ".git", commit, bare=False)
+    git = Git(work / ".git", work)
+    for key, value in _IDENTITY:
+        git("config", key, value)
+    git("checkout", "--quiet", "--force", "-B", BRANCH, commit)
+    return Workspace(work, private_base(repository, attempt / "base.git", commit), commit)
+
+
+def adopt(repository: Path, private: Path, *, base: str) -> Workspace:
+    """A workspace that exists already: work that was done in `repository` itself, to be judged against `base`."""
+    if git_directory(repository) is None:
+        raise WorkspaceError(f"{repository} is no git repository: without an earlier copy there is nothing to compare")
+    commit = resolve(repository, base)
+    _new_folder(private)
+    return Workspace(repository, private_base(repository, private / "base.git", commit), commit)
+
+
+def checkout(workspace: Workspace, target: Path) -> None:
+    """Write the base's files to the new folder `target`."""
+    if workspace.pristine is not None:
+        copy_tree(workspace.pristine, target)
+        return
+    target.mkdir(parents=True)
+    index = target.with_name(f"{target.name}.index")
+    git = Git(workspace.base.directory, target, index)
+    git("read-tree", workspace.commit)
+    git("checkout-index", "--all", "--force", "--quiet")
+    index.unlink()
+
+
+def private_base(repository: Path, directory: Path, commit: str) -> Git:
+    """A git directory of ours with just the base commit."""
+    _fetch(repository, directory, commit, bare=True)
+    return Git(directory)
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy files, links and modes; leave out what is neither. Links are copied as links, never followed."""
+    shutil.copytree(source, target, symlinks=True, ignore=_special_files, ignore_dangling_symlinks=True)
+
+
+def _special_files(directory: str, names: list[str]) -> set[str]:
+    kinds = {name: os.lstat(os.path.join(directory, name)).st_mode for name in names}  # noqa: PTH118, PTH116 - texts
+    ordinary = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
+    return {name for name, mode in kinds.items() if not any(is_kind(mode) for is_kind in ordinary)}
+
+
+def _fetch(repository: Path, directory: Path, commit: str, *, bare: bool) -> None:
+    """Through git's own transport: every object is checked on arrival and none is shared with the source."""
+    directory.mkdir(parents=True)
+    git = Git(directory, None if bare else directory.parent)
+    git("init", "--quiet", "--template=", *(("--bare",) if bare else ()))
+    depth = ("--depth=1",) if bare else ("--update-shallow",)
+    source = repository.resolve().as_uri()
+    git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", *depth, f"--upload-pack={UPLOAD_PACK}", source, commit)
+
+
+def _new_folder(place: Path) -> None:
+    try:
+        place.mkdir(parents=True, mode=0o700)
+    except FileExistsError:
+        raise WorkspaceError(f"{place} exists already; every attempt has a folder of its own") from None
+
+
+def _copied(directory: Path, attempt: Path) -> Workspace:
+    if not directory.is_dir():
+        raise WorkspaceError(f"{directory} is no directory")
+    _new_folder(attempt)
+    copy_tree(directory, attempt / "base")
+    copy_tree(directory, attempt / "work")
+    (attempt / "base.git").mkdir()
+    git = Git(attempt / "base.git")
+    git("init", "--quiet", "--bare", "--template=")
+    return Workspace(attempt / "work", git, "", attempt / "base")
