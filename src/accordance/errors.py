@@ -6,12 +6,15 @@ AccordanceError
 |   +-- UnknownContract
 |   +-- UnknownCode
 |   +-- UnknownProfile
+|   +-- UnknownRole
 +-- ContractAlreadyRegistered  a second definition of one version, scope or name
 +-- InvalidContract            a definition that could never work
 +-- InvalidContext             a context that does not fit
 +-- InvalidPath                a JSON path that cannot be read or followed
 +-- InvalidPattern             a pin that could never match safely
 +-- InvalidTScore              a score that is no number from 0 to 1
++-- InvalidRole                a role's policy that cannot be read
++-- GateNotRun                 a verdict was asked for before every gate had the facts it needs
 """
 
 from __future__ import annotations
@@ -79,6 +82,12 @@ class UnknownProfile(UnknownName):
     """The contract has no profile of that name, or there is no such schema profile."""
 
     kind = "profile"
+
+
+class UnknownRole(UnknownName):
+    """No role of that name is registered."""
+
+    kind = "role"
 
 
 class ContractAlreadyRegistered(AccordanceError):  # noqa: N818
@@ -151,3 +160,11 @@ class IllegalTransition(AccordanceError):  # noqa: N818
     def __str__(self) -> str:
         way_out = f"possible there: {', '.join(self.legal)}" if self.legal else "nothing leaves that state"
         return f"{self.event} cannot happen to a task that is {self.state}; {way_out}"
+
+
+class InvalidRole(AccordanceError):  # noqa: N818
+    """A role's policy that cannot be read: an unknown key, a wrong type, a pattern that leaves the repository."""
+
+
+class GateNotRun(AccordanceError):  # noqa: N818
+    """A gate has not run, or a fact it needs was not collected. That is never a pass."""
