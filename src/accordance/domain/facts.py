@@ -178,7 +178,10 @@ class Ending(StrEnum):
     EXITED = "exited"
     SIGNALLED = "signalled"
     TIMED_OUT = "timed_out"
-    OUTPUT_LIMIT = "output_limit"  # wrote more than it may
+    OUTPUT_LIMIT = "output_limit"  # said more than it may
+    MEMORY_LIMIT = "memory_limit"
+    PROCESS_LIMIT = "process_limit"
+    DISK_LIMIT = "disk_limit"
     NOT_STARTED = "not_started"  # no such program, or it may not be run
 
 

@@ -1,7 +1,7 @@
 """One attempt, one full clone: nothing the agent does to it can reach the repository it came from.
 
 An attempt's folder holds `work` (the agent's), `base.git` (ours: the base commit, in a git directory the agent never sees),
-and for directories without git `base` (ours: the untouched copy).
+and where the work did not begin as our clone `base` (ours: the untouched files).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -27,7 +28,7 @@ class Workspace:
     work: Path  # the agent's tree
     base: Git  # private; holds the base commit, or nothing for a directory without git
     commit: str  # the recorded base; empty for a directory without git
-    pristine: Path | None = None  # untouched copy, for a directory without git
+    pristine: Path | None = None  # the base's files, untouched, where the work did not begin as our clone
 
 
 def clone(repository: Path, attempt: Path, *, base: str = "HEAD") -> Workspace:
@@ -37,37 +38,46 @@ def clone(repository: Path, attempt: Path, *, base: str = "HEAD") -> Workspace:
     commit = resolve(repository, base)
     _new_folder(attempt)
     work = attempt / "work"
+    _full_clone(repository, work, commit)
+    return Workspace(work, _private_base(repository, attempt / "base.git", commit), commit)
+
+
+def adopt(repository: Path, private: Path, *, base: str) -> Workspace:
+    """Work that was done in `repository` itself, to be judged against `base`; ours goes to the new folder `private`."""
+    if git_directory(repository) is None:
+        raise WorkspaceError(
+            f"{repository} is no git repository: without an earlier copy there is nothing to compare"
+        )
+    commit = resolve(repository, base)
+    _new_folder(private)
+    _full_clone(repository, private / "base", commit)
+    return Workspace(
+        repository, _private_base(repository, private / "base.git", commit), commit, private / "base"
+    )
+
+
+def _full_clone(repository: Path, work: Path, commit: str) -> None:
+    """The commit with its history, checked out; submodules too, where the repository has them at hand."""
     _fetch(repository, work / ".git", commit, bare=False)
     git = Git(work / ".git", work)
     for key, value in _IDENTITY:
         git("config", key, value)
     git("checkout", "--quiet", "--force", "-B", BRANCH, commit)
-    return Workspace(work, private_base(repository, attempt / "base.git", commit), commit)
+    for path, submodule_commit in _submodules(git, commit):
+        source = repository / path
+        if git_directory(source) is not None:
+            _full_clone(source, work / path, submodule_commit)
 
 
-def adopt(repository: Path, private: Path, *, base: str) -> Workspace:
-    """A workspace that exists already: work that was done in `repository` itself, to be judged against `base`."""
-    if git_directory(repository) is None:
-        raise WorkspaceError(f"{repository} is no git repository: without an earlier copy there is nothing to compare")
-    commit = resolve(repository, base)
-    _new_folder(private)
-    return Workspace(repository, private_base(repository, private / "base.git", commit), commit)
+def _submodules(git: Git, commit: str) -> Iterator[tuple[str, str]]:
+    """Paths of submodules and the commits they are recorded at."""
+    for row in git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
+        if row.startswith(b"160000 "):
+            about, _, path = row.partition(b"\t")
+            yield os.fsdecode(path), about.split()[2].decode()
 
 
-def checkout(workspace: Workspace, target: Path) -> None:
-    """Write the base's files to the new folder `target`."""
-    if workspace.pristine is not None:
-        copy_tree(workspace.pristine, target)
-        return
-    target.mkdir(parents=True)
-    index = target.with_name(f"{target.name}.index")
-    git = Git(workspace.base.directory, target, index)
-    git("read-tree", workspace.commit)
-    git("checkout-index", "--all", "--force", "--quiet")
-    index.unlink()
-
-
-def private_base(repository: Path, directory: Path, commit: str) -> Git:
+def _private_base(repository: Path, directory: Path, commit: str) -> Git:
     """A git directory of ours with just the base commit."""
     _fetch(repository, directory, commit, bare=True)
     return Git(directory)
@@ -79,7 +89,7 @@ def copy_tree(source: Path, target: Path) -> None:
 
 
 def _special_files(directory: str, names: list[str]) -> set[str]:
-    kinds = {name: os.lstat(os.path.join(directory, name)).st_mode for name in names}  # noqa: PTH118, PTH116 - texts
+    kinds = {name: os.lstat(os.path.join(directory, name)).st_mode for name in names}  # noqa: PTH118 - texts
     ordinary = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
     return {name for name, mode in kinds.items() if not any(is_kind(mode) for is_kind in ordinary)}
 
@@ -91,7 +101,16 @@ def _fetch(repository: Path, directory: Path, commit: str, *, bare: bool) -> Non
     git("init", "--quiet", "--template=", *(("--bare",) if bare else ()))
     depth = ("--depth=1",) if bare else ("--update-shallow",)
     source = repository.resolve().as_uri()
-    git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", *depth, f"--upload-pack={UPLOAD_PACK}", source, commit)
+    git(
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        *depth,
+        f"--upload-pack={UPLOAD_PACK}",
+        source,
+        commit,
+    )
 
 
 def _new_folder(place: Path) -> None:

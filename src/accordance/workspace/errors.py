@@ -22,7 +22,7 @@ class WorkspaceError(AccordanceError):
     """Facts could not be collected."""
 
 
-class GitFailed(WorkspaceError):
+class GitFailed(WorkspaceError):  # noqa: N818
     """Git ended with an error."""
 
     def __init__(self, command: Sequence[str], code: int, said: str) -> None:
@@ -36,23 +36,23 @@ class GitFailed(WorkspaceError):
         return f"git {' '.join(self.command)} ended with {self.code}, saying: {said}"
 
 
-class UnknownBase(WorkspaceError):
+class UnknownBase(WorkspaceError):  # noqa: N818
     """There is no such commit to start from."""
 
 
-class UnsafeName(WorkspaceError):
+class UnsafeName(WorkspaceError):  # noqa: N818
     """A name that would leave its folder if it were used as a path."""
 
 
-class WorkspaceChanging(WorkspaceError):
+class WorkspaceChanging(WorkspaceError):  # noqa: N818
     """A file changed while it was read: something is still running in the workspace."""
 
 
-class BundleBroken(WorkspaceError):
+class BundleBroken(WorkspaceError):  # noqa: N818
     """An evidence bundle whose files, manifest or signature do not agree."""
 
 
-class IsolationUnavailable(WorkspaceError):
+class IsolationUnavailable(WorkspaceError):  # noqa: N818
     """The command was not run, because it could not be isolated as wished."""
 
     def __init__(self, wish: str, probe: IsolationProbe) -> None:

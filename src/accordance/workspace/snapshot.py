@@ -29,9 +29,34 @@ _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 # What git itself changes in everyday work. All else in a git directory steers git, so a change to it is a fact.
 _VOLATILE: Final = frozenset(
-    "objects refs logs index HEAD ORIG_HEAD FETCH_HEAD MERGE_HEAD MERGE_MSG MERGE_MODE AUTO_MERGE CHERRY_PICK_HEAD "
-    "REVERT_HEAD SQUASH_MSG COMMIT_EDITMSG TAG_EDITMSG MERGE_RR packed-refs shallow gc.pid gc.log rebase-merge "
-    "rebase-apply sequencer rr-cache index.lock".split()
+    [
+        "objects",
+        "refs",
+        "logs",
+        "index",
+        "HEAD",
+        "ORIG_HEAD",
+        "FETCH_HEAD",
+        "MERGE_HEAD",
+        "MERGE_MSG",
+        "MERGE_MODE",
+        "AUTO_MERGE",
+        "CHERRY_PICK_HEAD",
+        "REVERT_HEAD",
+        "SQUASH_MSG",
+        "COMMIT_EDITMSG",
+        "TAG_EDITMSG",
+        "MERGE_RR",
+        "packed-refs",
+        "shallow",
+        "gc.pid",
+        "gc.log",
+        "rebase-merge",
+        "rebase-apply",
+        "sequencer",
+        "rr-cache",
+        "index.lock",
+    ]
 )
 _STEERING_OBJECTS: Final = ("objects/info/alternates", "objects/info/http-alternates")
 _GIT_MARKS: Final = frozenset(("HEAD", "objects", "refs"))
@@ -142,7 +167,7 @@ class _Walk:
             return entry
         if stat.S_ISLNK(status.st_mode):
             try:
-                return Entry(path, EntryKind.SYMLINK, 0o777, target=text_of(os.readlink(place)))
+                return Entry(path, EntryKind.SYMLINK, 0o777, target=text_of(os.readlink(place)))  # noqa: PTH115 - texts
             except OSError as error:
                 return _unreadable(path, error)
         return Entry(path, EntryKind.SPECIAL, mode, note=_special(status.st_mode))
@@ -151,7 +176,9 @@ class _Walk:
         """A regular file with its hash, or why there is none."""
         mode, size = stat.S_IMODE(status.st_mode), status.st_size
         if size > self.reach.file_bytes:
-            return Entry(path, EntryKind.UNREADABLE, mode, size, note=f"larger than {self.reach.file_bytes:,} bytes")
+            return Entry(
+                path, EntryKind.UNREADABLE, mode, size, note=f"larger than {self.reach.file_bytes:,} bytes"
+            )
         self.bytes += size
         if self.bytes > self.reach.total_bytes:
             raise _TooMuch(f"more than {self.reach.total_bytes:,} bytes")
@@ -210,7 +237,7 @@ def _sha256(place: str, expected: os.stat_result) -> str:
         if expected.st_size <= _ONCE:
             digest = hashlib.sha256(os.read(descriptor, expected.st_size + 1))
         else:
-            with open(descriptor, "rb", closefd=False) as file:  # noqa: PTH123 - a descriptor, not a path
+            with open(descriptor, "rb", closefd=False) as file:
                 digest = hashlib.file_digest(file, "sha256")
         if _identity(os.fstat(descriptor)) != _identity(expected):
             raise WorkspaceChanging(f"{place!r} changed while it was read; something still runs there")
@@ -224,5 +251,10 @@ def _unreadable(path: str, error: OSError) -> Entry:
 
 
 def _special(mode: int) -> str:
-    kinds = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFBLK: "block device", stat.S_IFCHR: "device"}
+    kinds = {
+        stat.S_IFIFO: "fifo",
+        stat.S_IFSOCK: "socket",
+        stat.S_IFBLK: "block device",
+        stat.S_IFCHR: "device",
+    }
     return kinds.get(stat.S_IFMT(mode), "unknown")
