@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from accordance.contracts.catalogue.submit import Submit
 from accordance.contracts.catalogue.task import TaskInput
@@ -12,10 +13,19 @@ from accordance.contracts.context import Context
 from accordance.contracts.pins import Pins, normal_path
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.facts import AttemptFacts
+from accordance.domain.findings import Finding, Gate
 from accordance.domain.roles import Role
 from accordance.domain.scope import Scope
 
 Submission: TypeAlias = Accepted[Submit] | Rejected
+_ANSWERS: Final[Mapping[str, Gate]] = MappingProxyType(
+    {
+        "CONSTITUTION_VIOLATION": Gate.CONSTITUTION,
+        "SCOPE_CONFLICT": Gate.SCOPE,
+        "BUDGET_EXCEEDED": Gate.BUDGET,
+        "TIMEOUT_EXCEEDED": Gate.BUDGET,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +52,7 @@ class Budget:
 class Breach:
     """A breach that was noticed while the attempt ran: its fail code, and what happened."""
 
-    code: Literal[
-        "CONSTITUTION_VIOLATION", "POLICY_VIOLATION", "ROLE_POLICY_VIOLATION", "BUDGET_EXCEEDED", "TIMEOUT_EXCEEDED"
-    ]  # fmt: skip
+    code: str
     what: str
 
 
@@ -68,6 +76,14 @@ class Case:
     def claim(self) -> Submit | None:
         """What the agent says, if it can be read; never a fact."""
         return self.submission.value if isinstance(self.submission, Accepted) else None
+
+    def noticed(self, gate: Gate) -> tuple[Finding, ...]:
+        """The breaches that this gate answers for; what no other gate knows is a matter of policy."""
+        return tuple(
+            Finding(gate, breach.code, breach.what, (breach.what,))
+            for breach in self.breaches
+            if _ANSWERS.get(breach.code, Gate.POLICY) is gate
+        )
 
     @property
     def tests(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -94,45 +94,34 @@ class LetterState(StrEnum):
 class DeadLetter:
     """A task that was given up, with everything that is needed to begin it again."""
 
-    task: JsonObject = field(hash=False)  # the whole task, as it was asked
-    task_id: str
+    task: JsonObject  # the whole task, as it was asked
+    verdict: Verdict  # the one that ended it
     attempt: int
-    created_at: str
-    reason_code: str
-    summary: str
+    created_at: str  # RFC 3339, from the caller
     base_commit: str = ""
     missing_inputs: tuple[str, ...] = ()  # what the agent asked for last
-    history: tuple[str, ...] = ()  # signatures of its verdicts, oldest first
-    evidence: Mapping[str, str] = field(default_factory=dict, hash=False)  # links to the last bundle
+    earlier: tuple[str, ...] = ()  # signatures of the verdicts before, oldest first
+    evidence: Mapping[str, str] = field(default_factory=dict)  # links to the last bundle
     state: LetterState = LetterState.OPEN
 
     @property
     def id(self) -> str:
         """One letter for each attempt of each task, so no two collide."""
-        return f"{self.task_id}.{self.attempt}"
+        return f"{self.task['task_id']}.{self.attempt}"
 
-
-def dead_letter(
-    verdict: Verdict,
-    task: JsonObject,
-    *,
-    attempt: int,
-    created_at: str,
-    base_commit: str = "",
-    missing_inputs: Sequence[str] = (),
-    earlier: Sequence[str] = (),
-    evidence: Mapping[str, str] = MappingProxyType({}),
-) -> DeadLetter:
-    """The entry for a task whose verdict leads to the dead letters. Times come from the caller."""
-    return DeadLetter(
-        task=task,
-        task_id=str(task.get("task_id", "")),
-        attempt=attempt,
-        created_at=created_at,
-        reason_code=verdict.reason_code or "",
-        summary=verdict.reason,
-        base_commit=base_commit,
-        missing_inputs=tuple(missing_inputs),
-        history=(*earlier, verdict.signature),
-        evidence=evidence,
-    )
+    def to_json(self) -> JsonObject:
+        """As plain JSON."""
+        return {
+            "id": self.id,
+            "task_id": self.task["task_id"],
+            "state": self.state.value,
+            "created_at": self.created_at,
+            "reason_code": self.verdict.reason_code,
+            "summary": self.verdict.reason,
+            "missing_inputs": list(self.missing_inputs),
+            "attempt": self.attempt,
+            "history": [*self.earlier, self.verdict.signature],
+            "base_commit": self.base_commit,
+            "evidence": dict(self.evidence),
+            "task": self.task,
+        }

@@ -1,4 +1,4 @@
-"""Did the attempt cost more than it may?"""
+"""Whether the attempt cost more than it may."""
 
 from __future__ import annotations
 
@@ -13,18 +13,12 @@ def budget(case: Case) -> Result:
     return Result(
         Gate.BUDGET,
         (
-            *_noticed(case),
+            *case.noticed(Gate.BUDGET),
             *_over("BUDGET_EXCEEDED", "tokens", case.usage.tokens, case.budget.tokens),
             *_over("BUDGET_EXCEEDED", "cost", case.usage.cost, case.budget.cost),
             *_over("TIMEOUT_EXCEEDED", "milliseconds", case.usage.duration_ms, case.task.timeoutMs),
         ),
     )
-
-
-def _noticed(case: Case) -> Iterator[Finding]:
-    for breach in case.breaches:
-        if breach.code in ("BUDGET_EXCEEDED", "TIMEOUT_EXCEEDED"):
-            yield Finding(Gate.BUDGET, breach.code, breach.what, (breach.what,))
 
 
 def _over(code: str, what: str, used: float | None, limit: float | None) -> Iterator[Finding]:

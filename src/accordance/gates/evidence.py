@@ -1,4 +1,4 @@
-"""Are the artifacts there, and do they hold?"""
+"""Whether the artifacts are there, and hold."""
 
 from __future__ import annotations
 

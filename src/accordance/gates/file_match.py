@@ -1,4 +1,4 @@
-"""Is what was declared what was changed?"""
+"""Whether what was declared is what was changed."""
 
 from __future__ import annotations
 

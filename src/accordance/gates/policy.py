@@ -1,4 +1,4 @@
-"""Was anything done that may not be done: by anybody (constitution), or by this role in this task (policy)?"""
+"""Whether anything was done that may not be done: by anybody (constitution), by this role in this task (policy)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accordance.domain.findings import Finding, Gate, Result, listed
 
 def constitution(case: Case) -> Result:
     """No rule was broken that no task can lift."""
-    return Result(Gate.CONSTITUTION, tuple(_noticed(case, Gate.CONSTITUTION, "CONSTITUTION_VIOLATION")))
+    return Result(Gate.CONSTITUTION, case.noticed(Gate.CONSTITUTION))
 
 
 def policy(case: Case) -> Result:
@@ -18,18 +18,12 @@ def policy(case: Case) -> Result:
     return Result(
         Gate.POLICY,
         (
-            *_noticed(case, Gate.POLICY, "POLICY_VIOLATION", "ROLE_POLICY_VIOLATION"),
+            *case.noticed(Gate.POLICY),
             *_denied_tools(case),
             *_not_among(case.usage.model, case.task.allowedModels, "model", "allowedModels"),
             *_not_among(case.usage.executor, case.task.allowedExecutors, "executor", "allowedExecutors"),
         ),
     )
-
-
-def _noticed(case: Case, gate: Gate, *codes: str) -> Iterator[Finding]:
-    for breach in case.breaches:
-        if breach.code in codes:
-            yield Finding(gate, breach.code, breach.what, (breach.what,))
 
 
 def _denied_tools(case: Case) -> Iterator[Finding]:

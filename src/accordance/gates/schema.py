@@ -1,4 +1,4 @@
-"""Does the submission honour its contract?"""
+"""Whether the submission honours its contract."""
 
 from __future__ import annotations
 

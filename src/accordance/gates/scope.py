@@ -1,4 +1,4 @@
-"""Was anything touched outside the pins? Asked of the real change, whatever was declared."""
+"""Whether anything was touched outside the pins. Asked of the real change, whatever was declared."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from accordance.domain.case import Case
 from accordance.domain.facts import Change, ChangeSet, EntryKind, beyond_caches
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
+from accordance.domain.patch import Patch
 from accordance.domain.scope import Scope, ScopeRule
 
 _TEXTS: Final[Mapping[ScopeRule, str]] = MappingProxyType(
@@ -22,13 +23,17 @@ _TEXTS: Final[Mapping[ScopeRule, str]] = MappingProxyType(
     }
 )
 _BY_ROLE: Final = frozenset(("role_deny", "role_not_allowed"))
+_NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
 _REFUSALS: Final = frozenset(("forbidden", "unsafe_path", "role_deny"))
 
 
 def scope(case: Case) -> Result:
     """Every path of the change is in scope, and nothing about the change is hidden from view."""
     changes = case.facts.changes
-    return Result(Gate.SCOPE, (*_out_of_scope(case, changes), *_not_judgeable(changes)))
+    return Result(
+        Gate.SCOPE,
+        (*case.noticed(Gate.SCOPE), *_out_of_scope(case, changes), *_not_judgeable(changes)),
+    )
 
 
 def _out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
@@ -58,6 +63,12 @@ def out_of_scope(
             if rule != "allowed":
                 broken.setdefault(rule, set()).add(path)
     return broken
+
+
+def patch_is_in_scope(scope: Scope, patch: Patch, links: Mapping[str, str] = _NO_LINKS) -> bool:
+    """Whether everything a patch would touch is in scope; never, if it cannot be read for certain."""
+    leading = {**links, **patch.links}
+    return not patch.problem and all(scope.rule(path, leading) == "allowed" for path in patch.touched)
 
 
 def _not_judgeable(changes: ChangeSet) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""What does the agent itself say: does it ask for something, has it failed?"""
+"""What the agent itself says: whether it asks for something, whether it has failed."""
 
 from __future__ import annotations
 

@@ -1,13 +1,23 @@
-"""Did every test pass, in our own run, in a way that proves something?"""
+"""Whether every test passed, in our own run, in a way that proves something."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
 
 from accordance.contracts.catalogue.task import is_self_test
 from accordance.domain.case import Case
 from accordance.domain.facts import CommandRun, Ending
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
+
+_ENDINGS: Final[Mapping[Ending, str]] = MappingProxyType(
+    {
+        Ending.TIMED_OUT: "ran into its time limit",
+        Ending.OUTPUT_LIMIT: "wrote more than it may",
+        Ending.NOT_STARTED: "could not be started",
+    }
+)
 
 
 def tests(case: Case) -> Result:
@@ -49,15 +59,7 @@ def _runs(case: Case) -> Iterator[Finding]:
 
 
 def _ending(run: CommandRun) -> str:
-    match run.ending:
-        case Ending.TIMED_OUT:
-            return "ran into its time limit"
-        case Ending.OUTPUT_LIMIT:
-            return "wrote more than it may"
-        case Ending.NOT_STARTED:
-            return "could not be started"
-        case Ending.EXITED | Ending.SIGNALLED:
-            return f"exit code {run.exit_code}"
+    return _ENDINGS.get(run.ending, f"exit code {run.exit_code}")
 
 
 def _boast(case: Case) -> str:
