@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from accordance import Accepted, Context, Notice, Pins, Rejected, Violation, check, dump
-from accordance.contracts.catalogue.task import TaskInput, TaskPins, context_of
+from accordance.contracts.catalogue.task import TASK, TaskInput, TaskPins, context_of
 from accordance.contracts.jsonpath import parse
 from accordance.domain.case import Breach, Case, claim_context
 from accordance.domain.escalation import Level, Standing, next_step
@@ -248,7 +248,7 @@ def case_of(line: Line) -> Case:
 
 def task_of(line: Line) -> TaskInput:
     """The task; one that its contract refuses would never have started, but its verdict is asked for all the same."""
-    asked = check(json.dumps(line["task"]), "scc.task.v1")
+    asked = check(json.dumps(line["task"]), TASK)
     if isinstance(asked, Accepted):
         return asked.value
     return TaskInput.model_construct(

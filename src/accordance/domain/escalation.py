@@ -47,6 +47,15 @@ ACTIONS: Final[Mapping[Level, NextAction]] = MappingProxyType(
         Level.DEAD_LETTER: NextAction.DLQ,
     }
 )
+LEVELS: Final[Mapping[Level, str]] = MappingProxyType(
+    {
+        Level.RETRY: "The same agent tries again and is told what was found.",
+        Level.MODEL_UPGRADE: "A stronger model among allowedModels tries.",
+        Level.ROLE_ESCALATION: "A role tries that may do everything this one may, and more.",
+        Level.HUMAN: "A person decides. If it is resolved, the task begins again at level 0, else it goes to level 4.",
+        Level.DEAD_LETTER: "The task is given up; everything that is needed to begin it again is kept.",
+    }
+)
 FAST_TRACKS: Final[Mapping[str, Level]] = MappingProxyType(
     {
         "CONSTITUTION_VIOLATION": Level.DEAD_LETTER,
