@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := src tests bench fuzz tools
-PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*
+PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/gates/*
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check unit conformance docs fuzz bench requirements clean

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from accordance.contracts.catalogue.task import TaskInput, is_self_test
@@ -35,7 +34,7 @@ class Reason:
 class Start:
     """How a task is about to be started, and what is known about that."""
 
-    runnable: Mapping[str, str] = MappingProxyType({})  # for each test command why it cannot be run, or ""
+    runnable: Mapping[str, str]  # for each test command why it cannot be run, or ""
     model: str | None = None
     executor: str | None = None
     parent: Pins | None = None  # the pins of the task it is a part of

@@ -39,9 +39,9 @@ def scope(case: Case) -> Result:
 def _out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
     judged = (*changes.changes, *beyond_caches(changes.ignored))
     broken = out_of_scope(case.scope, judged, case.links)
-    for change in changes.directories:  # a directory is no content: it matters only where it is refused
+    for change in changes.directories:  # no content: it matters only where anything inside would be refused
         for path in change.paths:
-            if (rule := case.scope.rule(path)) in _REFUSALS:
+            if (rule := case.scope.rule(f"{path}/x")) in _REFUSALS:
                 broken.setdefault(rule, set()).add(path)
     for rule, text in _TEXTS.items():
         if paths := sorted(broken.get(rule, ())):
