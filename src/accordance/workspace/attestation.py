@@ -16,27 +16,45 @@ from accordance.workspace.bundle import ATTESTATION, MANIFEST
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 
 if TYPE_CHECKING:
-    from securesystemslib.signer import CryptoSigner, SSlibKey
+    from securesystemslib.signer import CryptoSigner, SSlibKey  # type: ignore[attr-defined]
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
-PREDICATE_TYPE: Final = "https://accordance.dev/attestation/verdict/v1"
+PREDICATE_TYPE: Final = "urn:accordance:verdict:v1"
 _HOW: Final = "signing needs the extra: pip install 'accordance[attest]'"
 
 
 def new_key(private: Path, public: Path) -> None:
     """Make an Ed25519 key pair; the private half is readable by its owner only."""
-    signer = _signer_class().generate_ed25519()
+    _crypto_signer()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        PublicFormat,
+    )
+
+    key = Ed25519PrivateKey.generate()
     private.touch(mode=0o600, exist_ok=False)
-    private.write_bytes(signer.private_bytes)
-    public.write_text(json.dumps(signer.public_key.to_dict() | {"keyid": signer.public_key.keyid}), "utf-8")
+    private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+
+
+def _crypto_signer() -> type[CryptoSigner]:
+    try:
+        from securesystemslib.signer import CryptoSigner  # type: ignore[attr-defined]
+    except ImportError:
+        raise WorkspaceError(_HOW) from None
+    return CryptoSigner
 
 
 def sign_bundle(folder: Path, private: Path, about: Mapping[str, str]) -> Path:
     """Sign the bundle's manifest and return the place of the attestation."""
+    signer = _signer(private)
     from securesystemslib.dsse import Envelope
 
     envelope = Envelope(_statement(folder, about), PAYLOAD_TYPE, {})
-    envelope.sign(_signer(private))
+    envelope.sign(signer)
     place = folder / ATTESTATION
     place.write_text(json.dumps(envelope.to_dict()), "utf-8")
     return place
@@ -44,10 +62,10 @@ def sign_bundle(folder: Path, private: Path, about: Mapping[str, str]) -> Path:
 
 def verify_bundle(folder: Path, public: Path) -> dict[str, str]:
     """What was attested, if the signature holds and is about this manifest. Raises BundleBroken."""
+    key = _public_key(public)
     from securesystemslib.dsse import Envelope
     from securesystemslib.exceptions import FormatError, VerificationError
 
-    key = _public_key(public)
     try:
         envelope = Envelope.from_dict(json.loads((folder / ATTESTATION).read_text("utf-8")))
         envelope.verify([key], 1)
@@ -71,9 +89,9 @@ def verify_bundle(folder: Path, public: Path) -> dict[str, str]:
 
 def _statement(folder: Path, about: Mapping[str, str]) -> bytes:
     try:
-        from google.protobuf.json_format import MessageToJson
-        from in_toto_attestation.v1.resource_descriptor import ResourceDescriptor
-        from in_toto_attestation.v1.statement import Statement
+        from google.protobuf.json_format import MessageToJson  # type: ignore[import-untyped]
+        from in_toto_attestation.v1.resource_descriptor import ResourceDescriptor  # type: ignore[import-untyped]
+        from in_toto_attestation.v1.statement import Statement  # type: ignore[import-untyped]
     except ImportError:
         raise WorkspaceError(_HOW) from None
     subject = ResourceDescriptor(name=MANIFEST, digest={"sha256": _digest(folder)})
@@ -90,30 +108,22 @@ def _digest(folder: Path) -> str:
         raise BundleBroken(f"{folder} has no readable {MANIFEST}; it is no evidence bundle") from None
 
 
-def _signer_class() -> type[CryptoSigner]:
-    try:
-        from securesystemslib.signer import CryptoSigner
-    except ImportError:
-        raise WorkspaceError(_HOW) from None
-    return CryptoSigner
-
-
 def _signer(private: Path) -> CryptoSigner:
-    signer_class = _signer_class()
+    signer = _crypto_signer()
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
-        return signer_class(load_pem_private_key(private.read_bytes(), None))  # type: ignore[arg-type]
+        return signer(load_pem_private_key(private.read_bytes(), None))
     except (OSError, ValueError, TypeError):
         raise WorkspaceError(f"{private} holds no private key that can be read") from None
 
 
 def _public_key(public: Path) -> SSlibKey:
-    _signer_class()
-    from securesystemslib.signer import SSlibKey
+    _crypto_signer()
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+    from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
 
     try:
-        about = json.loads(public.read_text("utf-8"))
-        return SSlibKey.from_dict(about.pop("keyid"), about)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return SSlibKey.from_crypto(load_pem_public_key(public.read_bytes()))
+    except (OSError, ValueError, TypeError):
         raise WorkspaceError(f"{public} holds no public key that can be read") from None
