@@ -14,6 +14,7 @@ AccordanceError
 +-- InvalidPattern             a pin that could never match safely
 +-- InvalidTScore              a score that is no number from 0 to 1
 +-- InvalidRole                a role's policy that cannot be read
++-- InvalidTerms               the written terms of a verdict cannot be read
 +-- GateNotRun                 a verdict was asked for before every gate had the facts it needs
 """
 
@@ -164,6 +165,10 @@ class IllegalTransition(AccordanceError):  # noqa: N818
 
 class InvalidRole(AccordanceError):  # noqa: N818
     """A role's policy that cannot be read: an unknown key, a wrong type, a pattern that leaves the repository."""
+
+
+class InvalidTerms(AccordanceError):  # noqa: N818
+    """The written terms of a verdict cannot be read, so it cannot be recomputed."""
 
 
 class GateNotRun(AccordanceError):  # noqa: N818

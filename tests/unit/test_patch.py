@@ -118,6 +118,7 @@ def test_other_shapes(text: str, touched: tuple[str, ...]) -> None:
         ("I changed docs/a.md.\n", "it names no file"),
         ("--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-a\n", "cut short: a hunk of x"),
         ("--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-a\nnonsense\n", "cut short: a hunk of x"),
+        ("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n-b\n+c\n", "other lines than it says"),
         ("@@ -1 +1 @@\n-a\n+b\n", "a hunk belongs to no file"),
         ("*** Begin Patch\n*** Add File: x\n", "End Patch is missing"),
         ("diff --cc x\n", "the diff of a merge"),

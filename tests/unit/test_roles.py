@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 
 import pytest
 
 from accordance.contracts.context import ROLES as KNOWN
-from accordance.domain.roles import ROLES, higher_role, max_attempts, role_from, role_named, roles_from
+from accordance.domain.roles import ROLES, Role, higher_role, max_attempts, role_from, role_named, roles_from
 from accordance.errors import InvalidRole, UnknownRole
 
 
@@ -69,6 +70,12 @@ def test_policies_that_cannot_be_read(policy: object, message: str) -> None:
     """Refused with the key and what it should be."""
     with pytest.raises(InvalidRole, match=message):
         role_from("x", policy)
+
+
+@pytest.mark.parametrize("role", ROLES.values(), ids=lambda role: role.name)
+def test_a_role_can_be_written_down_and_read_again(role: Role) -> None:
+    """As the table that accordance.toml would have."""
+    assert role_from(role.name, json.loads(json.dumps(role.policy()))) == role
 
 
 def test_a_role_nobody_registered() -> None:

@@ -154,6 +154,8 @@ def _read_hunk(lines: list[str], at: int, hunk: re.Match[str], section: _Section
             raise _Unreadable(f"it is cut short: a hunk of {min(section.paths)} has fewer lines than it says")
         old -= kind in (" ", "-")
         new -= kind in (" ", "+")
+        if old < 0 or new < 0:
+            raise _Unreadable(f"a hunk of {min(section.paths)} has other lines than it says")
         if kind == "+":
             section.added.append(line[1:])
     return at

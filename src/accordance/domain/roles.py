@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
+from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.pins import Pins
 from accordance.domain.inheritance import beyond
 from accordance.errors import InvalidPattern, InvalidRole, UnknownRole
@@ -47,6 +48,14 @@ class Role:
         return (
             abilities and self.denied_tools <= other.denied_tools and beyond(other.write, self.write) is None
         )
+
+    def policy(self) -> JsonObject:
+        """As the table `role_from` reads."""
+        return {
+            **{key: getattr(self, key) for key in (*_SWITCHES, "max_attempts")},
+            "denied_tools": sorted(self.denied_tools),
+            "write": {"allow_paths": list(self.write.allowed), "deny_paths": list(self.write.forbidden)},
+        }
 
 
 _OFFLINE: Final = frozenset(("git", "network"))

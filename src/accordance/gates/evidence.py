@@ -40,15 +40,11 @@ def _looked_at(case: Case, name: ArtifactName) -> ArtifactFact:
 
 
 def _must_say_something(case: Case, name: ArtifactName) -> bool:
-    match name:
-        case ArtifactName.EVIDENCE_DIR:
-            return False
-        case ArtifactName.PATCH_DIFF:
-            return bool(case.facts.changes)
-        case ArtifactName.SELFTEST_LOG:
-            return bool(case.tests)
-        case ArtifactName.REPORT_MD | ArtifactName.SUBMIT_JSON:
-            return True
+    if name is ArtifactName.PATCH_DIFF:
+        return bool(case.facts.changes)
+    if name is ArtifactName.SELFTEST_LOG:
+        return bool(case.tests)
+    return name is not ArtifactName.EVIDENCE_DIR
 
 
 def _lacks(name: ArtifactName, text: str, fact: ArtifactFact) -> Finding:

@@ -8,6 +8,8 @@ from typing import Final
 
 from accordance.domain.case import Case
 from accordance.domain.findings import Gate, Result
+from accordance.domain.judging import History, judge
+from accordance.domain.verdict import Verdict
 from accordance.gates.budget import budget
 from accordance.gates.evidence import evidence
 from accordance.gates.file_match import file_match
@@ -36,3 +38,8 @@ GATES: Final[Mapping[Gate, Callable[[Case], Result]]] = MappingProxyType(
 def run_gates(case: Case) -> tuple[Result, ...]:
     """The result of every gate. Raises GateNotRun if a fact is missing that one of them needs."""
     return tuple(gate(case) for gate in GATES.values())
+
+
+def verdict_on(case: Case, history: History) -> Verdict:
+    """Every gate, then the judge. Raises GateNotRun."""
+    return judge(run_gates(case), history)
