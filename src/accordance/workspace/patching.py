@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from accordance.domain.facts import Change, ChangeSet, Entry, EntryKind, PatchFacts
+from accordance.domain.patch import read_patch
 from accordance.workspace.clone import Workspace
 from accordance.workspace.errors import GitFailed
 from accordance.workspace.git import Git
-from accordance.workspace.names import name_of
-from accordance.workspace.patch_reader import patch_paths
+from accordance.workspace.names import name_of, text_of
 
 LARGEST_FILE: Final = 16 << 20  # larger files are named, not shown
 LARGEST_PATCH: Final = 64 << 20  # of content; an agent's patch beyond this is not read
@@ -117,10 +117,10 @@ def compare_patch(workspace: Workspace, changes: ChangeSet, raw: bytes, real: Re
     """How the agent's patch stands to the real change: which files, and whether it leads to the same tree."""
     if len(raw) > LARGEST_PATCH:
         return PatchFacts(parseable=False, problem=f"larger than {LARGEST_PATCH:,} bytes")
-    try:
-        paths = frozenset(patch_paths(raw))
-    except ValueError as error:
-        return PatchFacts(parseable=False, problem=str(error))
+    patch = read_patch(raw.decode("utf-8", "surrogateescape"))
+    if patch.problem:
+        return PatchFacts(parseable=False, problem=patch.problem)
+    paths = frozenset(map(text_of, patch.touched))
     touched = changes.paths()
     same, problem = _leads_to(workspace, raw, real)
     return PatchFacts(
