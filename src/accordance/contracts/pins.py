@@ -22,6 +22,7 @@ from accordance.errors import InvalidPattern
 Ruling: TypeAlias = Literal["allowed", "forbidden", "not_allowed", "empty_allowed", "unsafe_path"]
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]|^[/~]|^[A-Za-z]:")
+_UNTIDY = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)")  # an empty segment, `.` or `..`
 _STARS = re.compile(r"\*+")
 _DIRECTORIES = r"(?:[^/]++/)"
 
@@ -29,8 +30,10 @@ _DIRECTORIES = r"(?:[^/]++/)"
 def normal_path(path: str) -> str | None:
     """The one spelling of a path below the root, or None when it is unsafe to judge."""
     spelled = path if path.isascii() else unicodedata.normalize("NFC", path)
-    if not spelled or _UNSAFE.search(spelled):
+    if _UNSAFE.search(spelled):
         return None
+    if not _UNTIDY.search(spelled):
+        return spelled
     segments = [segment for segment in spelled.split("/") if segment not in ("", ".")]
     return None if ".." in segments or not segments else "/".join(segments)
 
@@ -124,8 +127,10 @@ class Pins:
     def rule(self, path: str) -> Ruling:
         """Which rule decides about a path."""
         normal = normal_path(path)
-        if normal is None:
-            return "unsafe_path"
+        return "unsafe_path" if normal is None else self.rule_of_normal(normal)
+
+    def rule_of_normal(self, normal: str) -> Ruling:
+        """The same for a path that is known to be normal, without looking at its spelling again."""
         if self._allowed is None:
             return "empty_allowed"
         if self._forbidden and self._forbidden.fullmatch(folded(normal)):

@@ -51,12 +51,15 @@ class Scope:
         return Explanation(path, rule, next(refusals, self.pins.explain(end)).pattern)
 
     def _rule(self, path: str) -> ScopeRule:
-        by_pins = self.pins.rule(path)
+        normal = normal_path(path)
+        if normal is None:
+            return "unsafe_path"
+        by_pins = self.pins.rule_of_normal(normal)
         if by_pins != "allowed":
             return by_pins
-        if ".git" in folded(path) and path not in GIT:
+        if ".git" in folded(normal) and normal not in GIT:
             return "forbidden"
-        return _BY_ROLE[self.role.rule(path)] if self.role else "allowed"
+        return _BY_ROLE[self.role.rule_of_normal(normal)] if self.role else "allowed"
 
 
 def real_path(path: str, links: Mapping[str, str]) -> str | None:
