@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from accordance.domain.facts import AttemptFacts, Snapshot
+from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import IsolationUnavailable
@@ -46,6 +46,12 @@ class Collected:
     after: Snapshot
     patch: ReadablePatch
     logs: tuple[Path, ...] = ()
+
+    @property
+    def links(self) -> dict[str, str]:
+        """The links that stood in the base, by path: a changed path may run through one."""
+        entries = self.before.entries.values()
+        return {entry.path: entry.target for entry in entries if entry.kind is EntryKind.SYMLINK}
 
 
 def base_snapshot(workspace: Workspace, cache: StatCache | None = None) -> Snapshot:
