@@ -33,7 +33,7 @@ class Patch:
     problem: str = ""  # why it cannot be read for certain; empty when it can
 
 
-class _Unreadable(Exception):  # noqa: N818 - never leaves this module
+class _Unreadable(Exception):  # never leaves this module
     """The patch cannot be read for certain."""
 
 

@@ -22,7 +22,7 @@ class WorkspaceError(AccordanceError):
     """Facts could not be collected."""
 
 
-class GitFailed(WorkspaceError):  # noqa: N818
+class GitFailed(WorkspaceError):
     """Git ended with an error."""
 
     def __init__(self, command: Sequence[str], code: int, said: str) -> None:
@@ -36,23 +36,23 @@ class GitFailed(WorkspaceError):  # noqa: N818
         return f"git {' '.join(self.command)} ended with {self.code}, saying: {said}"
 
 
-class UnknownBase(WorkspaceError):  # noqa: N818
+class UnknownBase(WorkspaceError):
     """There is no such commit to start from."""
 
 
-class UnsafeName(WorkspaceError):  # noqa: N818
+class UnsafeName(WorkspaceError):
     """A name that would leave its folder if it were used as a path."""
 
 
-class WorkspaceChanging(WorkspaceError):  # noqa: N818
+class WorkspaceChanging(WorkspaceError):
     """A file changed while it was read: something is still running in the workspace."""
 
 
-class BundleBroken(WorkspaceError):  # noqa: N818
+class BundleBroken(WorkspaceError):
     """An evidence bundle whose files, manifest or signature do not agree."""
 
 
-class IsolationUnavailable(WorkspaceError):  # noqa: N818
+class IsolationUnavailable(WorkspaceError):
     """The command was not run, because it could not be isolated as wished."""
 
     def __init__(self, wish: str, probe: IsolationProbe) -> None:

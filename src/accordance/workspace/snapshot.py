@@ -98,7 +98,7 @@ def take_snapshot(root: Path, *, cache: StatCache | None = None, reach: Reach | 
     return Snapshot(entries, internals, tuple(sorted(walk.nested)), walk.incomplete)
 
 
-class _TooMuch(Exception):  # noqa: N818 - ends the walk, not the program
+class _TooMuch(Exception):  # ends the walk, not the program
     """The walk has gone as far as it may."""
 
 

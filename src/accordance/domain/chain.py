@@ -1,0 +1,72 @@
+"""The hash chain of a plan's events: each one carries the hash of the one before, so that none can be changed or left out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+Payload: TypeAlias = Mapping[str, object]
+
+BEGINNING: Final = "0" * 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where a chain ends: how many events it has, and the hash of the last."""
+
+    seq: int = 0
+    hash: str = BEGINNING
+
+
+EMPTY: Final = Head()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One event, as it was written down."""
+
+    plan_id: str
+    seq: int
+    kind: str
+    task_id: str | None
+    at: str
+    payload: Payload
+    hash: str
+
+
+def next_entry(
+    head: Head, *, plan_id: str, kind: str, task_id: str | None, at: str, payload: Payload
+) -> Entry:
+    """The entry that follows."""
+    seq = head.seq + 1
+    said = canonical([head.hash, plan_id, seq, kind, task_id, at, payload])
+    digest = hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
+    return Entry(plan_id=plan_id, seq=seq, kind=kind, task_id=task_id, at=at, payload=payload, hash=digest)
+
+
+def canonical(value: object) -> str:
+    """JSON with one spelling for each value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def broken_links(entries: Iterable[Entry]) -> Iterable[str]:
+    """Where a chain does not hold: gaps, and entries whose hash is not what their content gives."""
+    head = Head()
+    for entry in entries:
+        if entry.seq != head.seq + 1:
+            yield f"event {head.seq + 1} is missing: the next one is {entry.seq}"
+            head = Head(seq=entry.seq - 1, hash=head.hash)
+        expected = next_entry(
+            head,
+            plan_id=entry.plan_id,
+            kind=entry.kind,
+            task_id=entry.task_id,
+            at=entry.at,
+            payload=entry.payload,
+        )
+        if expected.hash != entry.hash:
+            yield f"event {entry.seq} ({entry.kind}) is not what was written"
+        head = Head(seq=entry.seq, hash=entry.hash)
