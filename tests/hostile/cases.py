@@ -90,6 +90,20 @@ def link(path: str, target: str) -> Act:
     return lambda stage: (stage.work / path).symlink_to(target)
 
 
+def replaced(path: str, target: str) -> Act:
+    """Put a link where something else stood."""
+
+    def act(stage: Stage) -> None:
+        place = stage.work / path
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        else:
+            place.unlink()
+        place.symlink_to(target)
+
+    return act
+
+
 def write(path: str, text: str = "planted\n") -> Act:
     """Write a file."""
     return lambda stage: stage.write(path, text)
@@ -381,25 +395,19 @@ TREE: tuple[HostileCase, ...] = (
     ),
     HostileCase(
         "turns a folder into a link",
-        lambda stage: (shutil.rmtree(stage.work / "docs"), (stage.work / "docs").symlink_to("/etc")),
+        replaced("docs", "/etc"),
         "SCOPE_CONFLICT",
         escapes("docs", LinkEscape.ABSOLUTE),
     ),
     HostileCase(
         "turns a file into a link",
-        lambda stage: (
-            (stage.work / "README.md").unlink(),
-            (stage.work / "README.md").symlink_to("docs/api.md"),
-        ),
+        replaced("README.md", "docs/api.md"),
         "SCOPE_CONFLICT",
         changed("README.md", ChangeKind.TYPE),
     ),
     HostileCase(
         "turns a link elsewhere",
-        lambda stage: (
-            (stage.work / "docs/latest.md").unlink(),
-            (stage.work / "docs/latest.md").symlink_to("api.md"),
-        ),
+        replaced("docs/latest.md", "api.md"),
         "SCOPE_CONFLICT",
         changed("docs/latest.md", ChangeKind.MODIFIED),
     ),

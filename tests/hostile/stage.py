@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from accordance import check
+from accordance import Accepted, check
 from accordance.contracts.catalogue.submit import SUBMIT
-from accordance.contracts.catalogue.task import TASK, TaskInput
+from accordance.contracts.catalogue.task import TASK
 from accordance.domain.case import Case, claim_context, scope_of
 from accordance.domain.escalation import Standing
 from accordance.domain.facts import ArtifactName, IsolationLevel, Snapshot
@@ -196,8 +196,8 @@ class Stage:
     def case(self, collected: Collected) -> Case:
         """Everything the gates need."""
         accepted = check(json.dumps(self.task), TASK)
+        assert isinstance(accepted, Accepted), accepted
         task = accepted.value
-        assert isinstance(task, TaskInput)
         submission = check(json.dumps(self.submit), SUBMIT, claim_context(task))
         role = ROLES[task.role]
         return Case(
