@@ -4,9 +4,11 @@ artifacts/{task_id}/attempt-{n}/
   manifest.json     sha256 and size of every other file; written last
   task.json         the task as it was asked, submit.json the submission as it came: bytes untouched
   facts.json        what accordance found out; tree-before.json and tree-after.json what it was made from
+  terms.json        by which role, in which budget, after which history it was judged
   patch.diff        the real change; gateway.log what accordance did; runs/ the output of every test
   agent/            the agent's own report, log, patch and evidence
-  verdict.json      the verdict; attestation.json, where asked for, a signature over the manifest
+  verdict.json      the verdict (scc.verdict.v1), outcome.json the same as scc.outcome.v1, judgement.json all that was found
+  attestation.json  where asked for, a signature over the manifest
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from accordance.workspace.evidence import evidence_folder
 MANIFEST: Final = "manifest.json"
 VERSION: Final = "accordance.bundle.v1"
 ATTESTATION: Final = "attestation.json"
+_ATTEMPT: Final = "attempt-"
 LARGEST_COPY: Final = 64 << 20  # larger files of the agent's evidence are named in the facts, not kept
 
 _FACTS: Final = TypeAdapter(AttemptFacts)
@@ -76,7 +79,7 @@ class Papers:
 
 def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
     """Where the bundle of one attempt lies. Raises UnsafeName."""
-    return root / evidence_folder(task_id) / f"attempt-{attempt}"
+    return root / evidence_folder(task_id) / f"{_ATTEMPT}{attempt}"
 
 
 def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers) -> Path:
@@ -108,14 +111,19 @@ def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers)
 
 
 def _keep_agents_evidence(source: Path, target: Path) -> None:
-    """Ordinary files only; a link could lead anywhere, and a device never ends."""
+    """Ordinary files only; a link could lead anywhere, a device never ends, and earlier bundles are no evidence."""
     target.mkdir()
     if source.is_symlink():
         return
     for directory, folders, files in os.walk(source):
         inside = target / Path(directory).relative_to(source)
         inside.mkdir(exist_ok=True)
-        folders[:] = [name for name in folders if not (Path(directory) / name).is_symlink()]
+        top = Path(directory) == source
+        folders[:] = [
+            name
+            for name in folders
+            if not (Path(directory) / name).is_symlink() and not (top and name.startswith(_ATTEMPT))
+        ]
         for name in files:
             place = Path(directory) / name
             if place.is_file() and not place.is_symlink() and place.stat().st_size <= LARGEST_COPY:

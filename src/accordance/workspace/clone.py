@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from accordance.workspace.errors import WorkspaceError
+from accordance.workspace.errors import UnknownBase, WorkspaceError
 from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, resolve
 
 BRANCH: Final = "attempt"
@@ -43,17 +43,33 @@ def clone(repository: Path, attempt: Path, *, base: str = "HEAD") -> Workspace:
 
 
 def adopt(repository: Path, private: Path, *, base: str) -> Workspace:
-    """Work that was done in `repository` itself, to be judged against `base`; ours goes to the new folder `private`."""
+    """Work that was done in `repository` itself, to be judged against `base`; ours goes to the new folder `private`.
+
+    Without git, `base` is an earlier copy of the directory. Raises UnknownBase, GitFailed, WorkspaceError.
+    """
     if git_directory(repository) is None:
-        raise WorkspaceError(
-            f"{repository} is no git repository: without an earlier copy there is nothing to compare"
-        )
+        return _beside(repository, private, Path(base))
     commit = resolve(repository, base)
     _new_folder(private)
     _full_clone(repository, private / "base", commit)
     return Workspace(
         repository, _private_base(repository, private / "base.git", commit), commit, private / "base"
     )
+
+
+def _beside(directory: Path, private: Path, earlier: Path) -> Workspace:
+    """A directory without git and an earlier copy of it."""
+    if not directory.is_dir():
+        raise WorkspaceError(f"{directory} is no directory")
+    if not earlier.is_dir():
+        raise UnknownBase(
+            f"{directory} is no git repository: without an earlier copy there is nothing to compare, and {earlier} is none"
+        )
+    inside = earlier.resolve(), directory.resolve()
+    if inside[0].is_relative_to(inside[1]) or inside[1].is_relative_to(inside[0]):
+        raise UnknownBase(f"{earlier} is no earlier copy of {directory}: one lies in the other")
+    _new_folder(private)
+    return Workspace(directory, _empty_git(private / "base.git"), "", earlier)
 
 
 def _full_clone(repository: Path, work: Path, commit: str) -> None:
@@ -126,7 +142,12 @@ def _copied(directory: Path, attempt: Path) -> Workspace:
     _new_folder(attempt)
     copy_tree(directory, attempt / "base")
     copy_tree(directory, attempt / "work")
-    (attempt / "base.git").mkdir()
-    git = Git(attempt / "base.git")
+    return Workspace(attempt / "work", _empty_git(attempt / "base.git"), "", attempt / "base")
+
+
+def _empty_git(directory: Path) -> Git:
+    """A git directory for making patches of what has none."""
+    directory.mkdir()
+    git = Git(directory)
     git("init", "--quiet", "--bare", "--template=")
-    return Workspace(attempt / "work", git, "", attempt / "base")
+    return git
