@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -75,12 +75,12 @@ def _folders(after: Snapshot, kept: Mapping[str, Entry], changes: ChangeSet) -> 
 
 
 def without(snapshot: Snapshot, folder: str) -> Snapshot:
-    """The snapshot without one folder: evidence is no part of what is tested."""
-    kept = (
-        {path: entry for path, entry in snapshot.entries.items() if not _below(path, (folder,))}
-        if folder
-        else snapshot.entries
-    )
+    """The snapshot without one folder: evidence is no part of what is tested, nor are the folders made for it."""
+    kept = {
+        path: entry
+        for path, entry in snapshot.entries.items()
+        if not _below(path, (folder,)) and not f"{folder}/".startswith(f"{path}/")
+    }
     return Snapshot(kept, snapshot.internals, snapshot.nested, snapshot.incomplete)
 
 

@@ -255,7 +255,12 @@ def main() -> None:  # pragma: no cover - see start
         signal.signal(ending, signal.SIG_IGN)  # the asker closes standard input; nobody else has a say
     began = time.monotonic()
     kept = start(plan)
-    watch(kept, plan)
+    try:
+        watch(kept, plan)
+    except BaseException:
+        kept.ending = "abandoned"
+        end_everything(kept)
+        raise
     duration = time.monotonic() - began
     end_everything(kept)
     with contextlib.suppress(BlockingIOError):
