@@ -25,7 +25,7 @@ from accordance.workspace.patching import LARGEST_PATCH, ReadablePatch, compare_
 
 LARGEST_LOG: Final = 16 << 20
 _EXIT_CODE: Final = re.compile(r"EXIT_CODE=(-?\d{1,9})\s*\Z")
-_USUAL: Final = {
+USUAL: Final = {
     ArtifactName.REPORT_MD: "report.md",
     ArtifactName.SELFTEST_LOG: "selftest.log",
     ArtifactName.PATCH_DIFF: "patch.diff",
@@ -51,7 +51,7 @@ class Said:
     def usually(cls, task_id: str, tests: Sequence[str] = ()) -> Said:
         """Where artifacts lie when no submission says so. Raises UnsafeName."""
         folder = evidence_folder(task_id)
-        return cls(folder, {name: f"{folder}/{place}" for name, place in _USUAL.items()}, tuple(tests))
+        return cls(folder, {name: f"{folder}/{place}" for name, place in USUAL.items()}, tuple(tests))
 
 
 def look_at_evidence(
@@ -149,3 +149,10 @@ def _others(work: Path, folder: str, artifacts: Sequence[ArtifactFact]) -> Itera
             path = text_of(os.fspath(inside / name))
             if path not in named:
                 yield path
+
+
+def left_submission(work: Path, task_id: str, most: int) -> bytes | None:
+    """The submit.json an agent left in its evidence folder, or None; at most a byte more than `most` is read."""
+    folder = evidence_folder(task_id)
+    fact = _artifact(work, folder, ArtifactName.SUBMIT_JSON, f"{folder}/{USUAL[ArtifactName.SUBMIT_JSON]}")
+    return _content(work, fact, most + 1)
