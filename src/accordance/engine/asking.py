@@ -78,9 +78,9 @@ def read_paper(paper: Paper) -> bytes:
 
 def out_of_reach(task: Paper, asked: Asked, root: Path, base: str) -> None:
     """A task that lies in the judged tree is the base's, or it proves nothing. Raises TaskInReach."""
-    if not isinstance(task, Path) or not task.resolve().is_relative_to(root.resolve()):
+    if not isinstance(task, Path) or not task.resolve().is_relative_to(root):
         return
-    path = task.resolve().relative_to(root.resolve())
+    path = task.resolve().relative_to(root)
     if show(root, base, path.as_posix()) != asked.raw:
         raise TaskInReach(
             f"{path} lies in the tree that is judged and is not the base's, so the agent may have written it; "

@@ -93,7 +93,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     Raises PreflightFailed, TaskInReach, NotFound, Conflict, InvalidSettings, InvalidRole and WorkspaceError.
     """
     root = _top(Path(repo), base)
-    commit = resolve(root, base) if git_directory(root) else base
+    commit = resolve(root, base) if git_directory(root) else str(Path(base).resolve())
     gateway = gateway_of(settings_at(root, commit), root)
     if isolation is not None:
         gateway = with_isolation(gateway, isolation)
@@ -112,12 +112,12 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
         tell("cloning the base")
         workspace = adopt(root, Path(folder) / "ours", base=commit)
-        hidden = Path(folder).resolve().is_relative_to(root.resolve())
+        hidden = Path(folder).resolve().is_relative_to(root)  # the copy would cover its own home
         ground = Ground(
             workspace=workspace,
             before=base_snapshot(workspace),
             private=Path(folder) / "private",
-            appears_at=None if hidden else root.resolve(),
+            appears_at=None if hidden else root,
         )
         return judge_on(ground, asked, submitted, how)
 
@@ -180,12 +180,12 @@ def _find_out(ground: Ground, task: TaskInput, submit: bytes | None, setting: Se
 
 def _top(repo: Path, base: str) -> Path:
     """The top of the working tree; a directory without git, judged against an earlier copy, is its own."""
-    if not repo.is_dir():
-        raise NotFound("directory", str(repo))
-    if git_directory(repo) or Path(base).is_dir():
-        return repo
     here = repo.resolve()
-    return next((folder for folder in here.parents if git_directory(folder)), repo)
+    if not here.is_dir():
+        raise NotFound("directory", str(repo))
+    if Path(base).is_dir() and git_directory(here) is None:
+        return here
+    return next((folder for folder in (here, *here.parents) if git_directory(folder)), here)
 
 
 def _could_be_kept(how: How, task: TaskInput) -> None:
