@@ -26,16 +26,19 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from accordance.domain.facts import AttemptFacts, Snapshot
+from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot
 from accordance.workspace.collecting import Collected
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.evidence import evidence_folder
+from accordance.workspace.names import name_of
 
 MANIFEST: Final = "manifest.json"
 VERSION: Final = "accordance.bundle.v1"
 ATTESTATION: Final = "attestation.json"
 _ATTEMPT: Final = "attempt-"
-LARGEST_COPY: Final = 64 << 20  # larger files of the agent's evidence are named in the facts, not kept
+LARGEST_COPY: Final = (
+    64 << 20
+)  # of the agent's evidence in all; what does not fit is named in the tree, not kept
 
 _FACTS: Final = TypeAdapter(AttemptFacts)
 _TREE: Final = TypeAdapter(Snapshot)
@@ -106,28 +109,24 @@ def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers)
     for log in collected.logs:
         if log.exists():
             shutil.copyfile(log, folder / "runs" / log.name)
-    _keep_agents_evidence(work / collected.facts.evidence.folder, folder / "agent")
+    _keep_agents_evidence(work, collected, folder / "agent")
     return _write_manifest(folder)
 
 
-def _keep_agents_evidence(source: Path, target: Path) -> None:
-    """Ordinary files only; a link could lead anywhere, a device never ends, and earlier bundles are no evidence."""
+def _keep_agents_evidence(work: Path, collected: Collected, target: Path) -> None:
+    """The files the snapshot saw in the evidence folder: no links, nothing special, no earlier bundle, no end of bytes."""
     target.mkdir()
-    if source.is_symlink():
-        return
-    for directory, folders, files in os.walk(source):
-        inside = target / Path(directory).relative_to(source)
-        inside.mkdir(exist_ok=True)
-        top = Path(directory) == source
-        folders[:] = [
-            name
-            for name in folders
-            if not (Path(directory) / name).is_symlink() and not (top and name.startswith(_ATTEMPT))
-        ]
-        for name in files:
-            place = Path(directory) / name
-            if place.is_file() and not place.is_symlink() and place.stat().st_size <= LARGEST_COPY:
-                shutil.copyfile(place, inside / name)
+    folder, room = f"{collected.facts.evidence.folder}/", LARGEST_COPY
+    for path, entry in sorted(collected.after.entries.items()):
+        inside = path.removeprefix(folder)
+        first, below, _ = inside.partition("/")
+        is_bundle = bool(below) and first.startswith(_ATTEMPT)
+        if inside == path or entry.kind is not EntryKind.FILE or is_bundle or entry.size > room:
+            continue
+        room -= entry.size
+        place = target / name_of(inside)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(work / name_of(path), place, follow_symlinks=False)
 
 
 def _write_manifest(folder: Path) -> Path:

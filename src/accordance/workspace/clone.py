@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +103,12 @@ def _private_base(repository: Path, directory: Path, commit: str) -> Git:
 def copy_tree(source: Path, target: Path) -> None:
     """Copy files, links and modes; leave out what is neither. Links are copied as links, never followed."""
     shutil.copytree(source, target, symlinks=True, ignore=_special_files, ignore_dangling_symlinks=True)
+
+
+def discard(folder: Path) -> None:
+    """Delete a folder that others wrote to, however deep it is: shutil.rmtree would run out of stack."""
+    command = ("rm", "-rf", "--one-file-system", "--", os.fspath(folder))
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - a fixed program, one path
 
 
 def _special_files(directory: str, names: list[str]) -> set[str]:

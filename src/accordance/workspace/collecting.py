@@ -79,7 +79,7 @@ def collect(
         workspace.commit,
         changes,
         steering=steering_files(changes),
-        evidence=look_at_evidence(workspace, said, changes, patch),
+        evidence=look_at_evidence(workspace, said, after, changes, patch),
     )
     collected = Collected(facts, before, after, patch)
     return _tested(workspace, collected, scratch, said, setting) if said.tests else collected

@@ -6,6 +6,7 @@ import hashlib
 import os
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from accordance.domain.facts import EntryKind
 from accordance.workspace import snapshot as snapshots
+from accordance.workspace.clone import discard
 from accordance.workspace.errors import UnsafeName, WorkspaceChanging
 from accordance.workspace.names import folder_name, name_of, text_of
 from accordance.workspace.snapshot import Reach, StatCache, take_snapshot
@@ -109,6 +111,22 @@ def test_a_git_file_is_an_internal(tmp_path: Path) -> None:
     assert found.nested == ("sub",)
 
 
+@pytest.mark.parametrize("top", [".git/hooks", "src"])
+def test_trees_deeper_than_any_stack(tmp_path: Path, top: str) -> None:
+    """They are walked down to where a path would be too long to copy; what lies there cannot be judged."""
+    place = os.fspath(tmp_path / top)
+    os.makedirs(place)  # noqa: PTH103
+    for _ in range((4000 - len(place)) // 2):
+        place += "/d"
+        os.mkdir(place)  # noqa: PTH102
+    found = take_snapshot(tmp_path)
+    last = max((*found.entries.values(), *found.internals.values()), key=lambda entry: len(entry.path))
+    discard(tmp_path / top.split("/", maxsplit=1)[0])
+    assert (last.kind, last.note) == (EntryKind.UNREADABLE, "a path of more than 1,024 characters")
+    assert found.incomplete == ""
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("reach", "why"),
     [
@@ -145,7 +163,7 @@ def _aged(cache: StatCache, root: Path) -> None:
     """Fill the cache as if the files had been there for long: the clock of the walk is set ahead."""
     walk = snapshots._Walk(cache, Reach())
     walk.now_ns = time.time_ns() + 10 * snapshots.RACY_NS
-    walk.tree(os.fspath(root), "")
+    walk.tree(os.fspath(root))
 
 
 def test_known_files_are_not_read_again(tmp_path: Path) -> None:
@@ -153,10 +171,9 @@ def test_known_files_are_not_read_again(tmp_path: Path) -> None:
     write(tmp_path, {"a": "one", "b": "two"})
     cache = StatCache()
     _aged(cache, tmp_path)
-    identity, entry = cache.entries[os.fspath(tmp_path / "a")]
-    from dataclasses import replace
-
-    cache.entries[os.fspath(tmp_path / "a")] = (identity, replace(entry, sha256="from the cache"))
+    known = cache.of(os.fspath(tmp_path))
+    identity, entry = known["a"]
+    known["a"] = (identity, replace(entry, sha256="from the cache"))
     assert take_snapshot(tmp_path, cache=cache).entries["a"].sha256 == "from the cache"
 
 
@@ -165,7 +182,7 @@ def test_young_files_are_not_remembered(tmp_path: Path) -> None:
     write(tmp_path, {"a": "one"})
     cache = StatCache()
     take_snapshot(tmp_path, cache=cache)
-    assert cache.entries == {}
+    assert cache.of(os.fspath(tmp_path)) == {}
 
 
 def test_restored_times_do_not_fool_the_cache(tmp_path: Path) -> None:
@@ -196,7 +213,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> Non
     earlier = (tmp_path / "a").stat()
     (tmp_path / "a").write_text("longer", "utf-8")
     with pytest.raises(WorkspaceChanging, match="replaced while it was read"):
-        snapshots._sha256(os.fspath(tmp_path / "a"), earlier)
+        snapshots._sha256(os.open(tmp_path, os.O_DIRECTORY), "a", earlier)
 
 
 @given(st.binary(min_size=1).filter(lambda raw: not set(raw) & {0, 47} and raw not in (b".", b"..")))
