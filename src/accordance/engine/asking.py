@@ -18,6 +18,7 @@ from accordance.domain.preflight import CODE, Preflight, Start, preflight
 from accordance.engine.gateway import Gateway
 from accordance.errors import AccordanceError, NotFound
 from accordance.workspace.errors import WorkspaceError
+from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.git import show
 from accordance.workspace.isolation import Room
 from accordance.workspace.runnable import why_not
@@ -74,6 +75,12 @@ def read_paper(paper: Paper) -> bytes:
         raise NotFound("file", str(paper)) from None
     except OSError as error:
         raise WorkspaceError(f"{paper}: cannot be read: {error.strerror or error}") from None
+
+
+def left_behind(work: Path, task_id: str) -> bytes | None:
+    """The submit.json an agent left in its evidence folder, or None. No link is followed to it."""
+    place = work.resolve() / evidence_folder(task_id) / "submit.json"
+    return read_paper(place) if place.is_file() and place.resolve() == place else None
 
 
 def out_of_reach(task: Paper, asked: Asked, root: Path, base: str) -> None:

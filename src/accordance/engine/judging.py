@@ -20,7 +20,6 @@ from typing import NamedTuple, TypeAlias
 from accordance.api import check
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.catalogue.task import TaskInput
-from accordance.contracts.limits import LIMITS
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Breach, Budget, Submission, Usage, claim_context
 from accordance.domain.escalation import Standing, tiers_of
@@ -28,7 +27,7 @@ from accordance.domain.facts import ArtifactName, Snapshot
 from accordance.domain.judging import History
 from accordance.domain.roles import higher_role, max_attempts
 from accordance.domain.terms import Terms, case_under
-from accordance.engine.asking import Asked, Paper, look_at, out_of_reach, read_paper, read_task
+from accordance.engine.asking import Asked, Paper, left_behind, look_at, out_of_reach, read_paper, read_task
 from accordance.engine.gateway import Gateway, gateway_of, settings_at, with_isolation
 from accordance.engine.judgement import Judgement
 from accordance.engine.keeping import earlier_failures, free_place, keep, links_to, sign
@@ -38,7 +37,7 @@ from accordance.gates.running import verdict_on
 from accordance.workspace.bundle import Papers
 from accordance.workspace.clone import Workspace, adopt
 from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
-from accordance.workspace.evidence import Said, left_submission
+from accordance.workspace.evidence import Said
 from accordance.workspace.git import git_directory, resolve
 from accordance.workspace.isolation import Room
 from accordance.workspace.snapshot import StatCache
@@ -130,7 +129,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     place = None if how.bundles is None else free_place(how.bundles, task.task_id, how.attempt)
     submitted_at = _now()
     if submit is None:
-        submit = left_submission(ground.workspace.work, task.task_id, LIMITS.max_bytes)
+        submit = left_behind(ground.workspace.work, task.task_id)
     found = _find_out(ground, task, submit, _setting(ground, how.gateway, log))
     log("judging")
     terms = _terms(task, how)

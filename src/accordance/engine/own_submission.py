@@ -30,7 +30,7 @@ def hand_in(
     (folder / "selftest.log").write_bytes(_log(collected.facts.runs, collected.logs))
     (folder / "report.md").write_text(_report(task, collected.facts), "utf-8")
     ours = replace(workspace, work=work)
-    evidence = look_at_evidence(ours, said, collected.facts.changes, collected.patch)
+    evidence = look_at_evidence(ours, said, collected.after, collected.facts.changes, collected.patch)
     return submit, replace(collected, facts=replace(collected.facts, evidence=evidence))
 
 
