@@ -19,7 +19,9 @@ from accordance.workspace.errors import UnknownBase, WorkspaceError
 from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, resolve
 
 BRANCH: Final = "attempt"
-_IDENTITY: Final = (("user.name", "agent"), ("user.email", "agent@localhost"), ("gc.auto", "0"))
+_SETTINGS: Final = (
+    "[user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n"  # so nobody need write any
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,8 @@ def _full_clone(repository: Path, work: Path, commit: str) -> None:
     """The commit with its history, checked out; submodules too, where the repository has them at hand."""
     _fetch(repository, work / ".git", commit, bare=False)
     git = Git(work / ".git", work)
-    for key, value in _IDENTITY:
-        git("config", key, value)
+    with (work / ".git/config").open("a", encoding="utf-8") as config:
+        config.write(_SETTINGS)
     git("checkout", "--quiet", "--force", "-B", BRANCH, commit)
     for path, submodule_commit in _submodules(git, commit):
         source = repository / path
