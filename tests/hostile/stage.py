@@ -125,6 +125,10 @@ class Stage:
         """The agent's clone, and what it looks like before."""
         self.workspace = clone(self.place / "repository", self.place / "attempt")
         self.before = base_snapshot(self.workspace, self.cache)
+        self.ask()
+
+    def ask(self) -> None:
+        """The task, and what an honest agent says of it."""
         self.task = {
             "task_id": TASK_ID,
             "goal": "Make last() return the last item.",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -147,34 +147,31 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     if place is None:
         return judgement
     log("writing the bundle")
-    papers = Papers(asked.raw, b"", found.submit, log.text)
-    keep(judgement, place, found.collected, found.work, papers)
+    papers = Papers(asked.raw, b"", found.submit, log.text, made=found.made)
+    keep(judgement, place, found.collected, ground.workspace.work, papers)
     if how.attest is not None:
         sign(judgement, place, how.attest)
     return replace(judgement, bundle=place)
 
 
 class _Found(NamedTuple):
-    """What was found out about an attempt: the submission, the facts, and the tree that holds the evidence."""
+    """What was found out about an attempt, and the artifacts, where accordance had to make them."""
 
     submit: bytes
     collected: Collected
-    work: Path
+    made: Mapping[str, bytes] | None = None
 
 
 def _find_out(ground: Ground, task: TaskInput, submit: bytes | None, setting: Setting) -> _Found:
     """Collect the facts; where no agent handed anything in, do so from them."""
     ground.private.mkdir(parents=True, exist_ok=True)
-    workspace, scratch = ground.workspace, ground.private / "scratch"
-    claim = None if submit is None else check(submit, SUBMIT, claim_context(task))
-    said = _said(task, claim)
-    collected = collect(workspace, ground.before, scratch, said, setting)
+    workspace = ground.workspace
+    said = _said(task, None if submit is None else check(submit, SUBMIT, claim_context(task)))
+    collected = collect(workspace, ground.before, ground.private / "scratch", said, setting)
     if submit is not None:
-        return _Found(submit, collected, workspace.work)
+        return _Found(submit, collected)
     setting.tell("handing in, because no agent did")
-    ours = ground.private / "ours"
-    submit, collected = hand_in(task, collected, workspace, said, ours)
-    return _Found(submit, collected, ours)
+    return _Found(*hand_in(task, collected, workspace, said, ground.private / "ours"))
 
 
 def _top(repo: Path, base: str) -> Path:

@@ -49,7 +49,7 @@ def links_to(evidence: EvidenceFacts, place: Path | None) -> dict[str, str]:
     if place is None:
         return links
     for fact in evidence.artifacts:
-        if fact.inside and fact.exists:
+        if fact.inside and fact.exists and fact.size:
             below = fact.path.removeprefix(f"{evidence.folder}/")
             links[fact.name.value] = f"{evidence.folder}/{place.name}/agent/{below}"
     return links

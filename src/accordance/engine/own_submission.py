@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
@@ -18,20 +18,36 @@ from accordance.workspace.evidence import Said, look_at_evidence
 _LARGEST_LOG: Final = 1 << 20  # of each command, in selftest.log; the whole one is kept beside it
 
 
-def hand_in(
-    task: TaskInput, collected: Collected, workspace: Workspace, said: Said, work: Path
-) -> tuple[bytes, Collected]:
-    """Write all five artifacts below the new folder `work`, look at them, and return the submission with the facts."""
-    folder = work / said.folder
-    (folder / "evidence").mkdir(parents=True)
-    submit = json.dumps(_submission(task, collected.facts, said), ensure_ascii=False, indent=1).encode()
-    (folder / "submit.json").write_bytes(submit)
-    (folder / "patch.diff").write_bytes(collected.patch.text)
-    (folder / "selftest.log").write_bytes(_log(collected.facts.runs, collected.logs))
-    (folder / "report.md").write_text(_report(task, collected.facts), "utf-8")
+class HandedIn(NamedTuple):
+    """The submission, the facts with its evidence, and the artifacts by their path in the evidence folder."""
+
+    submit: bytes
+    collected: Collected
+    artifacts: Mapping[str, bytes]
+
+
+def hand_in(task: TaskInput, collected: Collected, workspace: Workspace, said: Said, work: Path) -> HandedIn:
+    """Make a submission with all its artifacts below the new folder `work`, and look at them as at anybody's."""
+    facts = collected.facts
+    submit = _json(_submission(task, facts, said))
+    artifacts = {
+        "report.md": _report(task, facts).encode(),
+        "selftest.log": _log(facts.runs, collected.logs),
+        "patch.diff": collected.patch.text,
+        "submit.json": submit,
+        "evidence/runs.json": _json([asdict(run) for run in facts.runs]),
+    }
+    for path, content in artifacts.items():
+        place = work / said.folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
     ours = replace(workspace, work=work)
-    evidence = look_at_evidence(ours, said, collected.after, collected.facts.changes, collected.patch)
-    return submit, replace(collected, facts=replace(collected.facts, evidence=evidence))
+    evidence = look_at_evidence(ours, said, collected.after, facts.changes, collected.patch)
+    return HandedIn(submit, replace(collected, facts=replace(facts, evidence=evidence)), artifacts)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
 
 
 def _submission(task: TaskInput, facts: AttemptFacts, said: Said) -> JsonObject:

@@ -73,6 +73,8 @@ def _again(folder: Path) -> Judgement:
     task = check((folder / "task.json").read_bytes(), TASK, Context(roles=roles))
     if isinstance(task, Rejected):
         raise BundleBroken(f"task.json is no task: {task.violations[0]}")
+    if task.value.role != terms.role.name:
+        raise BundleBroken(f"terms.json speaks of the role {terms.role.name}, the task of {task.value.role}")
     submission = check((folder / "submit.json").read_bytes(), SUBMIT, claim_context(task.value))
     links = read_tree(folder, "tree-before.json").links
     case = case_under(terms, task.value, submission, read_facts(folder), links)

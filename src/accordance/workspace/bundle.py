@@ -6,7 +6,7 @@ artifacts/{task_id}/attempt-{n}/
   facts.json        what accordance found out; tree-before.json and tree-after.json what it was made from
   terms.json        by which role, in which budget, after which history it was judged
   patch.diff        the real change; gateway.log what accordance did; runs/ the output of every test
-  agent/            the agent's own report, log, patch and evidence
+  agent/            the agent's own report, log, patch and evidence, or what accordance made in their place
   verdict.json      the verdict (scc.verdict.v1), outcome.json the same as scc.outcome.v1, judgement.json all that was found
   attestation.json  where asked for, a signature over the manifest
 """
@@ -78,6 +78,7 @@ class Papers:
     submit: bytes = b""
     log: str = ""
     more: Mapping[str, bytes] = field(default_factory=dict)
+    made: Mapping[str, bytes] | None = None  # the artifacts, where accordance made them and no agent did
 
 
 def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
@@ -109,7 +110,10 @@ def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers)
     for log in collected.logs:
         if log.exists():
             shutil.copyfile(log, folder / "runs" / log.name)
-    _keep_agents_evidence(work, collected, folder / "agent")
+    if papers.made is None:
+        _keep_agents_evidence(work, collected, folder / "agent")
+    else:
+        _keep_made_evidence(papers.made, folder / "agent")
     return _write_manifest(folder)
 
 
@@ -127,6 +131,13 @@ def _keep_agents_evidence(work: Path, collected: Collected, target: Path) -> Non
         place = target / name_of(inside)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(work / name_of(path), place, follow_symlinks=False)
+
+
+def _keep_made_evidence(made: Mapping[str, bytes], target: Path) -> None:
+    for path, content in made.items():
+        place = target / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
 
 
 def _write_manifest(folder: Path) -> Path:
