@@ -21,8 +21,9 @@ from accordance.engine.asking import PreflightFailed
 from accordance.engine.home import InvalidSettings
 from accordance.errors import Conflict, NotFound
 from accordance.workspace.attestation import new_key
-from tests.acceptance.cli import Ran, accordance
-from tests.hostile.stage import FILES, FIXED, FOLDER, TEST, Stage, git
+from tests.acceptance.checkout import Checkout
+from tests.acceptance.cli import accordance
+from tests.hostile.stage import FILES, FIXED, FOLDER, TEST, git
 from tests.unit.cases import TASK_ID
 
 pytestmark = pytest.mark.skipif(
@@ -30,42 +31,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 WRONG = "def last(items):\n    return items[0]\n"
-
-
-class Checkout(Stage):
-    """A repository in which the agent worked itself, as in anybody's CI."""
-
-    @property
-    def work(self) -> Path:
-        """The repository."""
-        return self.place / "repository"
-
-    @property
-    def bundle(self) -> Path:
-        """The evidence of the first attempt."""
-        return self.work / FOLDER / "attempt-1"
-
-    def judge(self, *options: str | Path, submit: bool = False) -> Ran:
-        """The command, with the task beside the repository."""
-        (self.place / "task.json").write_text(json.dumps(self.task), "utf-8")
-        said = ("--submit", self.work / FOLDER / "submit.json") if submit else ()
-        return accordance(
-            "judge", "--task", self.place / "task.json", "--repo", self.work, *said, *options, cwd=self.place
-        )
-
-    def commit(self, message: str) -> None:
-        """Everything, as it is."""
-        git(self.work, "add", "--all")
-        git(self.work, "commit", "--quiet", "--message", message)
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    """A repository and a task, before anybody works."""
-    made = Checkout(tmp_path)
-    made.build()
-    made.ask()
-    return made
 
 
 def honest(checkout: Checkout) -> None:
