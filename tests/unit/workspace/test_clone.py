@@ -14,6 +14,7 @@ from accordance.workspace.difference import difference
 from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
 from accordance.workspace.git import Git, git_directory, resolve
 from accordance.workspace.ignoring import BaseRules
+from accordance.workspace.patching import readable_patch
 from accordance.workspace.snapshot import take_snapshot
 from tests.hostile.stage import git
 from tests.unit.workspace.repositories import FILES, commit, repository, with_submodule, write
@@ -193,3 +194,38 @@ def test_only_the_rules_of_the_base_ignore(tmp_path: Path, path: str, is_ignored
     made = clone(source, tmp_path / "attempt")
     write(made.work, {".gitignore": "*.hidden\n", ".git/info/exclude": "*.hidden\n"})
     assert BaseRules(made)([path]) == ({path} if is_ignored else set())
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.alternateRefsCommand",
+        "uploadpack.packObjectsHook",
+        "filter.evil.smudge",
+        "filter.evil.clean",
+        "filter.evil.process",
+        "diff.evil.textconv",
+        "core.pager",
+        "core.editor",
+        "credential.helper",
+    ],
+)
+def test_settings_of_the_judged_repository_run_nothing(tmp_path: Path, key: str) -> None:
+    """The agent may have worked in the user's own repository: its settings are the agent's then."""
+    place = repository(tmp_path / "r", {**FILES, ".gitattributes": "* filter=evil diff=evil\n"})
+    script = tmp_path / "script"
+    script.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\ncat\n", "utf-8")
+    script.chmod(0o755)
+    git(place, "config", key, os.fspath(script))
+    write(place, {".git/hooks/post-checkout": script.read_text("utf-8"), "src/app.py": "APP = 2\n"})
+    (place / ".git/hooks/post-checkout").chmod(0o755)
+    made = adopt(place, tmp_path / "private", base="HEAD")
+    found = difference(
+        base_snapshot(made), take_snapshot(place), ignored=BaseRules(made), internals_known=False
+    )
+    patch = readable_patch(made, found)
+    assert found.paths() == {"src/app.py"}
+    assert b"+APP = 2" in patch.text
+    assert not (tmp_path / "ran").exists()
