@@ -1,4 +1,5 @@
 """What the gateway costs: a snapshot of 100,000 files, the second one, the scope check; `git status` in the same run.
+And a whole judgement of a small repository, bundle and all, beside its tests alone in the same run.
 
 The tree is made of files of about 12 kB, as source files are. Medians of several runs on a warm cache; only ratios mean
 something. Bar: the second snapshot of an unchanged tree is at least 5x faster than the first.
@@ -10,16 +11,18 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib.util
 import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from accordance import Pins
+from accordance import Pins, judge
 from accordance.domain.facts import IsolationLevel
 from accordance.workspace.clone import clone
 from accordance.workspace.collecting import Setting, base_snapshot, collect
@@ -126,6 +129,56 @@ def of_attempts() -> dict[str, float]:
         return found
 
 
+SUITE = """import unittest
+class Suite(unittest.TestCase):
+    def test_all(self):
+        import module, time
+        time.sleep(0.5)
+        self.assertEqual(module.last([1, 2]), 2)
+if __name__ == "__main__":
+    unittest.main()
+"""
+
+
+def of_judging() -> dict[str, float]:
+    """A small repository with a small suite: the tests alone, and a whole judgement that runs them."""
+    runner = "pytest -q -p no:cacheprovider" if importlib.util.find_spec("pytest") else "unittest -q"
+    command = f"python -B -m {runner} tests/test_suite.py"
+    with tempfile.TemporaryDirectory(prefix="accordance-bench-") as folder:
+        root = Path(folder) / "repository"
+        make_tree(root, 200)
+        (root / "tests").mkdir()
+        (root / "tests/test_suite.py").write_text(SUITE, "utf-8")
+        (root / "tests/module.py").write_text("def last(items):\n    return items[0]\n", "utf-8")
+        git(root, "init", "--quiet")
+        git(root, "add", "--all")
+        git(root, "commit", "--quiet", "--message=bench")
+        (root / "tests/module.py").write_text("def last(items):\n    return items[-1]\n", "utf-8")
+        task = {
+            "task_id": "72c84e9c-0975-4c1a-b9a5-864c2725dc8a",
+            "goal": "Return the last one.",
+            "role": "engineer",
+            "pins": {"allowed_paths": ["tests/**"]},
+            "allowedTests": [command],
+        }
+        number = iter(range(1, 1_000))
+
+        def whole() -> None:
+            found = judge(task, repo=root, attempt=next(number), artifacts=Path(folder) / "kept")
+            if not found:
+                raise SystemExit(found.verdict.reason)
+
+        probe()  # once in a process, and not part of any one judgement
+        words = [sys.executable, *command.split()[1:]]
+        bare = timed(lambda: subprocess.run(words, cwd=root, check=True, capture_output=True), 5)
+        judged = timed(whole, 5)
+        return {
+            f"the tests alone ({runner.split()[0]})": bare,
+            "a whole judgement": judged,
+            "overhead": judged - bare,
+        }
+
+
 def _bare(folder: Path, level: IsolationLevel, number: int) -> None:
     room = Room(folder / f"room-{number}")
     room.prepare(level)
@@ -140,11 +193,17 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=FILES)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    trees, attempts = of_trees(options.files), of_attempts()
+    trees, attempts, judging = of_trees(options.files), of_attempts(), of_judging()
     if options.json:
         print(
             json.dumps(
-                {"files": options.files, "cores": os.cpu_count(), "trees": trees, "attempts": attempts}
+                {
+                    "files": options.files,
+                    "cores": os.cpu_count(),
+                    "trees": trees,
+                    "attempts": attempts,
+                    "judging": judging,
+                }
             )
         )
         return
@@ -153,6 +212,9 @@ def main() -> None:
         print(f"  {name:<42}{took:8.3f} s")
     print("a repository of 200 files, a test of 0.2 s")
     for name, took in attempts.items():
+        print(f"  {name:<42}{took:8.3f} s")
+    print("a repository of 200 files, a suite of 0.5 s")
+    for name, took in judging.items():
         print(f"  {name:<42}{took:8.3f} s")
     ratio = trees["first snapshot"] / trees["second snapshot"]
     print(
