@@ -62,6 +62,7 @@ bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
 	$(VENV)-bench/bin/python bench/contracts.py
 	$(VENV)-bench/bin/python bench/startup.py
 	$(VENV)-bench/bin/python bench/progress.py
+	$(VENV)-bench/bin/python bench/plans.py
 	$(VENV)-bench/bin/python bench/gateway.py
 
 $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml

@@ -1,5 +1,6 @@
 """What the gateway costs: a snapshot of 100,000 files, the second one, the scope check; `git status` in the same run.
-And a whole judgement of a small repository, bundle and all, beside its tests alone in the same run.
+
+Then a whole judgement of a small repository, bundle and all, beside its tests alone.
 
 The tree is made of files of about 12 kB, as source files are. Medians of several runs on a warm cache; only ratios mean
 something. Bar: the second snapshot of an unchanged tree is at least 5x faster than the first.
@@ -173,7 +174,7 @@ def of_judging() -> dict[str, float]:
         bare = timed(lambda: subprocess.run(words, cwd=root, check=True, capture_output=True), 5)
         judged = timed(whole, 5)
         return {
-            f"the tests alone ({runner.split()[0]})": bare,
+            f"the tests alone ({runner.partition(' ')[0]})": bare,
             "a whole judgement": judged,
             "overhead": judged - bare,
         }

@@ -83,7 +83,9 @@ class MovingPlans(RuleBasedStateMachine):
             return
         self.keep_to_the_rules(before, {change.event for change in changes if change.event})
         if excuse or cascade:
-            self.nobody_waits_for({change.task_id for change in changes if not change.after.active})
+            self.nobody_waits_for(
+                {task for task, at in self.plan.at.items() if before[task].active and not at.active}
+            )
 
     def nobody_waits_for(self, gone: set[str]) -> None:
         """What was cancelled with its dependents, or excused, keeps nobody waiting."""
@@ -161,7 +163,7 @@ class MovingPlans(RuleBasedStateMachine):
         """Ready exactly when wanted and nothing is missing; waiting says for what exactly when blocked."""
         for task, at in self.plan.at.items():
             node = self.plan.graph[task]
-            missing = at.waits_on or at.closed_gates or at.missing_inputs
+            missing = at.waits_on or at.missing_inputs or (at.closed_gates and node.checks is None)
             if node.is_work and at.state is State.READY:
                 assert at.active
                 assert not missing

@@ -275,6 +275,31 @@ def test_a_check_comes_back_with_what_it_checks() -> None:
     assert states(moving) == {"root": "PENDING", "one": "DEAD_LETTER", "two": "READY", "print": "PENDING", "check_one": "ABANDONED", "check_two": "PENDING"}  # fmt: skip
 
 
+def test_a_check_inside_what_waits_for_its_action() -> None:
+    """A goal that waits for a task may hold that task's check: the check waits for the product alone."""
+    nodes = [node("root", "GOAL"), node("a"), node("verify", "GOAL"), node("check", "CHECK"), node("x")]
+    edges = [edge("root", "a"), edge("root", "verify"), edge("verify", "check"), edge("verify", "x")]
+    edges += [edge("a", "check", "DEPENDS_ON"), edge("a", "verify", "DEPENDS_ON")]
+    moving = begin(graph(plan(nodes, edges)))
+    moving.move("a", Event.CLAIMED)
+    moving.move("a", Event.PRODUCED)
+    assert (states(moving)["check"], states(moving)["x"]) == ("READY", "PENDING")
+
+
+def test_a_check_is_not_dropped_while_there_is_something_to_check() -> None:
+    """Its goal may be done without it; its action is not."""
+    edges = [edge("root", "a"), edge("root", "g"), edge("g", "x", and_or="OR"), edge("g", "h", and_or="OR")]
+    edges += [edge("h", "check"), edge("h", "y"), edge("a", "check", "DEPENDS_ON")]
+    kinds = {"root": "GOAL", "g": "GOAL", "h": "GOAL", "check": "CHECK"}
+    nodes = [node(name, kinds.get(name, "ACTION")) for name in ("root", "a", "g", "h", "x", "y", "check")]
+    moving = begin(graph(plan(nodes, edges)))
+    finish(moving, "x")
+    assert (states(moving)["h"], states(moving)["y"], states(moving)["check"]) == ("ABANDONED", "ABANDONED", "PENDING")  # fmt: skip
+    finish(moving, "a")
+    assert (states(moving)["check"], states(moving)["root"]) == ("READY", "DONE")
+    agrees_with_a_recount(moving)
+
+
 def test_a_person_who_approves_leaves_nothing_to_check() -> None:
     """The check of a product that somebody vouched for is dropped, and the plan goes on."""
     nodes = [node("root", "GOAL"), node("a"), node("check", "CHECK"), node("next")]
@@ -457,6 +482,7 @@ def keeps_the_rules(before: dict[str, Progress], moving: PlanInMemory, moved: st
         if at.state in CLAIMABLE and is_work:
             assert at.active
         if at.state is State.READY and is_work:
-            assert (at.waits_on, at.closed_gates, at.missing_inputs) == (0, 0, 0)
+            closed = at.closed_gates if moving.graph[task].checks is None else 0
+            assert (at.waits_on, closed, at.missing_inputs) == (0, 0, 0)
         if at.state is State.DONE and at.active and not is_work:
             assert at.done_parts

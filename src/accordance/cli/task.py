@@ -89,7 +89,13 @@ def take(
                 say({"task": None, "why": taken.name, "text": taken.value})
             else:
                 one_line(f"nothing to take up: {taken.value}")
-            waits = taken in (Nothing.IN_REVIEW, Nothing.RETURNED, Nothing.HELD, Nothing.WAITING)
+            waits = taken in (
+                Nothing.IN_REVIEW,
+                Nothing.RETURNED,
+                Nothing.HELD,
+                Nothing.WAITING,
+                Nothing.STUCK,
+            )
             return Exit.WAITING if waits else Exit.NOT_FOUND
         with desk.ledger.read() as tx:
             told = assignment(tx, desk.home, taken)

@@ -155,17 +155,21 @@ class _Move:
         if node.rivals:
             self.look_at_rivals(node, self.at(node.task_id))
         if node.is_work:
-            self.look_at_work(node.task_id, self.at(node.task_id))
+            self.look_at_work(node, self.at(node.task_id))
         else:
             self.goals.append(node.task_id)
 
-    def look_at_work(self, task: str, at: Progress) -> None:
-        """Ready when it is wanted and nothing is missing; pending again when something went."""
-        enabled = at.active and not (at.waits_on or at.closed_gates or at.missing_inputs)
+    def look_at_work(self, node: Node, at: Progress) -> None:
+        """Ready when it is wanted and nothing is missing; pending again when something went.
+
+        A check of one product waits for that alone: its goal may be waiting for the very task it checks.
+        """
+        closed = at.closed_gates and node.checks is None
+        enabled = at.active and not (at.waits_on or closed or at.missing_inputs)
         if enabled and at.state is State.PENDING:
-            self.happen(task, Event.ENABLED)
+            self.happen(node.task_id, Event.ENABLED)
         elif not enabled and at.state is State.READY:
-            self.happen(task, Event.DISABLED)
+            self.happen(node.task_id, Event.DISABLED)
 
     def look_at_parts(self, node: Node, at: Progress) -> None:
         """Done as its rule says; stuck when it can no longer be; free again when what was dead is back."""
@@ -194,10 +198,14 @@ class _Move:
                 self.excuse(part)
 
     def is_wanted(self, task: str) -> bool:
-        """Whether some active parent still waits for it."""
-        parents = self.view.node(task).parents
-        return not parents or any(
-            self.at(one).active and self.at(one).state is not State.DONE for one in parents
+        """Whether some active parent still waits for it, or a product that it has to check."""
+        node = self.view.node(task)
+        if node.checks is not None:
+            target = self.at(node.checks)
+            if target.active and target.state not in TERMINAL:
+                return True
+        return not node.parents or any(
+            self.at(one).active and self.at(one).state is not State.DONE for one in node.parents
         )
 
     def look_at_rivals(self, node: Node, at: Progress) -> None:
@@ -291,8 +299,14 @@ class _Move:
             below += node.checked_by
 
     def is_choice(self, task: str) -> bool:
-        """Whether it is the candidate of its group to take up: the one that is done, else the best; or has no rivals."""
-        rivals = self.view.node(task).rivals
+        """Whether it is the candidate of its group to take up: the one that is done, else the best; or has no rivals.
+
+        A check comes with what it checks.
+        """
+        node = self.view.node(task)
+        rivals = node.rivals
+        if node.checks is not None and not self.at(node.checks).active:
+            return False
         done = next((rival for rival in rivals if self.at(rival).state is State.DONE), None)
         return not rivals or task == (done or rivals[0])
 
@@ -401,7 +415,9 @@ def _passed_over(graph: PlanGraph) -> set[str]:
         if task not in inactive:
             inactive.add(task)
             below += [
-                part for part in graph[task].parts if all(one in inactive for one in graph[part].parents)
+                part
+                for part in graph[task].parts
+                if graph[part].checks is None and all(one in inactive for one in graph[part].parents)
             ]
             below += graph[task].checked_by
     return inactive
