@@ -17,13 +17,14 @@ import pytest
 
 from accordance import Accepted, check, judge
 from accordance.domain.case import Usage
-from accordance.engine.asking import PreflightFailed
+from accordance.engine.asking import PreflightFailed, read_task
 from accordance.engine.home import InvalidSettings
+from accordance.engine.judging import Ground, How, judge_on
 from accordance.errors import Conflict, NotFound
-from accordance.workspace.attestation import new_key
+from accordance.workspace.attestation import new_key, sign_bundle
 from tests.acceptance.checkout import Checkout
 from tests.acceptance.cli import accordance
-from tests.hostile.stage import FILES, FIXED, FOLDER, TEST, git
+from tests.hostile.stage import FILES, FIXED, FOLDER, TEST, Stage, git
 from tests.unit.cases import TASK_ID
 
 pytestmark = pytest.mark.skipif(
@@ -133,10 +134,19 @@ def test_the_same_error_twice_is_seen_in_the_bundles(checkout: Checkout) -> None
     assert "CI_FAILED" in first["retry"]["tell"]
     second = checkout.judge("--json", "--attempt", "2").json
     assert (second["outcome"], second["next_action"]) == ("ESCALATE", "dlq")
+    _replaced("gateway.log", "judging", "nothing")(checkout.bundle)
+    unknown = checkout.judge("--json", "--attempt", "2", "--artifacts", _moved(checkout)).json
+    assert (unknown["outcome"], unknown["signature"]) == ("RETRY", first["signature"])
     letter = second["dead_letter"]
     assert letter["history"] == [first["signature"], second["signature"]]
     assert letter["task"]["goal"] == checkout.task["goal"]
     assert letter["base_commit"] == git(checkout.work, "rev-parse", "HEAD").strip()
+
+
+def _moved(checkout: Checkout) -> Path:
+    """Another place with the first bundle only."""
+    shutil.copytree(checkout.bundle, checkout.place / "moved" / FOLDER / "attempt-1")
+    return checkout.place / "moved"
 
 
 def test_without_a_submission(checkout: Checkout) -> None:
@@ -208,6 +218,14 @@ def _looks_like_sarif(whole: dict[str, Any]) -> None:
     places = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"]]
     assert places[0] == "README.md"
     assert places[-1].endswith("task.json")
+
+
+def test_a_reason_of_the_agents_own(checkout: Checkout) -> None:
+    """It is told as it is; no page is made up for it."""
+    checkout.submit |= {"status": "FAILED", "reason_code": "OUT_OF_IDEAS", "exit_code": 1}
+    honest(checkout)
+    whole = json.loads(checkout.judge("--format", "sarif").out)
+    assert whole["runs"][0]["tool"]["driver"]["rules"] == [{"id": "OUT_OF_IDEAS"}]
 
 
 def test_names_that_no_terminal_should_see(checkout: Checkout) -> None:
@@ -337,6 +355,15 @@ def test_the_rules_are_the_bases(checkout: Checkout) -> None:
     assert "src/app.py" in told
 
 
+def test_rules_that_cannot_be_read(checkout: Checkout) -> None:
+    """The base's settings are an error if they are no settings, whatever the tree holds now."""
+    checkout.write("accordance.toml", "[judge")
+    checkout.commit("rules")
+    (checkout.work / "accordance.toml").unlink()
+    ran = checkout.judge()
+    assert (ran.code, "accordance.toml at " in ran.err) == (2, True)
+
+
 def test_a_directory_without_git(checkout: Checkout, tmp_path: Path) -> None:
     """It is judged against an earlier copy; without one there is nothing to judge."""
     shutil.rmtree(checkout.work / ".git")
@@ -371,6 +398,8 @@ def test_isolation_that_cannot_be_had(checkout: Checkout, monkeypatch: pytest.Mo
     assert made.json["reason_code"] == "ISOLATION_UNAVAILABLE"
     doctor = accordance("doctor", "--json")
     assert {one["name"].strip(): one["ok"] for one in doctor.json}["bwrap"] is False
+    text = accordance("doctor", cwd=checkout.place).out
+    assert "–   bwrap      bwrap is not installed; install bubblewrap" in text
 
 
 @pytest.mark.parametrize("level", ["auto", "landlock", "rlimit"])
@@ -425,6 +454,8 @@ def test_attestation(checkout: Checkout) -> None:
     _write_manifest_anew(checkout.bundle)
     tampered = accordance("verify", checkout.bundle, "--key", public)
     assert (tampered.code, "is not the one that was signed" in tampered.out) == (1, True)
+    sign_bundle(checkout.bundle, private, {"task_id": TASK_ID, "outcome": "REJECT"})
+    assert "it attests another verdict" in accordance("verify", checkout.bundle, "--key", public).out
     (checkout.bundle / "attestation.json").unlink()
     assert "nobody signed it" in accordance("verify", checkout.bundle, "--key", public).out
 
@@ -454,6 +485,7 @@ def _replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
         pytest.param(_replaced("judgement.json", '"RETRY"', '"DONE"'), "judgement.json is not what follows", id="judgement"),
         pytest.param(_replaced("runs/01.log", "Assertion", "assertion"), "is not the output of", id="log"),
         pytest.param(_replaced("tree-after.json", "src/app.py", "src/apt.py"), "not the difference of the two trees", id="tree"),
+        pytest.param(_replaced("facts.json", '"steering": []', '"steering": [{"path":"x","steers":"y"}]'), "the files that steer tests are not", id="steering"),
         pytest.param(_replaced("task.json", "src/**", "../**"), "task.json is no task", id="task"),
         pytest.param(_replaced("terms.json", "engineer", "doc"), "terms.json speaks of the role doc", id="terms"),
         pytest.param(lambda bundle: (bundle / "facts.json").write_text("[]", "utf-8"), "no readable facts.json", id="facts"),
@@ -573,3 +605,18 @@ def test_the_library_call(checkout: Checkout) -> None:
     assert other.dead_letter is None
     assert TASK_ID in str(other.bundle)
     assert FILES["src/app.py"] != FIXED
+
+
+def test_prepared_ground(tmp_path: Path) -> None:
+    """An attempt in a clone of our own, without a bundle: links lead to where the agent left things."""
+    stage = Stage(tmp_path)
+    stage.build()
+    stage.begin()
+    stage.work_honestly()
+    stage.hand_in()
+    ground = Ground(workspace=stage.workspace, before=stage.before, private=tmp_path / "private")
+    found = judge_on(ground, read_task(stage.task), None, How(attempt=2))
+    assert found
+    assert found.bundle is None
+    assert found.links["report_md"] == f"{FOLDER}/report.md"
+    assert found.submitted_by == "agent"

@@ -49,9 +49,10 @@ def _lines(judgement: Judgement) -> Iterator[Text]:
         mark, style = ("✓", "green") if run.passed else ("✗", "red")
         how = f"{run.duration_ms / 1000:.1f} s, isolated by {run.isolation}"
         yield Text.assemble("  ", (mark, style), f" {_printable(run.command)}  ", (how, "dim"))
-    changed = len(facts.changes.paths())
+    count = len(facts.changes.paths())
+    changed = "1 changed path" if count == 1 else f"{count} changed paths"
     by = "" if judgement.submitted_by == "agent" else "; no agent handed anything in, so accordance did"
-    yield Text(f"  {changed} changed paths since {facts.base_commit[:12] or 'the earlier copy'}{by}", "dim")
+    yield Text(f"  {changed} since {facts.base_commit[:12] or 'the earlier copy'}{by}", "dim")
     if verdict.step is not None:
         yield Text(f"  next: {verdict.next_action}. {LEVELS[verdict.step.level]}")
     if judgement.bundle is not None:
