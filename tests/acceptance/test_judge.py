@@ -273,7 +273,20 @@ def linked_away(checkout: Checkout) -> tuple[str, ...]:
     return ()
 
 
+def submits_a_secret(folder: bool) -> Callable[[Checkout], tuple[str, ...]]:
+    """What is called a submission is a link, or lies behind one, to a file of the user."""
+
+    def act(checkout: Checkout) -> tuple[str, ...]:
+        place = checkout.work / ("src/linked" if folder else "src/submit.json")
+        place.symlink_to(checkout.outside if folder else checkout.outside / "precious.txt")
+        return ("--submit", f"repository/src/{'linked/precious.txt' if folder else 'submit.json'}")
+
+    return act
+
+
 BAD = [
+    pytest.param(submits_a_secret(folder=False), 2, "leads out of the tree", id="a link as submission"),
+    pytest.param(submits_a_secret(folder=True), 2, "leads out of the tree", id="a folder behind a link"),
     pytest.param(lambda _: ("--task", "nowhere.json"), 5, "no file 'nowhere.json'", id="no task file"),
     pytest.param(lambda _: ("--submit", "nowhere.json"), 5, "no file 'nowhere.json'", id="no submit file"),
     pytest.param(lambda _: ("--repo", "nowhere"), 5, "no directory 'nowhere'", id="no repository"),

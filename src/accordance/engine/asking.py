@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -75,6 +76,18 @@ def read_paper(paper: Paper) -> bytes:
         raise NotFound("file", str(paper)) from None
     except OSError as error:
         raise WorkspaceError(f"{paper}: cannot be read: {error.strerror or error}") from None
+
+
+def read_submission(submit: Paper, root: Path) -> bytes:
+    """The submission. A file of the judged tree that leads out of it is not read: it would be kept with the evidence."""
+    if isinstance(submit, Path):
+        named = Path(os.path.abspath(submit))  # noqa: PTH100 - as it is written, links and all
+        in_tree = any(folder.resolve() == root for folder in named.parents)
+        if in_tree and not submit.resolve().is_relative_to(root):
+            raise WorkspaceError(
+                f"{submit} is a link that leads out of the tree that is judged; it is not read"
+            )
+    return read_paper(submit)
 
 
 def left_behind(work: Path, task_id: str) -> bytes | None:

@@ -27,7 +27,15 @@ from accordance.domain.facts import ArtifactName, Snapshot
 from accordance.domain.judging import History
 from accordance.domain.roles import higher_role, max_attempts
 from accordance.domain.terms import Terms, case_under
-from accordance.engine.asking import Asked, Paper, left_behind, look_at, out_of_reach, read_paper, read_task
+from accordance.engine.asking import (
+    Asked,
+    Paper,
+    left_behind,
+    look_at,
+    out_of_reach,
+    read_submission,
+    read_task,
+)
 from accordance.engine.gateway import Gateway, gateway_of, settings_at, with_isolation
 from accordance.engine.judgement import Judgement
 from accordance.engine.keeping import earlier_failures, free_place, keep, links_to, sign
@@ -106,7 +114,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
         attest=Path(attest) if attest is not None else None,
         tell=tell,
     )
-    submitted = None if submit is None else read_paper(submit)
+    submitted = None if submit is None else read_submission(submit, root)
     _could_be_kept(how, asked.task)
     with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
         tell("cloning the base")
