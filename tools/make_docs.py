@@ -18,12 +18,16 @@ from accordance.cli.checked import Checked
 from accordance.cli.main import COMMANDS, app
 from accordance.cli.text import print_results
 from accordance.contracts.catalogue import CATALOGUE
+from accordance.contracts.catalogue.submit import REASON_ALIASES
 from accordance.contracts.codes import PAGES
 from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rewrite_texts, rule_text, summary
 from accordance.contracts.schemas import DIALECTS
 from accordance.contracts.tolerant import REPAIRS
+from accordance.domain.escalation import ACTIONS, FAST_TRACKS, LEVELS, MODEL_TIERS, REPEAT_THRESHOLD
+from accordance.domain.fail_codes import FAIL_CODES
+from accordance.domain.findings import Gate
 from accordance.domain.lifecycle import LIFECYCLE, TERMINAL, WAITS_FOR, State
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -38,6 +42,7 @@ def pages() -> dict[str, str]:
         "codes.md": codes_page(),
         "cli.md": cli_page(),
         "lifecycle.md": lifecycle_page(),
+        "fail-codes.md": fail_codes_page(),
         "check.svg": check_picture(),
     }
 
@@ -160,6 +165,48 @@ def lifecycle_page() -> str:
             "| event | waits for |",
             "|---|---|",
             *waits,
+            "",
+        ]
+    )
+
+
+def fail_codes_page() -> str:
+    """Why an attempt was not accepted, and where that leads."""
+    codes = [
+        f"| `{one.code}` | {one.severity} | {one.owner} | {_cell(one.trigger)} | {_cell(one.action)} |"
+        for one in FAIL_CODES
+    ]
+    levels = [f"| {level.value} | `{action}` | {LEVELS[level]} |" for level, action in ACTIONS.items()]
+    tracks = [f"| `{code}` | {level.value} | `{ACTIONS[level]}` |" for code, level in FAST_TRACKS.items()]
+    tiers = [
+        f"| {tier} | {_codes(name for name, its in MODEL_TIERS.items() if its == tier)} |"
+        for tier in sorted(set(MODEL_TIERS.values()), reverse=True)
+    ]
+    gates = [f"{place}. `{gate}`" for place, gate in enumerate(Gate, 1)]
+    return "\n".join(
+        [
+            NOTE,
+            "# Fail codes\n",
+            "Why an attempt was not accepted. The first gate that finds something gives the verdict its code:\n",
+            *gates,
+            "",
+            "| code | severity | whose | brought about by | what to do |",
+            "|---|---|---|---|---|",
+            *codes,
+            "\nAliases: " + ", ".join(f"`{one}` is `{code}`" for one, code in REASON_ALIASES.items()) + ".\n",
+            "## The ladder\n",
+            f"The same error {REPEAT_THRESHOLD} times running, or no attempt left, leads to the first level above that can be had.\n",
+            "| level | next action | what happens |",
+            "|---|---|---|",
+            *levels,
+            "\nSome failures go to their level at once:\n",
+            "| code | level | next action |",
+            "|---|---|---|",
+            *tracks,
+            "\nModels, the strongest tier last:\n",
+            "| tier | models |",
+            "|---|---|",
+            *tiers,
             "",
         ]
     )

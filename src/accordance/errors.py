@@ -6,12 +6,16 @@ AccordanceError
 |   +-- UnknownContract
 |   +-- UnknownCode
 |   +-- UnknownProfile
+|   +-- UnknownRole
 +-- ContractAlreadyRegistered  a second definition of one version, scope or name
 +-- InvalidContract            a definition that could never work
 +-- InvalidContext             a context that does not fit
 +-- InvalidPath                a JSON path that cannot be read or followed
 +-- InvalidPattern             a pin that could never match safely
 +-- InvalidTScore              a score that is no number from 0 to 1
++-- InvalidRole                a role's policy that cannot be read
++-- InvalidTerms               the written terms of a verdict cannot be read
++-- GateNotRun                 a verdict was asked for before every gate had the facts it needs
 +-- InvalidRubric              a rubric whose dimensions do not add up
 +-- InvalidFuses               a fuse nobody knows, or a bound that is none
 +-- InvalidPhases              a level nobody knows, or a phase that is none
@@ -93,6 +97,12 @@ class UnknownProfile(UnknownName):
     kind = "profile"
 
 
+class UnknownRole(UnknownName):
+    """No role of that name is registered."""
+
+    kind = "role"
+
+
 class ContractAlreadyRegistered(AccordanceError):
     """A version means one thing for ever: a second definition is refused."""
 
@@ -167,6 +177,18 @@ class IllegalTransition(AccordanceError):
     def __str__(self) -> str:
         way_out = f"possible there: {', '.join(self.legal)}" if self.legal else "nothing leaves that state"
         return f"{self.event} cannot happen to a task that is {self.state}; {way_out}"
+
+
+class InvalidRole(AccordanceError):
+    """A role's policy that cannot be read: an unknown key, a wrong type, a pattern that leaves the repository."""
+
+
+class InvalidTerms(AccordanceError):
+    """The written terms of a verdict cannot be read, so it cannot be recomputed."""
+
+
+class GateNotRun(AccordanceError):
+    """A gate has not run, or a fact it needs was not collected. That is never a pass."""
 
 
 class Conflict(AccordanceError):

@@ -1,23 +1,39 @@
-"""gateway.jsonl, kinds submit, task and scope: through the public functions, in the words of the vectors."""
+"""gateway.jsonl, every kind: through the public functions, in the words of the vectors."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from accordance import Accepted, Context, Notice, Rejected, Violation, check, dump
-from accordance.contracts.catalogue.task import context_of
+from accordance import Accepted, Context, Notice, Pins, Rejected, Violation, check, dump
+from accordance.contracts.catalogue.task import TASK, TaskInput, TaskPins, context_of
 from accordance.contracts.jsonpath import parse
-from accordance.contracts.pins import Pins
+from accordance.domain.case import Breach, Case, claim_context
+from accordance.domain.escalation import Level, Standing, next_step
+from accordance.domain.facts import (
+    ArtifactFact,
+    ArtifactName,
+    AttemptFacts,
+    Change,
+    ChangeKind,
+    ChangeSet,
+    CommandRun,
+    EvidenceFacts,
+    PatchFacts,
+    SelftestFacts,
+)
+from accordance.domain.inheritance import beyond
+from accordance.domain.judging import History, judge
+from accordance.domain.patch import read_patch
+from accordance.domain.roles import role_from, role_named
+from accordance.domain.scope import Scope
+from accordance.domain.verdict import as_outcome, as_verdict
+from accordance.errors import InvalidPattern
+from accordance.gates.running import run_gates
+from accordance.gates.scope import patch_is_in_scope
 from tests.conformance.lines import Line, Lines
 
-LINES = Lines(
-    "gateway.jsonl",
-    lambda line: (
-        line["kind"] in ("submit", "task")
-        or (line["kind"] == "scope" and not {"symlinks", "role_policy"} & set(line["facts"]))
-    ),
-)
+LINES = Lines("gateway.jsonl")
 
 SUBMIT_ERRORS = {
     ("wrong_task", "task_id"): "task_id_mismatch",
@@ -55,6 +71,14 @@ TASK_ERRORS = {
     ("wrong_type", "context"): "context_type",
     ("not_object", ""): "not_object",
 }
+CHANGES = {
+    "A": ChangeKind.ADDED,
+    "M": ChangeKind.MODIFIED,
+    "D": ChangeKind.DELETED,
+    "R": ChangeKind.RENAMED,
+    "T": ChangeKind.TYPE,
+}
+NOON = "2026-01-01T12:00:00Z"
 WARNINGS = {
     "files_outside_pins": "files_outside_allowed",
     "only_a_self_test": "tests_only_task_selftest",
@@ -65,18 +89,24 @@ WARNINGS = {
 
 def test_line(line: Line) -> None:
     """Each kind against what the line decides; keys it does not decide are not compared."""
-    found = {"submit": submit, "task": task, "scope": scope}[line["kind"]](line)
-    for key, expected in line["expect"].items():
+    compare(KINDS[line["kind"]](line), line["expect"])
+
+
+def compare(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Key by key: `warnings` must be among ours, `*_any` is one of several, objects are compared in the same way."""
+    for key, value in expected.items():
         if key == "warnings":
-            assert set(expected) <= set(found[key])
+            assert set(value) <= set(found[key])
         elif key == "normalized":
-            assert {name: plain(name, found[key].get(name)) for name in expected} == {
-                name: plain(name, value) for name, value in expected.items()
+            assert {name: plain(name, found[key].get(name)) for name in value} == {
+                name: plain(name, one) for name, one in value.items()
             }
         elif key.endswith("_any"):
-            assert found[key.removesuffix("_any")] in expected
+            assert found[key.removesuffix("_any")] in value, key
+        elif isinstance(value, dict):
+            compare(found[key], value)
         else:
-            assert found[key] == expected, key
+            assert plain(key, found[key]) == plain(key, value), key
 
 
 def plain(name: str, value: Any) -> Any:
@@ -119,9 +149,111 @@ def task_word(violation: Violation) -> str:
 
 
 def scope(line: Line) -> dict[str, Any]:
-    pins = Pins.of(line["task"]["pins"]["allowed_paths"], line["task"]["pins"].get("forbidden_paths", ()))
-    rule = pins.rule(line["facts"]["path"])
+    rule = scope_of(line).rule(line["facts"]["path"], line["facts"].get("symlinks", {}))
     return {"rule": rule, "decision": "allow" if rule == "allowed" else "deny"}
+
+
+def scope_of(line: Line) -> Scope:
+    """The scope of a line: its pins, and the role's policy where the line has one."""
+    pins, policy = line["task"]["pins"], line["facts"].get("role_policy")
+    role = None if policy is None else role_from("role", policy).write
+    return Scope(Pins.of(pins["allowed_paths"], pins.get("forbidden_paths", ())), role)
+
+
+def diff_scope(line: Line) -> dict[str, Any]:
+    patch = read_patch(line["facts"]["diff_text"])
+    clean = patch_is_in_scope(scope_of(line), patch, line["facts"].get("symlinks", {}))
+    return {"touched": list(patch.touched), "scope_clean": clean}
+
+
+def pins_subset(line: Line) -> dict[str, Any]:
+    try:
+        child, parent = (
+            Pins.of(line["task"][one]["allowed_paths"], line["task"][one].get("forbidden_paths", ()))
+            for one in ("child", "parent")
+        )
+    except InvalidPattern:
+        return {"subset": False}
+    return {"subset": beyond(child, parent) is None}
+
+
+def escalation(line: Line) -> dict[str, Any]:
+    facts = line["facts"]
+    standing = Standing(
+        attempt=facts["attempt"],
+        max_attempts=facts["max_attempts"],
+        same_error_count=facts["same_error_count"],
+        repeat_threshold=facts["repeat_threshold"],
+        level=Level(facts["current_level"]),
+        model_tier=facts["model_tier"],
+        allowed_tiers=frozenset(facts["allowed_model_tiers"]),
+        higher_role=facts["higher_role_available"],
+        human_resolved=facts.get("human_resolved"),
+    )
+    step = next_step(facts["reason_code"], standing)
+    return {"level": step.level, "next_action": step.action, "next_model_tier": step.model_tier}
+
+
+def verdict(line: Line) -> dict[str, Any]:
+    results, facts = run_gates(case_of(line)), line["facts"]
+    standing = Standing(
+        attempt=facts["attempt"],
+        max_attempts=facts["max_attempts"],
+        repeat_threshold=facts["repeat_threshold"],
+        model_tier=3,
+        allowed_tiers=frozenset((3, 2) if facts["model_upgrade_available"] else (3,)),
+        higher_role=facts["role_escalation_available"],
+    )
+    signature = judge(results, History(standing)).signature
+    found = judge(results, History(standing, [signature] * (facts["same_error_count"] - 1)))
+    task_id, links = line["task"]["task_id"], {name.value: name.value for name in ArtifactName}
+    by_003 = as_outcome(found, task_id)
+    by_004 = as_verdict(found, task_id, submitted_at=NOON, evaluated_at=NOON, links=links)
+    for shape in (by_003, by_004):
+        assert isinstance(check(json.dumps(shape)), Accepted)
+    return {"seed003": by_003, "seed004": by_004, "reason_code": found.reason_code}
+
+
+def case_of(line: Line) -> Case:
+    """The facts of a line as the gateway would have collected them."""
+    task, facts = task_of(line), line["facts"]
+    changes = ChangeSet(
+        tuple(
+            Change(one["path"], CHANGES[one["status"]], one.get("old_path", ""), after=None)
+            for one in facts["diff"]
+        )
+    )
+    runs = tuple(CommandRun(one["command"], one["exit_code"]) for one in facts["test_runs"])
+    artifacts = tuple(
+        ArtifactFact(ArtifactName(name), name, **{"readable": True, "size": 1} | seen)
+        for name, seen in facts["artifacts"].items()
+    )
+    submission = check(json.dumps(line["submit"]), "scc.submit.v1", claim_context(task))
+    boasts = isinstance(submission, Accepted) and submission.value.tests.passed
+    evidence = EvidenceFacts(
+        artifacts=artifacts,
+        selftest=SelftestFacts(exit_code=0 if boasts else 1),
+        patch=PatchFacts(paths=tuple(changes.paths())),
+    )
+    return Case(
+        task=task,
+        role=role_named(task.role),
+        scope=scope_of(line),
+        submission=submission,
+        facts=AttemptFacts(changes=changes, runs=runs, evidence=evidence),
+        breaches=tuple(Breach(code, code) for code in facts["violations"]),
+        links=facts.get("symlinks", {}),
+    )
+
+
+def task_of(line: Line) -> TaskInput:
+    """The task; one that its contract refuses would never have started, but its verdict is asked for all the same."""
+    asked = check(json.dumps(line["task"]), TASK)
+    if isinstance(asked, Accepted):
+        return asked.value
+    return TaskInput.model_construct(
+        **line["task"] | {"pins": TaskPins.model_construct(**line["task"]["pins"])}
+    )
 
 
 def report(result: Accepted[Any] | Rejected, errors: set[str]) -> dict[str, Any]:
@@ -142,3 +274,14 @@ def violations_of(result: Accepted[Any] | Rejected) -> tuple[Violation, ...]:
 def place(violation: Violation) -> str:
     """The path without indexes: `pins.allowed_paths`."""
     return ".".join(step for step in parse(violation.path) if isinstance(step, str))
+
+
+KINDS = {
+    "submit": submit,
+    "task": task,
+    "scope": scope,
+    "diff_scope": diff_scope,
+    "pins_subset": pins_subset,
+    "verdict": verdict,
+    "escalation": escalation,
+}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accordance import Pins
@@ -66,30 +67,98 @@ def test_in_both() -> None:
     assert in_both(["./src/a.py", "docs/", "x", "../y"], ["src/A.py", "docs", "../y"]) == (0, 1, 3)
 
 
-segments = st.text(alphabet="abA.-é", min_size=1, max_size=3)
-patterns = st.lists(segments | st.sampled_from(["*", "**", "a*", "*b"]), min_size=1, max_size=4).map("/".join)
+@pytest.mark.parametrize(
+    ("allowed", "forbidden", "path", "told"),
+    [
+        (["src/**", "docs/"], [], "docs/a.md", "docs/a.md: allowed by docs/"),
+        (["**"], ["*.tmp", "**/Secrets/**"], "a/SECRETS/k", "a/SECRETS/k: forbidden by **/Secrets/**"),
+        (["src/**"], ["x"], "docs/a.md", "docs/a.md: not_allowed"),
+        ([], ["x"], "x", "x: empty_allowed"),
+        (["**"], [], "/etc/passwd", "/etc/passwd: unsafe_path"),
+    ],
+)
+def test_explanations(allowed: list[str], forbidden: list[str], path: str, told: str) -> None:
+    """The pattern that decided is named, where one did."""
+    assert str(Pins.of(allowed, forbidden).explain(path)) == told
 
 
-def obvious(pattern: list[str], path: list[str]) -> bool:
+@pytest.mark.parametrize(
+    "twin",
+    ["straße/k", "STRASSE/k", "STRAẞE/K", "Stra\u017fse/k"],
+    ids=["sharp s", "SS", "capital", "long s"],
+)
+def test_forbidden_paths_have_no_letter_case_in_any_script(twin: str) -> None:
+    """What a disk that folds case takes for the forbidden path is forbidden."""
+    assert Pins.of(["**"], ["straße"]).rule(twin) == "forbidden"
+
+
+@pytest.mark.parametrize(
+    "path", ["K:x", "\udcff", "a/\ud800/b"], ids=["drive after NFC", "a stray byte", "half a character"]
+)
+def test_paths_that_cannot_be_judged(path: str) -> None:
+    """Refused whatever is allowed."""
+    assert Pins.of(["**"]).rule(path) == "unsafe_path"
+
+
+def test_no_file_name_can_stall_the_matcher() -> None:
+    """Blocks between wildcards are tried once: a pattern of many wildcards against a path of many names ends."""
+    pins = Pins.of(["**/a/**/a/**/a/**/a/**/a/**/b*a*a*a*a*a*c"])
+    assert pins.rule("a/" * 2000 + "b" + "a" * 2000) == "not_allowed"
+
+
+names = st.text(alphabet="abA.é", min_size=1, max_size=3)
+pattern_names = names | st.sampled_from(["*", "**", "**", "a*", "*b", "a*b*a", "*a*"])
+patterns = st.builds(
+    str.__add__, st.lists(pattern_names, min_size=1, max_size=5).map("/".join), st.sampled_from(["", "/"])
+)
+wild_names = names | st.sampled_from(["", "..", "~", "\x00", "a\\b", "A\u0301", "c:", "aabba"])
+paths = st.builds(
+    str.__add__, st.sampled_from(["", "/", "./"]), st.lists(wild_names, max_size=6).map("/".join)
+)
+
+
+def obvious(pattern: list[str], path: list[str], *, directory: bool) -> bool:
     """Segment by segment, trying everything."""
     if not pattern:
-        return True  # what lies below a match is matched too
-    if pattern[0] == "**":
-        rest = pattern[1:]
-        return (not rest and bool(path)) or any(
-            obvious(rest, path[at:]) for at in range(len(path) + 1) if rest
-        )
+        return bool(path) or not directory  # what lies below a match is matched too
+    first, rest = pattern[0], pattern[1:]
+    if first == "**" and not rest:
+        return bool(path)
+    if first == "**":
+        return any(obvious(rest, path[at:], directory=directory) for at in range(len(path) + 1))
     if not path:
         return False
-    one = re.fullmatch(".*".join(map(re.escape, pattern[0].split("*"))), path[0], re.DOTALL)
-    return one is not None and obvious(pattern[1:], path[1:])
+    one = re.fullmatch(".*".join(map(re.escape, re.split(r"\*+", first))), path[0], re.DOTALL)
+    return one is not None and obvious(rest, path[1:], directory=directory)
 
 
-@given(patterns, st.lists(segments, min_size=1, max_size=5).map("/".join))
-def test_against_the_obvious_matcher(pattern: str, path: str) -> None:
-    """No pattern allows more or less than it says."""
-    if normal_path(pattern) is None or normal_path(path) is None:
+def reference(allowed: list[str], forbidden: list[str], path: str) -> bool:
+    """Whether a path is allowed, as slowly and plainly as it can be said."""
+    steps: list[str] = []
+    nfc = unicodedata.normalize("NFC", path)
+    if path.startswith(("/", "~")) or re.match("[A-Za-z]:", nfc) or re.search(r"[\x00-\x1f\x7f\\]", path):
+        return False
+    for name in nfc.split("/"):
+        if name == "..":
+            return False
+        steps += [name] if name not in ("", ".") else []
+
+    def matches(pattern: str, spelling: Callable[[str], str]) -> bool:
+        wanted = [name for name in unicodedata.normalize("NFC", pattern).split("/") if name not in ("", ".")]
+        spelled = [[spelling(name) for name in names] for names in (wanted, steps)]
+        return obvious(*spelled, directory=pattern.endswith("/"))
+
+    if not steps or any(matches(pattern, str.casefold) for pattern in forbidden):
+        return False
+    return any(matches(pattern, str) for pattern in allowed)
+
+
+@settings(max_examples=1000)
+@given(st.lists(patterns, max_size=3), st.lists(patterns, max_size=2), paths)
+def test_against_the_obvious_matcher(allowed: list[str], forbidden: list[str], path: str) -> None:
+    """No path is ever allowed that resolves outside the allowed set, and none inside it is refused."""
+    if any(normal_path(pattern) is None for pattern in (*allowed, *forbidden)):
         return
-    nfc = unicodedata.normalize
-    expected = obvious(str(normal_path(pattern)).split("/"), nfc("NFC", str(normal_path(path))).split("/"))
-    assert (path in Pins.of([pattern])) == expected
+    pins = Pins.of(allowed, forbidden)
+    assert (path in pins) == reference(allowed, forbidden, path)
+    assert pins.explain(path).rule == pins.rule(path)

@@ -12,25 +12,29 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from accordance.errors import InvalidPattern
 
 Ruling: TypeAlias = Literal["allowed", "forbidden", "not_allowed", "empty_allowed", "unsafe_path"]
 
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f\\]|^[/~]|^[A-Za-z]:")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]|^[/~]|^[A-Za-z]:")
+_UNTIDY = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)")  # an empty segment, `.` or `..`
+_STARS = re.compile(r"\*+")
+_DIRECTORIES = r"(?:[^/]++/)"
 
 
 def normal_path(path: str) -> str | None:
     """The one spelling of a path below the root, or None when it is unsafe to judge."""
-    if not path or _UNSAFE.search(path):
+    spelled = path if path.isascii() else unicodedata.normalize("NFC", path)
+    if _UNSAFE.search(spelled):
         return None
-    segments = [
-        segment for segment in unicodedata.normalize("NFC", path).split("/") if segment not in ("", ".")
-    ]
+    if not _UNTIDY.search(spelled):
+        return spelled
+    segments = [segment for segment in spelled.split("/") if segment not in ("", ".")]
     return None if ".." in segments or not segments else "/".join(segments)
 
 
@@ -42,33 +46,71 @@ def normal_pattern(pattern: str) -> str:
     return f"{path}/" if pattern.endswith("/") else path
 
 
+def folded(path: str) -> str:
+    """A path in no letter case, as a disk that folds case compares it."""
+    return path.lower() if path.isascii() else unicodedata.normalize("NFC", path.casefold())
+
+
 def _regex(pattern: str) -> str:
-    """Translate one normal pattern; segment by segment, so that `**` can stand for none."""
+    """Translate one normal pattern, block by block: the blocks are the segments between two `**`.
+
+    Each block is taken where it fits first and never tried again (an atomic group), which loses nothing, because what follows
+    may begin anywhere after it. So matching takes linear time whatever the pattern, and no file name can stall it.
+    """
     *directories, last = pattern.removesuffix("/").split("/")
-    parts = [r"(?:[^/]+/)*" if name == "**" else f"{_segment(name)}/" for name in directories]
+    parts, block = [""], ""
+    for name in directories:
+        if name == "**":
+            parts[-1] += block
+            parts.append(_DIRECTORIES + "*?")
+            block = ""
+        else:
+            block += _segment(name) + "/"
     if last == "**":
-        return "".join(parts) + ".+"
+        parts[-1] += block
+        return _atoms(parts) + ".+"
     below = "/.+" if pattern.endswith("/") else "(?:/.+)?"
-    return "".join(parts) + _segment(last) + below
+    parts[-1] += block + _segment(last) + below
+    return _atoms(parts)
+
+
+def _atoms(parts: list[str]) -> str:
+    return parts[0] + "".join(f"(?>{part})" for part in parts[1:-1]) + "".join(parts[1:][-1:])
 
 
 def _segment(name: str) -> str:
-    return r"[^/]*".join(re.escape(piece) for piece in re.split(r"\*+", name))
+    """One segment; each piece between two stars is taken where it fits first, the last one at the segment's end."""
+    first, *pieces = (re.escape(piece) for piece in _STARS.split(name))
+    if not pieces:
+        return first
+    *middle, last = pieces
+    return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + f"[^/]*{last}(?![^/])"
 
 
 @lru_cache(maxsize=256)
-def _compile(patterns: tuple[str, ...], flags: re.RegexFlag) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{_regex(pattern)})" for pattern in patterns), flags)
+def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{_regex(pattern)})" for pattern in patterns), re.DOTALL)
+
+
+class Explanation(NamedTuple):
+    """Why a path may or may not be touched: the rule that decided, and the pattern where one did."""
+
+    path: str
+    rule: str
+    pattern: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.rule}" + (f" by {self.pattern}" if self.pattern else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """Compiled pins: ask `rule(path)` or simply `path in pins`."""
+    """Compiled pins: ask `rule(path)`, `explain(path)` or simply `path in pins`."""
 
     allowed: tuple[str, ...]
     forbidden: tuple[str, ...]
-    _allowed: re.Pattern[str] | None
-    _forbidden: re.Pattern[str] | None
+    _allowed: re.Pattern[str] | None = field(repr=False, compare=False)
+    _forbidden: re.Pattern[str] | None = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, allowed: Iterable[str], forbidden: Iterable[str] = ()) -> Pins:
@@ -78,23 +120,36 @@ class Pins:
         return cls(
             allow,
             forbid,
-            _compile(allow, re.DOTALL) if allow else None,
-            _compile(forbid, re.DOTALL | re.IGNORECASE) if forbid else None,
+            _compile(allow) if allow else None,
+            _compile(tuple(map(folded, forbid))) if forbid else None,
         )
 
     def rule(self, path: str) -> Ruling:
         """Which rule decides about a path."""
         normal = normal_path(path)
-        if normal is None:
-            return "unsafe_path"
+        return "unsafe_path" if normal is None else self.rule_of_normal(normal)
+
+    def rule_of_normal(self, normal: str) -> Ruling:
+        """The same for a path that is known to be normal, without looking at its spelling again."""
         if self._allowed is None:
             return "empty_allowed"
-        if self._forbidden and self._forbidden.fullmatch(normal):
+        if self._forbidden and self._forbidden.fullmatch(folded(normal)):
             return "forbidden"
         return "allowed" if self._allowed.fullmatch(normal) else "not_allowed"
 
+    def explain(self, path: str) -> Explanation:
+        """The rule that decides about a path, and the first pattern that made it so."""
+        rule, normal = self.rule(path), normal_path(path) or ""
+        if rule == "forbidden":
+            return Explanation(path, rule, _first(self.forbidden, folded(normal), folded))
+        return Explanation(path, rule, _first(self.allowed, normal, str) if rule == "allowed" else None)
+
     def __contains__(self, path: str) -> bool:
         return self.rule(path) == "allowed"
+
+
+def _first(patterns: tuple[str, ...], path: str, spelling: Callable[[str], str]) -> str | None:
+    return next((one for one in patterns if _compile((spelling(one),)).fullmatch(path)), None)
 
 
 def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]:
@@ -104,4 +159,4 @@ def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]
 
 
 def _comparable(pattern: str) -> str:
-    return (normal_path(pattern) or pattern).casefold()
+    return folded(normal_path(pattern) or pattern)

@@ -1,0 +1,71 @@
+"""The judge: from what the gates found, and how the task stands, to one verdict. Pure, so it can be recomputed for ever.
+
+The order of judgement is the order of `Gate`. The first gate with a finding leads: its reason is the verdict's, and the
+ladder is asked about it. All other findings are reported too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from accordance.domain.escalation import Level, Standing, Step, next_step, times_running
+from accordance.domain.findings import Finding, Gate, Result, in_order
+from accordance.domain.verdict import Checks, Outcome, Verdict
+
+REJECTING: Final = frozenset((Gate.SCHEMA, Gate.CONSTITUTION, Gate.POLICY, Gate.SCOPE))
+"""What these gates refuse is not work that needs another try, but something that must not be taken."""
+
+ASKING: Final = "NEED_INPUT_REQUIRED"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What came before: how the task stands, and how its earlier attempts failed, oldest first."""
+
+    standing: Standing
+    earlier: Sequence[str] = ()  # signatures of verdicts
+
+
+def judge(results: Iterable[Result], history: History) -> Verdict:
+    """One verdict from one result of every gate. Raises GateNotRun."""
+    ordered = in_order(results)
+    findings = tuple(finding for result in ordered for finding in result.findings)
+    checks = _checks(ordered)
+    if not findings:
+        return Verdict(outcome=Outcome.DONE, checks=checks)
+    lead = findings[0]
+    step = _step(lead, history)
+    return Verdict(
+        outcome=_outcome(lead.gate, step),
+        checks=checks,
+        findings=findings,
+        reason_code=lead.code,
+        step=step,
+        uses_attempt=lead.gate is not Gate.NEED_INPUT,
+    )
+
+
+def _checks(results: tuple[Result, ...]) -> Checks:
+    passed = {result.gate: result.passed for result in results}
+    return Checks(
+        schema_valid=passed[Gate.SCHEMA],
+        scope_clean=passed[Gate.SCOPE],
+        tests_passed=passed[Gate.TESTS],
+        artifacts_complete=passed[Gate.EVIDENCE],
+        changed_files_match=passed[Gate.FILE_MATCH],
+    )
+
+
+def _step(lead: Finding, history: History) -> Step:
+    """Where the ladder leads. A question goes to a person, whatever reason the agent gives for asking."""
+    count = times_running(history.earlier, lead.signature)
+    reason = ASKING if lead.gate is Gate.NEED_INPUT else lead.code
+    return next_step(reason, replace(history.standing, same_error_count=count))
+
+
+def _outcome(gate: Gate, step: Step) -> Outcome:
+    if gate in REJECTING:
+        return Outcome.REJECT
+    return Outcome.RETRY if step.level is Level.RETRY else Outcome.ESCALATE

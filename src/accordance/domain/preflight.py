@@ -1,0 +1,131 @@
+"""Preflight: a task is looked at before any agent runs. PREFLIGHT_FAILED names every reason, not the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from accordance.contracts.catalogue.task import TaskInput, is_self_test
+from accordance.contracts.pins import Pins
+from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.case import scope_of
+from accordance.domain.findings import listed
+from accordance.domain.inheritance import beyond
+from accordance.domain.roles import ROLES, Role
+from accordance.errors import GateNotRun, InvalidPattern, UnknownRole
+
+CODE: Final = "PREFLIGHT_FAILED"
+Part: TypeAlias = Literal["contract", "role", "pins", "files", "tests", "model", "executor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason why a task cannot be started: which part of it is wrong, and how."""
+
+    part: Part
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How a task is about to be started, and what is known about that."""
+
+    runnable: Mapping[str, str]  # for each test command why it cannot be run, or ""
+    model: str | None = None
+    executor: str | None = None
+    parent: Pins | None = None  # the pins of the task it is a part of
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What came of it."""
+
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def reason_code(self) -> str | None:
+        """PREFLIGHT_FAILED, or None when the task may start."""
+        return CODE if self.reasons else None
+
+    def __bool__(self) -> bool:
+        return not self.reasons
+
+
+def preflight(
+    task: Accepted[TaskInput] | Rejected, start: Start, roles: Mapping[str, Role] = ROLES
+) -> Preflight:
+    """Every reason why this task must not start. Raises GateNotRun if nobody tried one of its test commands."""
+    if isinstance(task, Rejected):
+        return Preflight(tuple(Reason("contract", str(violation)) for violation in task.violations))
+    role = roles.get(task.value.role)
+    if role is None:
+        return Preflight((Reason("role", str(UnknownRole(task.value.role, roles))),))
+    return Preflight(
+        (
+            *_pins_lie_within_the_parents(task.value, start),
+            *_files_are_in_scope(task.value, role),
+            *_role_can_write(task.value, role),
+            *_tests_are_there(task.value, role),
+            *_tests_can_be_run(task.value, start),
+            *_is_allowed("model", start.model, task.value.allowedModels),
+            *_is_allowed("executor", start.executor, task.value.allowedExecutors),
+        )
+    )
+
+
+def _pins_lie_within_the_parents(task: TaskInput, start: Start) -> Iterator[Reason]:
+    """A child may reach nothing its parent cannot."""
+    if start.parent is None:
+        return
+    try:
+        path = beyond(Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), start.parent)
+    except InvalidPattern as fault:
+        yield Reason("pins", str(fault))
+        return
+    if path is not None:
+        yield Reason("pins", f"they allow {path}, which the parent task's pins do not")
+
+
+def _files_are_in_scope(task: TaskInput, role: Role) -> Iterator[Reason]:
+    """Every file the task expects to be touched may be touched, by its pins and by its role."""
+    scope = scope_of(task, role)
+    for path in task.files or ():
+        found = scope.explain(path)
+        if found.rule != "allowed":
+            yield Reason("files", str(found))
+
+
+def _role_can_write(task: TaskInput, role: Role) -> Iterator[Reason]:
+    """A task that names files has a role that writes."""
+    if task.files and not role.write.allowed:
+        yield Reason("role", f"{role.name} writes nothing, but the task names files: {listed(task.files)}")
+
+
+def _tests_are_there(task: TaskInput, role: Role) -> Iterator[Reason]:
+    """A role whose work must be tested has a test that is not only a self-test."""
+    tests = task.allowedTests or []
+    if role.tests_required and not tests:
+        yield Reason("tests", f"allowedTests is empty, and the work of {role.name} must be tested")
+    elif role.tests_required and all(map(is_self_test, tests)):
+        yield Reason("tests", f"only a self-test: {listed(tests)}")
+
+
+def _tests_can_be_run(task: TaskInput, start: Start) -> Iterator[Reason]:
+    """Every test command can be started on this machine."""
+    for command in dict.fromkeys(task.allowedTests or ()):
+        if command not in start.runnable:
+            raise GateNotRun(f"nobody tried whether this test can be run: {command}")
+        if why_not := start.runnable[command]:
+            yield Reason("tests", f"{command}: {why_not}")
+
+
+def _is_allowed(
+    part: Literal["model", "executor"], used: str | None, allowed: list[str] | None
+) -> Iterator[Reason]:
+    """Who is to do the work is among those the task allows."""
+    if used is not None and allowed is not None and used not in allowed:
+        yield Reason(part, f"{used} is not among those allowed: {listed(allowed)}")

@@ -1,0 +1,87 @@
+"""Scope: what a task may touch, which is its pins, narrowed by what its role may write, wherever links lead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from accordance.contracts.pins import Explanation, Pins, Ruling, folded, normal_path
+
+ScopeRule: TypeAlias = Ruling | Literal["role_deny", "role_not_allowed"]
+
+MAX_HOPS: Final = 40  # as many links as Linux follows in one path
+GIT: Final = Pins.of(["**"], ["**/.git"])  # git's own files belong to no task
+_BY_ROLE: Final[Mapping[Ruling, ScopeRule]] = MappingProxyType(
+    {
+        "allowed": "allowed",
+        "forbidden": "role_deny",
+        "not_allowed": "role_not_allowed",
+        "empty_allowed": "role_not_allowed",
+        "unsafe_path": "unsafe_path",
+    }
+)
+_NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The task's pins and, where the role has limits, the role's: a path must be allowed by both."""
+
+    pins: Pins
+    role: Pins | None = None
+
+    def rule(self, path: str, links: Mapping[str, str] = _NO_LINKS) -> ScopeRule:
+        """Which rule decides about a path. Where links lead elsewhere, both ends are judged."""
+        rule = self._rule(path)
+        if rule != "allowed" or not links:
+            return rule
+        real = real_path(path, links)
+        return "unsafe_path" if real is None else self._rule(real)
+
+    def explain(self, path: str, links: Mapping[str, str] = _NO_LINKS) -> Explanation:
+        """The rule that decides about a path, and the first pattern that made it so."""
+        rule = self.rule(path, links)
+        if rule == "unsafe_path":
+            return Explanation(path, rule)
+        end = path if self._rule(path) != "allowed" else real_path(path, links) or path
+        judges = (self.pins, GIT, self.role or GIT)
+        refusals = (found for pins in judges if (found := pins.explain(end)).rule != "allowed")
+        return Explanation(path, rule, next(refusals, self.pins.explain(end)).pattern)
+
+    def _rule(self, path: str) -> ScopeRule:
+        normal = normal_path(path)
+        if normal is None:
+            return "unsafe_path"
+        by_pins = self.pins.rule_of_normal(normal)
+        if by_pins != "allowed":
+            return by_pins
+        if ".git" in folded(normal) and normal not in GIT:
+            return "forbidden"
+        return _BY_ROLE[self.role.rule_of_normal(normal)] if self.role else "allowed"
+
+
+def real_path(path: str, links: Mapping[str, str]) -> str | None:
+    """Where a path leads when every link on the way is followed; None if that is outside, or nowhere."""
+    todo = path.split("/")[::-1]
+    done: list[str] = []
+    hops = 0
+    while todo:
+        name = todo.pop()
+        if name in ("", "."):
+            continue
+        if name == "..":
+            if not done:
+                return None
+            done.pop()
+            continue
+        target = links.get("/".join((*done, name)))
+        if target is None:
+            done.append(name)
+            continue
+        hops += 1
+        if target.startswith("/") or hops > MAX_HOPS:
+            return None
+        todo += target.split("/")[::-1]
+    return normal_path("/".join(done))

@@ -1,0 +1,101 @@
+"""The terms of a verdict: what it rests on beside task, submission and facts. Written down with them, it can be recomputed.
+
+terms = terms_from(json)
+verdict_on(case_under(terms, task, submission, facts, links), terms.history)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from accordance.contracts.catalogue.task import TaskInput
+from accordance.contracts.jsonpath import JsonObject
+from accordance.domain.case import Breach, Budget, Case, Submission, Usage, scope_of
+from accordance.domain.escalation import Standing
+from accordance.domain.facts import AttemptFacts
+from accordance.domain.judging import History
+from accordance.domain.roles import Role, role_from
+from accordance.errors import InvalidTerms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """By which role's policy, within which budget, after which history an attempt is judged, and what it was seen to use."""
+
+    role: Role
+    history: History
+    usage: Usage = field(default_factory=Usage)
+    budget: Budget = field(default_factory=Budget)
+    breaches: tuple[Breach, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """The same in plain values."""
+
+    role: str
+    policy: JsonObject
+    standing: Standing
+    earlier: tuple[str, ...]
+    usage: Usage
+    budget: Budget
+    breaches: tuple[Breach, ...]
+
+
+_WRITTEN: Final = TypeAdapter(_Written)
+_NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def terms_to_json(terms: Terms) -> bytes:
+    """The terms as JSON."""
+    written = _Written(
+        role=terms.role.name,
+        policy=terms.role.policy(),
+        standing=terms.history.standing,
+        earlier=tuple(terms.history.earlier),
+        usage=terms.usage,
+        budget=terms.budget,
+        breaches=terms.breaches,
+    )
+    return _WRITTEN.dump_json(written, indent=1)
+
+
+def terms_from(raw: bytes | str) -> Terms:
+    """The terms, read again. Raises InvalidTerms or InvalidRole."""
+    try:
+        written = _WRITTEN.validate_json(raw)
+    except ValidationError as fault:
+        raise InvalidTerms(f"these are no terms of a verdict: {fault.errors()[0]['msg']}") from None
+    return Terms(
+        role=role_from(written.role, written.policy),
+        history=History(written.standing, written.earlier),
+        usage=written.usage,
+        budget=written.budget,
+        breaches=written.breaches,
+    )
+
+
+def case_under(
+    terms: Terms,
+    task: TaskInput,
+    submission: Submission,
+    facts: AttemptFacts,
+    links: Mapping[str, str] = _NO_LINKS,
+) -> Case:
+    """The case as it stands under these terms."""
+    return Case(
+        task=task,
+        role=terms.role,
+        scope=scope_of(task, terms.role),
+        submission=submission,
+        facts=facts,
+        usage=terms.usage,
+        budget=terms.budget,
+        breaches=terms.breaches,
+        links=links,
+    )

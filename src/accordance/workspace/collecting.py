@@ -1,0 +1,105 @@
+"""Collecting every fact about one attempt, in the order that keeps them true.
+
+Call it when the agent's processes are gone: first the tree is read, then the tests run on a copy of what was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from accordance.domain.facts import AttemptFacts, Snapshot
+from accordance.workspace.clone import Workspace
+from accordance.workspace.difference import difference
+from accordance.workspace.errors import IsolationUnavailable
+from accordance.workspace.evidence import Said, look_at_evidence
+from accordance.workspace.ignoring import BaseRules
+from accordance.workspace.isolation import Limits, Room
+from accordance.workspace.patching import ReadablePatch, readable_patch
+from accordance.workspace.probing import AUTO, level_for
+from accordance.workspace.snapshot import Reach, StatCache, take_snapshot
+from accordance.workspace.steering import steering_files
+from accordance.workspace.testing import lay_out, run_tests, without
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How facts are collected: how far the walk goes, and how tests are run."""
+
+    isolation: str = AUTO
+    limits: Limits = field(default_factory=Limits)
+    readable: tuple[Path, ...] = ()  # folders the tests need, read only
+    carry: tuple[str, ...] = ()  # ignored folders of the workspace the tests need
+    appears_at: Path | None = None  # where the copy shows itself to the tests, for isolation that can move it
+    environment: Mapping[str, str] = field(default_factory=dict)
+    reach: Reach = field(default_factory=Reach)
+    cache: StatCache | None = None
+    tell: Callable[[str], object] = str  # is told what is being done
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The facts, and what they were made from."""
+
+    facts: AttemptFacts
+    before: Snapshot
+    after: Snapshot
+    patch: ReadablePatch
+    logs: tuple[Path, ...] = ()
+
+    @property
+    def links(self) -> dict[str, str]:
+        """The links that stood in the base, by path: a changed path may run through one."""
+        return self.before.links
+
+
+def base_snapshot(workspace: Workspace, cache: StatCache | None = None) -> Snapshot:
+    """The tree before the attempt: of the fresh clone, or of the base's files for work that was done elsewhere."""
+    return take_snapshot(workspace.pristine or workspace.work, cache=cache)
+
+
+def collect(
+    workspace: Workspace, before: Snapshot, scratch: Path, said: Said, setting: Setting | None = None
+) -> Collected:
+    """Find out what changed, look at the evidence, run the tests. `scratch` is a new folder the agent cannot reach.
+
+    Side effects: writes below `scratch` and, for the patch, in the workspace's private git directory; runs the tests.
+    """
+    setting = setting or Setting()
+    setting.tell("reading the tree")
+    after = take_snapshot(workspace.work, cache=setting.cache, reach=setting.reach)
+    began_here = workspace.pristine is None or not workspace.commit
+    changes = difference(
+        before, after, evidence=said.folder, ignored=BaseRules(workspace), internals_known=began_here
+    )
+    setting.tell("looking at the change and the evidence")
+    patch = readable_patch(workspace, changes)
+    facts = AttemptFacts(
+        workspace.commit,
+        changes,
+        steering=steering_files(changes),
+        evidence=look_at_evidence(workspace, said, after, changes, patch),
+    )
+    collected = Collected(facts, before, after, patch)
+    return _tested(workspace, collected, scratch, said, setting) if said.tests else collected
+
+
+def _tested(
+    workspace: Workspace, collected: Collected, scratch: Path, said: Said, setting: Setting
+) -> Collected:
+    """Run the tests on a copy of what was read."""
+    facts = collected.facts
+    try:
+        level = level_for(setting.isolation)
+    except IsolationUnavailable as error:
+        return replace(collected, facts=replace(facts, isolation_missing=str(error)))
+    room = Room(scratch / "room", setting.appears_at, setting.readable, setting.environment)
+    setting.tell(f"copying the tree for tests, isolated by {level}")
+    judged = without(collected.after, said.folder)
+    lay_out(workspace, judged, facts.changes, room.work, carry=setting.carry)
+    done = run_tests(
+        said.tests, room, scratch / "runs", level=level, limits=setting.limits, tell=setting.tell
+    )
+    facts = replace(facts, runs=done.runs, tests_changed=done.changed, isolation=level)
+    return replace(collected, facts=facts, logs=done.logs)

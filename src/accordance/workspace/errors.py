@@ -1,0 +1,69 @@
+"""What can go wrong while facts are collected. A fact that cannot be collected is an error, never a pass.
+
+AccordanceError
++-- WorkspaceError
+    +-- GitFailed             git said no; carries its words
+    +-- UnknownBase           the base commit is not in the repository
+    +-- UnsafeName            a task id that could be a path
+    +-- WorkspaceChanging     something was still writing while the tree was read
+    +-- IsolationUnavailable  the wished level of isolation cannot be had here
+    +-- BundleBroken          an evidence bundle that does not agree with its manifest or signature
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accordance.domain.facts import IsolationProbe
+from accordance.errors import AccordanceError
+
+
+class WorkspaceError(AccordanceError):
+    """Facts could not be collected."""
+
+
+class GitFailed(WorkspaceError):
+    """Git ended with an error."""
+
+    def __init__(self, command: Sequence[str], code: int, said: str) -> None:
+        super().__init__(tuple(command), code, said)
+        self.command = tuple(command)
+        self.code = code
+        self.said = said
+
+    def __str__(self) -> str:
+        said = " ".join(self.said.split())[:500] or "nothing"
+        return f"git {' '.join(self.command)} ended with {self.code}, saying: {said}"
+
+
+class UnknownBase(WorkspaceError):
+    """There is no such commit to start from."""
+
+
+class UnsafeName(WorkspaceError):
+    """A name that would leave its folder if it were used as a path."""
+
+
+class WorkspaceChanging(WorkspaceError):
+    """A file changed while it was read: something is still running in the workspace."""
+
+
+class BundleBroken(WorkspaceError):
+    """An evidence bundle whose files, manifest or signature do not agree."""
+
+
+class IsolationUnavailable(WorkspaceError):
+    """The command was not run, because it could not be isolated as wished."""
+
+    def __init__(self, wish: str, probe: IsolationProbe) -> None:
+        super().__init__(wish, probe)
+        self.wish = wish
+        self.probe = probe
+
+    def __str__(self) -> str:
+        tried = "; ".join(f"{found.level}: {found.detail}" for found in self.probe.levels if not found.works)
+        remedies = " or ".join(dict.fromkeys(found.remedy for found in self.probe.levels if found.remedy))
+        return (
+            f"this machine cannot isolate commands ({tried}), so nothing was run; {remedies}, "
+            "or set isolation to rlimit to accept that commands run with your own rights"
+        )

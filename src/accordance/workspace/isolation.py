@@ -1,0 +1,204 @@
+"""Keeping a command apart: what it may see, what it may write, how much it may use, and with which means.
+
+bwrap       own mounts, processes, network and loopback; only system folders and what is named is there at all
+landlock    the same folders by kernel rules; no sockets; signals and ptrace end at its border
+rlimit      limits only, by explicit wish: the command has the user's own rights
+
+Started by root, the command becomes `nobody`; at the landlock level only if `nobody` can reach the interpreter, else it
+stays root without any capability. Whoever stays who they were can, at that level, still change modes and times of their
+own files elsewhere, for Landlock has no say in these; contents and names cannot be touched, and nothing there be read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from accordance.domain.facts import IsolationLevel
+from accordance.workspace.inside import confine
+from accordance.workspace.inside.keeper import threads_of
+
+NOBODY: Final = 65534
+SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store")
+_DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_DEFAULT_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
+_INTERNET_AND_LOCAL: Final = (
+    1,
+    2,
+    10,
+    16,
+)  # unix, inet, inet6, netlink: all of them private in a network of its own
+_PYTHON: Final = os.path.realpath(sys.executable)
+_LAST_STEP: Final = Path(confine.__file__).read_text("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a command may use."""
+
+    seconds: float = 600
+    memory_bytes: int = 8 << 30
+    processes: int = 512
+    output_bytes: int = 16 << 20
+    file_bytes: int = 2 << 30  # of any one file
+    disk_bytes: int = 8 << 30  # of all files together
+    scratch_bytes: int = 512 << 20  # of each folder that lives in memory
+    open_files: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where a command runs: a folder of its own, with `work`, `home` and `tmp` in it."""
+
+    folder: Path
+    appears_at: Path | None = None  # where `work` shows itself, for means that can move it
+    readable: tuple[Path, ...] = ()  # further folders to be seen, read only
+    environment: Mapping[str, str] = field(default_factory=dict)  # what the command is told beyond the usual
+
+    @property
+    def work(self) -> Path:
+        """The tree the command works on."""
+        return self.folder / "work"
+
+    def prepare(self, level: IsolationLevel) -> None:
+        """Make the folders, and give them to whoever the command will be."""
+        for place in (self.folder, self.work, self.folder / "home", self.folder / "tmp"):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        user = sandbox_user(self, level)
+        if user is not None:
+            for directory, folders, files in os.walk(self.folder):
+                for name in (*folders, *files, "."):
+                    os.chown(os.path.join(directory, name), user, user, follow_symlinks=False)  # noqa: PTH118 - texts
+
+
+def sandbox_user(room: Room, level: IsolationLevel) -> int | None:
+    """Whom a command started by root becomes; None where it stays who it is."""
+    if os.geteuid() != 0 or not level.confines:
+        return None
+    needed = (os.fspath(room.folder), *_own_places(room))
+    return NOBODY if level is IsolationLevel.BWRAP or all(map(_reached_by_all, needed)) else None
+
+
+def _reached_by_all(place: str) -> bool:
+    return all(parent.stat().st_mode & 0o001 for parent in Path(place).parents)
+
+
+def _own_places(room: Room) -> tuple[str, ...]:
+    """What must be seen beside the system: this interpreter, its environment, and what was named."""
+    own = (sys.prefix, sys.base_prefix, *map(os.fspath, room.readable))
+    return tuple(dict.fromkeys((*map(os.path.realpath, own), *own)))
+
+
+def visible(room: Room) -> tuple[str, ...]:
+    """Every folder a command can read."""
+    return (*SYSTEM, *_own_places(room))
+
+
+def environment(room: Room, level: IsolationLevel) -> dict[str, str]:
+    """A clean environment: nothing of ours gets through but the folders of the search path that can be seen."""
+    seen = visible(room)
+    wanted = (os.path.join(sys.prefix, "bin"), *os.environ.get("PATH", "").split(":"), *_DEFAULT_PATH)  # noqa: PTH118
+    path = [place for place in wanted if _below(place, seen)]
+    work = room.appears_at if room.appears_at and level is IsolationLevel.BWRAP else room.work
+    return {
+        "PATH": ":".join(dict.fromkeys(path)),
+        "HOME": os.fspath(room.folder / "home"),
+        "TMPDIR": os.fspath(room.folder / "tmp"),
+        "PWD": os.fspath(work),
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "USER": "nobody",
+        "LOGNAME": "nobody",
+        "CI": "true",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "ACCORDANCE_ISOLATION": level.value,
+        **room.environment,
+    }
+
+
+def _below(place: str, roots: Sequence[str]) -> bool:
+    return any(place == root or place.startswith(f"{root}/") for root in roots)
+
+
+def argv(command: str, room: Room, level: IsolationLevel, limits: Limits) -> list[str]:
+    """The whole command line that keeps `command` apart at this level."""
+    moved = room.appears_at if room.appears_at and level is IsolationLevel.BWRAP else room.work
+    user = sandbox_user(room, level)
+    plan = {
+        "command": command,
+        "directory": os.fspath(moved),
+        "user": user,
+        "powerless": level.confines,
+        "landlock": level is IsolationLevel.LANDLOCK,
+        "readable": [*_readable(room, level), "/proc"],
+        "writable": [os.fspath(room.folder), *_DEVICES],
+        "families": _families(level),
+        "limits": _kernel_limits(limits, os.getuid() if user is None else user),
+    }
+    last_step = [_PYTHON, "-I", "-S", "-c", _LAST_STEP, json.dumps(plan)]
+    return [*_bubblewrap(room, limits), *last_step] if level is IsolationLevel.BWRAP else last_step
+
+
+def _readable(room: Room, level: IsolationLevel) -> Sequence[str]:
+    """What Landlock lets through. A command that stays root gets nothing of /etc that is not for everybody."""
+    places = visible(room)
+    if os.geteuid() != 0 or sandbox_user(room, level) is not None:
+        return places
+    public = [os.fspath(place) for place in Path("/etc").iterdir() if place.lstat().st_mode & 0o004]
+    return [*(place for place in places if place != "/etc"), *public]
+
+
+def _families(level: IsolationLevel) -> tuple[int, ...] | None:
+    """Which sockets may be opened; None where no filter is used."""
+    if not level.confines:
+        return None
+    return _INTERNET_AND_LOCAL if level is IsolationLevel.BWRAP else ()
+
+
+def _kernel_limits(limits: Limits, user: int) -> dict[str, int]:
+    return {
+        "CORE": 0,
+        "CPU": round(limits.seconds) + 5,
+        "DATA": limits.memory_bytes,
+        "FSIZE": limits.file_bytes,
+        "NOFILE": limits.open_files,
+        "NPROC": threads_of(user) + limits.processes,
+    }
+
+
+def _bubblewrap(room: Room, limits: Limits) -> list[str]:
+    """A file system made of what is named, and nothing shared but the kernel."""
+    made = [
+        shutil.which("bwrap") or "bwrap",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-ipc",
+        "--unshare-uts",
+    ]
+    made += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev"]
+    made += [] if os.geteuid() == 0 else ["--unshare-user"]
+    for scratch in ("/tmp", "/var/tmp", "/dev/shm"):  # noqa: S108 - names inside the sandbox
+        made += ["--perms", "1777", "--size", str(limits.scratch_bytes), "--tmpfs", scratch]
+    for place in SYSTEM:
+        made += ["--ro-bind-try", place, place]
+    made += _bound("--bind", os.fspath(room.folder))
+    if room.appears_at is not None:
+        made += _bound("--bind", os.fspath(room.work), os.fspath(room.appears_at))
+    for place in _own_places(room):
+        if not _below(place, SYSTEM):
+            made += _bound("--ro-bind-try", place)
+    return [*made, "--remount-ro", "/dev", "--remount-ro", "/", "--"]
+
+
+def _bound(how: str, source: str, target: str = "") -> list[str]:
+    """Bind a folder, and make the folders above it such that everybody can pass."""
+    target = target or source
+    above = [os.fspath(parent) for parent in reversed(Path(target).parents)][1:]
+    return [*(part for parent in above for part in ("--perms", "0755", "--dir", parent)), how, source, target]

@@ -1,0 +1,108 @@
+"""Files that can decide how a test run ends without being a test. A change to one of them is a fact of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from accordance.domain.facts import Change, ChangeSet, SteeringFile
+
+# Names, letter case aside, wherever they stand; what they steer.
+_BY_NAME: Final = {
+    "conftest.py": "pytest",
+    "pytest.ini": "pytest",
+    ".pytest.ini": "pytest",
+    "pytest.toml": "pytest",
+    "tox.ini": "tox and pytest",
+    "tox.toml": "tox",
+    "noxfile.py": "nox",
+    "setup.cfg": "pytest and setuptools",
+    "setup.py": "setuptools",
+    "pyproject.toml": "pytest, coverage and the build",
+    ".coveragerc": "coverage",
+    "sitecustomize.py": "Python",
+    "usercustomize.py": "Python",
+    "pyvenv.cfg": "Python",
+    ".env": "environment",
+    ".envrc": "environment",
+    "package.json": "npm scripts",
+    "package-lock.json": "npm",
+    ".npmrc": "npm",
+    ".yarnrc": "yarn",
+    ".yarnrc.yml": "yarn",
+    "tsconfig.json": "TypeScript",
+    "babel.config.js": "Babel",
+    ".babelrc": "Babel",
+    "makefile": "make",
+    "gnumakefile": "make",
+    "justfile": "just",
+    "taskfile.yml": "task",
+    "rakefile": "rake",
+    ".rspec": "rspec",
+    "phpunit.xml": "PHPUnit",
+    "phpunit.xml.dist": "PHPUnit",
+    "pom.xml": "Maven",
+    "build.gradle": "Gradle",
+    "build.gradle.kts": "Gradle",
+    "settings.gradle": "Gradle",
+    "gradle.properties": "Gradle",
+    "cargo.toml": "Cargo",
+    "build.rs": "Cargo",
+    "go.mod": "Go",
+    "go.work": "Go",
+    "cmakelists.txt": "CMake",
+    "ctestcustom.cmake": "CTest",
+    "dockerfile": "Docker",
+    ".gitattributes": "git",
+    ".gitmodules": "git",
+    "test.runsettings": "dotnet",
+    "directory.build.props": "dotnet",
+}
+_BY_PATTERN: Final = (
+    (
+        re.compile(r"(?:jest|vitest|vite|playwright|cypress|karma|ava|webpack|rollup)\.(?:config|conf)\.\w+"),
+        "JavaScript tests",
+    ),
+    (re.compile(r"\.mocharc(?:\.\w+)?"), "mocha"),
+    (re.compile(r"\.(?:nyc|c8)rc(?:\.\w+)?"), "JavaScript coverage"),
+    (re.compile(r".+\.pth"), "Python"),
+    (re.compile(r".+\.pyc"), "Python"),
+    (re.compile(r"__pycache__/.+"), "Python"),
+    (re.compile(r"(?:jest|vitest|test)[._-]setup\.\w+"), "JavaScript tests"),
+    (re.compile(r".+\.mk"), "make"),
+)
+_FOLDERS: Final = {
+    ".cargo": "Cargo",
+    ".mvn": "Maven",
+    "node_modules": "npm",
+    ".venv": "Python",
+    "venv": "Python",
+}
+_WORKFLOWS: Final = (".github/workflows/", ".gitlab-ci", ".circleci/")
+
+
+def steers(path: str) -> str:
+    """What a file at this path can steer, or nothing."""
+    *folders, name = path.casefold().split("/")
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    for pattern, steered in _BY_PATTERN:
+        if pattern.fullmatch(name):
+            return steered
+    for folder in folders:
+        if folder in _FOLDERS:
+            return _FOLDERS[folder]
+    return "continuous integration" if path.casefold().startswith(_WORKFLOWS) else ""
+
+
+def steering_files(changes: ChangeSet) -> tuple[SteeringFile, ...]:
+    """The changed files that steer a test run; either end of a rename counts, a deletion too."""
+    return tuple(_found(changes.changes))
+
+
+def _found(changes: Iterable[Change]) -> Iterable[SteeringFile]:
+    for change in changes:
+        for path in change.paths:
+            if steered := steers(path):
+                yield SteeringFile(path, steered, change.kind)

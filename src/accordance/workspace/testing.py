@@ -1,0 +1,135 @@
+"""The test run: every command by accordance itself, after the change, on a copy, in a clean environment.
+
+The copy holds what would be taken over: the base with the agent's changes, without what git ignores and without the agent's
+git directory. A prepared cache or a patched library in an ignored folder therefore decides nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from accordance.domain.facts import (
+    ChangeKind,
+    ChangeSet,
+    CommandRun,
+    Entry,
+    EntryKind,
+    IsolationLevel,
+    Snapshot,
+)
+from accordance.workspace.clone import Workspace
+from accordance.workspace.difference import difference
+from accordance.workspace.errors import WorkspaceChanging
+from accordance.workspace.git import Git
+from accordance.workspace.isolation import Limits, Room
+from accordance.workspace.names import name_of
+from accordance.workspace.running import run
+from accordance.workspace.snapshot import take_snapshot
+
+_MOST_NAMED: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TestRuns:
+    """What the tests showed, and what they themselves changed in their copy."""
+
+    __test__ = False  # the word means something else to pytest
+
+    runs: tuple[CommandRun, ...]
+    logs: tuple[Path, ...]
+    changed: tuple[str, ...] = ()
+
+
+def lay_out(
+    workspace: Workspace, after: Snapshot, changes: ChangeSet, target: Path, *, carry: Sequence[str] = ()
+) -> None:
+    """Copy the tree that is judged to `target`. `carry` names ignored folders the tests need (node_modules)."""
+    left_out = {path for change in changes.ignored for path in change.paths if not _below(path, carry)}
+    left_out.update(changes.special, changes.unreadable, (link.path for link in changes.escaping_links))
+    kept = {path: entry for path, entry in after.entries.items() if path not in left_out}
+    target.mkdir(parents=True)
+    for path in _folders(after, kept, changes):
+        (target / name_of(path)).mkdir(parents=True, exist_ok=True)
+    for path, entry in kept.items():
+        if entry.kind is EntryKind.SYMLINK:
+            (target / name_of(path)).symlink_to(name_of(entry.target))
+        elif entry.kind is EntryKind.FILE:
+            _copy(workspace.work / name_of(path), target / name_of(path), entry.mode, entry.sha256)
+    if workspace.commit:
+        _give_history(workspace, target)
+
+
+def _folders(after: Snapshot, kept: Mapping[str, Entry], changes: ChangeSet) -> set[str]:
+    """The folders of what is kept, and those that were empty all along."""
+    filled = {path.rpartition("/")[0] for path in after.entries}
+    new = {change.path for change in changes.directories if change.kind is ChangeKind.ADDED}
+    folders = {path for path, entry in kept.items() if entry.kind is EntryKind.DIRECTORY}
+    files = kept.keys() - folders
+    return {path.rpartition("/")[0] for path in files} | (folders - filled - new)
+
+
+def without(snapshot: Snapshot, folder: str) -> Snapshot:
+    """The snapshot without one folder: evidence is no part of what is tested, nor are the folders made for it."""
+    kept = {
+        path: entry
+        for path, entry in snapshot.entries.items()
+        if not _below(path, (folder,)) and not f"{folder}/".startswith(f"{path}/")
+    }
+    return Snapshot(kept, snapshot.internals, snapshot.nested, snapshot.incomplete)
+
+
+def run_tests(
+    commands: Sequence[str],
+    room: Room,
+    logs: Path,
+    *,
+    level: IsolationLevel,
+    limits: Limits | None = None,
+    tell: Callable[[str], object] = str,
+) -> TestRuns:
+    """Run every command, one after the other, in the room's copy. A command that fails does not spare the next."""
+    logs.mkdir(parents=True, exist_ok=True)
+    room.prepare(level)
+    before = take_snapshot(room.work)
+    places = tuple(logs / f"{number:02}.log" for number in range(1, len(commands) + 1))
+    runs = []
+    for command, place in zip(commands, places, strict=True):
+        tell(f"running {command}")
+        runs.append(run(command, room, place, level=level, limits=limits))
+    changed = difference(before, take_snapshot(room.work)).paths()
+    return TestRuns(tuple(runs), places, tuple(islice(sorted(changed), _MOST_NAMED)))
+
+
+def _below(path: str, folders: Sequence[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+
+
+def _copy(source: Path, place: Path, mode: int, expected: str) -> None:
+    """Copy one file, and make sure that it is still the file the snapshot saw."""
+    digest = hashlib.sha256()
+    with source.open("rb") as reader, place.open("xb") as writer:
+        while chunk := reader.read(1 << 20):
+            digest.update(chunk)
+            writer.write(chunk)
+        os.fchmod(writer.fileno(), 0o755 if mode & 0o100 else 0o644)
+    if digest.hexdigest() != expected:
+        raise WorkspaceChanging(f"{source} is no longer what the snapshot saw; something still runs there")
+
+
+def _give_history(workspace: Workspace, target: Path) -> None:
+    """A git directory of our own making, at the base commit: for tests that ask git something."""
+    git = Git(target / ".git", target)
+    (target / ".git").mkdir()
+    git("init", "--quiet", "--template=")
+    source = workspace.base.directory.resolve().as_uri()
+    git(
+        "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-shallow", source, workspace.commit
+    )
+    git("update-ref", "HEAD", workspace.commit)
+    git("read-tree", workspace.commit)

@@ -1,0 +1,183 @@
+"""The ladder, its fast tracks, and what the next attempt is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from accordance.contracts.catalogue.submit import REASON_CODES
+from accordance.contracts.catalogue.verdict import ACTIONS as WIRE_ACTIONS
+from accordance.domain.escalation import (
+    ACTIONS,
+    FAST_TRACKS,
+    LEVELS,
+    Level,
+    NextAction,
+    Standing,
+    Step,
+    next_step,
+    tiers_of,
+    times_running,
+)
+from accordance.domain.fail_codes import FAIL_CODES, fail_code, normal_reason
+from accordance.domain.findings import Finding, Gate
+from accordance.domain.retrying import STRATEGIES, DeadLetter, Strategy, retry_plan, what_to_tell
+from accordance.domain.verdict import Checks, Outcome, Verdict
+from accordance.errors import UnknownCode
+
+STANDING = Standing(
+    attempt=2, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2, 1)), higher_role=True
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        pytest.param({"attempt": 1}, Step(Level.RETRY), id="attempts left"),
+        pytest.param({}, Step(Level.MODEL_UPGRADE, 2), id="none left: the next tier"),
+        pytest.param({"model_tier": 2}, Step(Level.MODEL_UPGRADE, 1), id="and the next"),
+        pytest.param({"allowed_tiers": frozenset((3, 1))}, Step(Level.MODEL_UPGRADE, 1), id="a tier may be left out"),
+        pytest.param({"model_tier": 1}, Step(Level.ROLE_ESCALATION), id="no stronger model"),
+        pytest.param({"model_tier": None}, Step(Level.ROLE_ESCALATION), id="a model nobody knows"),
+        pytest.param({"model_tier": 1, "higher_role": False}, Step(Level.DEAD_LETTER), id="nothing left"),
+        pytest.param({"level": Level.MODEL_UPGRADE, "model_tier": 2}, Step(Level.MODEL_UPGRADE, 1), id="on the level, further"),
+        pytest.param({"attempt": 1, "same_error_count": 2}, Step(Level.MODEL_UPGRADE, 2), id="the same error again"),
+        pytest.param({"attempt": 1, "same_error_count": 2, "repeat_threshold": 3}, Step(Level.RETRY), id="not often enough"),
+        pytest.param({"same_error_count": 2, "level": Level.MODEL_UPGRADE}, Step(Level.ROLE_ESCALATION), id="the same error leaves its level"),
+        pytest.param({"same_error_count": 2, "level": Level.ROLE_ESCALATION}, Step(Level.DEAD_LETTER), id="the same error, no role left"),
+        pytest.param({"level": Level.HUMAN}, Step(Level.HUMAN), id="a person has it"),
+        pytest.param({"level": Level.DEAD_LETTER, "attempt": 1}, Step(Level.DEAD_LETTER), id="given up is given up"),
+        pytest.param({"level": Level.HUMAN, "human_resolved": True}, Step(Level.RETRY), id="a person resolved it"),
+        pytest.param({"level": Level.HUMAN, "human_resolved": False}, Step(Level.DEAD_LETTER), id="a person could not"),
+    ],
+)  # fmt: skip
+def test_the_ladder(change: dict[str, int], step: Step) -> None:
+    """Where red tests lead, from each standing."""
+    assert next_step("CI_FAILED", replace(STANDING, **change)) == step  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("code", "level"), FAST_TRACKS.items())
+def test_fast_tracks_ask_nothing_else(code: str, level: Level) -> None:
+    """Attempts left or not."""
+    assert next_step(code, replace(STANDING, attempt=1)) == next_step(code, STANDING) == Step(level)
+
+
+def test_the_tables_agree() -> None:
+    """Every level has an action and a sentence, every action is the seed's, every code in a table exists."""
+    assert set(ACTIONS) == set(LEVELS) == set(Level)
+    assert [action.value for action in NextAction] == list(WIRE_ACTIONS)
+    assert {*FAST_TRACKS, *STRATEGIES, *REASON_CODES} <= {entry.code for entry in FAIL_CODES}
+    assert len({entry.code for entry in FAIL_CODES}) == len(FAIL_CODES)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "count"), [([], 1), (["a"], 2), (["a", "b"], 1), (["b", "a", "a"], 3), (["a", "a", "b"], 1)]
+)
+def test_times_running(earlier: list[str], count: int) -> None:
+    """Only an unbroken row at the end counts."""
+    assert times_running(earlier, "a") == count
+
+
+def test_tiers_of_models() -> None:
+    """Models outside the table have none; a deployment brings its own table."""
+    assert tiers_of(["glm-4.7", "gpt-4o", "unheard-of"]) == {3, 1}
+    assert tiers_of(["mine"], {"mine": 7}) == {7}
+
+
+@pytest.mark.parametrize(
+    ("claimed", "stored"),
+    [(None, None), ("", None), (" OK ", None), ("ci_failed", "CI_FAILED"), ("evidence_missing", "ARTIFACT_MISSING"), ("My_Own", "MY_OWN")],
+)  # fmt: skip
+def test_reason_codes_are_stored_in_one_spelling(claimed: str | None, stored: str | None) -> None:
+    """Upper case, aliases resolved, ok is none."""
+    assert normal_reason(claimed) == stored
+
+
+def test_fail_codes_by_name() -> None:
+    """In any letter case, by an alias too; others are refused with the nearest."""
+    assert fail_code("ci_skipped").severity == "medium"
+    assert fail_code("needs_clarification").code == "NEED_INPUT_REQUIRED"
+    with pytest.raises(UnknownCode, match="did you mean CI_FAILED"):
+        fail_code("CI_FAILD")
+
+
+def a_verdict(*findings: Finding, step: Step | None) -> Verdict:
+    """A verdict with these findings."""
+    checks = Checks(
+        schema_valid=True, scope_clean=True, tests_passed=False, artifacts_complete=True, changed_files_match=True
+    )  # fmt: skip
+    code = findings[0].code if findings else None
+    return Verdict(outcome=Outcome.RETRY, checks=checks, findings=findings, reason_code=code, step=step)
+
+
+RED = Finding(Gate.TESTS, "CI_FAILED", "exit code 1: make test", ("make test",))
+ODD = Finding(Gate.STATUS, "MY_OWN", "the agent says that it failed (MY_OWN)")
+
+
+def test_what_the_next_attempt_is_told() -> None:
+    """Every finding in a line, with the way out where the code is known."""
+    assert what_to_tell(a_verdict(RED, ODD, step=Step(Level.RETRY))) == (
+        "Your last attempt was not accepted: CI_FAILED.\n"
+        "- exit code 1: make test [CI_FAILED] Fix the cause and run every test command again.\n"
+        "- the agent says that it failed (MY_OWN) [MY_OWN]\n"
+    )
+
+
+def test_it_is_told_compactly() -> None:
+    """At most so many bytes, and how many findings are left out."""
+    verdict = a_verdict(
+        *(Finding(Gate.TESTS, "CI_FAILED", "ä" * 300) for _ in range(50)), step=Step(Level.RETRY)
+    )
+    told = what_to_tell(verdict)
+    assert len(told.encode()) <= 2000
+    assert told.endswith("- and 48 more.\n")
+
+
+@pytest.mark.parametrize(
+    ("step", "planned"),
+    [
+        (Step(Level.RETRY), True),
+        (Step(Level.MODEL_UPGRADE, 2), True),
+        (Step(Level.ROLE_ESCALATION), True),
+        (Step(Level.HUMAN), False),
+        (Step(Level.DEAD_LETTER), False),
+        (None, False),
+    ],
+)
+def test_there_is_a_plan_only_where_an_agent_has_the_next_move(step: Step | None, planned: bool) -> None:
+    """A person or a dead letter needs none."""
+    plan = retry_plan(a_verdict(RED, step=step), attempt=1)
+    assert (plan is not None) == planned
+    if plan:
+        assert (plan.attempt, plan.step, plan.strategy) == (2, step, Strategy.SHRINK_RADIUS)
+
+
+def test_a_dead_letter_holds_what_is_needed_to_begin_again() -> None:
+    """The task itself, the base, how it failed each time, what was asked; no two letters share an id."""
+    letter = DeadLetter(
+        task={"task_id": "t", "goal": "g"},
+        verdict=a_verdict(RED, step=Step(Level.DEAD_LETTER)),
+        attempt=2,
+        created_at="2026-01-01T12:00:00Z",
+        base_commit="abc",
+        missing_inputs=("Which port?",),
+        earlier=("ARTIFACT_MISSING: report_md",),
+        evidence={"report_md": "artifacts/t/report.md"},
+    )
+    assert replace(letter, attempt=3).id != letter.id
+    assert json.loads(json.dumps(letter.to_json())) == {
+        "id": "t.2",
+        "task_id": "t",
+        "state": "OPEN",
+        "created_at": "2026-01-01T12:00:00Z",
+        "reason_code": "CI_FAILED",
+        "summary": "exit code 1: make test",
+        "missing_inputs": ["Which port?"],
+        "attempt": 2,
+        "history": ["ARTIFACT_MISSING: report_md", "CI_FAILED: make test"],
+        "base_commit": "abc",
+        "evidence": {"report_md": "artifacts/t/report.md"},
+        "task": {"task_id": "t", "goal": "g"},
+    }

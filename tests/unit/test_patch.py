@@ -1,0 +1,154 @@
+"""Reading patches: every path counts, content is no header, and what is unclear is a problem."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from accordance import Pins
+from accordance.domain.patch import Patch, read_patch
+from accordance.domain.scope import Scope
+from accordance.gates.scope import patch_is_in_scope
+
+
+def git(folder: Path, *words: str) -> str:
+    """Git's own output, with nothing of the user's settings."""
+    command = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words)
+    environment = {"PATH": "/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(folder)}
+    ran = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    return ran.stdout.decode("utf-8", "surrogateescape")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A change of every sort: content, rename, delete, mode, link, binary, empty, and names that are hard to read."""
+    folder = tmp_path_factory.mktemp("repository")
+    git(folder, "init", "-q")
+    for name in ("kept", "moved from", "gone", "run.sh", "a/b", "tricky", "ümläut", "both"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("".join(f"{name} {n}\n" for n in range(9)))
+    (folder / "tricky").write_text("-- a/evil.py\n++ b/evil.py\ndiff --git a/evil.py b/evil.py\n")
+    (folder / "picture").write_bytes(bytes(range(256)))
+    (folder / "link").symlink_to("kept")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "base")
+    (folder / "kept").write_text("other\n")
+    (folder / "tricky").write_text("")
+    (folder / "moved from").rename(folder / "moved to")
+    (folder / "gone").unlink()
+    (folder / "run.sh").chmod(0o755)
+    (folder / "picture").write_bytes(bytes(range(255, -1, -1)))
+    (folder / "empty file").touch()
+    (folder / "ümläut").write_text("x")
+    (folder / 'quo"te\tand tab').write_text("x")
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("/etc/passwd")
+    (folder / "both").unlink()
+    (folder / "both").symlink_to("a/b")
+    git(folder, "add", "-A")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--find-renames",),
+        ("--no-renames",),
+        ("--binary", "-U0"),
+        ("--no-prefix",),
+        ("--src-prefix=i/", "--dst-prefix=w/"),
+        ("-R",),
+    ],
+    ids=" ".join,
+)
+def test_the_paths_are_those_git_itself_names(repository: Path, options: tuple[str, ...]) -> None:
+    """Whatever the style of the diff."""
+    patch = read_patch(git(repository, "diff", "--cached", *options))
+    names = git(repository, "diff", "--cached", "--no-renames", "--name-only", "-z").rstrip("\0").split("\0")
+    assert patch.problem == ""
+    assert patch.touched == tuple(sorted(names))
+    if options != ("-R",):
+        assert patch.links == {"link": "/etc/passwd", "both": "a/b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "touched"),
+    [
+        pytest.param("", (), id="nothing"),
+        pytest.param("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", ("x",), id="without git's header"),
+        pytest.param("--- x\t2020\n+++ x\t2021\n@@ -1 +1 @@\n-a\n+b\n", ("x",), id="with times, without prefixes"),
+        pytest.param("--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n", ("x",), id="a new file"),
+        pytest.param("--- /etc/passwd\n+++ /etc/passwd\n@@ -1 +1 @@\n-a\n+b\n", ("/etc/passwd",), id="absolute"),
+        pytest.param("--- a/x\r\n+++ b/x\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n", ("x",), id="lines end as on Windows"),
+        pytest.param("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+b\n\n", ("x",), id="an empty line of context"),
+        pytest.param("--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a/y\n-b\n+++ b/y\n", ("x",), id="content like a header"),
+        pytest.param(
+            "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n",
+            ("x", "y"),
+            id="a second file without header",
+        ),
+        pytest.param("Binary files a/x.png and b/x.png differ\n", ("x.png",), id="binary, without git's header"),
+        pytest.param(
+            "diff --git a/p b/q\nsimilarity index 100%\ncopy from p\ncopy to q\n", ("q",), id="a copy leaves its source"
+        ),
+        pytest.param(
+            'diff --git "a/\\303\\244" "b/\\303\\244"\nold mode 100644\nnew mode 100755\n', ("ä",), id="quoted bytes"
+        ),
+        pytest.param('--- "a/\\t\\"x\\""\n+++ "b/\\t\\"x\\""\n@@ -1 +1 @@\n-a\n+b\n', ('\t"x"',), id="quoted signs"),
+        pytest.param('diff --git "a/\\"" b/plain\nrename from "\\""\nrename to plain\n', ('"', "plain"), id="one quoted"),
+        pytest.param(
+            "*** Begin Patch\n*** Add File: n\n+a\n*** Update File: u\n*** Move to: m\n@@\n-a\n+b\n*** End Patch\n",
+            ("m", "n", "u"),
+            id="envelope",
+        ),
+        pytest.param("Subject: it\n\n---\n x | 2 +-\n\ndiff --git a/x b/x\nold mode 1\n", ("x",), id="a mailed patch"),
+    ],
+)  # fmt: skip
+def test_other_shapes(text: str, touched: tuple[str, ...]) -> None:
+    """All of them are read, none is guessed at."""
+    patch = read_patch(text)
+    assert (patch.touched, patch.problem) == (touched, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("I changed docs/a.md.\n", "it names no file"),
+        ("--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-a\n", "cut short: a hunk of x"),
+        ("--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-a\nnonsense\n", "cut short: a hunk of x"),
+        ("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n-b\n+c\n", "other lines than it says"),
+        ("@@ -1 +1 @@\n-a\n+b\n", "a hunk belongs to no file"),
+        ("*** Begin Patch\n*** Add File: x\n", "End Patch is missing"),
+        ("diff --cc x\n", "the diff of a merge"),
+        ('diff --git "a/x\n', "names no file"),
+        ('diff --git "a/x" b/x b/y\n', "not two names"),
+        ("diff --git a/x b/y\n@@ -1 +1 @@\n", "a hunk belongs to no file"),
+    ],
+)
+def test_what_is_unclear_is_a_problem(text: str, problem: str) -> None:
+    """And a patch with a problem is in nobody's scope."""
+    patch = read_patch(text)
+    assert problem in patch.problem
+    assert not patch_is_in_scope(Scope(Pins.of(["**"])), patch)
+
+
+def test_what_was_read_before_the_problem_still_counts() -> None:
+    """A patch that breaks off names what it named."""
+    assert read_patch("--- a/x\n+++ b/x\n@@ -1 +1 @@\n").touched == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("patch", "clean"),
+    [
+        (Patch(("docs/a",)), True),
+        (Patch(("docs/a", "src/b")), False),
+        (Patch(("docs/l",), {"docs/l": "a"}), True),
+        (Patch(("docs/l",), {"docs/l": "../src"}), False),
+        (Patch(("docs/l/k",)), False),
+    ],
+)
+def test_scope_of_a_patch(patch: Patch, clean: bool) -> None:
+    """Every path and the end of every link, those that stand already too."""
+    assert patch_is_in_scope(Scope(Pins.of(["docs/**"])), patch, {"docs/l": "/etc"}) is clean
