@@ -6,12 +6,17 @@ AccordanceError
 |   +-- UnknownContract
 |   +-- UnknownCode
 |   +-- UnknownProfile
+|   +-- UnknownAgent
 +-- ContractAlreadyRegistered  a second definition of one version, scope or name
 +-- InvalidContract            a definition that could never work
 +-- InvalidContext             a context that does not fit
 +-- InvalidPath                a JSON path that cannot be read or followed
 +-- InvalidPattern             a pin that could never match safely
 +-- InvalidTScore              a score that is no number from 0 to 1
++-- InvalidAgents              a registry of agents that does not hold together
++-- InvalidGolden              a golden set that cannot be run
++-- InvalidComparator          an expectation that cannot be read
++-- InvalidRun                 an answer without a selection, where answers are counted
 """
 
 from __future__ import annotations
@@ -81,6 +86,12 @@ class UnknownProfile(UnknownName):
     kind = "profile"
 
 
+class UnknownAgent(UnknownName):
+    """No research agent answers to that name."""
+
+    kind = "agent"
+
+
 class ContractAlreadyRegistered(AccordanceError):  # noqa: N818
     """A version means one thing for ever: a second definition is refused."""
 
@@ -120,6 +131,22 @@ class InvalidTScore(AccordanceError):  # noqa: N818
 
     def __str__(self) -> str:
         return f"{self.fault}: a T-score is a number from 0 to 1, got {self.score!r}"
+
+
+class InvalidAgents(AccordanceError):  # noqa: N818
+    """A registry of research agents that does not hold together."""
+
+
+class InvalidGolden(AccordanceError):  # noqa: N818
+    """A golden set, or a report of one, that cannot be read."""
+
+
+class InvalidComparator(AccordanceError):  # noqa: N818
+    """An expectation that cannot be read. Says what can be written instead."""
+
+
+class InvalidRun(AccordanceError):  # noqa: N818
+    """An answer that cannot be counted: it selects nothing, or says no time."""
 
 
 class InvalidRubric(AccordanceError):  # noqa: N818
