@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -57,23 +57,23 @@ def _phases(answer: JsonObject) -> float:
     return phase_completion(str(answer["vs_level"]), done).score
 
 
-METRICS: Final[Mapping[str, Callable[[JsonObject], float]]] = MappingProxyType(
+def _critique(answer: JsonObject) -> float | None:
+    """Only where there is one: levels below Full need none."""
+    return critique_quality(answer).score if "self_critique" in answer else None
+
+
+METRICS: Final[Mapping[str, Callable[[JsonObject], float | None]]] = MappingProxyType(
     {
         "phase_completion": _phases,
         "options": lambda answer: distribution(answer).count,
         "lowest": lambda answer: distribution(answer).lowest,
         "spread": lambda answer: distribution(answer).spread,
-        "selected": lambda answer: _selected(answer),
-        "critique": lambda answer: critique_quality(answer).score,
+        "selected": lambda answer: distribution(answer).selected,
+        "critique": _critique,
         "provenance": lambda answer: provenance_completeness(answer).score,
     }
 )
 """What is measured of every answer that honours its contract. Cases may expect something of these too, by name."""
-
-
-def _selected(answer: JsonObject) -> float:
-    selected = distribution(answer).selected
-    return 1.0 if selected is None else selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ class Expectation:
         """What is wrong, in one line, or None."""
         metric = METRICS.get(self.where)
         found = found_at(answer, self.where) if metric is None else metric(answer)
+        found = ABSENT if found is None and metric else found
         if self.comparator.holds(found):
             return None
         return f"{self.where}: expected {self.comparator.text}, got {'nothing' if found is ABSENT else excerpt(found)}"
@@ -150,6 +151,16 @@ def _expectation(where: str, written: object) -> Expectation:
 
 
 @dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Nobody answered a case, and why."""
+
+    reason: str = "no answer was given"
+
+
+Given: TypeAlias = bytes | str | NoAnswer
+
+
+@dataclass(frozen=True, slots=True)
 class CaseResult:
     """What came of one case."""
 
@@ -158,7 +169,7 @@ class CaseResult:
     agent: str
     status: Status
     problems: tuple[str, ...] = ()
-    metrics: Mapping[str, float] = MappingProxyType({})
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +194,18 @@ class GoldenReport:
 
     def metrics(self) -> dict[str, float]:
         """The mean of every metric over the answers that were measured."""
-        measured = [one.metrics for one in self.results if one.metrics]
-        return {name: sum(one[name] for one in measured) / len(measured) for name in METRICS if measured}
+        return {
+            name: sum(measured) / len(measured)
+            for name in METRICS
+            if (measured := [one.metrics[name] for one in self.results if name in one.metrics])
+        }
 
 
-def judge_case(case: GoldenCase, raw: bytes | str | None, registry: AgentRegistry) -> CaseResult:
+def judge_case(case: GoldenCase, raw: Given, registry: AgentRegistry) -> CaseResult:
     """One answer against its case: first its contract, then what the case expects. No answer is no pass."""
     begin = (case.id, case.agent.level, case.agent.id)
-    if raw is None:
-        return CaseResult(*begin, "MISSING", ("no answer was given",))
+    if isinstance(raw, NoAnswer):
+        return CaseResult(*begin, "MISSING", (raw.reason,))
     result = check_answer(raw, Asked(registry=registry, request=case.request, agent=case.agent.id))
     if isinstance(result, Rejected):
         problems = [str(violation) for violation in result.violations[:_MOST_PROBLEMS]]
@@ -199,12 +213,13 @@ def judge_case(case: GoldenCase, raw: bytes | str | None, registry: AgentRegistr
         return CaseResult(*begin, "FAILED", (*problems, *([f"and {more} more violations"] if more else [])))
     answer = dump(result.value)
     found = tuple(problem for one in case.expectations if (problem := one.problem_in(answer)))
-    metrics = {name: round(float(metric(answer)), 6) for name, metric in METRICS.items()}
+    measured = {name: metric(answer) for name, metric in METRICS.items()}
+    metrics = {name: round(float(value), 6) for name, value in measured.items() if value is not None}
     return CaseResult(*begin, "FAILED" if found else "PASSED", found, metrics)
 
 
 def run_golden(
-    golden: GoldenSet, answers: Callable[[GoldenCase], bytes | str | None], registry: AgentRegistry
+    golden: GoldenSet, answers: Callable[[GoldenCase], Given], registry: AgentRegistry
 ) -> GoldenReport:
     """Ask for an answer to every case, and judge it."""
     return GoldenReport(

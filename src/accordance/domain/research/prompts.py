@@ -22,7 +22,6 @@ from accordance.domain.research.floors import creativity, floor_of
 
 CANDIDATES: Final[Mapping[str, int]] = MappingProxyType({"Full": 5, "Enhanced": 4, "Light": 3})
 """How many candidates a level asks for."""
-DEFAULT_DIAL: Final = 0.5
 TAIL: Final = 0.1  # what the paper's example asks of every candidate: a probability below this
 
 
@@ -102,8 +101,7 @@ def build_prompt(
     chosen = language or language_of(request)
     words = PROMPT_WORDS[chosen]
     demanded = sorted(DEMANDS["contract"][agent.level] | set(agent.phases))
-    wished = request.user_preferences.vs_novelty_dial if request.user_preferences else None
-    dial = DEFAULT_DIAL if wished is None else wished
+    dial = request.user_preferences.vs_novelty_dial if request.user_preferences else None
     lines = [
         words.you_are.format(id=agent.id, title=agent.title[chosen], about=agent.about[chosen]),
         "",
@@ -113,7 +111,7 @@ def build_prompt(
         words.candidates.format(count=CANDIDATES[agent.level]),
         words.typicality,
         words.probability.format(tail=TAIL),
-        words.novelty.format(dial=dial, name=creativity(dial)[0]),
+        *([words.novelty.format(dial=dial, name=creativity(dial)[0])] if dial is not None else []),
         words.floor.format(least=floor_of(agent, registry, request).least),
         *([words.critique] if agent.level == "Full" else []),
         "",

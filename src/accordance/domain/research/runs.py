@@ -42,13 +42,14 @@ class StoredAnswer:
 
     run: Run
     answer: JsonObject
+    digest: str  # of the message: the same answer is kept once
 
 
 class AnswerStore(Protocol):
     """Where answers are kept."""
 
     def add(self, stored: StoredAnswer) -> None:
-        """Keep one answer."""
+        """Keep one answer. The same answer in the same group is kept once."""
 
     def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
         """The answers of an agent, to a request (its digest), or all; by group, each in the order of time."""
@@ -61,17 +62,17 @@ class AnswerStore(Protocol):
 class AnswersInMemory:
     """Keeps answers for as long as it lives."""
 
-    _kept: list[StoredAnswer] = field(default_factory=list)
+    _kept: dict[tuple[Group, str], StoredAnswer] = field(default_factory=dict)
 
     def add(self, stored: StoredAnswer) -> None:
-        """Keep one answer."""
-        self._kept.append(stored)
+        """Keep one answer, once."""
+        self._kept.setdefault((stored.run.group, stored.digest), stored)
 
     def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
         """In the order the port promises."""
         wanted = (
             one
-            for one in self._kept
+            for one in self._kept.values()
             if agent_id in (None, one.run.group.agent_id) and request in (None, one.run.group.request)
         )
         return iter(sorted(wanted, key=lambda one: one.run[:2]))
@@ -90,7 +91,11 @@ def request_digest(request: AgentRequest) -> str:
     prior = asked.get("prior_agents")
     if isinstance(prior, list):
         asked["prior_agents"] = sorted(prior)
-    canonical = json.dumps(_tidied(asked), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _digest(_tidied(asked))
+
+
+def _digest(value: object) -> str:
+    canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
@@ -110,7 +115,8 @@ def stored_answer(answer: AgentAnswer, agent: Agent, request: AgentRequest) -> S
     """A checked answer, ready to be kept."""
     message = dump(answer)
     group = Group(agent.id, request_digest(request), ANSWER.version)
-    return StoredAnswer(Run(group, in_utc(answer.execution_timestamp), *choice_of(message)), message)
+    run = Run(group, in_utc(answer.execution_timestamp), *choice_of(message))
+    return StoredAnswer(run, message, _digest(message))
 
 
 def in_utc(time: str) -> str:

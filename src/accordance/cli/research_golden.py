@@ -1,0 +1,171 @@
+"""`accordance research golden | regress`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import click
+
+from accordance.cli.asking import ask
+from accordance.cli.exits import Exit, Failure
+from accordance.cli.reading import read_bounded
+from accordance.cli.research_reading import agents_of, agents_option, json_option, print_json, text_of
+from accordance.cli.research_store import open_answers
+from accordance.contracts.serialising import dump_json
+from accordance.domain.research.agents import AgentRegistry
+from accordance.domain.research.golden import Given, GoldenCase, NoAnswer, chosen, read_golden, run_golden
+from accordance.domain.research.golden_reports import as_json as report_json
+from accordance.domain.research.golden_reports import as_junit, as_text, read_report, regression
+from accordance.domain.research.prompts import build_prompt
+from accordance.domain.research.runs import request_digest
+from accordance.errors import InvalidGolden
+from accordance.shipped import GOLDEN, shipped
+
+
+@click.command()
+@click.option(
+    "--set",
+    "set_file",
+    metavar="FILE",
+    type=click.Path(),
+    help="Your own golden set instead of the one that comes along.",
+)
+@click.option(
+    "--answers",
+    "folder",
+    metavar="DIR",
+    type=click.Path(),
+    help="Answers as files, each named after its case: ID.json.",
+)
+@click.option(
+    "--store",
+    "place",
+    metavar="FILE",
+    type=click.Path(),
+    help="Kept answers: the latest of the agent to the request counts.",
+)
+@click.option(
+    "--command",
+    "executor",
+    metavar="COMMAND",
+    help="Ask a program: prompt on its standard input, answer on its standard output.",
+)
+@click.option(
+    "--timeout",
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="For each answer of the program.",
+)
+@click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be given again.")
+@agents_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    show_default=True,
+    help="How the report is written.",
+)
+@json_option
+def golden(  # noqa: PLR0917 - one for each option
+    set_file: str | None,
+    folder: str | None,
+    place: str | None,
+    executor: str | None,
+    timeout: float,
+    ids: tuple[str, ...],
+    agents_file: str | None,
+    form: str,
+    as_json: bool,
+) -> int:
+    """Hold answers against a golden set: given ones, kept ones, or a program's. Exit code 1 unless every case passes."""
+    if sum(source is not None for source in (folder, place, executor)) != 1:
+        raise click.UsageError("give one of --answers DIR, --store FILE and --command COMMAND")
+    registry = agents_of(agents_file)
+    try:
+        cases = chosen(read_golden(text_of(set_file) if set_file else shipped(GOLDEN), registry), ids)
+    except InvalidGolden as error:
+        raise Failure(f"{set_file or GOLDEN}: {error}", Exit.REJECTED) from None
+    if folder is not None:
+        source = _from_folder(folder)
+    elif place is not None:
+        source = _from_store(place)
+    else:
+        source = _from_program(executor or "", timeout, registry)
+    report = run_golden(cases, source, registry)
+    if as_json or form == "json":
+        print_json(report_json(report))
+    else:
+        click.echo(as_junit(report) if form == "junit" else as_text(report), nl=False)
+    return Exit.OK if report.passed else Exit.REJECTED
+
+
+def _from_folder(folder: str) -> Callable[[GoldenCase], Given]:
+    if not Path(folder).is_dir():
+        raise Failure(f"{folder}: no such folder", Exit.NOT_FOUND)
+
+    def given(case: GoldenCase) -> Given:
+        file = Path(folder) / f"{case.id}.json"
+        return read_bounded(str(file)) if file.exists() else NoAnswer(f"{file.name}: no such file")
+
+    return given
+
+
+def _from_store(place: str) -> Callable[[GoldenCase], Given]:
+    latest = {stored.run.group[:2]: stored.answer for stored in open_answers(place).answers()}
+
+    def kept(case: GoldenCase) -> Given:
+        answer = latest.get((case.agent.id, request_digest(case.request)))
+        if answer is None:
+            return NoAnswer("no answer is kept")
+        untied = {
+            key: value for key, value in answer.items() if key != "task_id"
+        }  # any run of the question counts
+        return json.dumps(untied, ensure_ascii=False)
+
+    return kept
+
+
+def _from_program(command: str, timeout: float, registry: AgentRegistry) -> Callable[[GoldenCase], Given]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise Failure(f"--command: {error}", Exit.USAGE) from None
+    if not words:
+        raise Failure("--command: names no program", Exit.USAGE)
+
+    def asked(case: GoldenCase) -> Given:
+        prompt = build_prompt(case.agent, case.request, registry)
+        told = {"ACCORDANCE_AGENT": case.agent.id, "ACCORDANCE_REQUEST": dump_json(case.request)}
+        return ask(words, prompt, told, timeout)
+
+    return asked
+
+
+@click.command()
+@click.argument("before", metavar="BEFORE.json", type=click.Path())
+@click.argument("after", metavar="AFTER.json", type=click.Path(allow_dash=True))
+@json_option
+def regress(before: str, after: str, as_json: bool) -> int:
+    """Compare two reports of a golden set (--format json). Exit code 1 if something that passed does not any more."""
+    reports = []
+    for file in (before, after):
+        try:
+            reports.append(read_report(read_bounded(file)))
+        except InvalidGolden as error:
+            raise Failure(f"{file}: {error}", Exit.REJECTED) from None
+    found = regression(*reports)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        click.echo(str(found), nl=False)
+    return Exit.REJECTED if found.worse else Exit.OK
+
+
+COMMANDS: Final = (golden, regress)
