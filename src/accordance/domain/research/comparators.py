@@ -164,11 +164,13 @@ def found_at(message: JsonObject, path: str) -> object:
     """What stands at a path, or ABSENT. `[*]` gathers from every item of a list: `$.t_scores[*].score`."""
     head, star, rest = path.partition("[*]")
     try:
-        value = lookup(message, parse(head))
+        steps = parse(head)
     except InvalidPath as error:
-        if "leads nowhere" in str(error):
-            return ABSENT
         raise InvalidComparator(str(error)) from None
+    try:
+        value = lookup(message, steps)
+    except InvalidPath:
+        return ABSENT
     if not star:
         return value
     if not isinstance(value, list):

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeAlias, assert_never
+from typing import Final, TypeAlias
 
 _LINE_BREAK: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _PIPE: Final = re.compile(r"(\\*)\|")
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
-_BLOCK_MARK: Final = re.compile(r"(\d{0,9})(?=[#>+*=`~|-]|(?<=\d)[.)]\s)")
+_BLOCK_MARK: Final = re.compile(r"(?=[#>+*=`~|-])|\d{1,9}(?=[.)]\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,7 @@ def _markdown(block: Block) -> str:
             return "\n".join(f"- **{inline(name)}**: {inline(value)}" for name, value in rows)
         case Bullets(label, items):
             return "\n".join([f"**{inline(label)}**:", *(f"- {_begin(inline(item))}" for item in items)])
-        case Table():
-            return "\n".join(table_lines(block))
-        case _:
-            assert_never(block)
+    return "\n".join(table_lines(block))
 
 
 def table_lines(table: Table) -> list[str]:
@@ -101,7 +98,7 @@ def inline(text: str) -> str:
 def _begin(text: str) -> str:
     """What stands first in a line must not look like a heading, a list or a rule."""
     mark = _BLOCK_MARK.match(text)
-    return f"{mark[1]}\\{text[mark.end() :]}" if mark else text
+    return f"{mark[0]}\\{text[mark.end() :]}" if mark else text
 
 
 _STYLE: Final = (
@@ -135,10 +132,8 @@ def _html(block: Block) -> str:
         case Bullets(label, items):
             told = "".join(f"<li>{html.escape(item)}</li>" for item in items)
             return f"<p><strong>{html.escape(label)}</strong></p>\n<ul>{told}</ul>"
-        case Table(head, rows):
-            return f"<table>\n<thead>{_html_row(head, 'th')}</thead>\n<tbody>\n{_html_rows(rows)}</tbody>\n</table>"
-        case _:
-            assert_never(block)
+    head, rows = _html_row(block.head, "th"), _html_rows(block.rows)
+    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}</tbody>\n</table>"
 
 
 def _html_rows(rows: Sequence[Sequence[str]]) -> str:

@@ -16,7 +16,7 @@ from accordance.contracts.phases import LEVELS
 from accordance.contracts.registry import Registry
 from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Violation, excerpt
 from accordance.domain.research.agents import Agent, AgentRegistry
-from accordance.domain.research.comparators import comparator, found_at
+from accordance.domain.research.comparators import Comparator, comparator, found_at
 from accordance.errors import InvalidComparator, UnknownAgent
 
 _checker: Final = Checker(Registry((ANSWER, HANDOFF)))
@@ -139,26 +139,32 @@ def _condition(message: JsonObject) -> Iterator[Violation]:
     if message.get("handoff_type") != "conditional":
         return
     if "condition" not in message:
-        yield Violation(
-            "bad_condition", "$.condition", "a condition, because handoff_type is conditional", "nothing"
-        )
+        expected = "a condition, because handoff_type is conditional"
+        yield Violation("bad_condition", "$.condition", expected, "nothing")
         return
-    condition = message["condition"]
-    if not isinstance(condition, dict) or not isinstance(path := condition.get("path"), str):
-        return  # the contract speaks of that
     try:
-        found_at({}, path)
-        comparator(condition.get("expect"))
+        _read_condition(message)
     except InvalidComparator as error:
-        yield Violation("bad_condition", "$.condition", str(error), excerpt(condition))
+        yield Violation("bad_condition", "$.condition", str(error), excerpt(message["condition"]))
+
+
+def _read_condition(message: JsonObject) -> tuple[str, Comparator] | None:
+    """Where to look and what to expect; None where there is nothing to read. Raises InvalidComparator."""
+    condition = message.get("condition")
+    if message.get("handoff_type") != "conditional" or not isinstance(condition, dict):
+        return None
+    path = condition.get("path")
+    if not isinstance(path, str) or "expect" not in condition:
+        return None  # the contract speaks of that
+    found_at({}, path)  # says whether the path can be read
+    return path, comparator(condition["expect"])
 
 
 def is_taken(message: JsonObject, known: Known) -> bool:
-    """Whether a handoff that was accepted is taken: always, unless it is conditional and its condition does not hold."""
-    condition = message.get("condition")
-    if message.get("handoff_type") != "conditional" or not isinstance(condition, dict):
+    """Whether an accepted handoff is taken: always, unless it is conditional and its condition does not hold."""
+    condition = _read_condition(message)
+    if condition is None:
         return True
     answer = known.answer_of(message.get("from_agent"))
-    if answer is None:
-        return False
-    return comparator(condition.get("expect")).holds(found_at(answer, str(condition.get("path"))))
+    path, expected = condition
+    return answer is not None and expected.holds(found_at(answer, path))
