@@ -28,6 +28,7 @@ from accordance.cli.research_reading import (
 )
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.checking import Checker
+from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.registry import Registry
 from accordance.domain.research.answers import Asked, awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS, Block
@@ -112,29 +113,28 @@ def _acknowledgement(file: str) -> Acknowledgement:
 @click.argument("file", metavar="ANSWER|-", type=click.Path(allow_dash=True))
 @click.option("--by", required=True, metavar="NAME", help="Who says so.")
 @click.option("--reason", required=True, metavar="TEXT", help="Why it is wanted all the same.")
+@click.option("--at", "moment", metavar="TIME", help="When; else now.")
 @json_option
-def acknowledge(file: str, by: str, reason: str, as_json: bool) -> None:  # noqa: ARG001 - it is JSON anyway
+def acknowledge(file: str, by: str, reason: str, moment: str | None, as_json: bool) -> None:  # noqa: ARG001
     """Say, as a person, that the selection of ANSWER is wanted although it is below the T-score floor.
 
     Prints the acknowledgement, which holds for this very selection: keep it and give it to check and record.
     """
-    if not by.strip() or not reason.strip():
-        raise Failure("an acknowledgement says who and why; neither may be blank", Exit.USAGE)
     answer = answer_of(file)
     selection = answer.vs_metadata.final_selection
     task = {"task_id": answer.task_id} if answer.task_id is not None else {}
-    print_json(
-        {
-            "schema_version": ACKNOWLEDGEMENT.version,
-            "agent_id": answer.agent_id,
-            **task,
-            "option": selection.option,
-            "t_score": selection.t_score,
-            "acknowledged_by": by,
-            "acknowledged_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "reason": reason,
-        }
-    )
+    said: JsonObject = {
+        "schema_version": ACKNOWLEDGEMENT.version,
+        "agent_id": answer.agent_id,
+        **task,
+        "option": selection.option,
+        "t_score": selection.t_score,
+        "acknowledged_by": by,
+        "acknowledged_at": moment or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "reason": reason,
+    }
+    accepted("the acknowledgement", ACKNOWLEDGEMENT, _checker.check_value(said, ACKNOWLEDGEMENT))
+    print_json(said)
 
 
 def _t_scores(answer: AgentAnswer, language: Language) -> Iterable[Block]:

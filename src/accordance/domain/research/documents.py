@@ -132,8 +132,8 @@ def _html(block: Block) -> str:
         case Bullets(label, items):
             told = "".join(f"<li>{html.escape(item)}</li>" for item in items)
             return f"<p><strong>{html.escape(label)}</strong></p>\n<ul>{told}</ul>"
-    head, rows = _html_row(block.head, "th"), _html_rows(block.rows)
-    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}</tbody>\n</table>"
+    head, body = _html_row(block.head, "th"), _html_rows(block.rows)
+    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}</tbody>\n</table>"
 
 
 def _html_rows(rows: Sequence[Sequence[str]]) -> str:
