@@ -38,7 +38,9 @@ def test_agents() -> None:
     assert {row["id"] for row in rows} >= {"theory-architect", "journal-matcher"}
     ran = research("agents", "theory-architekt")
     assert ran.code == 5
-    assert ran.err.startswith("accordance: unknown agent 'theory-architekt'; did you mean theory-architect or")
+    assert ran.err.startswith(
+        "accordance: unknown agent 'theory-architekt'; did you mean theory-architect or"
+    )
 
 
 def test_own_agents_are_linted_before_they_are_used(tmp_path: Path) -> None:
