@@ -59,7 +59,9 @@ def test_own_agents_are_linted_before_they_are_used(tmp_path: Path) -> None:
     )
     file.write_bytes(b"\xff")
     assert research("agents", "--agents", file).err == f"accordance: {file}: is not UTF-8 from byte 0 on\n"
-    assert research("lint", "-", stdin=b"x").code == 2
+    ran = research("lint", "-", stdin=b"x")
+    assert ran.code == 1
+    assert ran.err.startswith("accordance: -: the agents are no TOML")
     assert research("lint", "--json").json == []
 
 

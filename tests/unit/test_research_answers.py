@@ -49,6 +49,7 @@ CASES: list[tuple[str, str, Any, list[str]]] = [
     ("a list for an object", "vs_metadata", [], ["wrong_type $.vs_metadata"]),
     ("texts for scored options", "vs_metadata.t_scores", ["TAM"], ["wrong_type $.vs_metadata.t_scores[0]"]),
     ("a selection that is no number", "vs_metadata.final_selection.t_score", True, ["wrong_type $.vs_metadata.final_selection.t_score"]),
+    ("a single option, off the beaten track", "vs_metadata.t_scores", [{"option": "통제-가치 이론", "score": 0.45, "rationale": "r"}], []),
     ("probabilities over one", "vs_metadata.t_scores.0.probability", 0.9, ["probabilities_over_one $.vs_metadata.t_scores"]),
 ]  # fmt: skip
 
@@ -119,6 +120,19 @@ def test_every_rule_says_what_it_is() -> None:
     """The first line is what people read."""
     assert all(rule.__doc__ for rule in rules_for(ASKED))
     assert ANSWER.with_rules(*rules_for(ASKED)).version == ANSWER.version
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [((0.9, 0.85), "every option is modal"), ((0.9, 0.7), "no option below 0.6, or a modal selection")],
+)
+def test_a_narrow_distribution_is_worth_a_word(scores: tuple[float, float], told: str) -> None:
+    """Accepted, with a notice."""
+    entries = [{"option": str(at), "score": score, "rationale": "r"} for at, score in enumerate(scores)]
+    message = changed(example("answer-1"), "vs_metadata.t_scores", entries)
+    message["vs_metadata"]["final_selection"] = {"option": "1", "t_score": scores[1], "justification": "j"}
+    result = check_answer(json.dumps(message), ASKED)
+    assert [(one.code, one.message) for one in result.warnings] == [("narrow_distribution", told)]
 
 
 @pytest.mark.parametrize(

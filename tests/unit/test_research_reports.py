@@ -9,10 +9,10 @@ from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from accordance import check
+from accordance import Accepted, check
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.domain.research.answers import Asked, check_answer
 from accordance.domain.research.collapse import Tally, collapse
@@ -245,6 +245,21 @@ def test_the_picture_is_in_order_and_marks_the_selection() -> None:
     long = t_score_text(answer(**with_option("가" * 40)))
     assert "가" * 15 + "…" in long
     assert columns("e\u0301") == 1
+
+
+@given(
+    st.text(min_size=1).filter(lambda name: re.search(r"\S", name) and not re.search("[\ud800-\udfff]", name))
+)
+def test_any_name_can_be_drawn(name: str) -> None:
+    """The picture is well-formed, the terminal hears no commands, whatever an option is called."""
+    metadata = example("answer-1")["vs_metadata"]
+    metadata["t_scores"][0]["option"] = name
+    result = check(json.dumps({**example("answer-1"), "vs_metadata": metadata}), "answer")
+    assume(isinstance(result, Accepted))  # not blank in pydantic's eyes, nor the name of another option
+    assert isinstance(result, Accepted)
+    assert len(ET.fromstring(t_score_svg(result.value)).findall("{http://www.w3.org/2000/svg}circle")) == 5
+    written = t_score_text(result.value) + as_markdown(list(run_report(result.value)))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", written)
 
 
 @given(st.floats(0, 1))

@@ -18,10 +18,7 @@ COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "plan": ("accordance.cli.plan", "Look at plans."),
-    "research": (
-        "accordance.cli.research",
-        "Research agents: who fits, what their answers are worth, whether they collapse.",
-    ),
+    "research": ("accordance.cli.research", "Research agents, their answers, handoffs and runs."),
     "schema": ("accordance.cli.schema", "Print a contract's schema, for people or for a provider."),
     "explain": ("accordance.cli.explain", "Explain a violation or warning code."),
     "completion": ("accordance.cli.completion", "Print the completion script for a shell."),

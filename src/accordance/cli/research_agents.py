@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import click
 
-from accordance.cli.exits import Exit
+from accordance.cli.exits import Exit, Failure
 from accordance.cli.research_reading import (
     agents_of,
     agents_option,
@@ -26,6 +26,7 @@ from accordance.domain.research.prompts import build_prompt
 from accordance.domain.research.routing import Proposal
 from accordance.domain.research.routing import route as find_agents
 from accordance.domain.research.words import WORDS, Language, ReportWords
+from accordance.errors import InvalidAgents
 from accordance.shipped import AGENTS, shipped
 
 
@@ -74,7 +75,10 @@ def _as_json(agent: Agent) -> dict[str, object]:
 @json_option
 def lint(file: str | None, as_json: bool) -> int:
     """Say what does not hold together in an agents file. Exit code 1 if there are errors."""
-    registry = parse_agents(shipped(AGENTS) if file is None else text_of(file))
+    try:
+        registry = parse_agents(shipped(AGENTS) if file is None else text_of(file))
+    except InvalidAgents as error:
+        raise Failure(f"{file}: {error}", Exit.REJECTED) from None
     found = find_faults(registry)
     if as_json:
         print_json([asdict(finding) for finding in found])

@@ -118,6 +118,7 @@ PAGES: Final = (
         ("handoff_blocked", "Handoff blocked", "The sender's own check says no. The handoff is well-formed and must not be accepted.", "Mend the answer, then hand it on."),
         ("no_condition", "No condition", "A conditional handoff does not say when it is to be taken.", "Add a condition; without one it cannot be accepted into a plan."),
         ("untied_answer", "Untied answer", "The answer does not say which request it answers, so only whoever recorded it vouches for that.", "Echo the request's task_id."),
+        ("narrow_distribution", "Narrow distribution", "All options are what everybody would say, or nearly, or the selection is: a sign of collapse within one answer.", "Sample further from the typical; nothing must be done."),
         ("low_typicality", "Low typicality", "The selection is creative (T below 0.3): worth a second look by a person.", "Nothing must be done."),
         ("floor_acknowledged", "Floor acknowledged", "The selection is below the T-score floor and a person has acknowledged it.", "Nothing must be done."),
         ("constraint_dropped", "Constraint dropped", "A handoff leaves out a constraint that its sender inherited. It is carried on all the same.", "Repeat it, so that the receiver reads it."),

@@ -85,6 +85,11 @@ class AgentRegistry:
         """The agent of that name, if there is one."""
         return self._by_name.get(plain(name)) if isinstance(name, str) else None
 
+    def offer(self, name: str) -> str:
+        """What to say was expected where an unknown name stands."""
+        near = UnknownAgent(name, (one for agent in self for one in agent.names)).near
+        return f"a registered agent, perhaps {' or '.join(near)}" if near else "a registered agent"
+
     def requirements(self, agent: Agent) -> tuple[str, ...]:
         """The ids of all agents it requires, directly or through others; nearest first."""
         found: dict[str, None] = {}

@@ -23,11 +23,11 @@ from accordance.domain.research.floors import LOW_TYPICALITY, Acknowledgement, f
 from accordance.domain.research.quality import (
     Profile,
     critique_quality,
+    distribution,
     number,
     part,
     provenance_completeness,
 )
-from accordance.errors import UnknownAgent
 
 _checker: Final = Checker(Registry((ANSWER,)))
 
@@ -76,6 +76,7 @@ def rules_for(asked: Asked) -> tuple[Rule, ...]:
         says_which_request_it_answers,
         criticises_itself_in_earnest,
         says_where_it_comes_from,
+        offers_more_than_the_obvious,
         respects_its_floor,
     )
 
@@ -86,9 +87,7 @@ def _identity(message: JsonObject, asked: Asked) -> Iterator[Violation]:
         return
     agent = asked.registry.find(name)
     if agent is None:
-        near = UnknownAgent(name, (one for known in asked.registry for one in known.names)).near
-        expected = f"a registered agent, perhaps {' or '.join(near)}" if near else "a registered agent"
-        yield Violation("unknown_agent", "$.agent_id", expected, excerpt(name))
+        yield Violation("unknown_agent", "$.agent_id", asked.registry.offer(name), excerpt(name))
         return
     if asked.agent is not None and asked.registry.get(asked.agent) is not agent:
         wanted = asked.registry.get(asked.agent).id
@@ -120,6 +119,14 @@ def says_where_it_comes_from(message: JsonObject, _: Context) -> Iterator[Violat
             yield Violation(
                 "thin_provenance", f"$.provenance.{key}", "at least one item", excerpt(provenance[key])
             )
+
+
+def offers_more_than_the_obvious(message: JsonObject, _: Context) -> Iterator[Notice]:
+    """Some option is off the beaten track (below 0.6), and the selection is not modal."""
+    found = distribution(message)
+    if found.count and not found.passed:
+        told = "every option is modal" if found.modal_only else "no option below 0.6, or a modal selection"
+        yield Notice("narrow_distribution", "$.vs_metadata.t_scores", told)
 
 
 def _floor(message: JsonObject, asked: Asked) -> Iterator[Violation | Notice]:

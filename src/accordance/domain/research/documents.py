@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from accordance.domain.research.names import visible
+
 _LINE_BREAK: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _PIPE: Final = re.compile(r"(\\*)\|")
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
@@ -91,7 +93,7 @@ def cell(text: str) -> str:
 
 def inline(text: str) -> str:
     """A text inside of a Markdown line: no line breaks, no tags, no links or pictures that would fetch something."""
-    one_line = _LINE_BREAK.sub(" ", text)
+    one_line = visible(_LINE_BREAK.sub(" ", text))
     return _TAG.sub(r"\\<", one_line).replace("](", "]\\(")
 
 
@@ -121,19 +123,21 @@ def as_html(blocks: Sequence[Block], language: str = "en") -> str:
 def _html(block: Block) -> str:
     match block:
         case Heading(level, text):
-            return f"<h{level}>{html.escape(text)}</h{level}>"
+            return f"<h{level}>{_text(text)}</h{level}>"
         case Paragraph(text):
-            return f"<p>{html.escape(text)}</p>"
+            return f"<p>{_text(text)}</p>"
         case Facts(rows):
-            told = "".join(
-                f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>" for name, value in rows
-            )
+            told = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in rows)
             return f"<dl>{told}</dl>"
         case Bullets(label, items):
-            told = "".join(f"<li>{html.escape(item)}</li>" for item in items)
-            return f"<p><strong>{html.escape(label)}</strong></p>\n<ul>{told}</ul>"
+            told = "".join(f"<li>{_text(item)}</li>" for item in items)
+            return f"<p><strong>{_text(label)}</strong></p>\n<ul>{told}</ul>"
     head, body = _html_row(block.head, "th"), _html_rows(block.rows)
     return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}</tbody>\n</table>"
+
+
+def _text(text: str) -> str:
+    return html.escape(visible(_LINE_BREAK.sub(" ", text)))
 
 
 def _html_rows(rows: Sequence[Sequence[str]]) -> str:
@@ -141,7 +145,7 @@ def _html_rows(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _html_row(cells: Sequence[str], tag: str) -> str:
-    return "<tr>" + "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in cells) + "</tr>"
+    return "<tr>" + "".join(f"<{tag}>{_text(text)}</{tag}>" for text in cells) + "</tr>"
 
 
 WRITERS: Final[Mapping[str, Callable[[Sequence[Block], str], str]]] = MappingProxyType(

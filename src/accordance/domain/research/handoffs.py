@@ -17,7 +17,7 @@ from accordance.contracts.registry import Registry
 from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Violation, excerpt
 from accordance.domain.research.agents import Agent, AgentRegistry
 from accordance.domain.research.comparators import Comparator, comparator, found_at
-from accordance.errors import InvalidComparator, UnknownAgent
+from accordance.errors import InvalidComparator
 
 _checker: Final = Checker(Registry((ANSWER, HANDOFF)))
 
@@ -105,9 +105,7 @@ def _agents(message: JsonObject, registry: AgentRegistry) -> Iterator[Violation]
         if agent is not None:
             found.append(agent)
         elif isinstance(name, str) and name.strip():
-            near = UnknownAgent(name, (one for known in registry for one in known.names)).near
-            expected = f"a registered agent, perhaps {' or '.join(near)}" if near else "a registered agent"
-            yield Violation("unknown_agent", f"$.{key}", expected, excerpt(name))
+            yield Violation("unknown_agent", f"$.{key}", registry.offer(name), excerpt(name))
     is_spelled_alike = message.get("from_agent") == message.get("to_agent")  # the contract speaks of that
     if len(found) > 1 and found[0] is found[1] and not is_spelled_alike:
         yield Violation(

@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from accordance.contracts.catalogue.answer import AgentAnswer, TScore
-from accordance.domain.research.names import tidy
+from accordance.domain.research.names import tidy, visible
 from accordance.domain.research.words import WORDS, Language
 from accordance.domain.t_scores import t_class
 
@@ -70,7 +70,7 @@ def _svg_row(one: TScore, y: int, selected: str) -> list[str]:
     note = f" · {escape(selected)}" if selected else ""
     return [
         f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end"{weight}>{escape(_cut(one.option))}</text>',
-        f'<circle cx="{_x(one.score)}" cy="{y}" r="{radius}" fill="{colour}"><title>{escape(tidy(one.option))}: {one.score:.2f}{note}</title></circle>',
+        f'<circle cx="{_x(one.score)}" cy="{y}" r="{radius}" fill="{colour}"><title>{escape(visible(tidy(one.option)))}: {one.score:.2f}{note}</title></circle>',
         f'<text x="{_LEFT + _SCALE + 8}" y="{y + 4}"{weight}>{one.score:.2f}</text>',
     ]
 
@@ -124,8 +124,8 @@ def _pad(text: str, width: int) -> str:
 
 
 def _cut(text: str) -> str:
-    """A name on one line, at most so wide, without characters that a terminal would obey."""
-    shown = "".join(char for char in tidy(text) if unicodedata.category(char) not in ("Cc", "Cf", "Cs"))
+    """A name on one line, at most so wide."""
+    shown = visible(tidy(text))
     if columns(shown) <= _LONGEST_LABEL:
         return shown
     while columns(shown) > _LONGEST_LABEL - 1:
