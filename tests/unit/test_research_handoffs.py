@@ -257,6 +257,19 @@ def test_what_is_not_taken_is_no_task() -> None:
     assert isinstance(workflow, Workflow)
     assert [one.receiver for one in workflow.passings] == ["theory-architect"]
     assert [(one.code, one.path) for one in workflow.notices] == [("handoff_not_taken", "$[1]")]
+    forgetful = {
+        "context_transfer": {**example("handoff-1")["context_transfer"], "constraints_inherited": []}
+    }
+    longer = build(
+        handoff("question-shaper", "literature-scout", handoff_type="conditional", condition=condition),
+        handoff("question-shaper", "theory-architect"),
+        handoff("theory-architect", "design-smith", **forgetful),
+    )
+    assert isinstance(longer, Workflow)
+    assert [one.path for one in longer.notices] == [
+        "$[0]",
+        *["$[2].context_transfer.constraints_inherited"] * 2,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -39,42 +39,45 @@ def build_workflow(
 ) -> Workflow | tuple[Violation, ...]:
     """Put accepted handoffs together. Gives the violations if they do not fit: a path names the handoff at fault."""
     registry = known.registry
-    taken = tuple(one for one in handoffs if is_taken(dump(one), known))
+    places = [at for at, one in enumerate(handoffs) if is_taken(dump(one), known)]
+    taken = tuple(handoffs[at] for at in places)
     passings = tuple(
         Passing(
             registry.get(one.from_agent).id, registry.get(one.to_agent).id, one.handoff_type == "parallel"
         )
         for one in taken
     )
-    blocked = tuple(_blocked(taken))
     prior = [registry.get(name).id for name in request.prior_agents or ()]
     requires = {agent.id: [registry.get(name).id for name in agent.requires] for agent in registry}
-    faults = chain_faults(passings, requires, prior)
-    if blocked or faults:
-        return (*blocked, *(_violation(fault, passings) for fault in faults))
-    constraints, dropped = _inherited(request, taken, passings)
-    skipped = [
-        Notice(
-            "handoff_not_taken",
-            f"$[{at}]",
-            f"{one.from_agent} -> {one.to_agent}: its condition does not hold",
-        )
-        for at, one in enumerate(handoffs)
-        if one not in taken
-    ]
-    return Workflow(request, taken, passings, constraints, (*skipped, *dropped))
+    faults = (
+        *_blocked(taken, places),
+        *(_violation(fault, passings, places) for fault in chain_faults(passings, requires, prior)),
+    )
+    if faults:
+        return faults
+    constraints, dropped = _inherited(request, taken, passings, places)
+    notices = (*_skipped(handoffs, places), *dropped)
+    return Workflow(request, taken, passings, constraints, notices)
 
 
-def _blocked(taken: Sequence[Handoff]) -> Iterator[Violation]:
-    for at, one in enumerate(taken):
+def _blocked(taken: Sequence[Handoff], places: Sequence[int]) -> Iterator[Violation]:
+    for at, one in zip(places, taken, strict=True):
         for check in one.blocked_by:
-            yield Violation(
-                "handoff_refused", f"$[{at}].validation.{check}", "true, before the work goes on", "false"
-            )
+            where = f"$[{at}].validation.{check}"
+            yield Violation("handoff_refused", where, "true, before the work goes on", "false")
 
 
-def _violation(fault: ChainFault, passings: Sequence[Passing]) -> Violation:
-    at = next((at for at, one in enumerate(passings) if fault.agent in (one.receiver, one.sender)), 0)
+def _skipped(handoffs: Sequence[Handoff], places: Sequence[int]) -> Iterator[Notice]:
+    taken = set(places)
+    for at, one in enumerate(handoffs):
+        if at not in taken:
+            told = f"{one.from_agent} -> {one.to_agent}: its condition does not hold"
+            yield Notice("handoff_not_taken", f"$[{at}]", told)
+
+
+def _violation(fault: ChainFault, passings: Sequence[Passing], places: Sequence[int]) -> Violation:
+    agent = fault.agent or fault.cycle[0]
+    at = next(at for at, one in zip(places, passings, strict=True) if agent in one[:2])
     where = f"$[{at}]"
     match fault.code:
         case "cycle":
@@ -91,7 +94,7 @@ def _violation(fault: ChainFault, passings: Sequence[Passing]) -> Violation:
 
 
 def _inherited(
-    request: AgentRequest, taken: Sequence[Handoff], passings: Sequence[Passing]
+    request: AgentRequest, taken: Sequence[Handoff], passings: Sequence[Passing], places: Sequence[int]
 ) -> tuple[dict[str, tuple[object, ...]], list[Notice]]:
     """What each agent inherits: the request's constraints, and those of all handoffs on the ways to it."""
     asked = [{key: value} for key, value in dump(request.constraints).items()] if request.constraints else []
@@ -104,7 +107,7 @@ def _inherited(
         found: list[object] = list(asked)
         for at, sender in incoming.get(agent, ()):
             said = taken[at].context_transfer.constraints_inherited
-            notices += _dropped(at, inherited[sender], [*asked, *said])
+            notices += _dropped(places[at], inherited[sender], [*asked, *said])
             found += [*inherited[sender], *said]
         inherited[agent] = tuple(merged(found))
     return inherited, notices
@@ -132,7 +135,7 @@ def merged(constraints: Sequence[object]) -> list[object]:
 def _key(constraint: object) -> str:
     """Two constraints with one key are about the same thing."""
     if isinstance(constraint, str):
-        return plain(constraint)
+        return f'"{plain(constraint)}'
     if isinstance(constraint, dict) and len(constraint) == 1 and (name := next(iter(constraint))) in _TIGHTER:
         return f"\n{name}"
     return json.dumps(constraint, sort_keys=True, ensure_ascii=False)
