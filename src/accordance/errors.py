@@ -17,6 +17,18 @@ AccordanceError
 +-- InvalidGolden              a golden set that cannot be run
 +-- InvalidComparator          an expectation that cannot be read
 +-- InvalidRun                 an answer without a selection, where answers are counted
++-- InvalidRubric              a rubric whose dimensions do not add up
++-- InvalidFuses               a fuse nobody knows, or a bound that is none
++-- InvalidPhases              a level nobody knows, or a phase that is none
++-- IllegalTransition          a move the lifecycle does not know
++-- Conflict                   somebody else was first, or the time for it is over
+|   +-- StaleReview            a review of a product that is no longer the current one
++-- NotFound                   no such plan, task, question or message
++-- LedgerError                the ledger could not do it; nothing was changed
+|   +-- LedgerBusy             somebody else holds it for too long
+|   +-- LedgerUnavailable      it cannot be opened, read or written
+|   +-- LedgerMissing          there is none
+|   +-- LedgerTooNew           it was written by a newer accordance
 """
 
 from __future__ import annotations
@@ -37,7 +49,7 @@ class AccordanceError(Exception):
     """The root of every error accordance raises on purpose."""
 
 
-class Unparseable(AccordanceError):  # noqa: N818 - named after the event LLM_UNPARSEABLE
+class Unparseable(AccordanceError):
     """The text is not exactly one JSON object. Says which rule it broke and where."""
 
     def __init__(self, code: str, *, expected: str, actual: str, path: str = "$", offset: int = 0) -> None:
@@ -52,7 +64,7 @@ class Unparseable(AccordanceError):  # noqa: N818 - named after the event LLM_UN
         return f"{self.code} at offset {self.offset}: expected {self.expected}, got {self.actual}"
 
 
-class UnknownName(AccordanceError):  # noqa: N818
+class UnknownName(AccordanceError):
     """A name that nobody registered. Knows what was known, so the message can offer the way out."""
 
     kind: ClassVar[str] = "name"
@@ -92,7 +104,7 @@ class UnknownAgent(UnknownName):
     kind = "agent"
 
 
-class ContractAlreadyRegistered(AccordanceError):  # noqa: N818
+class ContractAlreadyRegistered(AccordanceError):
     """A version means one thing for ever: a second definition is refused."""
 
     def __init__(self, name: str) -> None:
@@ -105,23 +117,23 @@ class ContractAlreadyRegistered(AccordanceError):  # noqa: N818
         )
 
 
-class InvalidContract(AccordanceError):  # noqa: N818
+class InvalidContract(AccordanceError):
     """A contract definition that could never work."""
 
 
-class InvalidContext(AccordanceError):  # noqa: N818
+class InvalidContext(AccordanceError):
     """A context that does not fit the messages it is meant for."""
 
 
-class InvalidPath(AccordanceError):  # noqa: N818
+class InvalidPath(AccordanceError):
     """A JSON path that cannot be read, or that leads nowhere in the given value."""
 
 
-class InvalidPattern(AccordanceError):  # noqa: N818
+class InvalidPattern(AccordanceError):
     """A pin that leaves the repository or cannot be matched safely."""
 
 
-class InvalidTScore(AccordanceError):  # noqa: N818
+class InvalidTScore(AccordanceError):
     """A T-score that is no number from 0 to 1."""
 
     def __init__(self, fault: str, score: object) -> None:
@@ -133,27 +145,31 @@ class InvalidTScore(AccordanceError):  # noqa: N818
         return f"{self.fault}: a T-score is a number from 0 to 1, got {self.score!r}"
 
 
-class InvalidAgents(AccordanceError):  # noqa: N818
+class InvalidAgents(AccordanceError):
     """A registry of research agents that does not hold together."""
 
 
-class InvalidGolden(AccordanceError):  # noqa: N818
+class InvalidGolden(AccordanceError):
     """A golden set, or a report of one, that cannot be read."""
 
 
-class InvalidComparator(AccordanceError):  # noqa: N818
+class InvalidComparator(AccordanceError):
     """An expectation that cannot be read. Says what can be written instead."""
 
 
-class InvalidRun(AccordanceError):  # noqa: N818
+class InvalidRun(AccordanceError):
     """An answer that cannot be counted: it selects nothing, or says no time."""
 
 
-class InvalidRubric(AccordanceError):  # noqa: N818
+class InvalidRubric(AccordanceError):
     """A rubric whose dimensions do not add up."""
 
 
-class InvalidPhases(AccordanceError):  # noqa: N818
+class InvalidFuses(AccordanceError):
+    """A fuse nobody knows, or a bound that is none."""
+
+
+class InvalidPhases(AccordanceError):
     """A level nobody knows, or an executed phase that is none."""
 
     def __init__(self, fault: str, where: str, found: object) -> None:
@@ -166,7 +182,7 @@ class InvalidPhases(AccordanceError):  # noqa: N818
         return f"{self.fault}:{self.where}: got {self.found!r}"
 
 
-class IllegalTransition(AccordanceError):  # noqa: N818
+class IllegalTransition(AccordanceError):
     """A move the lifecycle's table does not know. Nothing has changed."""
 
     def __init__(self, state: str, event: str, legal: Iterable[str]) -> None:
@@ -178,3 +194,43 @@ class IllegalTransition(AccordanceError):  # noqa: N818
     def __str__(self) -> str:
         way_out = f"possible there: {', '.join(self.legal)}" if self.legal else "nothing leaves that state"
         return f"{self.event} cannot happen to a task that is {self.state}; {way_out}"
+
+
+class Conflict(AccordanceError):
+    """Somebody else was first, or the time for it is over. Nothing has changed."""
+
+
+class StaleReview(Conflict):
+    """A review of a product that is no longer the current one."""
+
+
+class NotFound(UnknownName):
+    """No plan, task, question or message of that name."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str] = ()) -> None:
+        super().__init__(name, known)
+        self.what = kind
+
+    def __str__(self) -> str:
+        offer = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
+        return f"no {self.what} {self.name!r}{offer}"
+
+
+class LedgerError(AccordanceError):
+    """The ledger could not do it. Nothing has changed."""
+
+
+class LedgerBusy(LedgerError):
+    """Somebody else holds the ledger for too long."""
+
+
+class LedgerUnavailable(LedgerError):
+    """The ledger cannot be opened, read or written."""
+
+
+class LedgerMissing(LedgerError):
+    """There is no ledger there."""
+
+
+class LedgerTooNew(LedgerError):
+    """The ledger was written by a newer accordance."""

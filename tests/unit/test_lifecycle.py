@@ -48,12 +48,18 @@ def test_every_state_has_a_row_and_every_event_a_use() -> None:
 def test_what_must_hold() -> None:
     """The sentences of the design, asked of the table."""
     assert LIFECYCLE[State.DONE] == {}
-    assert set(LIFECYCLE[State.BLOCKED]) == {Event.ANSWERED, Event.RETRIED, Event.DROPPED, Event.BURIED}
+    assert set(LIFECYCLE[State.BLOCKED]) == {
+        Event.ANSWERED,
+        Event.GRANTED,
+        Event.VOUCHED,
+        Event.DROPPED,
+        Event.BURIED,
+    }
     assert set(LIFECYCLE[State.ABANDONED]) == {Event.CHOSEN}
-    assert set(LIFECYCLE[State.DEAD_LETTER]) == {Event.REQUEUED}
+    assert set(LIFECYCLE[State.DEAD_LETTER]) == {Event.REQUEUED, Event.DROPPED}
     assert {State.READY, State.TO_BE_MODIFY} == CLAIMABLE
     into_done = {event for row in LIFECYCLE.values() for event, state in row.items() if state is State.DONE}
-    assert into_done == {Event.APPROVED, Event.COMPLETED}
+    assert into_done == {Event.APPROVED, Event.VOUCHED, Event.COMPLETED}
     into_blocked = {
         event for row in LIFECYCLE.values() for event, state in row.items() if state is State.BLOCKED
     }
@@ -67,9 +73,11 @@ def test_an_unparseable_message_fails_the_task_and_counts() -> None:
     assert (failed.state, Event.UNPARSEABLE.value) == (State.FAILED, "LLM_UNPARSEABLE")
     assert asdict(failed.counters) == {
         "attempts": 1,
+        "failures": 0,
         "parse_failures": 1,
-        "review_rounds": 0,
         "idle_rounds": 0,
+        "review_rounds": 0,
+        "review_failures": 0,
     }
 
 
@@ -80,6 +88,14 @@ def test_a_blocked_task_says_why() -> None:
     skill = advance(taken, Event.STALLED, waiting=Waiting.SKILL)
     assert skill.waiting is Waiting.SKILL
     assert advance(skill, Event.ANSWERED).waiting is None
+
+
+def test_another_chance_forgives_without_forgetting() -> None:
+    """The counters never fall; what counts against a limit begins anew when a person says so."""
+    failed = advance(Standing(state=State.IN_PROGRESS), Event.ERRED)
+    assert advance(failed, Event.RETRIED).used.failures == 1
+    granted = advance(failed, Event.GRANTED)
+    assert (granted.counters.failures, granted.used.failures) == (1, 0)
 
 
 @given(st.lists(st.sampled_from(list(Event)), max_size=40))
@@ -101,4 +117,4 @@ def test_whatever_happens(events: list[Event]) -> None:
         )
         assert (standing.waiting is not None) == (standing.state is State.BLOCKED)
         assert before.state is not State.DONE
-        assert before.state not in TERMINAL or event in (Event.CHOSEN, Event.REQUEUED)
+        assert before.state not in TERMINAL or event in (Event.CHOSEN, Event.REQUEUED, Event.DROPPED)

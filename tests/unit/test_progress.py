@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from accordance import Accepted, check_value
 from accordance.domain.lifecycle import CLAIMABLE, LIFECYCLE, Event, State, Waiting
 from accordance.domain.plan import PlanGraph, plan_graph
-from accordance.domain.progress import PlanInMemory, Progress, begin, recount
+from accordance.domain.progress import PlanInMemory, Progress, begin, left_hanging, recount
 from accordance.errors import IllegalTransition
 from tests.messages import Message, edge, node, plan, small_plan
+from tests.plans import random_plan
 
 
 def graph(message: Message) -> PlanGraph:
@@ -226,7 +227,7 @@ def test_a_check_begins_when_there_is_something_to_check() -> None:
     assert states(moving)["check"] == "READY"
     moving.move("check", Event.CLAIMED)
     moving.move("a", Event.RETURNED)
-    moving.move("check", Event.LEASE_LOST)
+    moving.move("check", Event.RELEASED)
     assert states(moving) == {"root": "PENDING", "a": "TO_BE_MODIFY", "check": "PENDING"}
     finish(moving, "a")
     moving.move("check", Event.CLAIMED)
@@ -245,6 +246,132 @@ def test_a_check_of_several_things_waits_for_them_all() -> None:
     assert states(moving)["check"] == "PENDING"
     finish(moving, "b")
     assert states(moving)["check"] == "READY"
+
+
+def checked_alternatives() -> PlanInMemory:
+    """Two ways, each with its check; printing waits for the check of the second."""
+    nodes = [node("root", "GOAL"), node("one", priority=2), node("two"), node("print")]
+    nodes += [node("check_one", "CHECK"), node("check_two", "CHECK")]
+    edges = [edge("root", task) for task in ("one", "two", "check_one", "check_two", "print")]
+    edges += [edge("root", task, "ALTERNATIVE", group_id="way") for task in ("one", "two")]
+    edges += [edge("one", "check_one", "DEPENDS_ON"), edge("two", "check_two", "DEPENDS_ON")]
+    edges += [edge("check_two", "print", "DEPENDS_ON")]
+    return begin(graph(plan(nodes, edges)))
+
+
+def test_a_check_goes_with_what_it_checks() -> None:
+    """Of a candidate that was passed over there is nothing to check; whoever waits for that check goes on in the end."""
+    moving = checked_alternatives()
+    assert states(moving)["check_two"] == "ABANDONED"
+    finish(moving, "one")
+    assert states(moving) == {"root": "PENDING", "one": "DONE", "two": "ABANDONED", "print": "READY", "check_one": "READY", "check_two": "ABANDONED"}  # fmt: skip
+    agrees_with_a_recount(moving)
+
+
+def test_a_check_comes_back_with_what_it_checks() -> None:
+    """When the next candidate is chosen its check is wanted again."""
+    moving = checked_alternatives()
+    bury(moving, "one")
+    assert states(moving) == {"root": "PENDING", "one": "DEAD_LETTER", "two": "READY", "print": "PENDING", "check_one": "ABANDONED", "check_two": "PENDING"}  # fmt: skip
+
+
+def test_a_person_who_approves_leaves_nothing_to_check() -> None:
+    """The check of a product that somebody vouched for is dropped, and the plan goes on."""
+    nodes = [node("root", "GOAL"), node("a"), node("check", "CHECK"), node("next")]
+    edges = [edge("root", task) for task in ("a", "check", "next")]
+    edges += [edge("a", "check", "DEPENDS_ON"), edge("check", "next", "DEPENDS_ON")]
+    moving = begin(graph(plan(nodes, edges)))
+    for event in (Event.CLAIMED, Event.PRODUCED, Event.REFERRED, Event.VOUCHED):
+        moving.move("a", event)
+    assert states(moving) == {"root": "PENDING", "a": "DONE", "check": "ABANDONED", "next": "READY"}
+    agrees_with_a_recount(moving)
+
+
+def test_whoever_waits_for_a_part_that_is_not_needed_goes_on() -> None:
+    """An OR goal that is done, and a group that is, keep nobody waiting for what they dropped, however deep."""
+    edges = [edge("root", task) for task in "gx"]
+    edges += [edge("g", "a", and_or="OR"), edge("g", "h", and_or="OR"), edge("h", "b")]
+    moving = started("gxahb", [*edges, edge("b", "x", "DEPENDS_ON")], "gh")
+    finish(moving, "a")
+    assert states(moving) == {"root": "PENDING", "g": "DONE", "x": "READY", "a": "DONE", "h": "ABANDONED", "b": "ABANDONED"}  # fmt: skip
+    agrees_with_a_recount(moving)
+
+
+def test_a_shared_part_is_not_excused_while_another_goal_may_need_it() -> None:
+    """It belongs to two candidates of two groups: the first group's end does not decide about it."""
+    nodes = [node("root", "GOAL"), node("g", "GOAL"), node("h", "GOAL"), node("p"), node("x")]
+    nodes += [node("best_g", priority=5), node("best_h", priority=5)]
+    edges = [edge("root", task) for task in ("g", "h", "best_g", "best_h", "x")]
+    edges += [edge("g", "p"), edge("h", "p"), edge("p", "x", "DEPENDS_ON")]
+    edges += [edge("root", task, "ALTERNATIVE", group_id="1") for task in ("g", "best_g")]
+    edges += [edge("root", task, "ALTERNATIVE", group_id="2") for task in ("h", "best_h")]
+    moving = begin(graph(plan(nodes, edges)))
+    finish(moving, "best_g")
+    assert (states(moving)["p"], states(moving)["x"]) == ("ABANDONED", "PENDING")
+    finish(moving, "best_h")
+    assert (states(moving)["p"], states(moving)["x"]) == ("ABANDONED", "READY")
+
+
+def test_a_branch_comes_back_with_the_candidate_that_was_done_in_it() -> None:
+    """A group inside it is not decided again."""
+    nodes = [node("root", "GOAL"), node("way", "GOAL", priority=9), node("other"), node("rest")]
+    nodes += [node("first", priority=2), node("second")]
+    edges = [edge("root", "way"), edge("root", "other")]
+    edges += [edge("way", task) for task in ("first", "second", "rest")]
+    edges += [edge("root", task, "ALTERNATIVE", group_id="out") for task in ("way", "other")]
+    edges += [edge("way", task, "ALTERNATIVE", group_id="in") for task in ("first", "second")]
+    moving = begin(graph(plan(nodes, edges)))
+    bury(moving, "first")
+    finish(moving, "second")
+    bury(moving, "rest")
+    assert (states(moving)["way"], states(moving)["other"]) == ("DEAD_LETTER", "READY")
+    bury(moving, "other")
+    moving.move("way", Event.REQUEUED)
+    moving.move("rest", Event.REQUEUED)
+    finish(moving, "rest")
+    assert states(moving)["root"] == "DONE"
+
+
+def test_what_hangs_when_a_task_is_cancelled() -> None:
+    """Everything open that waits for it, through goals and their parts; not what goes with it."""
+    edges = [edge("root", task) for task in "abgy"] + [edge("g", "x")]
+    edges += [edge("a", "b", "DEPENDS_ON"), edge("b", "g", "DEPENDS_ON")]
+    moving = started("abgxy", edges, "g")
+    assert set(left_hanging(moving, "a")) == {"b", "g", "x"}
+    assert left_hanging(moving, "y") == ()
+    moving.drop("a", along=left_hanging(moving, "a"))
+    assert states(moving) == {"root": "PENDING", "a": "ABANDONED", "b": "ABANDONED", "g": "ABANDONED", "x": "ABANDONED", "y": "READY"}  # fmt: skip
+    finish(moving, "y")
+    assert states(moving)["root"] == "DONE"
+
+
+def test_cancelling_with_an_excuse() -> None:
+    """Whoever waited goes on without it."""
+    moving = started("ab", [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON")])
+    moving.drop("a", excuse=True)
+    assert states(moving)["b"] == "READY"
+    agrees_with_a_recount(moving)
+
+
+def test_what_is_over_is_not_cancelled() -> None:
+    """DONE and ABANDONED stay; a dead letter is dropped, and its goal is free again."""
+    moving = started("abc", [edge("root", task) for task in "abc"])
+    finish(moving, "a")
+    bury(moving, "b")
+    moving.drop("b")
+    for task in "ab":
+        with pytest.raises(IllegalTransition):
+            moving.drop(task)
+    finish(moving, "c")
+    assert states(moving) == {"root": "DONE", "a": "DONE", "b": "ABANDONED", "c": "DONE"}
+
+
+def test_a_cancelled_candidate_makes_way() -> None:
+    """As if it had failed: the next one is taken, and what is cancelled along is left to that."""
+    moving = alternatives()
+    moving.drop("printed", along=["printed", "proof"])
+    assert (states(moving)["printed"], states(moving)["cut"]) == ("DEAD_LETTER", "READY")
+    assert states(moving)["proof"] == "ABANDONED"
 
 
 def test_missing_inputs_keep_a_task_waiting() -> None:
@@ -296,44 +423,6 @@ def test_no_depth_is_too_deep() -> None:
     assert states(moving)["root"] == "DONE"
 
 
-def random_plan(dice: random.Random) -> Message:
-    """A small plan with goals, actions, checks, AND, OR, dependencies and alternatives."""
-    names = [f"n{at}" for at in range(dice.randrange(2, 9))]
-    parents = {name: dice.choice(["root", *names[:at]]) for at, name in enumerate(names)}
-    goals = {*parents.values()}
-    nodes = [node("root", "GOAL")]
-    nodes += [
-        node(
-            name,
-            "GOAL" if name in goals else dice.choice(["ACTION", "ACTION", "CHECK"]),
-            priority=dice.randrange(3),
-        )
-        for name in names
-    ]
-    combine = {goal: dice.choice(["AND", "AND", "OR"]) for goal in goals}
-    edges = [edge(parents[name], name, and_or=combine[parents[name]]) for name in names]
-    for at, name in enumerate(names):
-        if at and dice.random() < 0.4:
-            other = dice.choice(names[:at])
-            if not related(parents, other, name):
-                edges.append(edge(other, name, "DEPENDS_ON"))
-    for goal in sorted(goals):
-        parts = [name for name in names if parents[name] == goal]
-        if len(parts) > 1 and dice.random() < 0.4:
-            edges += [edge(goal, part, "ALTERNATIVE", group_id="g") for part in dice.sample(parts, 2)]
-    return plan(nodes, edges)
-
-
-def related(parents: dict[str, str], one: str, other: str) -> bool:
-    """Whether one lies above the other: then neither may wait for it."""
-    for low, high in ((one, other), (other, one)):
-        while low in parents:
-            low = parents[low]  # noqa: PLW2901 - climbing
-            if low == high:
-                return True
-    return False
-
-
 @settings(max_examples=150)
 @given(st.integers(0, 2**32 - 1))
 def test_counts_are_what_counting_again_would_give(seed: int) -> None:
@@ -369,5 +458,5 @@ def keeps_the_rules(before: dict[str, Progress], moving: PlanInMemory, moved: st
             assert at.active
         if at.state is State.READY and is_work:
             assert (at.waits_on, at.closed_gates, at.missing_inputs) == (0, 0, 0)
-        if at.state is State.DONE and not is_work:
+        if at.state is State.DONE and at.active and not is_work:
             assert at.done_parts

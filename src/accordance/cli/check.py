@@ -47,7 +47,7 @@ from accordance.contracts.tolerant import read_tolerant
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
 @click.option("--output-format", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="For people, programs, GitHub annotations, or code scanning.")  # fmt: skip
-def command(  # noqa: PLR0917 - one for each option
+def command(
     files: tuple[str, ...],
     contract: str | None,
     scope: str | None,

@@ -25,7 +25,7 @@ def one_line(message: str) -> None:
     click.echo(f"accordance: {' '.join(message.split())}", err=True)
 
 
-class Failure(Exception):  # noqa: N818 - an ending, not always an error
+class Failure(Exception):
     """End the command with one line on standard error."""
 
     def __init__(self, message: str, code: Exit) -> None:

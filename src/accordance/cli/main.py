@@ -12,17 +12,39 @@ import click
 
 from accordance._version import __version__
 from accordance.cli.exits import Exit, Failure, one_line
-from accordance.errors import AccordanceError, UnknownName
+from accordance.errors import (
+    AccordanceError,
+    Conflict,
+    IllegalTransition,
+    LedgerBusy,
+    LedgerMissing,
+    LedgerUnavailable,
+    UnknownName,
+)
 
 COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
-    "plan": ("accordance.cli.plan", "Look at plans."),
     "research": ("accordance.cli.research", "Research agents, their answers, handoffs and runs."),
+    "plan": ("accordance.cli.plan", "Import, review, watch, draw and export plans."),
+    "task": ("accordance.cli.task", "Take up tasks, hand in messages and reviews."),
+    "inbox": ("accordance.cli.inbox", "See and answer what only a person can say."),
+    "dlq": ("accordance.cli.dlq", "Look after the dead letters."),
+    "events": ("accordance.cli.events", "Show what happened."),
+    "verify": ("accordance.cli.verify", "Recompute the ledger: chain, states, verdicts."),
+    "doctor": ("accordance.cli.doctor", "Say what this machine and this ledger can do."),
     "schema": ("accordance.cli.schema", "Print a contract's schema, for people or for a provider."),
     "explain": ("accordance.cli.explain", "Explain a violation or warning code."),
     "completion": ("accordance.cli.completion", "Print the completion script for a shell."),
 }
+
+
+_EXTRAS = {"sqlalchemy": "runtime", "alembic": "runtime", "psycopg": "runtime"}
+_CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
+    ((UnknownName, LedgerMissing), Exit.NOT_FOUND),
+    ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),
+    ((LedgerUnavailable,), Exit.INTERNAL),
+)
 
 
 class LazyGroup(click.Group):
@@ -58,7 +80,7 @@ class _UnknownCommand(UnknownName):
 )
 @click.version_option(__version__, prog_name="accordance")
 def app() -> None:
-    """Check what agents say against versioned contracts.
+    """Check what agents say against versioned contracts, and let what they do move plans.
 
     Exit codes: 0 ok, 1 rejected or findings, 2 usage, 3 waiting for a person, 4 auth, 5 not found, 6 conflict,
     70 internal error.
@@ -87,19 +109,33 @@ def run(argv: Sequence[str] | None = None) -> int:
         return _fail("interrupted", Exit.USAGE)
     except Failure as failure:
         return _fail(str(failure), failure.code)
-    except UnknownName as error:
-        return _fail(str(error), Exit.NOT_FOUND)
     except AccordanceError as error:
-        return _fail(str(error), Exit.USAGE)
+        return _fail(str(error), _code_of(error))
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRAS:
+            return _internal(error)
+        extra = _EXTRAS[error.name]
+        return _fail(f"this needs the extra {extra}: pip install 'accordance[{extra}]'", Exit.USAGE)
     except BrokenPipeError:  # the reader has gone, e.g. | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
-    except Exception as error:
-        if os.environ.get("ACCORDANCE_DEBUG"):
-            raise
-        text = f"internal error: {type(error).__name__}: {error} (ACCORDANCE_DEBUG=1 shows where; please report it)"
-        return _fail(text, Exit.INTERNAL)
+    except Exception as error:  # noqa: BLE001 - the last place where anything can be said about it
+        return _internal(error)
     return outcome if isinstance(outcome, int) else Exit.OK
+
+
+def _code_of(error: AccordanceError) -> Exit:
+    """The exit code of each kind of error. The first kind that fits counts."""
+    return next((code for kinds, code in _CODES if isinstance(error, kinds)), Exit.USAGE)
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get("ACCORDANCE_DEBUG"):
+        raise error
+    text = (
+        f"internal error: {type(error).__name__}: {error} (ACCORDANCE_DEBUG=1 shows where; please report it)"
+    )
+    return _fail(text, Exit.INTERNAL)
 
 
 def _fail(message: str, code: int) -> int:

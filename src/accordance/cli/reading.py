@@ -10,13 +10,13 @@ from accordance.cli.exits import Exit, Failure
 from accordance.contracts.limits import LIMITS
 
 
-def read_bounded(file: str) -> bytes:
+def read_bounded(file: str, limit: int = LIMITS.max_bytes) -> bytes:
     """The bytes of a file, or a little more than the limit of them: enough to see that it is too large."""
     try:
         if file == "-":
-            return _bounded(sys.stdin.buffer)
+            return _bounded(sys.stdin.buffer, limit)
         with Path(file).open("rb") as stream:
-            return _bounded(stream)
+            return _bounded(stream, limit)
     except FileNotFoundError:
         raise Failure(f"{file}: no such file", Exit.NOT_FOUND) from None
     except IsADirectoryError:
@@ -29,5 +29,5 @@ def read_bounded(file: str) -> bytes:
         raise Failure(f"{file!r}: is no file name: {error}", Exit.USAGE) from None
 
 
-def _bounded(stream: BinaryIO) -> bytes:
-    return stream.read(LIMITS.max_bytes + 1)
+def _bounded(stream: BinaryIO, limit: int) -> bytes:
+    return stream.read(limit + 1)

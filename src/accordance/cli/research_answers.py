@@ -66,7 +66,7 @@ acknowledgement_option: Final = click.option(
     help="seed: exactly the errors and warnings of the seed's own validator.",
 )
 @json_option
-def check(  # noqa: PLR0917 - one for each option
+def check(
     files: tuple[str, ...],
     request_file: str | None,
     agent: str | None,
@@ -168,7 +168,7 @@ _KINDS: Final[Mapping[str, Callable[[AgentAnswer, Language], Iterable[Block]]]] 
 @language_option
 @document_option
 @json_option
-def report(  # noqa: PLR0917 - one for each option
+def report(
     file: str,
     kind: str,
     request_file: str | None,

@@ -73,7 +73,7 @@ from accordance.shipped import GOLDEN, shipped
     help="How the report is written.",
 )
 @json_option
-def golden(  # noqa: PLR0917 - one for each option
+def golden(
     set_file: str | None,
     folder: str | None,
     place: str | None,

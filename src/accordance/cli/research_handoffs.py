@@ -51,7 +51,7 @@ from accordance.domain.research.workflow import Workflow, build_workflow, plan_o
 )
 @click.option("--at", "created_at", metavar="TIME", help="created_at of the plan; else now.")
 @json_option
-def handoff(  # noqa: PLR0917 - one for each option
+def handoff(
     files: tuple[str, ...],
     request_file: str,
     answer_files: tuple[str, ...],

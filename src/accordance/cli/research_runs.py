@@ -45,7 +45,7 @@ store_option: Final = click.option(
 @agents_option
 @acknowledgement_option
 @json_option
-def record(  # noqa: PLR0917 - one for each option
+def record(
     files: tuple[str, ...],
     request_file: str,
     place: str,
@@ -88,7 +88,7 @@ def record(  # noqa: PLR0917 - one for each option
 @language_option
 @document_option
 @json_option
-def collapse(  # noqa: PLR0917 - one for each option
+def collapse(
     place: str,
     agent: str | None,
     request_file: str | None,

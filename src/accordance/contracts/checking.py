@@ -37,7 +37,7 @@ _ROADS_KEPT: Final = 256
 _GUESSED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is what was probably meant
 
 
-class _Unsound(Exception):  # noqa: N818 - never leaves this module
+class _Unsound(Exception):
     """A number overflowed, or something nests too deep, where the parser did not mind."""
 
 

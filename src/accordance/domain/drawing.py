@@ -1,4 +1,4 @@
-"""A plan as a picture: a tree for terminals, Mermaid for pages, DOT for everything else. Pure text from a graph.
+"""A plan as a picture: a tree for terminals, Mermaid for pages, SVG to look at, DOT for everything else. Pure text from a graph.
 
 Goals contain their parts; what a task waits for is named beside it; alternatives are numbered in the order they are tried.
 """
@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from accordance.domain.lifecycle import State
+from accordance.domain.picture import draw_svg
 from accordance.domain.plan import PlanGraph, PlanNode
 
 Labels: TypeAlias = Mapping[str, str]
@@ -118,6 +119,6 @@ def _dot(text: str) -> str:
 
 
 FORMATS: Final[Mapping[str, Callable[[PlanGraph, Labels, States | None], str]]] = MappingProxyType(
-    {"text": draw_text, "mermaid": draw_mermaid, "dot": draw_dot}
+    {"text": draw_text, "mermaid": draw_mermaid, "dot": draw_dot, "svg": draw_svg}
 )
 """Every kind of picture."""

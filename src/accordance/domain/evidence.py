@@ -1,6 +1,6 @@
 """Which input file answers which requirement. A score rule, pure: the same files and requirements bind the same way.
 
-A file counts for a requirement by its folder (the requirement's name, +100), by each of the requirement's keywords in its
+A file counts for a requirement by its folder (the requirement's name, or the place it was asked to be put, +100), by each of the requirement's keywords in its
 name (+40, at most +200 together), by an allowed type (+10) and by a source that may be the user (+10). It binds from 60 on.
 A type that is not allowed never binds. Where two requirements come out equal a person is asked, nothing is guessed.
 """
@@ -45,6 +45,7 @@ class FileNeed:
     allowed_types: tuple[str, ...] = ()  # none: any type
     keywords: tuple[str, ...] = ()
     source: str = "USER"
+    path: str | None = None  # where it was asked to be put: the file itself, or its folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,19 @@ def score(file: InputFile, need: FileNeed) -> int:
         return 0
     folder, _, name = file.path.rpartition("/")
     hits = sum(1 for keyword in need.keywords if keyword and keyword.casefold() in name.casefold())
-    in_its_folder = folder.partition("/")[0].casefold() == need.name.casefold()
+    in_its_folder = folder.partition("/")[0].casefold() == need.name.casefold() or _is_where_asked(file, need)
     return (
         FOLDER * in_its_folder
         + min(KEYWORD * hits, KEYWORDS_AT_MOST)
         + TYPE * bool(need.allowed_types)
         + FROM_USER * (need.source in ("USER", "ANY"))
     )
+
+
+def _is_where_asked(file: InputFile, need: FileNeed) -> bool:
+    if not need.path:
+        return False
+    return file.path == need.path or (need.path.endswith("/") and file.path.startswith(need.path))
 
 
 def bind(files: Iterable[InputFile], needs: Sequence[FileNeed]) -> Bindings:

@@ -45,6 +45,7 @@ class Event(StrEnum):
     ENABLED = "ENABLED"  # prerequisites and inputs are there
     DISABLED = "DISABLED"  # one of them went
     CLAIMED = "CLAIMED"  # an attempt begins
+    RELEASED = "RELEASED"  # handed back, nothing lost
     LEASE_LOST = "LEASE_LOST"  # whoever had it is gone
     IDLED = "IDLED"  # the attempt said there is nothing to do (NOOP)
     PRODUCED = "PRODUCED"  # the attempt delivered an artifact
@@ -55,9 +56,13 @@ class Event(StrEnum):
     APPROVED = "APPROVED"  # the review, or the verdict, lets it pass
     RETURNED = "RETURNED"  # the review wants changes
     REFERRED = "REFERRED"  # the review wants external input
-    REVIEW_LOST = "REVIEW_LOST"  # the product changed or went; a new one is needed
+    MISREVIEWED = (
+        "REVIEW_UNPARSEABLE"  # the review honours no contract: the reviewer's failure, not the task's
+    )
     ANSWERED = "ANSWERED"  # a person answered, or the input came
-    RETRIED = "RETRIED"  # policy or a person gives it another attempt
+    RETRIED = "RETRIED"  # the policy gives it another attempt
+    GRANTED = "GRANTED"  # a person gives it another chance: what was used up is forgiven
+    VOUCHED = "VOUCHED"  # a person approves the product that is there
     ESCALATED = "ESCALATED"  # attempts or rounds are used up: a person decides
     BURIED = "BURIED"  # given up
     REQUEUED = "REQUEUED"  # taken out of the dead letters
@@ -84,6 +89,7 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
             **_DROP_OR_BURY,
         },
         State.IN_PROGRESS: {
+            Event.RELEASED: State.READY,
             Event.LEASE_LOST: State.READY,
             Event.IDLED: State.READY,
             Event.PRODUCED: State.READY_TO_CHECK,
@@ -99,7 +105,7 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
             Event.APPROVED: State.DONE,
             Event.RETURNED: State.TO_BE_MODIFY,
             Event.REFERRED: State.BLOCKED,
-            Event.REVIEW_LOST: State.READY,
+            Event.MISREVIEWED: State.READY_TO_CHECK,
             Event.ESCALATED: State.BLOCKED,
             **_DROP_OR_BURY,
         },
@@ -110,17 +116,19 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
         },
         State.BLOCKED: {
             Event.ANSWERED: State.READY,
-            Event.RETRIED: State.READY,
+            Event.GRANTED: State.READY,
+            Event.VOUCHED: State.DONE,
             **_DROP_OR_BURY,
         },
         State.FAILED: {
             Event.RETRIED: State.READY,
+            Event.GRANTED: State.READY,
             Event.ESCALATED: State.BLOCKED,
             **_DROP_OR_BURY,
         },
         State.DONE: {},
         State.ABANDONED: {Event.CHOSEN: State.PENDING},
-        State.DEAD_LETTER: {Event.REQUEUED: State.READY},
+        State.DEAD_LETTER: {Event.REQUEUED: State.READY, Event.DROPPED: State.ABANDONED},
     }
 )
 """The table. DONE is left by nothing; ABANDONED only when its alternative is chosen again, DEAD_LETTER only by a person."""
@@ -140,22 +148,35 @@ WAITS_FOR: Final[Mapping[Event, Waiting]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """What was used up, separately: an executor that fails is not a reviewer that disagrees."""
+    """What happened how often, separately: an executor that fails is not a reviewer that disagrees."""
 
-    attempts: int = 0
+    attempts: int = 0  # begun, whatever came of them; the number of the last one is its name
+    failures: int = 0
     parse_failures: int = 0
-    review_rounds: int = 0
     idle_rounds: int = 0
+    review_rounds: int = 0
+    review_failures: int = 0
+
+    def __sub__(self, other: Counters) -> Counters:
+        """What was added since then."""
+        return Counters(**{name: getattr(self, name) - getattr(other, name) for name in _NAMES})
 
 
+_NAMES: Final = tuple(Counters.__dataclass_fields__)
 _COUNTED: Final[Mapping[Event, str]] = MappingProxyType(
     {
         Event.CLAIMED: "attempts",
+        Event.ERRED: "failures",
+        Event.LEASE_LOST: "failures",
+        Event.MISREVIEWED: "review_failures",
         Event.UNPARSEABLE: "parse_failures",
         Event.RETURNED: "review_rounds",
         Event.IDLED: "idle_rounds",
     }
 )
+
+
+_FORGIVES: Final = frozenset((Event.ANSWERED, Event.GRANTED, Event.REQUEUED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +186,12 @@ class Standing:
     state: State = State.PENDING
     waiting: Waiting | None = None
     counters: Counters = Counters()
+    forgiven: Counters = Counters()  # the counters when a person last gave it another chance
+
+    @property
+    def used(self) -> Counters:
+        """What was used up since a person last gave it another chance."""
+        return self.counters - self.forgiven
 
 
 AT_THE_BEGINNING: Final = Standing()
@@ -185,7 +212,9 @@ def advance(standing: Standing, event: Event, *, waiting: Waiting | None = None)
     """
     state = next_state(standing.state, event)
     reason = (waiting or WAITS_FOR.get(event)) if state is State.BLOCKED else None
-    return Standing(state=state, waiting=reason, counters=_count(standing.counters, event))
+    counters = _count(standing.counters, event)
+    forgiven = counters if event in _FORGIVES else standing.forgiven
+    return Standing(state=state, waiting=reason, counters=counters, forgiven=forgiven)
 
 
 def _count(counters: Counters, event: Event) -> Counters:

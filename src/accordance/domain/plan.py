@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from accordance.contracts.catalogue.plan import Plan
 
@@ -17,9 +17,34 @@ Group: TypeAlias = tuple[str, str]  # the parent and the group's name
 _NOTHING: Final[tuple[str, ...]] = ()
 
 
+class Node(Protocol):
+    """What moving a node needs to know of it: its neighbours, and nothing else. A store may look them up when asked."""
+
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def is_work(self) -> bool: ...
+    @property
+    def combine(self) -> Combine: ...
+    @property
+    def parts(self) -> tuple[str, ...]: ...
+    @property
+    def parents(self) -> tuple[str, ...]: ...
+    @property
+    def prerequisites(self) -> tuple[str, ...]: ...
+    @property
+    def dependents(self) -> tuple[str, ...]: ...
+    @property
+    def checks(self) -> str | None: ...
+    @property
+    def checked_by(self) -> tuple[str, ...]: ...
+    @property
+    def rivals(self) -> tuple[str, ...]: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanNode:
-    """A node with its neighbours. Moving one node looks at these and at nothing else."""
+    """A node with all its neighbours at hand."""
 
     task_id: str
     kind: Literal["GOAL", "ACTION", "CHECK"]
@@ -31,7 +56,7 @@ class PlanNode:
     dependents: tuple[str, ...] = ()
     checks: str | None = None  # for a CHECK: the task whose product it reviews
     checked_by: tuple[str, ...] = ()
-    rivals: tuple[str, ...] = ()  # the candidates of its groups, itself included, best first
+    rivals: tuple[str, ...] = ()  # the candidates of its group, itself included, best first
 
     @property
     def is_work(self) -> bool:
@@ -77,9 +102,10 @@ def plan_graph(plan: Plan) -> PlanGraph:
     order = {node.task_id: (-node.priority, at) for at, node in enumerate(plan.nodes)}
     rivals: dict[str, list[str]] = {}
     for candidates in found.groups.values():
-        ranked = sorted(candidates, key=order.__getitem__)
-        for candidate in ranked:
-            rivals.setdefault(candidate, ranked)
+        ranked = sorted(
+            candidates.keys() - rivals.keys(), key=order.__getitem__
+        )  # it belongs to its first group
+        rivals.update(dict.fromkeys(ranked, ranked))
     actions = {node.task_id for node in plan.nodes if node.node_type == "ACTION"}
     targets = {
         node.task_id: _target(node.task_id, found, actions)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from accordance.domain.lifecycle import AT_THE_BEGINNING, TERMINAL, Event, Standing, State, Waiting, advance
-from accordance.domain.plan import PlanGraph, PlanNode
+from accordance.domain.plan import Node, PlanGraph, PlanNode
 from accordance.errors import IllegalTransition
 
 
@@ -48,7 +48,7 @@ class Change(NamedTuple):
 class View(Protocol):
     """What a move needs to see: a node with its neighbours, and where a node stands."""
 
-    def node(self, task: str) -> PlanNode:
+    def node(self, task: str) -> Node:
         """The node."""
         ...
 
@@ -68,7 +68,7 @@ class _Signs(NamedTuple):
     gate: bool  # its parts may begin
 
 
-def _signs(node: PlanNode, at: Progress) -> _Signs:
+def _signs(node: Node, at: Progress) -> _Signs:
     done = at.state is State.DONE
     dead = at.active and at.state is State.DEAD_LETTER
     return _Signs(
@@ -77,7 +77,7 @@ def _signs(node: PlanNode, at: Progress) -> _Signs:
         is_open=at.active and not done and not dead,
         is_done=at.active and done,
         is_dead=dead,
-        gate=bool(node.parts) and at.active and not at.waits_on and not at.closed_gates,
+        gate=not node.is_work and at.active and not at.waits_on and not at.closed_gates,
     )
 
 
@@ -89,9 +89,8 @@ class _Move:
     changed: dict[str, Progress] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
-    news: list[tuple[PlanNode, _Signs, _Signs]] = field(
-        default_factory=list
-    )  # a list, so that no depth is too deep
+    goals: list[str] = field(default_factory=list)  # look last, when all news of their parts is in
+    news: list[tuple[Node, _Signs, _Signs]] = field(default_factory=list)  # a list: no depth is too deep
 
     def at(self, task: str) -> Progress:
         found = self.changed.get(task)
@@ -114,7 +113,7 @@ class _Move:
         if now != was:
             self.news.append((node, was, now))
 
-    def tell(self, node: PlanNode, was: _Signs, now: _Signs) -> None:
+    def tell(self, node: Node, was: _Signs, now: _Signs) -> None:
         """Pass on to each neighbour what it can see, as a difference."""
         if now.satisfies != was.satisfies or now.to_check != was.to_check:
             for dependent in node.dependents:
@@ -141,21 +140,24 @@ class _Move:
 
     def settle(self) -> tuple[Change, ...]:
         """Let everybody who was told something look again, until nobody has anything to do."""
-        while self.news or self.waiting:
+        while self.news or self.waiting or self.goals:
             if self.news:
                 self.tell(*self.news.pop())
-            else:
+            elif self.waiting:
                 self.look(self.view.node(self.waiting.pop()))
+            else:
+                goal = self.view.node(self.goals.pop())
+                self.look_at_parts(goal, self.at(goal.task_id))
         return tuple(self.changes)
 
-    def look(self, node: PlanNode) -> None:
+    def look(self, node: Node) -> None:
         """One node looks at what it knows now."""
         if node.rivals:
             self.look_at_rivals(node, self.at(node.task_id))
         if node.is_work:
             self.look_at_work(node.task_id, self.at(node.task_id))
         else:
-            self.look_at_parts(node, self.at(node.task_id))
+            self.goals.append(node.task_id)
 
     def look_at_work(self, task: str, at: Progress) -> None:
         """Ready when it is wanted and nothing is missing; pending again when something went."""
@@ -165,13 +167,15 @@ class _Move:
         elif not enabled and at.state is State.READY:
             self.happen(task, Event.DISABLED)
 
-    def look_at_parts(self, node: PlanNode, at: Progress) -> None:
+    def look_at_parts(self, node: Node, at: Progress) -> None:
         """Done as its rule says; stuck when it can no longer be; free again when what was dead is back."""
         if not at.active or at.state in TERMINAL:
             return
-        is_or = node.combine == "OR"
-        complete = at.done_parts and (is_or or not (at.open_parts or at.dead_parts))
-        stuck = at.dead_parts and not complete and not (is_or and at.open_parts)
+        if node.combine == "OR":
+            complete, stuck = bool(at.done_parts), not (at.done_parts or at.open_parts)
+        else:
+            complete = bool(at.done_parts) and not (at.open_parts or at.dead_parts)
+            stuck = bool(at.dead_parts) or not (at.done_parts or at.open_parts)
         if at.state is State.BLOCKED and not stuck:
             self.happen(node.task_id, Event.ANSWERED)
             self.happen(node.task_id, Event.DISABLED)
@@ -183,11 +187,11 @@ class _Move:
         elif stuck and at.state is not State.BLOCKED:
             self.happen(node.task_id, Event.ESCALATED)
 
-    def drop_the_rest(self, node: PlanNode) -> None:
-        """What an OR goal no longer needs."""
+    def drop_the_rest(self, node: Node) -> None:
+        """What an OR goal no longer needs, nobody else waits for either."""
         for part in node.parts:
             if self.at(part).state not in TERMINAL and not self.is_wanted(part):
-                self.deactivate(part)
+                self.excuse(part)
 
     def is_wanted(self, task: str) -> bool:
         """Whether some active parent still waits for it."""
@@ -196,20 +200,19 @@ class _Move:
             self.at(one).active and self.at(one).state is not State.DONE for one in parents
         )
 
-    def look_at_rivals(self, node: PlanNode, at: Progress) -> None:
+    def look_at_rivals(self, node: Node, at: Progress) -> None:
         """One candidate at a time: done, it excuses the others; dead, the next one is chosen."""
         if at.active and at.state is State.DONE:
             for rival in node.rivals:
                 if rival != node.task_id and not self.at(rival).excused:
-                    self.put(rival, replace(self.at(rival), excused=True))
-                    self.deactivate(rival)
+                    self.excuse(rival)
         elif at.active and at.state is State.DEAD_LETTER:
             following = self.next_rival(node)
             if following is not None:
                 self.deactivate(node.task_id)
                 self.activate(following)
 
-    def next_rival(self, node: PlanNode) -> str | None:
+    def next_rival(self, node: Node) -> str | None:
         """The best candidate of its group that has not been tried."""
         return next((rival for rival in node.rivals if self.at(rival).state is State.ABANDONED), None)
 
@@ -220,8 +223,27 @@ class _Move:
             if rival != task and self.at(rival).state is State.DEAD_LETTER:
                 self.deactivate(rival)
 
+    def spare_the_checks(self, node: Node) -> None:
+        """A person has approved a product: what was to check it has nothing left to decide."""
+        for check in node.checked_by:
+            if self.at(check).state not in TERMINAL:
+                self.excuse(check)
+
+    def give_up(self, task: str, *, excuse: bool) -> None:
+        """A person no longer wants it. A candidate makes way for the next one; anything else is dropped."""
+        if self.next_rival(self.view.node(task)) is not None and self.at(task).state is not State.DEAD_LETTER:
+            self.happen(task, Event.BURIED)
+            return
+        if self.at(task).state is State.DEAD_LETTER:
+            self.happen(task, Event.DROPPED)
+        elif self.at(task).state in TERMINAL:
+            raise IllegalTransition(self.at(task).state, Event.DROPPED, ())
+        self.deactivate(task)
+        for gone in [one for one, at in self.changed.items() if excuse and not at.active]:
+            self.put(gone, replace(self.at(gone), excused=True))
+
     def deactivate(self, task: str) -> None:
-        """Not needed (any more), and neither is what belongs only to it."""
+        """Not needed (any more), and neither is what belongs only to it, nor a check of what will not be made."""
         below = [task]
         while below:
             one = below.pop()
@@ -231,7 +253,27 @@ class _Move:
             self.put(one, replace(at, active=False))
             if at.state not in TERMINAL:
                 self.happen(one, Event.DROPPED)
-            below += [part for part in self.view.node(one).parts if not self.is_wanted(part)]
+            node = self.view.node(one)
+            below += [part for part in node.parts if not self.is_wanted(part)]
+            below += [check for check in node.checked_by if self.at(check).state is not State.DONE]
+
+    def excuse(self, task: str) -> None:
+        """Not needed, and whoever waits for it, or for what belongs only to it, goes on without."""
+        self.deactivate(task)
+        self.put(task, replace(self.at(task), excused=True))
+        node = self.view.node(task)
+        below = [*node.parts, *node.checked_by]
+        while below:
+            one = below.pop()
+            at, node = self.at(one), self.view.node(one)
+            if at.active or at.excused or not (node.checks or self.is_excused_with_all_above(node)):
+                continue
+            self.put(one, replace(at, excused=True))
+            below += [*node.parts, *node.checked_by]
+
+    def is_excused_with_all_above(self, node: Node) -> bool:
+        """Whether no goal it belongs to could still be taken up."""
+        return all(self.at(one).excused or self.at(one).state is State.DONE for one in node.parents)
 
     def activate(self, task: str) -> None:
         """Needed after all, with what belongs to it, but for candidates that were passed over."""
@@ -244,9 +286,15 @@ class _Move:
             self.put(one, replace(at, active=True))
             if at.state is State.ABANDONED:
                 self.happen(one, Event.CHOSEN)
-            below += [
-                part for part in self.view.node(one).parts if self.view.node(part).rivals[:1] in ((), (part,))
-            ]
+            node = self.view.node(one)
+            below += [part for part in node.parts if self.is_choice(part)]
+            below += node.checked_by
+
+    def is_choice(self, task: str) -> bool:
+        """Whether it is the candidate of its group to take up: the one that is done, else the best; or has no rivals."""
+        rivals = self.view.node(task).rivals
+        done = next((rival for rival in rivals if self.at(rival).state is State.DONE), None)
+        return not rivals or task == (done or rivals[0])
 
 
 def move(view: View, task: str, event: Event, *, waiting: Waiting | None = None) -> tuple[Change, ...]:
@@ -258,7 +306,34 @@ def move(view: View, task: str, event: Event, *, waiting: Waiting | None = None)
     moving.happen(task, event, waiting)
     if event is Event.REQUEUED:
         moving.take_up_again(task)
+    elif event is Event.VOUCHED:
+        moving.spare_the_checks(node)
     return moving.settle()
+
+
+def drop(view: View, task: str, *, excuse: bool = False, along: Iterable[str] = ()) -> tuple[Change, ...]:
+    """A person cancels a task. `excuse`: whoever waits for it goes on without it; `along`: they are cancelled with it."""
+    moving = _Move(view)
+    moving.give_up(task, excuse=excuse)
+    for other in along:
+        if moving.at(other).state not in TERMINAL:
+            moving.give_up(other, excuse=False)
+    return moving.settle()
+
+
+def left_hanging(view: View, task: str) -> tuple[str, ...]:
+    """What would wait for ever if a task were cancelled: everything open that waits for it, or for what goes with it."""
+    gone = {change.task_id for change in drop(view, task) if not change.after.active}
+    found: dict[str, None] = {}
+    below = list(gone)
+    while below:
+        node = view.node(below.pop())
+        for waits in (*node.dependents, *(() if node.task_id in gone else node.parts)):
+            at = view.progress(waits)
+            if waits not in found and waits not in gone and at.active and at.state not in TERMINAL:
+                found[waits] = None
+                below.append(waits)
+    return tuple(found)
 
 
 def inputs_changed(view: View, task: str, missing: int) -> tuple[Change, ...]:
@@ -286,6 +361,10 @@ class PlanInMemory:
     def move(self, task: str, event: Event, *, waiting: Waiting | None = None) -> tuple[Change, ...]:
         """Move, and keep what came of it."""
         return self._keep(move(self, task, event, waiting=waiting))
+
+    def drop(self, task: str, *, excuse: bool = False, along: Iterable[str] = ()) -> tuple[Change, ...]:
+        """Cancel, and keep what came of it."""
+        return self._keep(drop(self, task, excuse=excuse, along=along))
 
     def set_missing_inputs(self, task: str, missing: int) -> tuple[Change, ...]:
         """So many required inputs are missing now."""
@@ -324,6 +403,7 @@ def _passed_over(graph: PlanGraph) -> set[str]:
             below += [
                 part for part in graph[task].parts if all(one in inactive for one in graph[part].parents)
             ]
+            below += graph[task].checked_by
     return inactive
 
 

@@ -1,0 +1,128 @@
+"""What the commands on a ledger share: where it is, how it is opened, how names are completed, how output is written."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from accordance.cli.exits import Exit, Failure
+from accordance.errors import NotFound
+
+if TYPE_CHECKING:
+    from accordance.domain.records import PlanRecord, TaskRecord
+    from accordance.engine.home import Home
+    from accordance.store.ledger import Ledger, Transaction
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+by_option = click.option("--by", default=None, help="Who says so.  [default: the user's name]")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A project folder and its ledger, open."""
+
+    home: Home
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where the ledger is, as far as the command was told."""
+
+    home: Path | None = None
+    place: str | None = None
+
+
+def ledger_options(command: Callable[..., int]) -> Callable[..., int]:
+    """--ledger and --home, handed on as `where`."""
+
+    @wraps(command)
+    def told(*, home: Path | None, place: str | None, **options: Any) -> int:
+        return command(where=Where(home, place), **options)
+
+    home = click.option(
+        "--home",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="The project folder.  [default: the nearest one upwards with .accordance or accordance.toml]",
+    )
+    ledger = click.option(
+        "--ledger",
+        "place",
+        envvar="ACCORDANCE_LEDGER",
+        metavar="PATH|URL",
+        help="Another ledger than .accordance/ledger.db: a SQLite file or postgresql://...",
+    )
+    return home(ledger(told))
+
+
+@contextmanager
+def at_desk(where: Where, *, create: bool = False) -> Iterator[Desk]:
+    """Open the ledger of a project folder, and close it again."""
+    from accordance.engine.home import find_home
+    from accordance.store.opening import open_ledger
+
+    found = find_home(where.home)
+    named = where.place or found.settings().get("ledger")
+    if named is not None and not isinstance(named, str):
+        raise Failure("accordance.toml: ledger is a path or a URL, written as a text", Exit.USAGE)
+    ledger = open_ledger(_resolved(found, named), create=create)
+    try:
+        yield Desk(found, ledger)
+    finally:
+        ledger.close()
+
+
+def _resolved(home: Home, named: str | None) -> str | Path:
+    if named is None:
+        return home.ledger
+    return named if "://" in named else home.root / named
+
+
+def whoever(by: str | None) -> str:
+    """Who gives the command."""
+    if by:
+        return by
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "somebody"
+
+
+def find_plan(tx: Transaction, name: str | None) -> PlanRecord:
+    """A plan by its id, or the beginning of it; without a name, the only one, or the newest."""
+    if name is None:
+        plans = tx.plans()
+        if not plans:
+            raise Failure("there is no plan yet; `accordance plan import FILE` brings one", Exit.NOT_FOUND)
+        return plans[0]
+    try:
+        return tx.plan(name)
+    except NotFound:
+        fitting = [plan for plan in tx.plans() if plan.plan_id.startswith(name)]
+        if len(fitting) != 1:
+            raise
+        return fitting[0]
+
+
+def find_task(tx: Transaction, name: str) -> TaskRecord:
+    """A task by its id, or the beginning of it."""
+    try:
+        return tx.task(name)
+    except NotFound as error:
+        fitting = [task for task in error.known if task.startswith(name)]
+        if len(fitting) != 1:
+            raise
+        return tx.task(fitting[0])
+
+
+def say(value: Any) -> None:
+    """Print a value as JSON."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))

@@ -1,0 +1,401 @@
+"""`accordance task`: take up tasks, hand in messages and reviews."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from accordance.cli.desk import (
+    Desk,
+    Where,
+    at_desk,
+    by_option,
+    find_plan,
+    find_task,
+    json_option,
+    ledger_options,
+    say,
+    whoever,
+)
+from accordance.cli.exits import Exit, one_line
+from accordance.cli.reading import read_bounded
+
+if TYPE_CHECKING:
+    from accordance.engine.answers import Answer
+
+
+@click.group(name="task")
+def command() -> None:
+    """Take up tasks, hand in messages and reviews."""
+
+
+@command.command(name="next")
+@ledger_options
+@json_option
+@click.option("--plan", help="Only from this plan.")
+@click.option("--worker", default=None, help="Who takes it up.  [default: the user's name]")
+@click.option(
+    "--lease", "seconds", type=click.IntRange(1), default=900, show_default=True, help="Seconds it is theirs."
+)
+@click.option(
+    "--type",
+    "kinds",
+    multiple=True,
+    type=click.Choice(["GOAL", "ACTION", "CHECK"]),
+    help="Only nodes of this type; may be given more than once.",
+)
+@click.option("--peek", is_flag=True, help="Only look: nothing is taken up.")
+def take(
+    where: Where,
+    as_json: bool,
+    plan: str | None,
+    worker: str | None,
+    seconds: int,
+    kinds: tuple[str, ...],
+    peek: bool,
+) -> int:
+    """Take up the next task: all that is needed to do it, its contract and context included.
+
+    Returned work comes first, then products to review, then new work by priority. Exit code 3: what is left waits for a
+    person; 5: there is nothing to take up.
+    """
+    from accordance.engine.assignment import assignment, describe
+    from accordance.engine.inputs import look_at_inputs
+    from accordance.engine.working import Nothing, take_next
+
+    with at_desk(where) as desk:
+        with desk.ledger.read() as tx:
+            plan_id = find_plan(tx, plan).plan_id if plan else None
+            if peek:
+                turns = [
+                    tx.next_turn(one.plan_id, kinds)
+                    for one in reversed(tx.plans())
+                    if plan_id in (None, one.plan_id)
+                ]
+                found = [describe(task) for task in turns if task is not None]
+                say(found) if as_json else click.echo(
+                    "\n".join(f"{one['task_id']}  {one['title']}" for one in found)
+                )
+                return Exit.OK if found else Exit.NOT_FOUND
+        files = look_at_inputs(desk.ledger, desk.home)
+        taken = take_next(
+            desk.ledger, files, plan_id=plan_id, holder=whoever(worker), seconds=seconds, kinds=kinds
+        )
+        if isinstance(taken, Nothing):
+            if as_json:
+                say({"task": None, "why": taken.name, "text": taken.value})
+            else:
+                one_line(f"nothing to take up: {taken.value}")
+            waits = taken in (Nothing.IN_REVIEW, Nothing.RETURNED, Nothing.HELD, Nothing.WAITING)
+            return Exit.WAITING if waits else Exit.NOT_FOUND
+        with desk.ledger.read() as tx:
+            told = assignment(tx, desk.home, taken)
+    if as_json:
+        say(told)
+    else:
+        _print_assignment(told)
+    return Exit.OK
+
+
+def _print_assignment(told: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    task, context = told["task"], told["context"]
+    console.print(f"[bold]{task['title']}[/]  {task['node_type']}, attempt {told['attempt']}", markup=True)
+    console.print(f"  task      {task['task_id']}", markup=False)
+    if task["goal_statement"]:
+        console.print(f"  goal      {task['goal_statement']}", markup=False)
+    console.print(
+        f"  contract  {told['contract']['scope']} for task_id {told['contract']['task_id']}", markup=False
+    )
+    for one in context["dependencies"]:
+        where = one["artifact"]["path"] if one["artifact"] else "no artifact"
+        console.print(f"  after     {one['title']}: {where}", markup=False)
+    for one in context["inputs"]:
+        console.print(f"  input     {one['name']}: {one['reference']}", markup=False)
+    if context.get("product"):
+        console.print(f"  product   {context['product']['path']}", markup=False)
+    for one in (context["last_review"] or {}).get("suggestions", []):
+        console.print(f"  change    {one['priority']}: {one['change']}", markup=False)
+    for one in context.get("last_errors", []):
+        console.print(f"  mend      {one}", markup=False)
+    console.print(f"  until     {told['lease']['until']}", markup=False)
+    console.print(f"  hand in   {' '.join(told['hand_in'])}", markup=False)
+
+
+@command.command()
+@click.argument("task")
+@ledger_options
+@json_option
+def show(task: str, where: Where, as_json: bool) -> int:
+    """Show a task: where it stands, its products, reviews, questions and history."""
+    from accordance.domain.records import QuestionRecord, ReviewRecord
+    from accordance.engine.assignment import describe
+
+    with at_desk(where) as desk, desk.ledger.read() as tx:
+        record = find_task(tx, task)
+        name = record.task_id
+        told = {
+            **describe(record),
+            "lease": {"holder": record.lease.holder, "until": record.lease.until} if record.lease else None,
+            "last_error": record.last_error,
+            "artifacts": [
+                {
+                    "version": one.version,
+                    "file": str((desk.home.artifacts(name) / one.file_name).relative_to(desk.home.root)),
+                    "sha256": one.sha256,
+                    "approved_at": one.approved_at,
+                }
+                for one in tx.products(name)
+            ],
+            "reviews": [
+                {
+                    "score": one.total_score,
+                    "action": one.action_required,
+                    "artifact": one.product,
+                    "at": one.at,
+                }
+                for one in tx.find(ReviewRecord, subject=name)
+            ],
+            "questions": [
+                {
+                    "question_id": one.question_id,
+                    "kind": one.kind,
+                    "text": one.text,
+                    "answered_at": one.answered_at,
+                }
+                for one in tx.find(QuestionRecord, task_id=name)
+            ],
+            "events": [
+                {"seq": one.seq, "at": one.at, "event": one.kind, **one.payload}
+                for one in tx.entries_of(name)
+            ],
+        }
+    if as_json:
+        say(told)
+    else:
+        _print_task(told)
+    return Exit.OK
+
+
+def _print_task(told: dict[str, Any]) -> None:
+    state = told["state"] + (f" ({told['waiting']})" if told["waiting"] else "")
+    click.echo(f"{told['title']}  {told['node_type']}  {state}")
+    click.echo(f"  task      {told['task_id']}")
+    counts = (
+        "attempt_count",
+        "failures",
+        "parse_failures",
+        "review_rounds",
+        "review_failures",
+        "idle_rounds",
+    )
+    click.echo("  counters  " + ", ".join(f"{name} {told[name]}" for name in counts))
+    for one in told["artifacts"]:
+        mark = "approved" if one["approved_at"] else "not approved"
+        click.echo(f"  product   {one['file']}  {one['sha256'][:12]}  {mark}")
+    for one in told["reviews"]:
+        click.echo(f"  review    {one['score']} {one['action']} of {one['artifact'][:12]}")
+    for one in told["questions"]:
+        click.echo(
+            f"  question  {one['question_id']}  {one['text']}  {'answered' if one['answered_at'] else 'open'}"
+        )
+    for one in told["events"]:
+        moved = f"  {one['from']} -> {one['to']}" if "from" in one else ""
+        click.echo(f"  {one['at'][:19]}  {one['event']}{moved}")
+
+
+@command.command()
+@click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True))
+@click.option("--task", "task", help="The task it is for.  [default: the one it names]")
+@click.option("--attempt", type=click.IntRange(1), help="The attempt it belongs to: a later one refuses it.")
+@ledger_options
+@json_option
+def submit(file: str, task: str | None, attempt: int | None, where: Where, as_json: bool) -> int:
+    """Hand in an executor's message for a task (xiaobo_action_v1).
+
+    The same message again gets the same answer and changes nothing. Exit code 1: it does not honour its contract, 3: a
+    person is asked, 6: it comes too late or for something else.
+    """
+    from accordance.engine.submitting import submit as hand_in
+
+    raw = read_bounded(file)
+    with at_desk(where) as desk, _rescued(desk, file, raw):
+        name = _named(desk, task)
+        return _tell(hand_in(desk.ledger, desk.home, raw, task_id=name, attempt=attempt), as_json)
+
+
+@command.command()
+@click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True))
+@click.option(
+    "--task", "task", help="The reviewed task, or the CHECK that reviews it.  [default: the one it names]"
+)
+@click.option(
+    "--artifact", metavar="SHA256", help="The product the reviewer saw; at least 8 digits of its hash."
+)
+@ledger_options
+@json_option
+def review(file: str, task: str | None, artifact: str | None, where: Where, as_json: bool) -> int:
+    """Hand in a review of a task's product (xiaojing_review_v1).
+
+    It counts for the product it saw: named with --artifact, in the message as artifact_sha256, or known from the lease of
+    `task next`. A review of an older product is refused with exit code 6.
+    """
+    from accordance.engine.reviewing import review as hand_in
+
+    raw = read_bounded(file)
+    with at_desk(where) as desk, _rescued(desk, file, raw):
+        name = _named(desk, task)
+        return _tell(hand_in(desk.ledger, raw, task_id=name, product=artifact), as_json)
+
+
+def _named(desk: Desk, task: str | None) -> str | None:
+    if task is None:
+        return None
+    with desk.ledger.read() as tx:
+        return find_task(tx, task).task_id
+
+
+@contextlib.contextmanager
+def _rescued(desk: Desk, file: str, raw: bytes) -> Iterator[None]:
+    """A message that came through a pipe and could not be stored is not lost."""
+    import hashlib
+
+    from accordance.engine.home import write_file
+    from accordance.errors import LedgerError
+
+    try:
+        yield
+    except LedgerError as error:
+        if file == "-":
+            path = desk.home.unsent / f"{hashlib.sha256(raw).hexdigest()[:16]}.json"
+            with contextlib.suppress(LedgerError):
+                write_file(path, raw)
+                raise type(error)(f"{error}; the message is kept in {path}") from error
+        raise
+
+
+def _tell(answer: Answer, as_json: bool) -> int:
+    told = answer.to_json()
+    if as_json:
+        say(told)
+    else:
+        print_answer(told)
+    return exit_of(told)
+
+
+def exit_of(told: dict[str, Any]) -> int:
+    """The exit code of an answer."""
+    if told["status"] == "refused":
+        return Exit.CONFLICT
+    if told["outcome"] == "ESCALATE":
+        return Exit.WAITING
+    return Exit.REJECTED if told["status"] == "rejected" else Exit.OK
+
+
+def print_answer(told: dict[str, Any]) -> None:
+    """Tell a person what came of a message."""
+    if told["status"] == "refused":
+        one_line(told["why"])
+        return
+    again = "  (as before)" if told["repeated"] else ""
+    waiting = f", {told['waiting']}" if told.get("waiting") else ""
+    decided = f"  {told['outcome']}" if told["outcome"] else ""
+    subject = told.get("task_id") or told.get("plan_id")
+    click.echo(
+        f"{told['status']}  {subject} is {told['state']}{waiting}{decided}  {told['reason_code']}{again}"
+    )
+    for line in told["messages"]:
+        click.echo(f"  {line}")
+    if "artifact" in told:
+        click.echo(f"  {told['artifact']['path']}  {told['artifact']['sha256'][:12]}")
+    if "question" in told:
+        click.echo(f"  asked as {told['question']} (accordance inbox list)")
+
+
+@command.command()
+@click.argument("task")
+@by_option
+@ledger_options
+@json_option
+def retry(task: str, by: str | None, where: Where, as_json: bool) -> int:
+    """Give a failed or blocked task another chance; its attempts begin anew."""
+    from accordance.engine.working import retry as give_chance
+
+    return _act(task, where, as_json, lambda desk, name: give_chance(desk.ledger, name, by=whoever(by)))
+
+
+@command.command()
+@click.argument("task")
+@by_option
+@ledger_options
+@json_option
+def release(task: str, by: str | None, where: Where, as_json: bool) -> int:
+    """Put a task down again that was taken up with `task next`. Nothing is lost, nothing counts as a failure."""
+    from accordance.engine.working import release as put_down
+
+    return _act(task, where, as_json, lambda desk, name: put_down(desk.ledger, name, by=whoever(by)))
+
+
+@command.command()
+@click.argument("task")
+@click.option("--attempt", type=click.IntRange(1), required=True, help="The attempt that is still going on.")
+@click.option(
+    "--lease", "seconds", type=click.IntRange(1), default=900, show_default=True, help="Seconds from now."
+)
+@ledger_options
+@json_option
+def extend(task: str, attempt: int, seconds: int, where: Where, as_json: bool) -> int:
+    """Say that somebody still works on a task: its lease runs longer."""
+    from accordance.engine.working import extend as keep
+
+    with at_desk(where) as desk:
+        lease = keep(desk.ledger, _named(desk, task) or task, attempt=attempt, seconds=seconds)
+    say({"until": lease.until, "holder": lease.holder}) if as_json else click.echo(f"until {lease.until}")
+    return Exit.OK
+
+
+@command.command()
+@click.argument("task")
+@click.option("--excuse", is_flag=True, help="Whatever waits for it goes on without it.")
+@click.option("--cascade", is_flag=True, help="Whatever waits for it is cancelled too.")
+@by_option
+@ledger_options
+@json_option
+def cancel(
+    task: str,
+    excuse: bool,
+    cascade: bool,
+    by: str | None,
+    where: Where,
+    as_json: bool,
+) -> int:
+    """Cancel a task and what belongs only to it. The root cancels the plan."""
+    from accordance.engine.working import cancel as give_up
+
+    with at_desk(where) as desk:
+        name = _named(desk, task) or task
+        along = give_up(desk.ledger, name, by=whoever(by), excuse=excuse, cascade=cascade)
+        with desk.ledger.read() as tx:
+            state = tx.progress(name).state
+    if as_json:
+        say({"task_id": name, "state": state, "along": list(along)})
+    else:
+        click.echo(f"{name} is {state}" + (f", with {len(along)} that waited for it" if along else ""))
+    return Exit.OK
+
+
+def _act(task: str, where: Where, as_json: bool, act: Any) -> int:
+    from accordance.engine.assignment import describe
+
+    with at_desk(where) as desk:
+        record = act(desk, _named(desk, task) or task)
+    if as_json:
+        say(describe(record))
+    else:
+        click.echo(f"{record.task_id} is {record.progress.state}")
+    return Exit.OK

@@ -1,0 +1,52 @@
+"""The hash chain of a plan's events: each one carries the hash of the one before, so that none can be changed or left out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+Payload: TypeAlias = Mapping[str, object]
+
+BEGINNING: Final = "0" * 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where a chain ends: how many events it has, and the hash of the last."""
+
+    seq: int = 0
+    hash: str = BEGINNING
+
+
+EMPTY: Final = Head()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One event, as it was written down."""
+
+    plan_id: str
+    seq: int
+    kind: str
+    task_id: str | None
+    at: str
+    payload: Payload
+    hash: str
+
+
+def next_entry(
+    head: Head, *, plan_id: str, kind: str, task_id: str | None, at: str, payload: Payload
+) -> Entry:
+    """The entry that follows."""
+    seq = head.seq + 1
+    said = canonical([head.hash, plan_id, seq, kind, task_id, at, payload])
+    digest = hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
+    return Entry(plan_id=plan_id, seq=seq, kind=kind, task_id=task_id, at=at, payload=payload, hash=digest)
+
+
+def canonical(value: object) -> str:
+    """JSON with one spelling for each value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

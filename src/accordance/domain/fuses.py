@@ -1,0 +1,63 @@
+"""Fuses: how much a task or a plan may use up before a person is asked. Data, kept with the plan they were set for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final
+
+from accordance.errors import InvalidFuses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fuses:
+    """Upper bounds. None: no bound. All but the last two count for one task, since a person last gave it a chance."""
+
+    attempts: int = 3  # failed ones, parse failures included
+    same_error: int = 2  # so often running, and trying again is pointless
+    review_rounds: int = 3  # a product is returned at most so often
+    review_failures: int = 3
+    idle_rounds: int = 2
+    calls_per_task: int | None = 10  # messages, whatever became of them
+    calls_per_run: int | None = None
+    run_seconds: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if value is not None and value < 1:
+                raise InvalidFuses(f"{name} is at least 1, got {value}")
+
+
+FUSES: Final = Fuses()
+_NAMES: Final = tuple(one.name for one in fields(Fuses))
+_MAY_BE_OFF: Final = frozenset(("calls_per_task", "calls_per_run", "run_seconds"))
+
+
+def fuses_from(settings: Mapping[str, object]) -> Fuses:
+    """The fuses of a settings table. An unknown name or a value that is no whole number is refused."""
+    chosen: dict[str, Any] = {}
+    for name, value in settings.items():
+        if name not in _NAMES:
+            raise InvalidFuses(f"unknown fuse {name!r}; known: {', '.join(_NAMES)}")
+        if type(value) is int or (value is None and name in _MAY_BE_OFF):
+            chosen[name] = value
+        else:
+            raise InvalidFuses(f"{name} is a whole number, got {value!r}")
+    return Fuses(**chosen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a plan has used up in this run."""
+
+    calls: int
+    seconds: float
+
+
+def blown(fuses: Fuses, spent: Spent) -> str | None:
+    """Why the plan must stop and wait for a person, if it must."""
+    if fuses.calls_per_run is not None and spent.calls >= fuses.calls_per_run:
+        return f"calls_per_run: {spent.calls} of {fuses.calls_per_run} messages are used up"
+    if fuses.run_seconds is not None and spent.seconds >= fuses.run_seconds:
+        return f"run_seconds: {spent.seconds:.0f} of {fuses.run_seconds} seconds are used up"
+    return None

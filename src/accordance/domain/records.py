@@ -1,0 +1,202 @@
+"""What the ledger keeps, as values: one record for each row of a table, with the table's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from accordance.domain.chain import EMPTY, Head
+from accordance.domain.fuses import FUSES, Fuses
+from accordance.domain.plan_review import PlanState
+from accordance.domain.progress import Progress
+from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
+from accordance.domain.ruling import Asked
+
+Details: TypeAlias = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a plan is held to, kept with it, so that every verdict can be recomputed later."""
+
+    fuses: Fuses = FUSES
+    plan_rubric: Rubric = PLAN_RUBRIC
+    node_rubric: Rubric = NODE_RUBRIC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRecord:
+    """A plan, in one of its revisions."""
+
+    plan_id: str
+    title: str
+    owner_agent_id: str
+    root_task_id: str
+    created_at: str
+    state: PlanState
+    document: str  # the normalised plan, by its hash
+    nodes: int
+    imported_at: str
+    rules: Rules = Rules()
+    revision: int = 1
+    rounds: int = 0  # how often it was returned
+    review_failures: int = 0
+    calls: int = 0  # messages in this run
+    run_started_at: str | None = None
+    inputs_seen: str | None = None  # the files that were bound last, by a hash of their list
+    head: Head = EMPTY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """Who works on a task, on which product if it is a review, and until when it is theirs."""
+
+    holder: str
+    until: str
+    product: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRecord:
+    """A node of a plan and where it stands."""
+
+    task_id: str
+    plan_id: str
+    place: int  # in the plan
+    node_type: Literal["GOAL", "ACTION", "CHECK"]
+    title: str
+    owner_agent_id: str
+    priority: int
+    tags: tuple[str, ...]
+    goal_statement: str | None
+    rationale: str | None
+    is_work: bool
+    checks: str | None  # the task whose product it reviews
+    is_checked: bool  # some CHECK reviews its product
+    progress: Progress
+    lease: Lease | None = None
+    product: str | None = None  # the current artifact, by its hash
+    last_error: str | None = None
+    same_errors: int = 0
+    updated_at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRecord:
+    """A message as it came, what it was judged by, and the answer that was given."""
+
+    message_id: str
+    plan_id: str
+    subject: str  # the task, or the plan
+    kind: Literal["ACTION", "REVIEW", "PLAN_REVIEW"]
+    attempt: int
+    sha256: str
+    accepted: bool
+    case: Details
+    answer: Details
+    seq: int  # its place in the chain
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictRecord:
+    """What was decided, why, and where the chain stood."""
+
+    message_id: str
+    plan_id: str
+    subject: str
+    outcome: str
+    reason_code: str
+    messages: tuple[str, ...]
+    head_seq: int
+    head_hash: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactRecord:
+    """One version of a product."""
+
+    plan_id: str
+    task_id: str
+    version: int
+    attempt: int
+    name: str
+    file_name: str
+    format: str
+    sha256: str
+    summary: str | None
+    created_at: str
+    approved_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRecord:
+    """A review that honoured its contract, and the product it saw."""
+
+    message_id: str
+    plan_id: str
+    subject: str
+    check_task_id: str | None
+    product: str
+    total_score: int
+    action_required: str
+    document: str  # the normalised review, by its hash
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRecord:
+    """Something only a person can say."""
+
+    question_id: str
+    plan_id: str
+    task_id: str | None
+    kind: Asked
+    text: str
+    details: Details
+    asked_at: str
+    answered_at: str | None = None
+    answer: Details | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequirementRecord:
+    """Something a task needs from outside."""
+
+    plan_id: str
+    requirement_id: str
+    task_id: str
+    name: str
+    kind: Literal["FILE", "CONFIRMATION", "SKILL_OUTPUT"]
+    required: bool
+    min_count: int
+    allowed_types: tuple[str, ...]
+    keywords: tuple[str, ...]
+    source: str
+    key: str  # the name, letter case aside
+    suggested_path: str | None = None  # below workspace/inputs/
+    question_id: str | None = None  # asked for by an attempt, not by the plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceRecord:
+    """What answers a requirement, until it goes stale."""
+
+    plan_id: str
+    requirement_id: str
+    reference: str  # a path below workspace/inputs/, an artifact's task, or who confirmed
+    sha256: str
+    added_at: str
+    stale_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRecord:
+    """A file whose hash is known as long as size and time stay what they were."""
+
+    path: str
+    sha256: str
+    size: int
+    mtime_ns: int

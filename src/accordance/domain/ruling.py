@@ -1,0 +1,268 @@
+"""What a message means for its task: which events happen, what is decided, what a person is asked.
+
+Pure: the same message in the same case is ruled the same way for ever, which is how `accordance verify` recomputes every
+verdict. The case holds all that counts beside the message; the fuses say how much may be used up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from accordance.contracts.catalogue.action import Action
+from accordance.contracts.catalogue.review import Review
+from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.fuses import Fuses
+from accordance.domain.lifecycle import Counters, Event, Waiting
+
+
+class Outcome(StrEnum):
+    """What was decided about the task."""
+
+    DONE = "DONE"
+    RETRY = "RETRY"
+    ESCALATE = "ESCALATE"
+    REJECT = "REJECT"
+
+
+class Asked(StrEnum):
+    """What a person is asked for."""
+
+    DOCUMENTS = "DOCUMENTS"  # an attempt needs files
+    HELP = "HELP"  # an attempt or a review needs something from outside
+    DECISION = "DECISION"  # attempts or rounds are used up
+    CONFIRMATION = "CONFIRMATION"  # a requirement of that kind
+    BINDING = "BINDING"  # which requirement a file is meant for
+    GOAL = "GOAL"  # a goal cannot finish
+    PLAN = "PLAN"  # the plan's review needs something, or its fuse has blown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A question to a person."""
+
+    kind: Asked
+    text: str
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+Step: TypeAlias = tuple[Event, Waiting | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What counts beside the message."""
+
+    used: Counters  # since a person last gave it a chance, before this message
+    last_error: str | None = None  # what the last failed attempt failed of
+    same_errors: int = 0  # how often running
+    has_rival: bool = False  # another alternative could be tried
+    other_checks: int = 0  # checks of the same product that have not approved yet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What happens to the task, and to the check that spoke, in this order; what was decided and why."""
+
+    steps: tuple[Step, ...] = ()
+    check_steps: tuple[Step, ...] = ()
+    outcome: Outcome | None = None  # None: nothing is decided yet, a review has to
+    reason: str = ""
+    messages: tuple[str, ...] = ()
+    error: str | None = None  # what this attempt failed of, told apart from other errors
+    ask: Ask | None = None
+
+
+_BLOCKED_BY: Final[Mapping[str, Waiting]] = MappingProxyType(
+    {
+        "LLM_REFUSAL": Waiting.EXTERNAL,
+        "INPUT_CONFLICT": Waiting.EXTERNAL,
+        "MAX_ATTEMPTS_EXCEEDED": Waiting.EXTERNAL,
+        "SKILL_FAILED": Waiting.SKILL,
+        "SKILL_TIMEOUT": Waiting.SKILL,
+        "SKILL_BAD_INPUT": Waiting.INPUT,
+        "INPUT_MISSING": Waiting.INPUT,
+    }
+)
+"""Error codes that trying again does not help: the task waits. Every other code is a failed attempt."""
+
+UNPARSEABLE: Final = "LLM_UNPARSEABLE"
+
+
+def rule_action(result: Accepted[Action] | Rejected, case: Case, fuses: Fuses) -> Ruling:
+    """What an executor's message means for its task."""
+    if isinstance(result, Rejected):
+        return _failed(Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result))
+    action = result.value
+    if action.artifact is not None and action.result_type == "ARTIFACT":
+        return Ruling(steps=((Event.PRODUCED, None),), reason="ARTIFACT")
+    if action.needs_input is not None and action.result_type == "NEEDS_INPUT":
+        return _documents_needed(action)
+    if action.error is not None and action.result_type == "ERROR":
+        code, text = action.error.code.strip(), action.error.message
+        if code.upper() in _BLOCKED_BY:
+            return _stalled(code.upper(), text, action.error.suggestion)
+        return _failed(Event.ERRED, code, (f"{code}: {text}",), case, fuses, f"{code}")
+    return _idle(case, fuses)
+
+
+def rule_review(result: Accepted[Review] | Rejected, case: Case, fuses: Fuses) -> Ruling:
+    """What a review means for the product it is about. `case` is the reviewed task's."""
+    if isinstance(result, Rejected):
+        return _misreviewed(result, case, fuses)
+    review = result.value
+    said = (review.summary,)
+    if review.action_required == "APPROVE":
+        last = not case.other_checks
+        return Ruling(
+            steps=((Event.APPROVED, None),) if last else (),
+            check_steps=((Event.APPROVED, None),),
+            outcome=Outcome.DONE if last else None,
+            reason="APPROVE",
+            messages=said,
+        )
+    released: tuple[Step, ...] = ((Event.RELEASED, None),)
+    if review.action_required == "REQUEST_EXTERNAL_INPUT":
+        ask = Ask(kind=Asked.HELP, text=f"The review needs something from outside: {review.summary}")
+        return Ruling(
+            steps=((Event.REFERRED, None),),
+            check_steps=released,
+            outcome=Outcome.ESCALATE,
+            reason="REQUEST_EXTERNAL_INPUT",
+            messages=said,
+            ask=ask,
+        )
+    if case.used.review_rounds < fuses.review_rounds:
+        return Ruling(
+            steps=((Event.RETURNED, None),),
+            check_steps=released,
+            outcome=Outcome.RETRY,
+            reason="MODIFY",
+            messages=said,
+        )
+    text = f"Returned {case.used.review_rounds} times and still not approved: {review.summary}"
+    ask = Ask(kind=Asked.DECISION, text=text)
+    return replace(_escalated((), "MAX_REVIEW_ROUNDS_EXCEEDED", said, ask), check_steps=released)
+
+
+def rule_check_failure(result: Rejected, case: Case, fuses: Fuses) -> Ruling:
+    """A check whose review honours no contract: the check has failed, the product is left alone. `case` is the check's."""
+    return _failed(Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result))
+
+
+def rule_lost_lease(case: Case, fuses: Fuses) -> Ruling:
+    """Whoever had the task is gone; a task that loses its workers again and again is not handed out for ever."""
+    ruling = _failed(
+        Event.LEASE_LOST,
+        "LEASE_LOST",
+        ("the lease ran out",),
+        case,
+        replace(fuses, same_error=fuses.attempts),
+    )
+    if ruling.outcome is Outcome.RETRY:
+        return replace(ruling, steps=((Event.LEASE_LOST, None),))  # it is ready again at once
+    return ruling
+
+
+def _failed(
+    event: Event, reason: str, faults: tuple[str, ...], case: Case, fuses: Fuses, error: str | None = None
+) -> Ruling:
+    """A failed attempt: tried again while attempts remain and it is not the same error again and again."""
+    error = error or reason
+    used = case.used.failures + case.used.parse_failures + 1
+    same = case.same_errors + 1 if error == case.last_error else 1
+    why = None
+    if used >= fuses.attempts:
+        why = "MAX_ATTEMPTS_EXCEEDED"
+    elif same >= fuses.same_error:
+        why = "REPEATED_ERROR"
+    elif fuses.calls_per_task is not None and _calls(case.used) >= fuses.calls_per_task:
+        why = "MAX_CALLS_PER_TASK_EXCEEDED"
+    first: Step = (event, None)
+    if why is None:
+        steps = (first, (Event.RETRIED, None))
+        return Ruling(steps=steps, outcome=Outcome.RETRY, reason=reason, messages=faults, error=error)
+    if case.has_rival:
+        steps = (first, (Event.BURIED, None))
+        messages = (*faults, f"{why}: the next alternative is taken")
+        return Ruling(steps=steps, outcome=Outcome.REJECT, reason=reason, messages=messages, error=error)
+    ask = Ask(kind=Asked.DECISION, text=f"{why} after {used} failed attempts; the last: {faults[0]}")
+    return replace(_escalated((first,), reason, (*faults, why), ask), error=error)
+
+
+def _calls(used: Counters) -> int:
+    """Messages about a task: one for each attempt, one for each review that did not settle it."""
+    return used.attempts + used.review_rounds + used.review_failures
+
+
+def _escalated(before: tuple[Step, ...], reason: str, messages: tuple[str, ...], ask: Ask) -> Ruling:
+    steps = (*before, (Event.ESCALATED, None))
+    return Ruling(steps=steps, outcome=Outcome.ESCALATE, reason=reason, messages=messages, ask=ask)
+
+
+def _documents_needed(action: Action) -> Ruling:
+    docs = action.needs_input.required_docs if action.needs_input else ()
+    names = ", ".join(doc.name for doc in docs)
+    details = {
+        "required_docs": [
+            {
+                "name": doc.name,
+                "description": doc.description,
+                "accepted_types": doc.accepted_types,
+                "suggested_path": doc.suggested_path,
+            }
+            for doc in docs
+        ]
+    }
+    return Ruling(
+        steps=((Event.ASKED, None),),
+        outcome=Outcome.ESCALATE,
+        reason="NEEDS_INPUT",
+        messages=tuple(f"{doc.name}: {doc.description} ({doc.suggested_path})" for doc in docs),
+        ask=Ask(kind=Asked.DOCUMENTS, text=f"Needs {names}", details=details),
+    )
+
+
+def _stalled(code: str, text: str, suggestion: str | None) -> Ruling:
+    hint = f" ({suggestion})" if suggestion else ""
+    return Ruling(
+        steps=((Event.STALLED, _BLOCKED_BY[code]),),
+        outcome=Outcome.ESCALATE,
+        reason=code,
+        messages=(f"{code}: {text}",),
+        ask=Ask(kind=Asked.HELP, text=f"{code}: {text}{hint}"),
+    )
+
+
+def _idle(case: Case, fuses: Fuses) -> Ruling:
+    """Nothing to do, says the attempt. Once that may be; again and again it is a loop."""
+    rounds = case.used.idle_rounds + 1
+    if rounds < fuses.idle_rounds:
+        steps: tuple[Step, ...] = ((Event.IDLED, None),)
+        return Ruling(steps=steps, outcome=Outcome.RETRY, reason="NOOP", messages=("no progress",))
+    ask = Ask(kind=Asked.DECISION, text=f"NOOP {rounds} times: the task makes no progress")
+    return _escalated((), "NOOP_LOOP", (f"no progress in {rounds} rounds",), ask)
+
+
+def _misreviewed(result: Rejected, case: Case, fuses: Fuses) -> Ruling:
+    """A review that honours no contract counts against the reviewer; the product goes on waiting for a good one."""
+    faults = _faults(result)
+    first: Step = (Event.MISREVIEWED, None)
+    if case.used.review_failures + 1 < fuses.review_failures:
+        return Ruling(steps=(first,), outcome=Outcome.RETRY, reason="REVIEWER_BAD_OUTPUT", messages=faults)
+    failures = case.used.review_failures + 1
+    ask = Ask(kind=Asked.DECISION, text=f"{failures} reviews could not be read; the last: {faults[0]}")
+    return _escalated((first,), "REVIEWER_BAD_OUTPUT", faults, ask)
+
+
+def _faults(rejected: Rejected) -> tuple[str, ...]:
+    return tuple(str(violation) for violation in rejected.violations)
+
+
+def _error_of(rejected: Rejected) -> str:
+    """Two unparseable messages are the same error when they break the same rule in the same place."""
+    first = rejected.violations[0]
+    return f"{UNPARSEABLE} {first.code} {first.path}"

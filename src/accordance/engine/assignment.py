@@ -1,0 +1,186 @@
+"""All that whoever does a task needs to know: the task, its contract, what came before, what was said about it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from accordance.contracts.schemas import export_schema
+from accordance.domain.records import (
+    ArtifactRecord,
+    EvidenceRecord,
+    MessageRecord,
+    QuestionRecord,
+    RequirementRecord,
+    ReviewRecord,
+    Rules,
+    TaskRecord,
+)
+from accordance.domain.rubric import Rubric
+from accordance.engine.contracts_for import ACTIONS, reviews_by
+from accordance.engine.home import Home
+from accordance.engine.working import Taken
+from accordance.store.ledger import Transaction
+
+MAX_TEXT: Final = 200_000  # characters of an artifact that are told in full; the rest is read from its file
+
+
+def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
+    """The assignment, as plain JSON."""
+    task = taken.task
+    plan = tx.plan(task.plan_id)
+    subject = task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
+    contract = ACTIONS if taken.kind == "action" else reviews_by(plan.rules.node_rubric, "TASK_CHECK")
+    attempt = task.progress.standing.counters.attempts
+    return {
+        "kind": taken.kind,
+        "task": describe(task),
+        "plan": {"plan_id": plan.plan_id, "title": plan.title},
+        "attempt": attempt,
+        "lease": {"holder": taken.lease.holder, "until": taken.lease.until},
+        "contract": {
+            "scope": contract.scope,
+            "schema_version": contract.version,
+            "task_id": subject.task_id,
+            "schema": export_schema(contract).schema,
+        },
+        "context": _context(tx, home, task, subject, plan.rules, taken),
+        "hand_in": _hand_in(taken, subject, attempt),
+    }
+
+
+def describe(task: TaskRecord) -> dict[str, Any]:
+    """A task, as plain JSON."""
+    at = task.progress
+    counters = at.standing.counters
+    return {
+        "task_id": task.task_id,
+        "plan_id": task.plan_id,
+        "node_type": task.node_type,
+        "title": task.title,
+        "goal_statement": task.goal_statement,
+        "rationale": task.rationale,
+        "owner_agent_id": task.owner_agent_id,
+        "priority": task.priority,
+        "tags": list(task.tags),
+        "state": at.state,
+        "waiting": at.standing.waiting,
+        "active": at.active,
+        "attempt_count": counters.attempts,
+        "failures": counters.failures,
+        "parse_failures": counters.parse_failures,
+        "review_rounds": counters.review_rounds,
+        "review_failures": counters.review_failures,
+        "idle_rounds": counters.idle_rounds,
+        "checks": task.checks,
+        "artifact": task.product,
+    }
+
+
+def _hand_in(taken: Taken, subject: TaskRecord, attempt: int) -> list[str]:
+    if taken.kind == "action":
+        return ["accordance", "task", "submit", "-", "--task", subject.task_id, "--attempt", str(attempt)]
+    seen = ["--artifact", subject.product] if subject.product else []
+    return ["accordance", "task", "review", "-", "--task", taken.task.task_id, *seen]
+
+
+def _context(
+    tx: Transaction, home: Home, task: TaskRecord, subject: TaskRecord, rules: Rules, taken: Taken
+) -> dict[str, Any]:
+    context: dict[str, Any] = {
+        "goals": [tx.task(goal).title for goal in _above(tx, task.task_id)],
+        "dependencies": _dependencies(tx, home, subject),
+        "inputs": _inputs(tx, subject),
+        "answers": _answers(tx, subject),
+        "last_review": last_review(tx, subject.task_id),
+    }
+    if taken.kind == "review":
+        products = tx.products(subject.task_id)
+        context["product"] = _product(tx, home, products[-1]) if products else None
+        context["reviewed_task"] = describe(subject)
+        context["rubric"] = _rubric(rules.node_rubric)
+    else:
+        context["last_errors"] = _last_errors(tx, task)
+    return context
+
+
+def _above(tx: Transaction, task: str) -> list[str]:
+    """The goals a task serves, the nearest first."""
+    found: list[str] = []
+    parents = tx.node(task).parents
+    while parents and parents[0] not in found:
+        found.append(parents[0])
+        parents = tx.node(parents[0]).parents
+    return found
+
+
+def _dependencies(tx: Transaction, home: Home, task: TaskRecord) -> list[dict[str, Any]]:
+    told = []
+    for one in tx.node(task.task_id).prerequisites:
+        other = tx.task(one)
+        products = tx.products(one)
+        told.append(
+            {
+                "task_id": one,
+                "title": other.title,
+                "state": other.progress.state,
+                "artifact": _product(tx, home, products[-1]) if products else None,
+            }
+        )
+    return told
+
+
+def _product(tx: Transaction, home: Home, artifact: ArtifactRecord) -> dict[str, Any]:
+    content = tx.blob(artifact.sha256).decode()
+    path = home.artifacts(artifact.task_id) / artifact.file_name
+    return {
+        "name": artifact.name,
+        "format": artifact.format,
+        "version": artifact.version,
+        "sha256": artifact.sha256,
+        "path": str(path.relative_to(home.root)),
+        "summary": artifact.summary,
+        "content": content[:MAX_TEXT],
+        "is_cut": len(content) > MAX_TEXT,
+    }
+
+
+def _inputs(tx: Transaction, task: TaskRecord) -> list[dict[str, Any]]:
+    told = []
+    for need in tx.find(RequirementRecord, task_id=task.task_id):
+        for one in tx.find(
+            EvidenceRecord, plan_id=task.plan_id, requirement_id=need.requirement_id, stale_at=None
+        ):
+            path = f"workspace/inputs/{one.reference}" if need.kind == "FILE" else one.reference
+            told.append({"name": need.name, "kind": need.kind, "reference": path, "sha256": one.sha256})
+    return told
+
+
+def _answers(tx: Transaction, task: TaskRecord) -> list[dict[str, Any]]:
+    return [
+        {"question": one.text, "answer": dict(one.answer)}
+        for one in tx.find(QuestionRecord, task_id=task.task_id)
+        if one.answer and "closed_by" not in one.answer
+    ]
+
+
+def last_review(tx: Transaction, subject: str) -> dict[str, Any] | None:
+    """The newest review, with its suggestions."""
+    reviews = tx.find(ReviewRecord, subject=subject)
+    if not reviews:
+        return None
+    said: dict[str, Any] = json.loads(tx.blob(reviews[-1].document))
+    return {"artifact_sha256": reviews[-1].product, **said}
+
+
+def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
+    """Why the last message was not taken, if it was not."""
+    messages = [one for one in tx.find(MessageRecord, subject=task.task_id) if one.kind == "ACTION"]
+    if not messages or messages[-1].accepted:
+        return []
+    said = messages[-1].answer.get("messages", [])
+    return [str(one) for one in said] if isinstance(said, list) else []
+
+
+def _rubric(rubric: Rubric) -> dict[str, Any]:
+    return {"approve_at": rubric.approve_at, "dimensions": dict(rubric.maxima)}

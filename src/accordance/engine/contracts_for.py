@@ -1,0 +1,33 @@
+"""Which contract a task's message is held to: an action's, or a review's with the plan's own rubric."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import MappingProxyType
+
+from accordance.contracts.catalogue.action import ACTION, Action
+from accordance.contracts.catalogue.review import REVIEW, Review
+from accordance.contracts.context import Context
+from accordance.contracts.contract import Contract
+from accordance.domain.rubric import Rubric, follows
+
+ACTIONS: Contract[Action] = ACTION.in_scope(ACTION.scopes[0])
+
+
+def reviews_by(rubric: Rubric, scope: str) -> Contract[Review]:
+    """The review contract in a scope, held to a rubric."""
+    return _reviews_by(rubric.name, tuple(rubric.maxima.items()), rubric.approve_at, scope)
+
+
+@lru_cache(maxsize=32)
+def _reviews_by(
+    name: str, maxima: tuple[tuple[str, int], ...], approve_at: int, scope: str
+) -> Contract[Review]:
+    rubric = Rubric(name, MappingProxyType(dict(maxima)), approve_at)
+    narrowed = next(one for one in REVIEW.scopes if one.name == scope)
+    return REVIEW.in_scope(narrowed).with_rules(follows(rubric))
+
+
+def review_context(rubric: Rubric, *, task_id: str | None = None, plan_id: str | None = None) -> Context:
+    """What a review is checked against."""
+    return Context(task_id=task_id, plan_id=plan_id, threshold=rubric.approve_at)

@@ -1,0 +1,86 @@
+"""Where a project's files lie: the ledger, the plan as a file, inputs and artifacts. Files are copies; the ledger is the truth."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from accordance.domain.naming import folder_name
+from accordance.errors import AccordanceError, LedgerUnavailable
+
+FOLDER: Final = ".accordance"
+SETTINGS: Final = "accordance.toml"
+
+
+class InvalidSettings(AccordanceError):
+    """accordance.toml cannot be read, or says something nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A project folder."""
+
+    root: Path
+
+    @property
+    def ledger(self) -> Path:
+        """The ledger, unless another one is named."""
+        return self.root / FOLDER / "ledger.db"
+
+    @property
+    def inputs(self) -> Path:
+        """What people supply."""
+        return self.root / "workspace" / "inputs"
+
+    @property
+    def unsent(self) -> Path:
+        """Messages that could not be stored."""
+        return self.root / FOLDER / "unsent"
+
+    def artifacts(self, task_id: str) -> Path:
+        """What a task has produced."""
+        return self.root / "workspace" / "artifacts" / folder_name(task_id)
+
+    @property
+    def plan_file(self) -> Path:
+        """The plan that was imported last, normalised."""
+        return self.root / "tasks" / "plan.json"
+
+    def settings(self) -> Mapping[str, Any]:
+        """What accordance.toml says; nothing if there is none."""
+        path = self.root / SETTINGS
+        try:
+            return tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+            raise InvalidSettings(f"{path}: {error}") from None
+
+
+def find_home(start: Path | None = None) -> Home:
+    """The nearest folder upwards that has a ledger or settings; else the folder itself."""
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / FOLDER).is_dir() or (folder / SETTINGS).is_file():
+            return Home(folder)
+    return Home(here)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a whole file or none of it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f".{os.getpid()}.part")
+        try:
+            beside.write_bytes(content)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise LedgerUnavailable(
+            f"{path}: cannot be written ({error.strerror or error}); nothing was changed"
+        ) from error

@@ -1,0 +1,195 @@
+"""A plan enters the ledger: all of it, at its beginning, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from accordance.contracts.catalogue.plan import Plan, Requirement
+from accordance.contracts.serialising import dump_json
+from accordance.domain.plan import PlanGraph, plan_graph
+from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.progress import PlanInMemory, begin
+from accordance.domain.records import PlanRecord, RequirementRecord, Rules, TaskRecord
+from accordance.domain.ruling import Ask, Asked
+from accordance.errors import Conflict, NotFound
+from accordance.store.ledger import EdgeRow, Ledger, NodeRow, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of an import."""
+
+    plan: PlanRecord
+    is_new: bool
+    document: bytes
+
+
+def import_plan(
+    ledger: Ledger,
+    plan: Plan,
+    rules: Rules,
+    *,
+    waived_by: str | None = None,
+    watch: Callable[[int], None] = lambda _: None,
+) -> Imported:
+    """Write down a plan that honours its contract. The same plan again changes nothing. `watch` hears of each node.
+
+    A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict.
+    """
+    document = dump_json(plan).encode()
+    graph = plan_graph(plan)
+    progress = begin(graph, missing_inputs(plan))
+    with ledger.write() as tx:
+        sha256 = tx.keep(document)
+        old = _earlier(tx, plan.plan.plan_id)
+        if old is not None and old.document == sha256:
+            return Imported(old, is_new=False, document=document)
+        record = _record(plan, sha256, rules, tx.now, old)
+        _refuse_foreign_tasks(tx, plan)
+        tx.begin_plan(
+            record, _watched(_nodes(plan, graph, progress, tx.now), watch), _edges(plan), _requirements(plan)
+        )
+        said = {"document": sha256, "nodes": len(plan.nodes), "edges": len(plan.edges)}
+        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, "revision": record.revision})
+        _ask_for_confirmations(tx, plan)
+        if waived_by is not None:
+            tx.move_plan(record.plan_id, PlanEvent.WAIVED, {"by": waived_by})
+        return Imported(tx.plan(record.plan_id), is_new=True, document=document)
+
+
+def _watched(nodes: Iterator[NodeRow], watch: Callable[[int], None]) -> Iterator[NodeRow]:
+    for node in nodes:
+        watch(1)
+        yield node
+
+
+def missing_inputs(plan: Plan) -> Counter[str]:
+    """How many required inputs each task misses at the beginning."""
+    return Counter(one.task_id for one in plan.requirements if one.required)
+
+
+def _earlier(tx: Transaction, plan_id: str) -> PlanRecord | None:
+    try:
+        return tx.lock(plan_id)
+    except NotFound:
+        return None
+
+
+def _record(plan: Plan, document: str, rules: Rules, now: str, old: PlanRecord | None) -> PlanRecord:
+    head = plan.plan
+    record = PlanRecord(
+        plan_id=head.plan_id,
+        title=head.title,
+        owner_agent_id=head.owner_agent_id,
+        root_task_id=head.root_task_id,
+        created_at=head.created_at,
+        state=PlanState.IN_REVIEW,
+        document=document,
+        nodes=len(plan.nodes),
+        imported_at=now,
+        rules=rules,
+    )
+    if old is None:
+        return record
+    if old.state is PlanState.ACTIVE or old.run_started_at is not None:
+        raise Conflict(
+            f"plan {old.plan_id} runs already and is not replaced; give the new plan a plan_id of its own"
+        )
+    return replace(
+        record,
+        revision=old.revision + 1,
+        rounds=old.rounds,
+        review_failures=old.review_failures,
+        head=old.head,
+    )
+
+
+def _refuse_foreign_tasks(tx: Transaction, plan: Plan) -> None:
+    """A task's id says which task is meant, so no two plans share one. Asked of the root: copies share it first."""
+    try:
+        other = tx.task(plan.plan.root_task_id)
+    except NotFound:
+        return
+    if other.plan_id != plan.plan.plan_id:
+        raise Conflict(
+            f"task {other.task_id} belongs to plan {other.plan_id} already; give every task an id of its own"
+        )
+
+
+def _nodes(plan: Plan, graph: PlanGraph, progress: PlanInMemory, now: str) -> Iterator[NodeRow]:
+    groups = _groups(graph)
+    for place, node in enumerate(plan.nodes):
+        known = graph[node.task_id]
+        yield NodeRow(
+            task=TaskRecord(
+                task_id=node.task_id,
+                plan_id=plan.plan.plan_id,
+                place=place,
+                node_type=node.node_type,
+                title=node.title,
+                owner_agent_id=node.owner_agent_id,
+                priority=node.priority,
+                tags=tuple(node.tags),
+                goal_statement=node.goal_statement,
+                rationale=node.rationale,
+                is_work=known.is_work,
+                checks=known.checks,
+                is_checked=bool(known.checked_by),
+                progress=progress.at[node.task_id],
+                updated_at=now,
+            ),
+            combine=known.combine,
+            rival_group=groups.get(node.task_id),
+        )
+
+
+def _groups(graph: PlanGraph) -> dict[str, str]:
+    """A name for each group of alternatives: that of its best candidate, which no other group has."""
+    return {task: graph[task].rivals[0] for task in graph if graph[task].rivals}
+
+
+def _edges(plan: Plan) -> Iterator[EdgeRow]:
+    for place, edge in enumerate(plan.edges):
+        yield EdgeRow(
+            plan_id=plan.plan.plan_id,
+            edge_id=edge.edge_id,
+            place=place,
+            from_task_id=edge.from_task_id,
+            to_task_id=edge.to_task_id,
+            edge_type=edge.edge_type,
+            metadata=edge.metadata.model_dump(exclude_unset=True) if edge.metadata else None,
+        )
+
+
+def _requirements(plan: Plan) -> Iterator[RequirementRecord]:
+    for one in plan.requirements:
+        yield RequirementRecord(
+            plan_id=plan.plan.plan_id,
+            requirement_id=one.requirement_id,
+            task_id=one.task_id,
+            name=one.name,
+            kind=one.kind,
+            required=bool(one.required),
+            min_count=one.min_count,
+            allowed_types=tuple(one.allowed_types),
+            keywords=_keywords(one),
+            source=one.source,
+            key=one.name.casefold(),
+        )
+
+
+def _keywords(requirement: Requirement) -> tuple[str, ...]:
+    validation = requirement.validation
+    return tuple((validation and validation.filename_keywords) or ())
+
+
+def _ask_for_confirmations(tx: Transaction, plan: Plan) -> None:
+    titles = {node.task_id: node.title for node in plan.nodes}
+    for one in plan.requirements:
+        if one.kind == "CONFIRMATION" and one.required:
+            text = f"{titles[one.task_id]}: please confirm {json.dumps(one.name, ensure_ascii=False)}"
+            ask = Ask(kind=Asked.CONFIRMATION, text=text, details={"requirement_id": one.requirement_id})
+            tx.ask(plan.plan.plan_id, one.task_id, ask)

@@ -1,0 +1,276 @@
+"""A review comes in: bound to the product it saw, held to the rubric, and the plan moves."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any
+
+from accordance.api import check
+from accordance.contracts.catalogue.review import Review
+from accordance.contracts.reading import parse_object
+from accordance.contracts.serialising import dump_json
+from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.lifecycle import CLAIMABLE, Event, State
+from accordance.domain.plan_review import PlanEvent, PlanState, rule_plan_review
+from accordance.domain.records import (
+    MessageRecord,
+    PlanRecord,
+    ReviewRecord,
+    TaskRecord,
+    VerdictRecord,
+)
+from accordance.domain.ruling import Ruling, rule_check_failure, rule_review
+from accordance.engine.answers import Answer, Status, violations_of
+from accordance.engine.contracts_for import review_context, reviews_by
+from accordance.engine.inputs import supply_from_artifact
+from accordance.engine.submitting import (
+    Arrived,
+    answered_before,
+    arrive,
+    begin_attempt,
+    case_of,
+    named_task,
+    refuse,
+    settle,
+)
+from accordance.errors import AccordanceError, Unparseable
+from accordance.store.ledger import Ledger, Transaction
+
+SEEN = "artifact_sha256"  # the key under which a review may say which product it saw
+_SHORTEST = 8  # hex digits that name a product
+
+
+class ProductUnnamed(AccordanceError):
+    """Nobody can tell which product a review is about."""
+
+
+def review(ledger: Ledger, raw: bytes, *, task_id: str | None = None, product: str | None = None) -> Answer:
+    """Hand in a review of a task's product. `task_id` is the reviewed task, or the CHECK that reviews it.
+
+    `product` is the hash of what the reviewer saw; it may stand in the message or be known from its lease. A review of
+    anything but the current product is refused.
+    """
+    named = task_id or named_task(raw)
+    with ledger.write() as tx:
+        asked = tx.task(named)
+        arrived = arrive(tx, asked.checks or named, "REVIEW", raw)
+        if (repeated := answered_before(tx, arrived)) is not None:
+            return repeated
+        check_task = _speaker(tx, tx.task(named), arrived.task)
+        if isinstance(check_task, str):
+            return refuse(tx, arrived, check_task)
+        seen = product or _said_in(raw) or _leased(arrived.task, check_task)
+        if why_not := _not_now(arrived, seen):
+            return refuse(tx, arrived, why_not)
+        if check_task is not None and check_task.progress.state in CLAIMABLE:
+            begin_attempt(tx, check_task, "review")
+            check_task = tx.task(check_task.task_id)
+        return _judge_review(tx, arrived, check_task)
+
+
+def _said_in(raw: bytes) -> str | None:
+    try:
+        said = parse_object(raw).get(SEEN)
+    except Unparseable:
+        return None
+    return said if isinstance(said, str) else None
+
+
+def _leased(task: TaskRecord, check_task: TaskRecord | None) -> str | None:
+    lease = (check_task or task).lease
+    return lease.product if lease else None
+
+
+def _speaker(tx: Transaction, asked: TaskRecord, task: TaskRecord) -> TaskRecord | str | None:
+    """The CHECK that speaks; None if the product has none; a reason if it cannot be told or may not speak."""
+    if not task.is_checked:
+        return None
+    checks = [tx.task(one) for one in tx.node(task.task_id).checked_by]
+    if asked.checks is not None:
+        checks = [asked]
+    open_ones = [one for one in checks if one.progress.state in (*CLAIMABLE, State.IN_PROGRESS)]
+    if len(open_ones) == 1:
+        return open_ones[0]
+    if not open_ones:
+        return f"no check of task {task.task_id} waits for a review now"
+    names = ", ".join(one.task_id for one in open_ones)
+    return f"several checks review task {task.task_id}: say which one with --task ({names})"
+
+
+def _not_now(arrived: Arrived, seen: str | None) -> str | None:
+    task = arrived.task
+    if task.progress.state is not State.READY_TO_CHECK or task.product is None:
+        return f"task {task.task_id} is {task.progress.state} and has nothing to review now"
+    if arrived.plan.state is not PlanState.ACTIVE:
+        return f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it moves"
+    if seen is None:
+        raise ProductUnnamed(
+            f"a review must say which product it saw: --artifact {task.product[:12]} if it is the current one"
+        )
+    if len(seen) < _SHORTEST or not task.product.startswith(seen.lower()):
+        return f"stale: the review saw {seen[:12]}, the current product of task {task.task_id} is {task.product[:12]}"
+    return None
+
+
+def _judge_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | None) -> Answer:
+    rules = arrived.plan.rules
+    contract = reviews_by(rules.node_rubric, "TASK_CHECK")
+    result = check(arrived.raw, contract, review_context(rules.node_rubric, task_id=arrived.task.task_id))
+    case = case_of(tx, arrived.task, _others(tx, arrived.task, check_task))
+    said = {"task": asdict(case), "product": arrived.task.product}
+    if isinstance(result, Rejected) and check_task is not None:
+        own = case_of(tx, check_task)
+        ruling = rule_check_failure(result, own, rules.fuses)
+        said["check"] = asdict(own)
+
+        def fail() -> dict[str, Any]:
+            tx.rule(check_task.task_id, ruling, {"message": arrived.message_id})
+            return {"check": check_task.task_id, "check_state": tx.progress(check_task.task_id).state}
+
+        return settle(tx, arrived, result, ruling, said, fail)
+    ruling = rule_review(result, case, rules.fuses)
+
+    def act() -> dict[str, Any]:
+        return _take_effect(tx, arrived, check_task, result, ruling)
+
+    return settle(tx, arrived, result, ruling, said, act)
+
+
+def _others(tx: Transaction, task: TaskRecord, check_task: TaskRecord | None) -> int:
+    """Checks of the same product that are still wanted and have not approved."""
+    if check_task is None:
+        return 0
+    others = [one for one in tx.node(task.task_id).checked_by if one != check_task.task_id]
+    return sum(tx.progress(one).active and tx.progress(one).state is not State.DONE for one in others)
+
+
+def _take_effect(
+    tx: Transaction,
+    arrived: Arrived,
+    check_task: TaskRecord | None,
+    result: Accepted[Review] | Rejected,
+    ruling: Ruling,
+) -> dict[str, Any]:
+    task, why = arrived.task, {"message": arrived.message_id}
+    if isinstance(result, Accepted):
+        _keep_review(tx, arrived, check_task, result.value)
+    if any(event is Event.APPROVED for event, _ in ruling.steps):
+        approve_product(tx, task)
+    tx.rule(task.task_id, ruling, why)
+    if tx.progress(task.task_id).state is State.DONE:
+        supply_from_artifact(tx, tx.task(task.task_id))
+    if check_task is None:
+        return {}
+    for event, waiting in ruling.check_steps:
+        tx.happen(check_task.task_id, event, waiting=waiting, why=why)
+    return {"check": check_task.task_id, "check_state": tx.progress(check_task.task_id).state}
+
+
+def approve_product(tx: Transaction, task: TaskRecord) -> None:
+    """The current version of a product is the approved one."""
+    current = next(one for one in reversed(tx.products(task.task_id)) if one.sha256 == task.product)
+    tx.replace(replace(current, approved_at=tx.now))
+
+
+def _keep_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | None, said: Review) -> None:
+    tx.add(
+        ReviewRecord(
+            message_id=arrived.message_id,
+            plan_id=arrived.plan.plan_id,
+            subject=arrived.task.task_id,
+            check_task_id=check_task.task_id if check_task else None,
+            product=arrived.task.product or "",
+            total_score=said.total_score,
+            action_required=said.action_required,
+            document=tx.keep(dump_json(said).encode()),
+            at=tx.now,
+        )
+    )
+
+
+def review_plan(ledger: Ledger, raw: bytes, plan_id: str) -> Answer:
+    """Hand in a review of a plan. Nothing in the plan begins before it is approved."""
+    with ledger.write() as tx:
+        sha256 = tx.keep(raw)
+        plan = tx.lock(plan_id)
+        message_id = f"{plan_id}:PLAN_REVIEW:{plan.revision}:{plan.review_failures}:{sha256}"
+        before = [
+            one
+            for one in tx.find(MessageRecord, subject=plan_id, sha256=sha256)
+            if one.attempt == plan.revision and one.kind == "PLAN_REVIEW"
+        ]
+        if before and (before[-1].accepted or before[-1].message_id == message_id):
+            return Answer(before[-1].answer, repeated=True)
+        return _judge_plan_review(tx, plan, raw, sha256, message_id)
+
+
+def _judge_plan_review(tx: Transaction, plan: PlanRecord, raw: bytes, sha256: str, message_id: str) -> Answer:
+    if plan.state is not PlanState.IN_REVIEW:
+        return Answer(
+            {
+                "status": "refused",
+                "plan_id": plan.plan_id,
+                "why": f"plan {plan.plan_id} is {plan.state}: there is nothing to review",
+            }
+        )
+    rubric = plan.rules.plan_rubric
+    contract = reviews_by(rubric, "PLAN_REVIEW")
+    result = check(raw, contract, review_context(rubric, plan_id=plan.plan_id))
+    case = {"rounds": plan.rounds, "failures": plan.review_failures}
+    ruling = rule_plan_review(
+        result, rounds=plan.rounds, failures=plan.review_failures, fuses=plan.rules.fuses
+    )
+    accepted = isinstance(result, Accepted)
+    entry = tx.record(plan.plan_id, "MESSAGE", None, {"message": message_id, "accepted": accepted})
+    for event in ruling.events:
+        tx.move_plan(plan.plan_id, event, {"message": message_id})
+    tx.save_plan(
+        plan.plan_id,
+        rounds=plan.rounds + (PlanEvent.RETURNED in ruling.events),
+        review_failures=plan.review_failures + (PlanEvent.MISREVIEWED in ruling.events),
+        calls=plan.calls + 1,
+    )
+    if ruling.ask is not None:
+        tx.ask(plan.plan_id, None, ruling.ask)
+    status: Status = "accepted" if accepted else "rejected"
+    content = {
+        "status": status,
+        "plan_id": plan.plan_id,
+        "state": tx.plan(plan.plan_id).state,
+        "outcome": ruling.outcome,
+        "reason_code": ruling.reason,
+        "messages": list(ruling.messages),
+        "violations": violations_of(result),
+    }
+    tx.add(
+        MessageRecord(
+            message_id=message_id,
+            plan_id=plan.plan_id,
+            subject=plan.plan_id,
+            kind="PLAN_REVIEW",
+            attempt=plan.revision,
+            sha256=sha256,
+            accepted=accepted,
+            case=case,
+            answer=content,
+            seq=entry.seq,
+            at=tx.now,
+        )
+    )
+    head = tx.plan(plan.plan_id).head
+    tx.add(
+        VerdictRecord(
+            message_id=message_id,
+            plan_id=plan.plan_id,
+            subject=plan.plan_id,
+            outcome=ruling.outcome,
+            reason_code=ruling.reason,
+            messages=ruling.messages,
+            head_seq=head.seq,
+            head_hash=head.hash,
+            at=tx.now,
+        )
+    )
+    said = {"message": message_id, "outcome": ruling.outcome, "reason_code": ruling.reason}
+    tx.record(plan.plan_id, "VERDICT", None, said)
+    return Answer(content)

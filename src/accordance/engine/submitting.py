@@ -1,0 +1,282 @@
+"""A message comes in: stored, checked, ruled, and the plan moves. One transaction, whatever it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from accordance.api import check
+from accordance.contracts.catalogue.action import Action, Artifact
+from accordance.contracts.context import Context
+from accordance.contracts.reading import parse_object
+from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.lifecycle import CLAIMABLE, Event, State
+from accordance.domain.naming import versioned
+from accordance.domain.plan_review import PlanState
+from accordance.domain.records import (
+    ArtifactRecord,
+    MessageRecord,
+    PlanRecord,
+    RequirementRecord,
+    TaskRecord,
+    VerdictRecord,
+)
+from accordance.domain.ruling import Asked, Case, Ruling, rule_action
+from accordance.engine.answers import Answer, Status, violations_of
+from accordance.engine.contracts_for import ACTIONS
+from accordance.engine.home import Home, write_file
+from accordance.errors import AccordanceError, Unparseable
+from accordance.store.ledger import Ledger, Transaction
+
+
+class TaskUnnamed(AccordanceError):
+    """Nobody can tell which task a message is for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrived:
+    """A message at the door: its bytes kept, its task known, not yet judged."""
+
+    plan: PlanRecord
+    task: TaskRecord
+    kind: str
+    raw: bytes
+    sha256: str
+
+    @property
+    def attempt(self) -> int:
+        return self.task.progress.standing.counters.attempts
+
+    @property
+    def message_id(self) -> str:
+        return f"{self.task.task_id}:{self.kind}:{self.attempt}:{self.sha256}"
+
+
+def submit(
+    ledger: Ledger, home: Home, raw: bytes, *, task_id: str | None = None, attempt: int | None = None
+) -> Answer:
+    """Hand in an executor's message for a task. The same message again gets the same answer."""
+    named = task_id or named_task(raw)
+    with ledger.write() as tx:
+        arrived = arrive(tx, named, "ACTION", raw)
+        repeated = answered_before(tx, arrived)
+        if repeated is not None:
+            return repeated
+        if arrived.task.checks is not None:
+            why = f"{named} reviews task {arrived.task.checks}: hand its review in with `accordance task review`"
+            return refuse(tx, arrived, why)
+        if why_not := _not_now(arrived, attempt):
+            return refuse(tx, arrived, why_not)
+        if arrived.task.progress.state in CLAIMABLE:
+            begin_attempt(tx, arrived.task, "submit")
+        return _judge_action(tx, home, arrive(tx, named, "ACTION", raw))
+
+
+def named_task(raw: bytes) -> str:
+    """The task a message says it is for."""
+    try:
+        named = parse_object(raw).get("task_id")
+    except Unparseable as flaw:
+        raise TaskUnnamed(
+            f"the message cannot be read ({flaw}): say which task it is for with --task"
+        ) from None
+    if not isinstance(named, str):
+        raise TaskUnnamed("the message names no task_id: say which task it is for with --task")
+    return named
+
+
+def arrive(tx: Transaction, task_id: str, kind: str, raw: bytes) -> Arrived:
+    """Keep the bytes, hold the plan, see where the task stands."""
+    sha256 = tx.keep(raw)
+    plan = tx.lock(tx.task(task_id).plan_id)
+    return Arrived(plan=plan, task=tx.task(task_id), kind=kind, raw=raw, sha256=sha256)
+
+
+def answered_before(tx: Transaction, arrived: Arrived) -> Answer | None:
+    """The answer, if the very same message for the same attempt came before."""
+    found = tx.find(MessageRecord, message_id=arrived.message_id)
+    return Answer(found[0].answer, repeated=True) if found else None
+
+
+def begin_attempt(tx: Transaction, task: TaskRecord, holder: str) -> None:
+    """An attempt begins."""
+    tx.happen(task.task_id, Event.CLAIMED, why={"holder": holder})
+    if tx.plan(task.plan_id).run_started_at is None:
+        tx.save_plan(task.plan_id, run_started_at=tx.now)
+
+
+def _not_now(arrived: Arrived, attempt: int | None) -> str | None:
+    state, current = arrived.task.progress.state, arrived.attempt
+    if state not in CLAIMABLE and state is not State.IN_PROGRESS:
+        return f"task {arrived.task.task_id} is {state} and takes no action now"
+    if arrived.plan.state is not PlanState.ACTIVE:
+        return f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it may begin"
+    upcoming = current if state is State.IN_PROGRESS else current + 1
+    if attempt is not None and attempt != upcoming:
+        return f"attempt {attempt} of task {arrived.task.task_id} is over; the current one is {upcoming}"
+    return None
+
+
+def refuse(tx: Transaction, arrived: Arrived, why: str) -> Answer:
+    """Keep a message that changes nothing: it came too late, or is meant for something else."""
+    said = {"message": arrived.message_id, "why": why}
+    entry = tx.record(arrived.plan.plan_id, "MESSAGE_REFUSED", arrived.task.task_id, said)
+    content = {"status": "refused", "task_id": arrived.task.task_id, "why": why}
+    note(tx, arrived, entry.seq, accepted=False, case={"refused": why}, content=content)
+    return Answer(content)
+
+
+def note(
+    tx: Transaction,
+    arrived: Arrived,
+    seq: int,
+    *,
+    accepted: bool,
+    case: Mapping[str, Any],
+    content: Mapping[str, Any],
+) -> None:
+    """Write down a message with what it was judged by and what was answered."""
+    tx.add(
+        MessageRecord(
+            message_id=arrived.message_id,
+            plan_id=arrived.plan.plan_id,
+            subject=arrived.task.task_id,
+            kind="REVIEW" if arrived.kind == "REVIEW" else "ACTION",
+            attempt=arrived.attempt,
+            sha256=arrived.sha256,
+            accepted=accepted,
+            case=case,
+            answer=content,
+            seq=seq,
+            at=tx.now,
+        )
+    )
+    tx.save_plan(arrived.plan.plan_id, calls=tx.plan(arrived.plan.plan_id).calls + 1)
+
+
+def case_of(tx: Transaction, task: TaskRecord, other_checks: int = 0) -> Case:
+    """What counts beside a message for a task."""
+    rivals = tx.node(task.task_id).rivals
+    return Case(
+        used=task.progress.standing.used,
+        last_error=task.last_error,
+        same_errors=task.same_errors,
+        has_rival=any(tx.progress(rival).state is State.ABANDONED for rival in rivals),
+        other_checks=other_checks,
+    )
+
+
+def settle(
+    tx: Transaction,
+    arrived: Arrived,
+    result: Accepted[Any] | Rejected,
+    ruling: Ruling,
+    case: Mapping[str, Any],
+    act: Callable[[], dict[str, Any]],
+) -> Answer:
+    """Let a ruling take effect: event, moves, verdict, answer; `act` does what only this kind of message does."""
+    accepted = isinstance(result, Accepted)
+    plan_id, task_id = arrived.plan.plan_id, arrived.task.task_id
+    said = {"message": arrived.message_id, "kind": arrived.kind, "accepted": accepted}
+    entry = tx.record(plan_id, "MESSAGE", task_id, said)
+    extra = act()
+    status: Status = "accepted" if accepted else "rejected"
+    content = {
+        "status": status,
+        "task_id": task_id,
+        "attempt": arrived.attempt,
+        "state": tx.progress(task_id).state,
+        "waiting": tx.progress(task_id).standing.waiting,
+        "outcome": ruling.outcome,
+        "reason_code": ruling.reason,
+        "messages": list(ruling.messages),
+        "violations": violations_of(result),
+        **extra,
+    }
+    note(tx, arrived, entry.seq, accepted=accepted, case=case, content=content)
+    if ruling.outcome is not None:
+        head = tx.plan(plan_id).head
+        tx.add(
+            VerdictRecord(
+                message_id=arrived.message_id,
+                plan_id=plan_id,
+                subject=task_id,
+                outcome=ruling.outcome,
+                reason_code=ruling.reason,
+                messages=ruling.messages,
+                head_seq=head.seq,
+                head_hash=head.hash,
+                at=tx.now,
+            )
+        )
+        said = {"message": arrived.message_id, "outcome": ruling.outcome, "reason_code": ruling.reason}
+        tx.record(plan_id, "VERDICT", task_id, said)
+    return Answer(content)
+
+
+def _judge_action(tx: Transaction, home: Home, arrived: Arrived) -> Answer:
+    task = arrived.task
+    result = check(arrived.raw, ACTIONS, Context(task_id=task.task_id))
+    case = case_of(tx, task)
+    ruling = rule_action(result, case, arrived.plan.rules.fuses)
+
+    def act() -> dict[str, Any]:
+        extra: dict[str, Any] = {}
+        if isinstance(result, Accepted) and result.value.artifact and result.value.result_type == "ARTIFACT":
+            extra["artifact"] = _store_artifact(tx, home, arrived, result.value.artifact)
+        tx.rule(task.task_id, ruling, {"message": arrived.message_id})
+        if isinstance(result, Accepted) and result.value.result_type == "NEEDS_INPUT":
+            extra["question"] = _require_documents(tx, task, result.value)
+        return extra
+
+    return settle(tx, arrived, result, ruling, {"task": asdict(case)}, act)
+
+
+def _store_artifact(tx: Transaction, home: Home, arrived: Arrived, artifact: Artifact) -> dict[str, Any]:
+    """A new version, in the ledger and as a file. Earlier versions stay."""
+    task = arrived.task
+    content = artifact.content.encode()
+    version = len(tx.products(task.task_id)) + 1
+    record = ArtifactRecord(
+        plan_id=task.plan_id,
+        task_id=task.task_id,
+        version=version,
+        attempt=arrived.attempt,
+        name=artifact.name,
+        file_name=versioned(artifact.name, artifact.format, version),
+        format=artifact.format,
+        sha256=tx.keep(content),
+        summary=artifact.summary,
+        created_at=tx.now,
+    )
+    tx.add(record)
+    tx.save_task(task.task_id, product=record.sha256)
+    path = home.artifacts(task.task_id) / record.file_name
+    write_file(path, content)
+    return {"sha256": record.sha256, "version": version, "path": str(path.relative_to(home.root))}
+
+
+def _require_documents(tx: Transaction, task: TaskRecord, action: Action) -> str:
+    """What the attempt asks for, as requirements that files can answer."""
+    question = tx.open_questions(task_id=task.task_id, kind=Asked.DOCUMENTS)[-1]
+    for at, doc in enumerate(action.needs_input.required_docs if action.needs_input else ()):
+        tx.add(
+            RequirementRecord(
+                plan_id=task.plan_id,
+                requirement_id=f"{question.question_id}.{at + 1}",
+                task_id=task.task_id,
+                name=doc.name,
+                kind="FILE",
+                required=True,
+                min_count=1,
+                allowed_types=tuple(doc.accepted_types),
+                keywords=(doc.name,),
+                source="USER",
+                key=doc.name.casefold(),
+                suggested_path=doc.suggested_path.removeprefix("workspace/inputs/"),
+                question_id=question.question_id,
+            )
+        )
+    tx.save_plan(task.plan_id, inputs_seen=None)  # the files that are there may be what is asked for
+    return question.question_id

@@ -1,0 +1,309 @@
+"""Recomputing what the ledger says: the chain, every state from the events, every verdict from the raw messages.
+
+Integrity: what is there is what was written. Completeness: nothing that was written is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from accordance.api import check, check_value
+from accordance.contracts.context import Context
+from accordance.contracts.limits import Limits
+from accordance.contracts.reading import parse_object
+from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.chain import EMPTY, Entry, Head, next_entry
+from accordance.domain.lifecycle import Counters, Event, Waiting
+from accordance.domain.plan import plan_graph
+from accordance.domain.plan_review import PlanEvent, rule_plan_review
+from accordance.domain.progress import Change, PlanInMemory, begin
+from accordance.domain.records import (
+    ArtifactRecord,
+    MessageRecord,
+    PlanRecord,
+    ReviewRecord,
+    VerdictRecord,
+)
+from accordance.domain.ruling import Case, rule_action, rule_check_failure, rule_review
+from accordance.engine.contracts_for import ACTIONS, review_context, reviews_by
+from accordance.engine.importing import missing_inputs
+from accordance.errors import IllegalTransition, NotFound
+from accordance.store.ledger import CANCELLED, INPUTS_CHANGED, Transaction
+
+PLAN_LIMITS = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
+_MOVES = frozenset(Event)
+_MANY = 100
+
+
+@dataclass(slots=True)
+class Findings:
+    """What does not hold in a plan's records."""
+
+    plan_id: str
+    events: int = 0
+    messages: int = 0
+    verdicts: int = 0
+    blobs: int = 0
+    integrity: list[str] = field(default_factory=list)
+    completeness: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything does."""
+        return not (self.integrity or self.completeness)
+
+    def broken(self, what: str) -> None:
+        """Something is not what was written."""
+        if len(self.integrity) < _MANY:
+            self.integrity.append(what)
+
+    def missing(self, what: str) -> None:
+        """Something that was written is not there."""
+        if len(self.completeness) < _MANY:
+            self.completeness.append(what)
+
+
+def verify_plan(tx: Transaction, plan: PlanRecord) -> Findings:
+    """Recompute everything that is known of a plan."""
+    found = Findings(plan.plan_id)
+    replay = _Replay(tx, found)
+    hashes: dict[int, str] = {}
+    announced: dict[str, set[str]] = {"MESSAGE": set(), "MESSAGE_REFUSED": set(), "VERDICT": set()}
+    for entry in _linked(tx.entries(plan.plan_id), found):
+        hashes[entry.seq] = entry.hash
+        found.events += 1
+        replay.see(entry)
+        if entry.kind in announced:
+            announced[entry.kind].add(str(entry.payload.get("message")))
+    _compare_head(plan, hashes, found)
+    replay.compare(plan)
+    _verify_messages(tx, plan, announced, found)
+    _verify_verdicts(tx, plan, announced["VERDICT"], hashes, found)
+    _verify_products(tx, plan, found)
+    return found
+
+
+def _linked(entries: Iterator[Entry], found: Findings) -> Iterator[Entry]:
+    head = EMPTY
+    for entry in entries:
+        if entry.seq != head.seq + 1:
+            found.missing(f"events {head.seq + 1} to {entry.seq - 1} are missing")
+        else:
+            again = next_entry(
+                head,
+                plan_id=entry.plan_id,
+                kind=entry.kind,
+                task_id=entry.task_id,
+                at=entry.at,
+                payload=entry.payload,
+            )
+            if again.hash != entry.hash:
+                found.broken(f"event {entry.seq} ({entry.kind}) is not what was written")
+        head = Head(seq=entry.seq, hash=entry.hash)
+        yield entry
+
+
+def _compare_head(plan: PlanRecord, hashes: Mapping[int, str], found: Findings) -> None:
+    last = max(hashes, default=0)
+    if last < plan.head.seq:
+        found.missing(f"events {last + 1} to {plan.head.seq} are missing")
+    elif last > plan.head.seq or hashes.get(last, EMPTY.hash) != plan.head.hash:
+        found.broken(f"the chain does not end where the plan says (event {plan.head.seq})")
+
+
+class _Replay:
+    """The plan, moved again by its own events."""
+
+    def __init__(self, tx: Transaction, found: Findings) -> None:
+        self._tx = tx
+        self._found = found
+        self._plan: PlanInMemory | None = None
+        self._due: deque[Change] = deque()
+
+    def see(self, entry: Entry) -> None:
+        """Let an event happen again, and hold what followed from it against what was written."""
+        if entry.kind == PlanEvent.IMPORTED:
+            self._begin(str(entry.payload.get("document")))
+        elif self._plan is None:
+            return
+        elif entry.kind in _MOVES and "because" in entry.payload:
+            self._followed(entry)
+        elif entry.kind in _MOVES or entry.kind in (INPUTS_CHANGED, CANCELLED):
+            self._happen(self._plan, entry)
+
+    def _begin(self, document: str) -> None:
+        try:
+            message = parse_object(self._tx.blob(document), PLAN_LIMITS)
+        except NotFound:
+            self._found.missing(f"the plan's document {document[:12]} is missing")
+            return
+        result = check_value(message, "PLAN_GEN")
+        if isinstance(result, Rejected):
+            self._found.broken(f"the plan's document {document[:12]} is no plan")
+            return
+        self._plan = begin(plan_graph(result.value), missing_inputs(result.value))
+
+    def _happen(self, plan: PlanInMemory, entry: Entry) -> None:
+        self._nothing_is_due(entry.seq)
+        task, said = entry.task_id or "", entry.payload
+        try:
+            changes = _again(plan, entry.kind, task, said)
+        except (IllegalTransition, KeyError):
+            self._found.broken(f"event {entry.seq}: {entry.kind} could not happen to task {task}")
+            return
+        if entry.kind in _MOVES:
+            first, *changes = changes
+            self._compare(entry, first)
+        self._due.extend(change for change in changes if change.event is not None)
+
+    def _followed(self, entry: Entry) -> None:
+        if not self._due:
+            self._found.broken(f"event {entry.seq}: {entry.kind} followed from nothing")
+            return
+        self._compare(entry, self._due.popleft())
+
+    def _compare(self, entry: Entry, change: Change) -> None:
+        written = (entry.task_id, entry.kind, entry.payload.get("from"), entry.payload.get("to"))
+        happened = (change.task_id, change.event, change.before.state, change.after.state)
+        if written != happened:
+            self._found.broken(f"event {entry.seq}: says {written}, but {happened} follows")
+
+    def _nothing_is_due(self, seq: int) -> None:
+        for change in self._due:
+            self._found.missing(f"before event {seq}: {change.event} of task {change.task_id} is missing")
+        self._due.clear()
+
+    def compare(self, plan: PlanRecord) -> None:
+        """Where the events lead is where the tasks stand."""
+        self._nothing_is_due(plan.head.seq + 1)
+        if self._plan is None:
+            self._found.missing("the event that imported the plan is missing")
+            return
+        seen = 0
+        for task in self._tx.tasks(plan.plan_id):
+            seen += 1
+            expected = self._plan.at.get(task.task_id)
+            if expected != task.progress:
+                state = expected.state if expected else "unknown"
+                self._found.broken(
+                    f"task {task.task_id} is {task.progress.state}, its events lead to {state} (or other counts)"
+                )
+        if seen != len(self._plan.at):
+            self._found.missing(f"{len(self._plan.at) - seen} tasks are missing")
+
+
+def _again(plan: PlanInMemory, kind: str, task: str, said: Mapping[str, Any]) -> list[Change]:
+    if kind == INPUTS_CHANGED:
+        return list(plan.set_missing_inputs(task, said["missing"]))
+    if kind == CANCELLED:
+        return list(plan.drop(task, excuse=said["excuse"], along=said["along"]))
+    waiting = said.get("waiting")
+    return list(plan.move(task, Event(kind), waiting=Waiting(waiting) if waiting else None))
+
+
+def _bytes(tx: Transaction, sha256: str, what: str, found: Findings) -> bytes | None:
+    found.blobs += 1
+    try:
+        content = tx.blob(sha256)
+    except NotFound:
+        found.missing(f"{what} {sha256[:12]} is missing")
+        return None
+    if hashlib.sha256(content).hexdigest() != sha256:
+        found.broken(f"{what} {sha256[:12]} is not what was kept")
+        return None
+    return content
+
+
+def _verify_messages(
+    tx: Transaction, plan: PlanRecord, announced: Mapping[str, set[str]], found: Findings
+) -> None:
+    known = set()
+    verdicts = {one.message_id: one for one in tx.find(VerdictRecord, plan_id=plan.plan_id)}
+    for message in tx.find(MessageRecord, plan_id=plan.plan_id):
+        found.messages += 1
+        known.add(message.message_id)
+        raw = _bytes(tx, message.sha256, f"the message {message.message_id[:40]}", found)
+        if message.message_id not in announced["MESSAGE"] | announced["MESSAGE_REFUSED"]:
+            found.missing(f"the event of message {message.message_id[:40]} is missing")
+        if raw is not None and "refused" not in message.case:
+            _rule_again(plan, message, raw, verdicts.get(message.message_id), found)
+    for lost in (announced["MESSAGE"] | announced["MESSAGE_REFUSED"]) - known:
+        found.missing(f"message {lost[:40]} is missing")
+
+
+def _rule_again(
+    plan: PlanRecord, message: MessageRecord, raw: bytes, verdict: VerdictRecord | None, found: Findings
+) -> None:
+    accepted, outcome, reason, messages = rule_anew(plan, message, raw)
+    what = f"message {message.message_id[:40]}"
+    if accepted != message.accepted:
+        found.broken(f"{what}: was {_judged(message.accepted)}, is {_judged(accepted)} when checked again")
+    if (outcome is None) != (verdict is None):
+        (found.missing if verdict is None else found.broken)(f"the verdict of {what} is missing or too many")
+    elif verdict is not None:
+        again = (outcome, reason, messages)
+        if again != (verdict.outcome, verdict.reason_code, verdict.messages):
+            found.broken(f"{what}: the verdict was {verdict.outcome}, it is {outcome} when judged again")
+
+
+def _judged(accepted: bool) -> str:
+    return "accepted" if accepted else "rejected"
+
+
+def rule_anew(
+    plan: PlanRecord, message: MessageRecord, raw: bytes
+) -> tuple[bool, str | None, str, tuple[str, ...]]:
+    """Judge a stored message again, by what was written down beside it."""
+    rules, case = plan.rules, message.case
+    result: Accepted[Any] | Rejected
+    if message.kind == "PLAN_REVIEW":
+        contract = reviews_by(rules.plan_rubric, "PLAN_REVIEW")
+        result = check(raw, contract, review_context(rules.plan_rubric, plan_id=message.subject))
+        rounds, failures = _number(case["rounds"]), _number(case["failures"])
+        ruled = rule_plan_review(result, rounds=rounds, failures=failures, fuses=rules.fuses)
+        return bool(result), ruled.outcome, ruled.reason, ruled.messages
+    if message.kind == "ACTION":
+        result = check(raw, ACTIONS, Context(task_id=message.subject))
+        ruling = rule_action(result, _case(case["task"]), rules.fuses)
+    else:
+        contract = reviews_by(rules.node_rubric, "TASK_CHECK")
+        result = check(raw, contract, review_context(rules.node_rubric, task_id=message.subject))
+        if isinstance(result, Rejected) and "check" in case:
+            ruling = rule_check_failure(result, _case(case["check"]), rules.fuses)
+        else:
+            ruling = rule_review(result, _case(case["task"]), rules.fuses)
+    return bool(result), ruling.outcome, ruling.reason, ruling.messages
+
+
+def _case(value: Any) -> Case:
+    return Case(**{**value, "used": Counters(**value["used"])})
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _verify_verdicts(
+    tx: Transaction, plan: PlanRecord, announced: set[str], hashes: Mapping[int, str], found: Findings
+) -> None:
+    known = set()
+    for verdict in tx.find(VerdictRecord, plan_id=plan.plan_id):
+        found.verdicts += 1
+        known.add(verdict.message_id)
+        if hashes.get(verdict.head_seq) != verdict.head_hash:
+            found.broken(f"the verdict of {verdict.message_id[:40]} names a head that is not in the chain")
+        if verdict.message_id not in announced:
+            found.missing(f"the event of the verdict of {verdict.message_id[:40]} is missing")
+    for lost in announced - known:
+        found.missing(f"the verdict of {lost[:40]} is missing")
+
+
+def _verify_products(tx: Transaction, plan: PlanRecord, found: Findings) -> None:
+    for artifact in tx.find(ArtifactRecord, plan_id=plan.plan_id):
+        _bytes(tx, artifact.sha256, f"the artifact {artifact.file_name}", found)
+    for review in tx.find(ReviewRecord, plan_id=plan.plan_id):
+        _bytes(tx, review.document, "the review", found)

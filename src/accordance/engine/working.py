@@ -1,0 +1,209 @@
+"""Taking up work and putting it down: leases, retries, cancelling, the dead letters."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal
+
+from accordance.domain.evidence import InputFile
+from accordance.domain.fuses import Spent, blown
+from accordance.domain.lifecycle import TERMINAL, Event, State
+from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.progress import left_hanging
+from accordance.domain.records import Lease, PlanRecord, TaskRecord
+from accordance.domain.ruling import Ask, Asked, rule_lost_lease
+from accordance.engine.inputs import bind_inputs
+from accordance.engine.submitting import begin_attempt, case_of
+from accordance.errors import Conflict
+from accordance.store.ledger import Ledger, Transaction
+
+LEASE_SECONDS: Final = 15 * 60
+_TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+class Nothing(StrEnum):
+    """Why there is nothing to take up."""
+
+    NO_PLAN = "there is no plan; import one with `accordance plan import`"
+    IN_REVIEW = "the plan waits for its review (`accordance plan review`)"
+    RETURNED = "the plan was returned; import a better one"
+    HELD = "the plan is held and waits for a person (`accordance inbox list`)"
+    FINISHED = "the plan is finished"
+    BUSY = "everything that can begin is being worked on"
+    WAITING = "what is left waits for a person or an input (`accordance inbox list`)"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A task somebody has now: to be done, or its product to be reviewed."""
+
+    task: TaskRecord
+    kind: Literal["action", "review"]
+    lease: Lease
+
+
+def take_next(
+    ledger: Ledger,
+    files: list[InputFile],
+    *,
+    plan_id: str | None = None,
+    holder: str = "somebody",
+    seconds: int = LEASE_SECONDS,
+    kinds: tuple[str, ...] = (),
+) -> Taken | Nothing:
+    """Take up the next task of a plan, or of the oldest plan that has one."""
+    if plan_id is not None:
+        with ledger.write() as tx:
+            return _take_in(tx, plan_id, files, holder, seconds, kinds)
+    with ledger.read() as tx:  # plans at rest are not worth a transaction each
+        plans = [(plan.plan_id, _at_rest(tx, plan)) for plan in reversed(tx.plans())]
+    nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
+    for name, rests in plans:
+        found: Taken | Nothing | None = rests
+        if found is None:
+            with ledger.write() as tx:
+                found = _take_in(tx, name, files, holder, seconds, kinds)
+        if isinstance(found, Taken):
+            return found
+        nothing = found if nothing is Nothing.FINISHED else nothing
+    return nothing
+
+
+def _at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
+    """Why nothing in a plan can be taken up at all, if so."""
+    if plan.state is not PlanState.ACTIVE:
+        return Nothing[plan.state.name]
+    return Nothing.FINISHED if tx.progress(plan.root_task_id).state in TERMINAL else None
+
+
+def _take_in(
+    tx: Transaction, plan_id: str, files: list[InputFile], holder: str, seconds: int, kinds: tuple[str, ...]
+) -> Taken | Nothing:
+    plan = tx.lock(plan_id)
+    if rests := _at_rest(tx, plan):
+        return rests
+    sweep(tx, plan)
+    bind_inputs(tx, plan_id, files)
+    if reason := blown(plan.rules.fuses, _spent(plan, tx.now)):
+        tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": reason})
+        tx.ask(plan_id, None, Ask(kind=Asked.PLAN, text=f"A fuse has blown: {reason}"))
+        return Nothing.HELD
+    task = tx.next_turn(plan_id, kinds)
+    if task is None:
+        in_work = next(tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK), None)
+        return Nothing.BUSY if in_work else Nothing.WAITING
+    return _take(tx, task, holder, seconds)
+
+
+def _take(tx: Transaction, task: TaskRecord, holder: str, seconds: int) -> Taken:
+    until = _later(tx.now, seconds)
+    if task.progress.state is State.READY_TO_CHECK:
+        lease = Lease(holder=holder, until=until, product=task.product)
+        tx.take(task.task_id, lease)
+        return Taken(tx.task(task.task_id), "review", lease)
+    begin_attempt(tx, task, holder)
+    product = tx.task(task.checks).product if task.checks else None
+    lease = Lease(holder=holder, until=until, product=product)
+    tx.take(task.task_id, lease)
+    return Taken(tx.task(task.task_id), "review" if task.checks else "action", lease)
+
+
+def sweep(tx: Transaction, plan: PlanRecord) -> None:
+    """Take back what nobody works on any more."""
+    for task_id in tx.expired(plan.plan_id):
+        task = tx.task(task_id)
+        if task.progress.state is State.IN_PROGRESS:
+            tx.rule(task_id, rule_lost_lease(case_of(tx, task), plan.rules.fuses), {})
+        else:
+            tx.save_task(task_id, lease=None)
+
+
+def extend(ledger: Ledger, task_id: str, *, attempt: int, seconds: int = LEASE_SECONDS) -> Lease:
+    """Whoever has a task says that they are still there."""
+    with ledger.write() as tx:
+        task = _held(tx, task_id)
+        if task.lease is None or task.progress.standing.counters.attempts != attempt:
+            raise Conflict(f"attempt {attempt} of task {task_id} is over")
+        lease = Lease(holder=task.lease.holder, until=_later(tx.now, seconds), product=task.lease.product)
+        tx.take(task_id, lease)
+        return lease
+
+
+def release(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
+    """Put a task down again; nothing is lost and nothing is counted as a failure."""
+    with ledger.write() as tx:
+        task = _held(tx, task_id)
+        if task.progress.state is State.READY_TO_CHECK and task.lease is not None:
+            tx.save_task(task_id, lease=None)
+        else:
+            tx.happen(task_id, Event.RELEASED, why={"by": by})
+        return tx.task(task_id)
+
+
+def retry(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
+    """A person gives a failed or blocked task another chance."""
+    with ledger.write() as tx:
+        _held(tx, task_id)
+        tx.happen(task_id, Event.GRANTED, why={"by": by})
+        return tx.task(task_id)
+
+
+def cancel(
+    ledger: Ledger, task_id: str, *, by: str, excuse: bool = False, cascade: bool = False
+) -> tuple[str, ...]:
+    """A person no longer wants a task, nor what belongs only to it. Returns the tasks that were cancelled along.
+
+    Whatever waits for it would wait for ever, so somebody has to say what becomes of that. Raises Conflict.
+    """
+    with ledger.write() as tx:
+        _held(tx, task_id)
+        hanging = left_hanging(tx, task_id)
+        if hanging and not (excuse or cascade):
+            few = ", ".join(hanging[:3]) + (" ..." if len(hanging) > len(hanging[:3]) else "")
+            raise Conflict(
+                f"{len(hanging)} tasks wait for {task_id} ({few}): --cascade cancels them too, --excuse lets them go on"
+            )
+        along = hanging if cascade else ()
+        tx.cancel(task_id, excuse=excuse, along=along, why={"by": by})
+        return along
+
+
+def requeue(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
+    """Take a task out of the dead letters: it gets a new chance."""
+    with ledger.write() as tx:
+        _held(tx, task_id)
+        tx.happen(task_id, Event.REQUEUED, why={"by": by})
+        return tx.task(task_id)
+
+
+def dead_letters(tx: Transaction, plans: Iterable[PlanRecord]) -> list[TaskRecord]:
+    """Everything that was given up."""
+    return [task for plan in plans for task in tx.tasks(plan.plan_id, State.DEAD_LETTER)]
+
+
+def resume(ledger: Ledger, plan_id: str, *, by: str) -> PlanRecord:
+    """A person lets a plan whose fuse has blown go on; its fuses begin anew."""
+    with ledger.write() as tx:
+        tx.lock(plan_id)
+        tx.move_plan(plan_id, PlanEvent.RESUMED, {"by": by})
+        tx.save_plan(plan_id, calls=0, run_started_at=tx.now)
+        return tx.plan(plan_id)
+
+
+def _held(tx: Transaction, task_id: str) -> TaskRecord:
+    """The task, with its plan held."""
+    tx.lock(tx.task(task_id).plan_id)
+    return tx.task(task_id)
+
+
+def _spent(plan: PlanRecord, now: str) -> Spent:
+    began = plan.run_started_at or now
+    seconds = (dt.datetime.strptime(now, _TIME) - dt.datetime.strptime(began, _TIME)).total_seconds()  # noqa: DTZ007
+    return Spent(calls=plan.calls, seconds=seconds)
+
+
+def _later(now: str, seconds: int) -> str:
+    return (dt.datetime.strptime(now, _TIME) + dt.timedelta(seconds=seconds)).strftime(_TIME)  # noqa: DTZ007

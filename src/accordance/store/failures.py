@@ -1,0 +1,73 @@
+"""What a database says when it cannot, in our words, with the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from accordance.errors import Conflict, LedgerBusy, LedgerError, LedgerUnavailable
+
+_SAYINGS: Final = (
+    ("database is locked", LedgerBusy, "another process holds it; try again"),
+    ("lock timeout", LedgerBusy, "another process holds it; try again"),
+    ("deadlock detected", LedgerBusy, "another process holds it; try again"),
+    ("could not serialize", LedgerBusy, "another process was faster; try again"),
+    ("disk is full", LedgerUnavailable, "the disk is full; make room and try again"),
+    ("no space left", LedgerUnavailable, "the disk is full; make room and try again"),
+    ("disk i/o error", LedgerUnavailable, "the disk failed to read or write; is it full or gone?"),
+    ("readonly database", LedgerUnavailable, "it may not be written; check who owns the folder"),
+    ("attempt to write a readonly", LedgerUnavailable, "it may not be written; check who owns the folder"),
+    ("unable to open database", LedgerUnavailable, "the folder is missing or may not be written"),
+    ("not a database", LedgerUnavailable, "the file is something else; name another one"),
+    ("malformed", LedgerUnavailable, "the file is damaged; take the last backup"),
+    ("no such table", LedgerUnavailable, "it is no ledger, or half of one"),
+    ("password authentication", LedgerUnavailable, "the user or password is wrong"),
+    ("does not exist", LedgerUnavailable, "the database or user is missing; create it first"),
+)
+
+
+@contextmanager
+def translated(engine: Engine) -> Iterator[None]:
+    """Say what went wrong with a database as one of our errors. The transaction was undone."""
+    try:
+        yield
+    except IntegrityError as error:
+        if "unique" not in str(error.orig).casefold():
+            raise  # a fault of ours, not of whoever called
+        raise Conflict(f"somebody else was first: {_first_line(error)}") from error
+    except PoolTimeout as error:
+        raise LedgerBusy(f"{where(engine)}: no connection became free; try again") from error
+    except DBAPIError as error:
+        raise translate(error, engine) from error
+    except SQLAlchemyError as error:
+        raise LedgerUnavailable(f"{where(engine)}: {_first_line(error)}") from error
+
+
+def translate(error: DBAPIError, engine: Engine) -> LedgerError:
+    """The error that fits what the database said."""
+    said = str(error.orig).casefold()
+    for words, kind, way_out in _SAYINGS:
+        if words in said:
+            return kind(f"{where(engine)}: {way_out}")
+    if error.connection_invalidated or engine.dialect.name == "postgresql":
+        return LedgerUnavailable(
+            f"{where(engine)}: the connection broke ({_first_line(error)}); nothing was changed, try again"
+        )
+    return LedgerUnavailable(f"{where(engine)}: {_first_line(error)}")
+
+
+def where(engine: Engine) -> str:
+    """The database, without its password."""
+    if engine.dialect.name == "sqlite":
+        return f"ledger {engine.url.database}"
+    return f"ledger {engine.url.render_as_string(hide_password=True)}"
+
+
+def _first_line(error: SQLAlchemyError) -> str:
+    told = str(getattr(error, "orig", None) or error).strip()
+    return told.splitlines()[0] if told else type(error).__name__

@@ -1,0 +1,316 @@
+"""The ledger as the engine sees it: transactions with the verbs of the domain. Three ledgers keep to it, one suite holds them.
+
+A `Transaction` is all or nothing. What a verb means is written here, once; how rows are kept is each store's own
+business (`sql`, `memory`). Events are only ever added, each chained to the one before it in its plan.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from accordance.domain.chain import Entry, Payload, next_entry
+from accordance.domain.lifecycle import Event, State, Waiting
+from accordance.domain.plan import Node
+from accordance.domain.plan_review import PlanEvent, PlanState, next_plan_state
+from accordance.domain.progress import Change, Progress, drop, inputs_changed, move
+from accordance.domain.records import (
+    ArtifactRecord,
+    EvidenceRecord,
+    FileRecord,
+    Lease,
+    MessageRecord,
+    PlanRecord,
+    QuestionRecord,
+    RequirementRecord,
+    ReviewRecord,
+    TaskRecord,
+    VerdictRecord,
+)
+from accordance.domain.ruling import Ask, Asked, Ruling
+
+R = TypeVar(
+    "R",
+    MessageRecord,
+    VerdictRecord,
+    ArtifactRecord,
+    ReviewRecord,
+    QuestionRecord,
+    RequirementRecord,
+    EvidenceRecord,
+    FileRecord,
+)
+AnyRecord = (
+    MessageRecord
+    | VerdictRecord
+    | ArtifactRecord
+    | ReviewRecord
+    | QuestionRecord
+    | RequirementRecord
+    | EvidenceRecord
+    | FileRecord
+)
+INPUTS_CHANGED = "INPUTS_CHANGED"
+CANCELLED = "CANCELLED"
+_ABOUT_A_BLOCK = (Asked.DOCUMENTS, Asked.HELP, Asked.DECISION, Asked.GOAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeRow:
+    """An edge as it is kept."""
+
+    plan_id: str
+    edge_id: str
+    place: int
+    from_task_id: str
+    to_task_id: str
+    edge_type: str
+    metadata: Mapping[str, object] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRow:
+    """A node as it is kept: its record, how its parts are combined, and its group of alternatives."""
+
+    task: TaskRecord
+    combine: str
+    rival_group: str | None
+
+
+class Transaction(ABC):
+    """One transaction. Everything in it happens, or nothing."""
+
+    def __init__(self, now: str) -> None:
+        self.now = now
+
+    # -- what each store does in its own way -------------------------------------------------------------------------
+
+    @abstractmethod
+    def keep(self, content: bytes) -> str:
+        """Keep bytes under their hash; the same bytes are kept once, and never changed."""
+
+    @abstractmethod
+    def blob(self, sha256: str) -> bytes:
+        """Bytes that were kept. Raises NotFound."""
+
+    @abstractmethod
+    def plans(self) -> list[PlanRecord]:
+        """All plans, the newest first."""
+
+    @abstractmethod
+    def plan(self, plan_id: str) -> PlanRecord:
+        """A plan. Raises NotFound."""
+
+    @abstractmethod
+    def lock(self, plan_id: str) -> PlanRecord:
+        """The plan, held until the end of the transaction: nobody else moves it meanwhile."""
+
+    @abstractmethod
+    def save_plan(self, plan_id: str, **fields: object) -> None:
+        """Change some fields of a plan."""
+
+    @abstractmethod
+    def begin_plan(
+        self,
+        plan: PlanRecord,
+        nodes: Iterable[NodeRow],
+        edges: Iterable[EdgeRow],
+        requirements: Iterable[RequirementRecord],
+    ) -> None:
+        """Write down a plan at its beginning. An earlier revision of it, which never began, makes way."""
+
+    @abstractmethod
+    def node(self, task: str) -> Node:
+        """A node with its neighbours. Raises NotFound."""
+
+    @abstractmethod
+    def task(self, task_id: str) -> TaskRecord:
+        """A task. Raises NotFound."""
+
+    @abstractmethod
+    def tasks(self, plan_id: str, *states: State) -> Iterator[TaskRecord]:
+        """The tasks of a plan in its order, or those in some states."""
+
+    @abstractmethod
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Keep where nodes stand now."""
+
+    @abstractmethod
+    def save_task(self, task_id: str, **fields: object) -> None:
+        """Change what a task carries beside its standing: lease, product, last_error, same_errors."""
+
+    @abstractmethod
+    def next_turn(self, plan_id: str, kinds: tuple[str, ...]) -> TaskRecord | None:
+        """What should be taken up next: returned work first, then products to review, then the rest, by priority."""
+
+    @abstractmethod
+    def expired(self, plan_id: str) -> list[str]:
+        """Tasks whose lease has run out."""
+
+    @abstractmethod
+    def count_states(self, plan_id: str) -> dict[State, int]:
+        """How many tasks of a plan are in each state."""
+
+    @abstractmethod
+    def add_entry(self, entry: Entry) -> None:
+        """Add an event; the plan's head moves to it."""
+
+    @abstractmethod
+    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
+        """The events of a plan in their order."""
+
+    @abstractmethod
+    def entries_of(self, task_id: str) -> list[Entry]:
+        """The events of a task in their order."""
+
+    @abstractmethod
+    def add(self, record: AnyRecord) -> None:
+        """Add a record."""
+
+    @abstractmethod
+    def find(self, kind: type[R], /, **where: object) -> list[R]:
+        """The records of a kind that match, in the order they were made."""
+
+    @abstractmethod
+    def replace(self, record: AnyRecord) -> None:
+        """Write a record in place of the one with its key, or add it."""
+
+    # -- the verbs ---------------------------------------------------------------------------------------------------
+
+    def progress(self, task: str) -> Progress:
+        """Where a task stands."""
+        return self.task(task).progress
+
+    def record(
+        self, plan_id: str, kind: str, task_id: str | None = None, payload: Payload | None = None
+    ) -> Entry:
+        """Add an event to the plan's chain."""
+        head = self.plan(plan_id).head
+        entry = next_entry(
+            head, plan_id=plan_id, kind=kind, task_id=task_id, at=self.now, payload=payload or {}
+        )
+        self.add_entry(entry)
+        return entry
+
+    def happen(
+        self, task: str, event: Event, *, waiting: Waiting | None = None, why: Payload | None = None
+    ) -> tuple[Change, ...]:
+        """An event on a task, with all that follows from it. Raises IllegalTransition; then nothing has changed."""
+        changes = move(self, task, event, waiting=waiting)
+        self.apply(changes)
+        said = {**(why or {}), **({"waiting": waiting} if waiting else {})}
+        first, *rest = changes
+        self._follow(rest, self._write_down(first, event, said))
+        return changes
+
+    def inputs_missing(self, task: str, missing: int) -> tuple[Change, ...]:
+        """So many required inputs of a task are missing now."""
+        changes = inputs_changed(self, task, missing)
+        if changes:
+            self.apply(changes)
+            plan_id = self.task(task).plan_id
+            self._follow(changes, self.record(plan_id, INPUTS_CHANGED, task, {"missing": missing}))
+        return changes
+
+    def cancel(self, task: str, *, excuse: bool = False, along: Iterable[str] = (), why: Payload) -> None:
+        """A person no longer wants a task."""
+        others = tuple(along)
+        changes = drop(self, task, excuse=excuse, along=others)
+        self.apply(changes)
+        plan_id = self.task(task).plan_id
+        said = {**why, "excuse": excuse, "along": list(others)}
+        self._follow(changes, self.record(plan_id, CANCELLED, task, said))
+
+    def rule(self, task: str, ruling: Ruling, why: Payload) -> None:
+        """Let a ruling take effect on a task."""
+        for event, waiting in ruling.steps:
+            self.happen(task, event, waiting=waiting, why=why)
+        record = self.task(task)
+        same = record.same_errors + 1 if ruling.error == record.last_error else 1
+        if ruling.error is not None:
+            self.save_task(task, last_error=ruling.error, same_errors=same)
+        if ruling.ask is not None:
+            self.ask(record.plan_id, task, ruling.ask)
+
+    def move_plan(self, plan_id: str, event: PlanEvent, payload: Payload | None = None) -> PlanState:
+        """An event on a plan as a whole. Raises IllegalTransition; then nothing has changed."""
+        state = next_plan_state(self.plan(plan_id).state, event)
+        self.save_plan(plan_id, state=state)
+        self.record(plan_id, event, None, payload)
+        return state
+
+    def take(self, task: str, lease: Lease) -> None:
+        """Somebody works on a task now."""
+        self.save_task(task, lease=lease)
+
+    def ask(self, plan_id: str, task: str | None, ask: Ask) -> QuestionRecord:
+        """Ask a person."""
+        entry = self.record(plan_id, "ASKED_A_PERSON", task, {"kind": ask.kind, "text": ask.text})
+        question = QuestionRecord(
+            question_id=f"q-{entry.hash[:10]}",
+            plan_id=plan_id,
+            task_id=task,
+            kind=ask.kind,
+            text=ask.text,
+            details=ask.details,
+            asked_at=self.now,
+        )
+        self.add(question)
+        return question
+
+    def open_questions(self, **where: object) -> list[QuestionRecord]:
+        """What nobody has answered yet."""
+        return self.find(QuestionRecord, answered_at=None, **where)
+
+    def products(self, task: str) -> list[ArtifactRecord]:
+        """All versions of a task's product, the oldest first."""
+        return self.find(ArtifactRecord, task_id=task)
+
+    # -- how a move is written down ----------------------------------------------------------------------------------
+
+    def _write_down(self, change: Change, event: Event, said: Payload) -> Entry:
+        plan_id = self.task(change.task_id).plan_id
+        moved = {"from": change.before.state, "to": change.after.state, **said}
+        entry = self.record(plan_id, event, change.task_id, moved)
+        self._notice(change)
+        return entry
+
+    def _follow(self, changes: Iterable[Change], cause: Entry) -> None:
+        for change in changes:
+            if change.event is not None:
+                self._write_down(change, change.event, {"because": cause.seq})
+
+    def _notice(self, change: Change) -> None:
+        """A goal that is stuck asks a person; whoever is no longer blocked needs no answer any more."""
+        was, now = change.before.state, change.after.state
+        task = self.task(change.task_id)
+        if now is State.BLOCKED and was is not State.BLOCKED and not task.is_work:
+            text = f"{task.title}: cannot finish, a part of it is in the dead letters or was cancelled"
+            self.ask(task.plan_id, task.task_id, Ask(kind=Asked.GOAL, text=text))
+        if was is State.BLOCKED and now is not State.BLOCKED:
+            self.close_questions(change.task_id, {"closed_by": change.event})
+
+    def close_questions(self, task: str, answer: Payload) -> None:
+        """What was asked because a task was blocked needs no answer any more."""
+        for question in self.open_questions(task_id=task):
+            if question.kind in _ABOUT_A_BLOCK:
+                self.replace(replace(question, answered_at=self.now, answer=answer))
+
+
+class Ledger(ABC):
+    """Where everything is kept."""
+
+    @abstractmethod
+    def write(self) -> AbstractContextManager[Transaction]:
+        """A transaction that may change things. Leaving it by an exception undoes everything."""
+
+    @abstractmethod
+    def read(self) -> AbstractContextManager[Transaction]:
+        """A transaction that only looks."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything."""

@@ -1,0 +1,240 @@
+"""The ledger in memory: the double for tests that need no database. Held to the same suite as the real ones."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from accordance.domain.chain import Entry, Head
+from accordance.domain.lifecycle import State
+from accordance.domain.plan import PlanNode
+from accordance.domain.progress import Change
+from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
+from accordance.errors import Conflict, NotFound
+from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
+from accordance.store.rows import ORDERS, TABLES, turn_of
+
+T = TypeVar("T")
+
+
+@dataclass
+class _Contents:
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    plans: dict[str, PlanRecord] = field(default_factory=dict)
+    nodes: dict[str, PlanNode] = field(default_factory=dict)
+    tasks: dict[str, TaskRecord] = field(default_factory=dict)
+    entries: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
+    records: dict[tuple[object, ...], Any] = field(default_factory=dict)
+
+    def copy(self) -> _Contents:
+        return _Contents(*(dict(getattr(self, name)) for name in self.__dataclass_fields__))
+
+
+class MemoryTransaction(Transaction):
+    """A transaction on a copy."""
+
+    def __init__(self, contents: _Contents, now: str) -> None:
+        super().__init__(now)
+        self._contents = contents
+
+    def keep(self, content: bytes) -> str:
+        sha256 = hashlib.sha256(content).hexdigest()
+        self._contents.blobs.setdefault(sha256, content)
+        return sha256
+
+    def blob(self, sha256: str) -> bytes:
+        return _get(self._contents.blobs, "blob", sha256)
+
+    def plans(self) -> list[PlanRecord]:
+        by_name = sorted(self._contents.plans.values(), key=lambda plan: plan.plan_id)
+        return sorted(by_name, key=lambda plan: plan.imported_at, reverse=True)
+
+    def plan(self, plan_id: str) -> PlanRecord:
+        return _get(self._contents.plans, "plan", plan_id)
+
+    def lock(self, plan_id: str) -> PlanRecord:
+        return self.plan(plan_id)
+
+    def save_plan(self, plan_id: str, **fields: object) -> None:
+        self._contents.plans[plan_id] = replace(self.plan(plan_id), **fields)  # type: ignore[arg-type]
+
+    def begin_plan(
+        self,
+        plan: PlanRecord,
+        nodes: Iterable[NodeRow],
+        edges: Iterable[EdgeRow],
+        requirements: Iterable[RequirementRecord],
+    ) -> None:
+        if plan.revision > 1:
+            self._make_way(plan.plan_id)
+        self._contents.plans[plan.plan_id] = plan
+        found = list(nodes)
+        if taken := [one.task.task_id for one in found if one.task.task_id in self._contents.tasks]:
+            raise Conflict(f"somebody else was first: task {taken[0]}")
+        self._contents.tasks.update((one.task.task_id, one.task) for one in found)
+        self._contents.nodes.update(_linked(found, edges))
+        for requirement in requirements:
+            self.add(requirement)
+
+    def _make_way(self, plan_id: str) -> None:
+        for task in list(self.tasks(plan_id)):
+            del self._contents.tasks[task.task_id], self._contents.nodes[task.task_id]
+        kept = self._contents.records
+        transient = {"RequirementRecord", "EvidenceRecord", "QuestionRecord"}
+        for key, record in list(kept.items()):
+            if key[0] in transient and record.plan_id == plan_id:
+                del kept[key]
+
+    def node(self, task: str) -> PlanNode:
+        return _get(self._contents.nodes, "task", task)
+
+    def task(self, task_id: str) -> TaskRecord:
+        return _get(self._contents.tasks, "task", task_id)
+
+    def tasks(self, plan_id: str, *states: State) -> Iterator[TaskRecord]:
+        mine = (task for task in self._contents.tasks.values() if task.plan_id == plan_id)
+        for task in sorted(mine, key=lambda task: task.place):
+            if not states or task.progress.state in states:
+                yield task
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            task = self.task(change.task_id)
+            lease = task.lease if change.after.state is task.progress.state else None
+            self._contents.tasks[change.task_id] = replace(
+                task, progress=change.after, lease=lease, updated_at=self.now
+            )
+
+    def save_task(self, task_id: str, **fields: object) -> None:
+        self._contents.tasks[task_id] = replace(self.task(task_id), **fields)  # type: ignore[arg-type]
+
+    def next_turn(self, plan_id: str, kinds: tuple[str, ...]) -> TaskRecord | None:
+        turns = [
+            (turn, -task.priority, task.place, task)
+            for task in self.tasks(plan_id)
+            if (turn := _turn(task)) is not None and (not kinds or task.node_type in kinds)
+        ]
+        return min(turns, key=lambda one: one[:3])[3] if turns else None
+
+    def expired(self, plan_id: str) -> list[str]:
+        leased = [(task.lease.until, task.task_id) for task in self.tasks(plan_id) if task.lease]
+        return [task for until, task in sorted(leased) if until < self.now]
+
+    def count_states(self, plan_id: str) -> dict[State, int]:
+        counts: dict[State, int] = {}
+        for task in self.tasks(plan_id):
+            counts[task.progress.state] = counts.get(task.progress.state, 0) + 1
+        return counts
+
+    def add_entry(self, entry: Entry) -> None:
+        self._contents.entries[entry.plan_id] = (*self._contents.entries.get(entry.plan_id, ()), entry)
+        self.save_plan(entry.plan_id, head=Head(seq=entry.seq, hash=entry.hash))
+
+    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
+        yield from [entry for entry in self._contents.entries.get(plan_id, ()) if entry.seq > after][:limit]
+
+    def entries_of(self, task_id: str) -> list[Entry]:
+        return [
+            entry
+            for all_of in self._contents.entries.values()
+            for entry in all_of
+            if entry.task_id == task_id
+        ]
+
+    def add(self, record: AnyRecord) -> None:
+        if _key(record) in self._contents.records:
+            raise Conflict(f"somebody else was first: {_key(record)}")
+        self._contents.records[_key(record)] = record
+
+    def find(self, kind: type[R], /, **where: object) -> list[R]:
+        found = [
+            record
+            for key, record in self._contents.records.items()
+            if key[0] == kind.__name__
+            and all(getattr(record, name) == value for name, value in where.items())
+        ]
+        return sorted(found, key=lambda record: [getattr(record, name) for name in ORDERS[kind]])
+
+    def replace(self, record: AnyRecord) -> None:
+        self._contents.records[_key(record)] = record
+
+
+def _get(among: dict[str, T], kind: str, name: str) -> T:
+    try:
+        return among[name]
+    except KeyError:
+        raise NotFound(kind, name, among) from None
+
+
+def _key(record: AnyRecord) -> tuple[object, ...]:
+    names = [column.name for column in TABLES[type(record)].primary_key]
+    return (type(record).__name__, *(getattr(record, name) for name in names))
+
+
+def _turn(task: TaskRecord) -> int | None:
+    return turn_of(
+        task.progress.state,
+        is_work=task.is_work,
+        is_checked=task.is_checked,
+        is_leased=task.lease is not None,
+    )
+
+
+def _linked(found: list[NodeRow], edges: Iterable[EdgeRow]) -> Iterator[tuple[str, PlanNode]]:
+    """The nodes with their neighbours, from the rows alone, as a database would find them."""
+    ends: dict[tuple[str, str, str], dict[str, None]] = {}
+    for edge in edges:
+        ends.setdefault((edge.edge_type, "from", edge.from_task_id), {})[edge.to_task_id] = None
+        ends.setdefault((edge.edge_type, "to", edge.to_task_id), {})[edge.from_task_id] = None
+    groups: dict[str | None, list[TaskRecord]] = {}
+    for one in found:
+        groups.setdefault(one.rival_group, []).append(one.task)
+    ranked = {
+        group: tuple(task.task_id for task in sorted(tasks, key=lambda task: (-task.priority, task.place)))
+        for group, tasks in groups.items()
+    }
+    for one in found:
+        task = one.task
+        yield (
+            task.task_id,
+            PlanNode(
+                task_id=task.task_id,
+                kind=task.node_type,
+                priority=task.priority,
+                combine="OR" if one.combine == "OR" else "AND",
+                parts=tuple(ends.get(("DECOMPOSE", "from", task.task_id), ())),
+                parents=tuple(ends.get(("DECOMPOSE", "to", task.task_id), ())),
+                prerequisites=tuple(ends.get(("DEPENDS_ON", "to", task.task_id), ())),
+                dependents=tuple(ends.get(("DEPENDS_ON", "from", task.task_id), ())),
+                checks=task.checks,
+                checked_by=tuple(other.task.task_id for other in found if other.task.checks == task.task_id),
+                rivals=ranked[one.rival_group] if one.rival_group is not None else (),
+            ),
+        )
+
+
+class MemoryLedger(Ledger):
+    """A ledger that is gone when the process ends."""
+
+    def __init__(self, clock: Callable[[], str]) -> None:
+        self._clock = clock
+        self._contents = _Contents()
+        self._turn = threading.RLock()
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        with self._turn:
+            contents = self._contents.copy()
+            yield MemoryTransaction(contents, self._clock())
+            self._contents = contents
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        yield MemoryTransaction(self._contents.copy(), self._clock())
+
+    def close(self) -> None:
+        """Nothing to let go of."""

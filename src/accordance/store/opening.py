@@ -1,0 +1,144 @@
+"""Opening a ledger: the database, its settings, and its tables at the version this accordance knows.
+
+SQLite by a path, PostgreSQL by a URL. SQLite runs in WAL with `synchronous=NORMAL` (a killed process loses nothing, a power
+cut may lose the last commits) unless `durability="full"` is asked for.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from accordance.errors import LedgerMissing, LedgerTooNew, LedgerUnavailable
+from accordance.store.failures import translated, where
+from accordance.store.sql import SqlLedger
+
+Durability: TypeAlias = Literal["normal", "full"]
+Clock: TypeAlias = Callable[[], str]
+
+SCHEMA: Final = "0001"
+VERSION_TABLE: Final = "accordance_schema"
+_PATIENCE_SECONDS: Final = 30.0
+
+
+def now() -> str:
+    """The time, in UTC, to the microsecond: sorts as text."""
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def open_ledger(
+    place: str | Path, *, create: bool = True, durability: Durability = "normal", clock: Clock = now
+) -> SqlLedger:
+    """Open the ledger at a path (SQLite) or URL, and bring its tables up to date.
+
+    Raises LedgerUnavailable, LedgerBusy or LedgerTooNew, each with the way out.
+    """
+    engine = make_engine(place, create=create, durability=durability)
+    try:
+        with translated(engine):
+            _bring_up_to_date(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return SqlLedger(engine, clock)
+
+
+def make_engine(place: str | Path, *, create: bool = True, durability: Durability = "normal") -> Engine:
+    """The engine for a path or a URL, with our settings."""
+    if isinstance(place, str) and "://" in place:
+        return _from_url(place, durability)
+    path = Path(place)
+    if not path.exists():
+        if not create:
+            raise LedgerMissing(f"no ledger at {path}; `accordance plan import FILE` makes one")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LedgerUnavailable(f"{path.parent}: {error.strerror or error}") from None
+    return _sqlite(f"sqlite:///{path}", durability)
+
+
+def _from_url(url: str, durability: Durability) -> Engine:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise LedgerUnavailable(
+            "the ledger's address cannot be read; write it as postgresql://user@host/name"
+        ) from None
+    match parsed.get_backend_name():
+        case "sqlite":
+            return _sqlite(url, durability)
+        case "postgresql":
+            url = parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+            return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+        case other:
+            raise LedgerUnavailable(f"{other}: a ledger lies in SQLite or PostgreSQL")
+
+
+def _sqlite(url: str, durability: Durability) -> Engine:
+    engine = create_engine(url, connect_args={"isolation_level": None, "timeout": _patience()})
+
+    @event.listens_for(engine, "connect")
+    def settings(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous={durability.upper()}")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        """A writer takes the lock at once: it never finds out half-way that somebody else was faster."""
+        reading = connection.get_execution_options().get("reading")
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _patience() -> float:
+    """How long to wait for somebody else's transaction, in seconds; ACCORDANCE_PATIENCE sets it."""
+    said = os.environ.get("ACCORDANCE_PATIENCE", "")
+    try:
+        return max(0.0, float(said)) if said else _PATIENCE_SECONDS
+    except ValueError:
+        raise LedgerUnavailable(f"ACCORDANCE_PATIENCE is a number of seconds, got {said!r}") from None
+
+
+def version_of(connection: Connection) -> str | None:
+    """The version of the tables, None if there are none."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    found: str | None = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608
+    return found
+
+
+def _bring_up_to_date(engine: Engine) -> None:
+    with engine.connect().execution_options(reading=True) as connection:
+        found = version_of(connection)
+    if found == SCHEMA:
+        return
+    if found is not None and found > SCHEMA:
+        raise LedgerTooNew(
+            f"{where(engine)}: was written by a newer accordance (tables {found}, this one knows {SCHEMA}); upgrade"
+        )
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":  # only one process makes the tables
+            connection.execute(text("SELECT pg_advisory_xact_lock(7242077)"))
+        if version_of(connection) != SCHEMA:
+            migrate(connection)
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the tables up to date, in the caller's transaction."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, SCHEMA)

@@ -1,0 +1,227 @@
+"""Records to rows and back. One place knows how a record lies in its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, fields
+from typing import Any, Final
+
+from sqlalchemy import Row, Table
+
+from accordance.domain.chain import Entry, Head
+from accordance.domain.fuses import fuses_from
+from accordance.domain.lifecycle import CLAIMABLE, Counters, Standing, State, Waiting
+from accordance.domain.plan_review import PlanState
+from accordance.domain.progress import Progress
+from accordance.domain.records import (
+    ArtifactRecord,
+    EvidenceRecord,
+    FileRecord,
+    Lease,
+    MessageRecord,
+    PlanRecord,
+    QuestionRecord,
+    RequirementRecord,
+    ReviewRecord,
+    Rules,
+    TaskRecord,
+    VerdictRecord,
+)
+from accordance.domain.rubric import Rubric
+from accordance.domain.ruling import Asked
+from accordance.store import tables
+
+TABLES: Final[Mapping[type, Table]] = {
+    MessageRecord: tables.MESSAGES,
+    VerdictRecord: tables.VERDICTS,
+    ArtifactRecord: tables.ARTIFACTS,
+    ReviewRecord: tables.REVIEWS,
+    QuestionRecord: tables.QUESTIONS,
+    RequirementRecord: tables.REQUIREMENTS,
+    EvidenceRecord: tables.EVIDENCES,
+    FileRecord: tables.INPUT_FILES,
+}
+ORDERS: Final[Mapping[type, tuple[str, ...]]] = {
+    MessageRecord: ("seq",),
+    VerdictRecord: ("head_seq",),
+    ArtifactRecord: ("task_id", "version"),
+    ReviewRecord: ("at", "message_id"),
+    QuestionRecord: ("asked_at", "question_id"),
+    RequirementRecord: ("task_id", "requirement_id"),
+    EvidenceRecord: ("added_at", "reference"),
+    FileRecord: ("path",),
+}
+_LISTS: Final = frozenset(("messages", "allowed_types", "keywords"))
+_COUNTERS: Final = tuple(one.name for one in fields(Counters))
+_COUNTS: Final = ("waits_on", "closed_gates", "missing_inputs", "open_parts", "done_parts", "dead_parts")
+_PLAIN: Final = (
+    "task_id",
+    "plan_id",
+    "place",
+    "node_type",
+    "title",
+    "owner_agent_id",
+    "priority",
+    "goal_statement",
+    "rationale",
+    "is_work",
+    "checks",
+    "is_checked",
+    "product",
+    "last_error",
+    "same_errors",
+    "updated_at",
+)
+
+RETURNED, TO_REVIEW, NEW = range(3)
+
+
+def turn_of(state: State, *, is_work: bool, is_checked: bool, is_leased: bool) -> int | None:
+    """When a task is taken up: returned work first, then products to review, then new work. None: not now."""
+    if state in CLAIMABLE and is_work:
+        return RETURNED if state is State.TO_BE_MODIFY else NEW
+    return TO_REVIEW if state is State.READY_TO_CHECK and not is_checked and not is_leased else None
+
+
+def record_row(record: Any) -> dict[str, Any]:
+    """A record whose fields are its row."""
+    return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
+def record_from(kind: type[Any], row: Row[Any]) -> Any:
+    """The record of a row."""
+    values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
+    for name in _LISTS & values.keys():
+        values[name] = tuple(values[name])
+    if kind is QuestionRecord:
+        values["kind"] = Asked(values["kind"])
+    return kind(**values)
+
+
+def plan_row(plan: PlanRecord) -> dict[str, Any]:
+    """A plan as its row."""
+    row = record_row(plan)
+    head: Head = row.pop("head")
+    return {
+        **row,
+        "rules": rules_to_json(plan.rules),
+        "head_seq": head.seq,
+        "head_hash": head.hash,
+    }
+
+
+def plan_from(row: Row[Any]) -> PlanRecord:
+    """The plan of a row."""
+    values = dict(row._mapping)  # noqa: SLF001
+    head = Head(seq=values.pop("head_seq"), hash=values.pop("head_hash"))
+    state, rules = PlanState(values.pop("state")), rules_from_json(values.pop("rules"))
+    return PlanRecord(**values, state=state, rules=rules, head=head)
+
+
+def rules_to_json(rules: Rules) -> dict[str, Any]:
+    """What a plan is held to, as JSON."""
+    rubrics = {"plan_rubric": rules.plan_rubric, "node_rubric": rules.node_rubric}
+    return {
+        "fuses": asdict(rules.fuses),
+        **{
+            name: {
+                "name": rubric.name,
+                "maxima": dict(rubric.maxima),
+                "approve_at": rubric.approve_at,
+                "max_rounds": rubric.max_rounds,
+            }
+            for name, rubric in rubrics.items()
+        },
+    }
+
+
+def rules_from_json(value: Mapping[str, Any]) -> Rules:
+    """What a plan is held to."""
+    return Rules(
+        fuses=fuses_from(value["fuses"]),
+        plan_rubric=Rubric(**value["plan_rubric"]),
+        node_rubric=Rubric(**value["node_rubric"]),
+    )
+
+
+def task_row(task: TaskRecord) -> dict[str, Any]:
+    """A task as its row, but for what only the plan knows."""
+    return {
+        **{name: getattr(task, name) for name in _PLAIN},
+        "tags": list(task.tags),
+        **progress_row(task.progress),
+        **lease_row(task.lease),
+        "queue": turn_of(
+            task.progress.state,
+            is_work=task.is_work,
+            is_checked=task.is_checked,
+            is_leased=task.lease is not None,
+        ),
+    }
+
+
+def changes(
+    as_row: Callable[[Any], dict[str, Any]], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterable[list[dict[str, Any]]]:
+    """What differs between records and what they have become, those with the same changed columns together."""
+    alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for key, old in before.items():
+        was = as_row(old)
+        changed = {name: value for name, value in as_row(after[key]).items() if value != was[name]}
+        if changed:
+            alike.setdefault(tuple(changed), []).append({"key": key, **changed})
+    return alike.values()
+
+
+def progress_row(at: Progress) -> dict[str, Any]:
+    """Where a task stands, as columns."""
+    standing = at.standing
+    return {
+        "state": standing.state.value,
+        "waiting": standing.waiting.value if standing.waiting else None,
+        "active": at.active,
+        "excused": at.excused,
+        **{name: getattr(at, name) for name in _COUNTS},
+        **{name: getattr(standing.counters, name) for name in _COUNTERS},
+        "forgiven": None if standing.forgiven == Counters() else asdict(standing.forgiven),
+    }
+
+
+def lease_row(lease: Lease | None) -> dict[str, Any]:
+    """A lease as columns."""
+    if lease is None:
+        return {"lease_holder": None, "lease_until": None, "lease_product": None}
+    return {"lease_holder": lease.holder, "lease_until": lease.until, "lease_product": lease.product}
+
+
+def task_from(row: Row[Any]) -> TaskRecord:
+    """The task of a row."""
+    values = row._mapping  # noqa: SLF001
+    standing = Standing(
+        state=State(values["state"]),
+        waiting=Waiting(values["waiting"]) if values["waiting"] else None,
+        counters=Counters(**{name: values[name] for name in _COUNTERS}),
+        forgiven=Counters(**values["forgiven"]) if values["forgiven"] else Counters(),
+    )
+    progress = Progress(
+        standing=standing,
+        active=values["active"],
+        excused=values["excused"],
+        **{name: values[name] for name in _COUNTS},
+    )
+    lease = None
+    if values["lease_until"]:
+        lease = Lease(
+            holder=values["lease_holder"], until=values["lease_until"], product=values["lease_product"]
+        )
+    return TaskRecord(
+        **{name: values[name] for name in _PLAIN}, tags=tuple(values["tags"]), progress=progress, lease=lease
+    )
+
+
+def entry_from(row: Row[Any]) -> Entry:
+    """The event of a row."""
+    return Entry(**row._mapping)  # noqa: SLF001
+
+
+Loader = Callable[[Row[Any]], Any]

@@ -1,0 +1,335 @@
+"""The ledger on SQLite and PostgreSQL: one implementation, SQLAlchemy Core."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Row, Select, Table, delete, select
+
+from accordance.domain.chain import Entry, Head
+from accordance.domain.lifecycle import State
+from accordance.domain.plan import Combine
+from accordance.domain.progress import Change
+from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
+from accordance.errors import NotFound
+from accordance.store import rows, statements
+from accordance.store.failures import translated
+from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
+from accordance.store.tables import (
+    BLOBS,
+    EVIDENCES,
+    PLANS,
+    QUESTIONS,
+    REQUIREMENTS,
+    TASK_EDGES,
+    TASK_EVENTS,
+    TASK_NODES,
+)
+
+_CHUNK: Final = 2000
+_MANY: Final = 500
+
+
+@dataclass
+class StoredNode:
+    """A node that looks its neighbours up when it is asked for them."""
+
+    row: Row[Any]
+    ask: Callable[[Select[Any], str], tuple[str, ...]]
+
+    @property
+    def task_id(self) -> str:
+        return self.row.task_id  # type: ignore[no-any-return]
+
+    @property
+    def is_work(self) -> bool:
+        return self.row.is_work  # type: ignore[no-any-return]
+
+    @property
+    def combine(self) -> Combine:
+        return self.row.combine  # type: ignore[no-any-return]
+
+    @property
+    def checks(self) -> str | None:
+        return self.row.checks  # type: ignore[no-any-return]
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        return () if self.is_work else self.ask(statements.PARTS, self.task_id)
+
+    @cached_property
+    def parents(self) -> tuple[str, ...]:
+        return self.ask(statements.PARENTS, self.task_id)
+
+    @cached_property
+    def dependents(self) -> tuple[str, ...]:
+        return self.ask(statements.DEPENDENTS, self.task_id)
+
+    @cached_property
+    def prerequisites(self) -> tuple[str, ...]:
+        return self.ask(statements.PREREQUISITES, self.task_id)
+
+    @cached_property
+    def checked_by(self) -> tuple[str, ...]:
+        if not self.row.is_checked:
+            return ()
+        return self.ask(statements.CHECKS, self.task_id)
+
+    @cached_property
+    def rivals(self) -> tuple[str, ...]:
+        if self.row.rival_group is None:
+            return ()
+        return self.ask(statements.RIVALS, self.row.rival_group)
+
+
+@dataclass
+class _Seen:
+    """What this transaction has read already, as it is now."""
+
+    nodes: dict[str, StoredNode] = field(default_factory=dict)
+    tasks: dict[str, TaskRecord] = field(default_factory=dict)
+    plans: dict[str, PlanRecord] = field(default_factory=dict)
+
+
+@dataclass
+class _Unwritten:
+    """What this transaction has changed and not written yet: the rows as the database still has them, and new events."""
+
+    plans: dict[str, PlanRecord] = field(default_factory=dict)
+    tasks: dict[str, TaskRecord] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+
+
+class SqlTransaction(Transaction):
+    """A transaction on a connection. Whoever gave the connection flushes and commits it.
+
+    Where plans and tasks stand is written when the transaction ends, each row once; whatever looks for rows by where
+    they stand writes first.
+    """
+
+    def __init__(self, connection: Connection, now: str) -> None:
+        super().__init__(now)
+        self._connection = connection
+        self._dialect = connection.dialect.name
+        self._seen = _Seen()
+        self._unwritten = _Unwritten()
+        self._kept: set[str] = set()
+        self._held: set[str] = set()
+
+    def flush(self) -> None:
+        """Write down what has changed."""
+        unwritten, self._unwritten = self._unwritten, _Unwritten()
+        if unwritten.entries:
+            self._insert_all(TASK_EVENTS, map(rows.record_row, unwritten.entries))
+        seen = self._seen
+        for statement, changes in (
+            (statements.SAVE_NODE, rows.changes(rows.task_row, unwritten.tasks, seen.tasks)),
+            (statements.SAVE_PLAN, rows.changes(rows.plan_row, unwritten.plans, seen.plans)),
+        ):
+            for alike in changes:
+                self._connection.execute(statement, alike)
+
+    # -- blobs
+
+    def keep(self, content: bytes) -> str:
+        sha256 = hashlib.sha256(content).hexdigest()
+        if sha256 not in self._kept:
+            row = {"sha256": sha256, "content": content}
+            self._connection.execute(statements.insertion_if_new(self._dialect, BLOBS), row)
+            self._kept.add(sha256)
+        return sha256
+
+    def blob(self, sha256: str) -> bytes:
+        found = self._connection.execute(statements.BLOB, {"key": sha256}).scalar()
+        if found is None:
+            raise NotFound("blob", sha256)
+        return bytes(found)
+
+    # -- plans
+
+    def plans(self) -> list[PlanRecord]:
+        self.flush()
+        return [rows.plan_from(row) for row in self._connection.execute(statements.ALL_PLANS)]
+
+    def plan(self, plan_id: str) -> PlanRecord:
+        if plan_id not in self._seen.plans:
+            self._seen.plans[plan_id] = self._plan(statements.PLAN, plan_id)
+        return self._seen.plans[plan_id]
+
+    def lock(self, plan_id: str) -> PlanRecord:
+        if plan_id not in self._held:
+            self.flush()
+            held = self._plan(statements.PLAN_HELD, plan_id)
+            self._seen = _Seen(plans={plan_id: held})  # what was read before may have changed meanwhile
+            self._held.add(plan_id)
+        return self.plan(plan_id)
+
+    def _plan(self, query: Select[Any], plan_id: str) -> PlanRecord:
+        row = self._connection.execute(query, {"key": plan_id}).first()
+        if row is None:
+            known = self._connection.execute(select(PLANS.c.plan_id).limit(_MANY)).scalars()
+            raise NotFound("plan", plan_id, known)
+        return rows.plan_from(row)
+
+    def save_plan(self, plan_id: str, **fields: object) -> None:
+        plan = self.plan(plan_id)
+        self._unwritten.plans.setdefault(plan_id, plan)
+        self._seen.plans[plan_id] = replace(plan, **fields)  # type: ignore[arg-type]
+
+    def begin_plan(
+        self,
+        plan: PlanRecord,
+        nodes: Iterable[NodeRow],
+        edges: Iterable[EdgeRow],
+        requirements: Iterable[RequirementRecord],
+    ) -> None:
+        self.flush()
+        row = rows.plan_row(plan)
+        if plan.revision == 1:
+            self._connection.execute(statements.insertion(PLANS), row)
+        else:
+            self._make_way(plan.plan_id)
+            self._connection.execute(statements.SAVE_PLAN, {"key": plan.plan_id, **row})
+        self._seen = _Seen(plans={plan.plan_id: plan})
+        self._insert_all(
+            TASK_NODES,
+            (
+                {**rows.task_row(one.task), "combine": one.combine, "rival_group": one.rival_group}
+                for one in nodes
+            ),
+        )
+        self._insert_all(TASK_EDGES, map(rows.record_row, edges))
+        self._insert_all(REQUIREMENTS, map(rows.record_row, requirements))
+
+    def _make_way(self, plan_id: str) -> None:
+        for table in (EVIDENCES, REQUIREMENTS, QUESTIONS, TASK_EDGES, TASK_NODES):
+            self._connection.execute(delete(table).where(table.c.plan_id == plan_id))
+
+    def _insert_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
+        left = iter(values)
+        while chunk := list(islice(left, _CHUNK)):
+            self._connection.execute(statements.insertion(table), chunk)
+
+    # -- tasks
+
+    def node(self, task: str) -> StoredNode:
+        if task not in self._seen.nodes and not self._ask(statements.NODE, task):
+            raise NotFound("task", task, self._near(task))
+        return self._seen.nodes[task]
+
+    def _near(self, task: str) -> list[str]:
+        alike = select(TASK_NODES.c.task_id).where(TASK_NODES.c.task_id.startswith(task[:4], autoescape=True))
+        return list(self._connection.execute(alike.limit(_MANY)).scalars())
+
+    def _ask(self, query: Select[Any], key: str, **more: object) -> tuple[str, ...]:
+        """The tasks a query finds. What was seen already stays as it is: this transaction may have moved it."""
+        found: dict[str, None] = {}
+        nodes = self._seen.nodes
+        for row in self._connection.execute(query, {"key": key, **more}):
+            task = row.task_id
+            found[task] = None
+            if task not in nodes:
+                nodes[task] = StoredNode(row, self._ask)
+        return tuple(found)
+
+    def task(self, task_id: str) -> TaskRecord:
+        if task_id not in self._seen.tasks:
+            self._seen.tasks[task_id] = rows.task_from(self.node(task_id).row)
+        return self._seen.tasks[task_id]
+
+    def tasks(self, plan_id: str, *states: State) -> Iterator[TaskRecord]:
+        self.flush()
+        for row in self._connection.execute(statements.tasks(states), {"key": plan_id}):
+            yield rows.task_from(row)
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        last = {change.task_id: change for change in changes}
+        first: dict[str, State] = {}
+        for change in changes:
+            first.setdefault(change.task_id, change.before.state)
+        for task_id, change in last.items():
+            kept = {} if change.after.state is first[task_id] else {"lease": None}
+            self.save_task(task_id, progress=change.after, updated_at=self.now, **kept)
+
+    def save_task(self, task_id: str, **fields: object) -> None:
+        task = self.task(task_id)
+        self._unwritten.tasks.setdefault(task_id, task)
+        self._seen.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
+
+    def next_turn(self, plan_id: str, kinds: tuple[str, ...]) -> TaskRecord | None:
+        self.flush()
+        found = self._ask(statements.next_turn(kinds), plan_id)
+        return self.task(found[0]) if found else None
+
+    def expired(self, plan_id: str) -> list[str]:
+        self.flush()
+        return list(self._ask(statements.EXPIRED, plan_id, now=self.now))
+
+    def count_states(self, plan_id: str) -> dict[State, int]:
+        self.flush()
+        found = self._connection.execute(statements.STATES, {"key": plan_id})
+        return {State(state): count for state, count in found}
+
+    # -- events
+
+    def add_entry(self, entry: Entry) -> None:
+        self._unwritten.entries.append(entry)
+        self.save_plan(entry.plan_id, head=Head(seq=entry.seq, hash=entry.hash))
+
+    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
+        self.flush()
+        query = statements.EVENTS_AFTER.limit(limit)
+        for row in self._connection.execute(query, {"key": plan_id, "after": after}):
+            yield rows.entry_from(row)
+
+    def entries_of(self, task_id: str) -> list[Entry]:
+        self.flush()
+        found = self._connection.execute(statements.EVENTS_OF_TASK, {"key": task_id})
+        return [rows.entry_from(row) for row in found]
+
+    # -- everything else
+
+    def add(self, record: AnyRecord) -> None:
+        table = rows.TABLES[type(record)]
+        self._connection.execute(statements.insertion(table), rows.record_row(record))
+
+    def find(self, kind: type[R], /, **where: object) -> list[R]:
+        absent = frozenset(name for name, value in where.items() if value is None)
+        wanted = frozenset(where) - absent
+        query = statements.matching(rows.TABLES[kind], rows.ORDERS[kind], wanted, absent)
+        return [rows.record_from(kind, row) for row in self._connection.execute(query, where)]
+
+    def replace(self, record: AnyRecord) -> None:
+        table = rows.TABLES[type(record)]
+        self._connection.execute(statements.replacement(self._dialect, table), rows.record_row(record))
+
+
+class SqlLedger(Ledger):
+    """A ledger in a database."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], str]) -> None:
+        self.engine = engine
+        self._clock = clock
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        with translated(self.engine), self.engine.begin() as connection:
+            transaction = SqlTransaction(connection, self._clock())
+            yield transaction
+            transaction.flush()
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        with translated(self.engine), self.engine.connect() as plain:
+            level = {"isolation_level": "REPEATABLE READ"} if plain.dialect.name == "postgresql" else {}
+            connection = plain.execution_options(reading=True, **level)
+            yield SqlTransaction(connection, self._clock())
+
+    def close(self) -> None:
+        self.engine.dispose()

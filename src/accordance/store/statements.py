@@ -1,0 +1,121 @@
+"""The statements a ledger asks again and again, built once: building one costs more than running it.
+
+Values come as parameters; `key` is what a statement looks up by. Each is answered by an index, whatever a plan's size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import Insert, Select, Table, bindparam, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from accordance.domain.lifecycle import State
+from accordance.store.tables import BLOBS, PLANS, TASK_EDGES, TASK_EVENTS, TASK_NODES
+
+_NODES: Final = TASK_NODES.c
+_EVENTS: Final = TASK_EVENTS.c
+_KEY: Final[Any] = bindparam("key")
+
+BLOB: Final = select(BLOBS.c.content).where(BLOBS.c.sha256 == _KEY)
+
+ALL_PLANS: Final = select(PLANS).order_by(PLANS.c.imported_at.desc(), PLANS.c.plan_id)
+PLAN: Final = select(PLANS).where(PLANS.c.plan_id == _KEY)
+PLAN_HELD: Final = PLAN.with_for_update()
+SAVE_PLAN: Final = update(PLANS).where(PLANS.c.plan_id == _KEY)
+
+NODE: Final = select(TASK_NODES).where(_NODES.task_id == _KEY)
+SAVE_NODE: Final = update(TASK_NODES).where(_NODES.task_id == _KEY)
+CHECKS: Final = select(TASK_NODES).where(_NODES.checks == _KEY).order_by(_NODES.place)
+RIVALS: Final = (
+    select(TASK_NODES).where(_NODES.rival_group == _KEY).order_by(_NODES.priority.desc(), _NODES.place)
+)
+EXPIRED: Final = (
+    select(TASK_NODES)
+    .where(_NODES.plan_id == _KEY, _NODES.lease_until < bindparam("now"))
+    .order_by(_NODES.lease_until)
+)
+STATES: Final = select(_NODES.state, func.count()).where(_NODES.plan_id == _KEY).group_by(_NODES.state)
+
+EVENTS_OF_TASK: Final = select(TASK_EVENTS).where(_EVENTS.task_id == _KEY).order_by(_EVENTS.seq)
+EVENTS_AFTER: Final = (
+    select(TASK_EVENTS).where(_EVENTS.plan_id == _KEY, _EVENTS.seq > bindparam("after")).order_by(_EVENTS.seq)
+)
+
+
+def _neighbours(here: str, there: str, kind: str) -> Select[Any]:
+    """The nodes at the other end of a task's edges of one kind, in the plan's order."""
+    edge = TASK_EDGES.c
+    return (
+        select(TASK_NODES)
+        .join(TASK_EDGES, edge[there] == _NODES.task_id)
+        .where(edge[here] == _KEY, edge.edge_type == kind)
+        .order_by(edge.place)
+    )
+
+
+PARTS: Final = _neighbours("from_task_id", "to_task_id", "DECOMPOSE")
+PARENTS: Final = _neighbours("to_task_id", "from_task_id", "DECOMPOSE")
+DEPENDENTS: Final = _neighbours("from_task_id", "to_task_id", "DEPENDS_ON")
+PREREQUISITES: Final = _neighbours("to_task_id", "from_task_id", "DEPENDS_ON")
+
+
+@cache
+def insertion(table: Table) -> Insert:
+    """A row into a table."""
+    return insert(table)
+
+
+_INSERT: Final[Mapping[str, Callable[[Table], postgresql.Insert | sqlite.Insert]]] = {
+    "postgresql": postgresql.insert,
+    "sqlite": sqlite.insert,
+}
+
+
+@cache
+def insertion_if_new(dialect: str, table: Table) -> Insert:
+    """A row into a table, unless its key is there."""
+    return _INSERT[dialect](table).on_conflict_do_nothing()
+
+
+@cache
+def replacement(dialect: str, table: Table) -> Insert:
+    """A row into a table, in place of the one with its key."""
+    key = [column.name for column in table.primary_key]
+    statement = _INSERT[dialect](table)
+    rest = {column.name: statement.excluded[column.name] for column in table.c if column.name not in key}
+    return statement.on_conflict_do_update(index_elements=key, set_=rest)
+
+
+@cache
+def next_turn(kinds: tuple[str, ...]) -> Select[Any]:
+    """What should be taken up next, of some kinds of nodes or of all."""
+    found = (
+        select(TASK_NODES)
+        .where(_NODES.plan_id == _KEY, _NODES.queue.is_not(None))
+        .order_by(_NODES.queue, _NODES.priority.desc(), _NODES.place)
+        .limit(1)
+    )
+    return found.where(_NODES.node_type.in_(kinds)) if kinds else found
+
+
+@cache
+def tasks(states: tuple[State, ...]) -> Select[Any]:
+    """The tasks of a plan in its order, in some states or in all."""
+    found = select(TASK_NODES).where(_NODES.plan_id == _KEY).order_by(_NODES.place)
+    return found.where(_NODES.state.in_([state.value for state in states])) if states else found
+
+
+@cache
+def matching(
+    table: Table, order: tuple[str, ...], wanted: frozenset[str], absent: frozenset[str]
+) -> Select[Any]:
+    """The rows with given values in the columns `wanted` and none in those `absent`."""
+    found = select(table).order_by(*(table.c[name] for name in order))
+    for name in sorted(wanted):
+        found = found.where(table.c[name] == bindparam(name))
+    for name in sorted(absent):
+        found = found.where(table.c[name].is_(None))
+    return found

@@ -1,0 +1,318 @@
+"""The ledger's tables. `plans`, `task_nodes`, `task_edges` and `task_events` are named by the seeds.
+
+The migrations in `migrations/` make these tables; a test holds the two against each other. Column names are the field
+names of the records in `domain/records` wherever a record is one row.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    text,
+)
+
+METADATA: Final = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class Words(TypeDecorator[str]):
+    """Text from outside. PostgreSQL keeps no NUL; its picture is kept instead, the bytes themselves are in a blob."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return value if value is None or "\0" not in value else value.replace("\0", "\u2400")
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON value as text, in plain ASCII, so that both databases keep it to the letter."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else json.dumps(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        return None if value is None else json.loads(value)
+
+
+def _hash(name: str, **options: Any) -> Column[str]:
+    return Column(name, String(64), **options)
+
+
+def _time(name: str, **options: Any) -> Column[str]:
+    return Column(name, String(32), **options)
+
+
+def _plan() -> Column[str]:
+    return Column("plan_id", Words, ForeignKey("plans.plan_id"), nullable=False)
+
+
+BLOBS: Final = Table(
+    "blobs",
+    METADATA,
+    _hash("sha256", primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
+PLANS: Final = Table(
+    "plans",
+    METADATA,
+    Column("plan_id", Words, primary_key=True),
+    Column("title", Words, nullable=False),
+    Column("owner_agent_id", Words, nullable=False),
+    Column("root_task_id", Words, nullable=False),
+    Column("created_at", Words, nullable=False),  # as the plan says it
+    Column("state", String(16), nullable=False),
+    _hash("document", nullable=False),
+    Column("nodes", Integer, nullable=False),
+    _time("imported_at", nullable=False),
+    Column("rules", Json, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("rounds", Integer, nullable=False),
+    Column("review_failures", Integer, nullable=False),
+    Column("calls", Integer, nullable=False),
+    _time("run_started_at"),
+    _hash("inputs_seen"),
+    Column("head_seq", Integer, nullable=False),
+    _hash("head_hash", nullable=False),
+)
+
+TASK_NODES: Final = Table(
+    "task_nodes",
+    METADATA,
+    Column("task_id", Words, primary_key=True),
+    _plan(),
+    Column("place", Integer, nullable=False),
+    Column("node_type", String(8), nullable=False),
+    Column("title", Words, nullable=False),
+    Column("owner_agent_id", Words, nullable=False),
+    Column("priority", BigInteger, nullable=False),
+    Column("tags", Json, nullable=False),
+    Column("goal_statement", Words),
+    Column("rationale", Words),
+    Column("is_work", Boolean, nullable=False),
+    Column("combine", String(3), nullable=False),
+    Column("checks", Words),
+    Column("is_checked", Boolean, nullable=False),
+    Column("rival_group", Words),
+    # where it stands
+    Column("state", String(16), nullable=False),
+    Column("waiting", String(16)),
+    Column("active", Boolean, nullable=False),
+    Column("excused", Boolean, nullable=False),
+    Column("waits_on", Integer, nullable=False),
+    Column("closed_gates", Integer, nullable=False),
+    Column("missing_inputs", Integer, nullable=False),
+    Column("open_parts", Integer, nullable=False),
+    Column("done_parts", Integer, nullable=False),
+    Column("dead_parts", Integer, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("parse_failures", Integer, nullable=False),
+    Column("idle_rounds", Integer, nullable=False),
+    Column("review_rounds", Integer, nullable=False),
+    Column("review_failures", Integer, nullable=False),
+    Column("forgiven", Json),
+    # who has it, and what came of it
+    Column("queue", Integer),  # its turn among what can be taken up; nothing if it cannot
+    Column("lease_holder", Words),
+    _time("lease_until"),
+    _hash("lease_product"),
+    _hash("product"),
+    Column("last_error", Words),
+    Column("same_errors", Integer, nullable=False),
+    _time("updated_at", nullable=False),
+)
+Index(
+    "ix_task_nodes_turn",
+    TASK_NODES.c.plan_id,
+    TASK_NODES.c.queue,
+    TASK_NODES.c.priority.desc(),
+    TASK_NODES.c.place,
+)
+Index("ix_task_nodes_place", TASK_NODES.c.plan_id, TASK_NODES.c.place)
+Index("ix_task_nodes_state", TASK_NODES.c.plan_id, TASK_NODES.c.state)
+_HAS_LEASE: Final = text("lease_until IS NOT NULL")
+Index(
+    "ix_task_nodes_lease",
+    TASK_NODES.c.plan_id,
+    TASK_NODES.c.lease_until,
+    sqlite_where=_HAS_LEASE,
+    postgresql_where=_HAS_LEASE,
+)
+_CHECKS: Final = text("checks IS NOT NULL")
+Index("ix_task_nodes_checks", TASK_NODES.c.checks, sqlite_where=_CHECKS, postgresql_where=_CHECKS)
+_RIVALS: Final = text("rival_group IS NOT NULL")
+Index("ix_task_nodes_rivals", TASK_NODES.c.rival_group, sqlite_where=_RIVALS, postgresql_where=_RIVALS)
+
+TASK_EDGES: Final = Table(
+    "task_edges",
+    METADATA,
+    Column("plan_id", Words, ForeignKey("plans.plan_id"), primary_key=True),
+    Column("edge_id", Words, primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("from_task_id", Words, nullable=False),
+    Column("to_task_id", Words, nullable=False),
+    Column("edge_type", String(12), nullable=False),
+    Column("metadata", Json),
+    Index("ix_task_edges_from", "from_task_id", "edge_type", "place"),
+    Index("ix_task_edges_to", "to_task_id", "edge_type", "place"),
+)
+
+TASK_EVENTS: Final = Table(
+    "task_events",
+    METADATA,
+    Column("plan_id", Words, ForeignKey("plans.plan_id"), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("kind", String(32), nullable=False),
+    Column("task_id", Words),
+    _time("at", nullable=False),
+    Column("payload", Json, nullable=False),
+    _hash("hash", nullable=False),
+    Index("ix_task_events_task", "task_id", "seq"),
+)
+
+MESSAGES: Final = Table(
+    "messages",
+    METADATA,
+    Column("message_id", Words, primary_key=True),
+    _plan(),
+    Column("subject", Words, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    _hash("sha256", nullable=False),
+    Column("accepted", Boolean, nullable=False),
+    Column("case", Json, nullable=False),
+    Column("answer", Json, nullable=False),
+    Column("seq", Integer, nullable=False),
+    _time("at", nullable=False),
+    Index("ix_messages_subject", "subject", "seq"),
+    Index("ix_messages_plan", "plan_id", "seq"),
+)
+
+VERDICTS: Final = Table(
+    "verdicts",
+    METADATA,
+    Column("message_id", Words, ForeignKey("messages.message_id"), primary_key=True),
+    _plan(),
+    Column("subject", Words, nullable=False),
+    Column("outcome", String(8), nullable=False),
+    Column("reason_code", Words, nullable=False),
+    Column("messages", Json, nullable=False),
+    Column("head_seq", Integer, nullable=False),
+    _hash("head_hash", nullable=False),
+    _time("at", nullable=False),
+    Index("ix_verdicts_subject", "subject", "head_seq"),
+    Index("ix_verdicts_plan", "plan_id", "head_seq"),
+)
+
+ARTIFACTS: Final = Table(
+    "artifacts",
+    METADATA,
+    Column("task_id", Words, ForeignKey("task_nodes.task_id"), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    _plan(),
+    Column("attempt", Integer, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("file_name", Words, nullable=False),
+    Column("format", String(8), nullable=False),
+    _hash("sha256", nullable=False),
+    Column("summary", Words),
+    _time("created_at", nullable=False),
+    _time("approved_at"),
+    Index("ix_artifacts_plan", "plan_id"),
+)
+
+REVIEWS: Final = Table(
+    "reviews",
+    METADATA,
+    Column("message_id", Words, primary_key=True),
+    _plan(),
+    Column("subject", Words, nullable=False),
+    Column("check_task_id", Words),
+    _hash("product", nullable=False),
+    Column("total_score", Integer, nullable=False),
+    Column("action_required", String(24), nullable=False),
+    _hash("document", nullable=False),
+    _time("at", nullable=False),
+    Index("ix_reviews_subject", "subject", "at"),
+)
+
+QUESTIONS: Final = Table(
+    "questions",
+    METADATA,
+    Column("question_id", Words, primary_key=True),
+    _plan(),
+    Column("task_id", Words),
+    Column("kind", String(16), nullable=False),
+    Column("text", Words, nullable=False),
+    Column("details", Json, nullable=False),
+    _time("asked_at", nullable=False),
+    _time("answered_at"),
+    Column("answer", Json),
+    Index("ix_questions_open", "answered_at", "asked_at"),
+    Index("ix_questions_task", "task_id"),
+)
+
+REQUIREMENTS: Final = Table(
+    "input_requirements",
+    METADATA,
+    Column("plan_id", Words, ForeignKey("plans.plan_id"), primary_key=True),
+    Column("requirement_id", Words, primary_key=True),
+    Column("task_id", Words, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("required", Boolean, nullable=False),
+    Column("min_count", Integer, nullable=False),
+    Column("allowed_types", Json, nullable=False),
+    Column("keywords", Json, nullable=False),
+    Column("source", String(8), nullable=False),
+    Column("key", Words, nullable=False),
+    Column("suggested_path", Words),
+    Column("question_id", Words),
+    Index("ix_input_requirements_task", "task_id"),
+    Index("ix_input_requirements_key", "plan_id", "kind", "key"),
+)
+
+EVIDENCES: Final = Table(
+    "evidences",
+    METADATA,
+    Column("plan_id", Words, ForeignKey("plans.plan_id"), primary_key=True),
+    Column("requirement_id", Words, primary_key=True),
+    Column("reference", Words, primary_key=True),
+    _hash("sha256", primary_key=True),
+    _time("added_at", nullable=False),
+    _time("stale_at"),
+)
+
+INPUT_FILES: Final = Table(
+    "input_files",
+    METADATA,
+    Column("path", Words, primary_key=True),
+    _hash("sha256", nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("mtime_ns", BigInteger, nullable=False),
+)
