@@ -19,8 +19,6 @@ from accordance.domain.research.collapse import (
 )
 from accordance.domain.research.names import plain
 from accordance.domain.research.runs import (
-    AnswersInMemory,
-    AnswerStore,
     Group,
     Run,
     collapse_by_group,
@@ -30,9 +28,7 @@ from accordance.domain.research.runs import (
 )
 from accordance.errors import InvalidRun
 from tests.messages import changed
-from tests.unit.research import REGISTRY, answer, example, request, typed
-
-ARCHITECT = REGISTRY.get("theory-architect")
+from tests.unit.research import REGISTRY, example, request, typed
 
 
 def tally(*selected: str, offered: tuple[str, ...] = ()) -> Tally:
@@ -165,26 +161,17 @@ def test_times_that_cannot_be_ordered(time: str) -> None:
         in_utc(time)
 
 
-def keep(store: AnswerStore, *names: str) -> AnswerStore:
-    for name in names:
-        store.add(stored_answer(typed(example(name), "answer"), ARCHITECT, request()))
-    return store
-
-
-def test_answers_are_kept_once_and_come_in_the_order_of_time() -> None:
-    """By group; narrowed to an agent or a request."""
-    store = keep(AnswersInMemory(), "answer-3", "answer-1", "answer-2", "answer-1")
-    asked = stored_answer(answer(agent_id="question-shaper"), REGISTRY.get("question-shaper"), request())
-    store.add(asked)
-    assert [one.run.at[14:16] for one in store.answers("theory-architect")] == ["15", "21", "27"]
-    assert [one.agent_id for one in (run.group for run in store.runs())] == ["question-shaper"] + [
-        "theory-architect"
-    ] * 3
-    assert list(store.runs(request="another")) == []
-    found = collapse_by_group(store.runs())
-    group = Group("theory-architect", request_digest(request()), "agent_answer_v1")
-    assert found[group].status == "diverse"
-    assert found[asked.run.group].status == "insufficient_runs"
+def test_what_is_kept_of_an_answer() -> None:
+    """The run and the message; the same message has the same bytes, whatever the order of its keys."""
+    message = example("answer-1")
+    kept, again = (
+        stored_answer(typed(one, "answer"), REGISTRY.get("ta"), request())
+        for one in (message, dict(reversed(message.items())))
+    )
+    assert kept.run.group == Group("theory-architect", request_digest(request()), "agent_answer_v1")
+    assert (kept.run.at, kept.run.selected) == ("2026-03-04T00:15:00.000000Z", "통제-가치 이론")
+    assert kept.content == again.content
+    assert kept.digest == again.digest
 
 
 def test_runs_of_two_groups_do_not_mix() -> None:

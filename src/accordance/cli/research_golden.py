@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -11,17 +12,18 @@ from typing import Final
 import click
 
 from accordance.cli.asking import ask
+from accordance.cli.desk import Where, ledger_options
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import read_bounded
 from accordance.cli.research_reading import agents_of, agents_option, json_option, print_json, text_of
-from accordance.cli.research_store import open_answers
+from accordance.cli.research_runs import kept_answers
 from accordance.contracts.serialising import dump_json
 from accordance.domain.research.agents import AgentRegistry
 from accordance.domain.research.golden import Given, GoldenCase, NoAnswer, chosen, read_golden, run_golden
 from accordance.domain.research.golden_reports import as_json as report_json
 from accordance.domain.research.golden_reports import as_junit, as_text, read_report, regression
 from accordance.domain.research.prompts import build_prompt
-from accordance.domain.research.runs import request_digest
+from accordance.domain.research.runs import AnswerStore, request_digest
 from accordance.errors import InvalidGolden
 from accordance.shipped import GOLDEN, shipped
 
@@ -43,10 +45,9 @@ from accordance.shipped import GOLDEN, shipped
 )
 @click.option(
     "--store",
-    "place",
-    metavar="FILE",
-    type=click.Path(),
-    help="Kept answers: the latest of the agent to the request counts.",
+    "from_ledger",
+    is_flag=True,
+    help="Answers kept in the ledger: the latest of the agent to the request counts.",
 )
 @click.option(
     "--command",
@@ -72,11 +73,13 @@ from accordance.shipped import GOLDEN, shipped
     show_default=True,
     help="How the report is written.",
 )
+@ledger_options
 @json_option
 def golden(
+    where: Where,
     set_file: str | None,
     folder: str | None,
-    place: str | None,
+    from_ledger: bool,
     executor: str | None,
     timeout: float,
     ids: tuple[str, ...],
@@ -85,20 +88,20 @@ def golden(
     as_json: bool,
 ) -> int:
     """Hold answers against a golden set: given ones, kept ones, or a program's. Exit code 1 unless every case passes."""
-    if sum(source is not None for source in (folder, place, executor)) != 1:
-        raise click.UsageError("give one of --answers DIR, --store FILE and --command COMMAND")
+    if (folder is not None) + from_ledger + (executor is not None) != 1:
+        raise click.UsageError("give one of --answers DIR, --store and --command COMMAND")
     registry = agents_of(agents_file)
     try:
         cases = chosen(read_golden(text_of(set_file) if set_file else shipped(GOLDEN), registry), ids)
     except InvalidGolden as error:
         raise Failure(f"{set_file or GOLDEN}: {error}", Exit.REJECTED) from None
     if folder is not None:
-        source = _from_folder(folder)
-    elif place is not None:
-        source = _from_store(place)
+        report = run_golden(cases, _from_folder(folder), registry)
+    elif executor is not None:
+        report = run_golden(cases, _from_program(executor, timeout, registry), registry)
     else:
-        source = _from_program(executor or "", timeout, registry)
-    report = run_golden(cases, source, registry)
+        with kept_answers(where) as store:
+            report = run_golden(cases, _from_store(store), registry)
     if as_json or form == "json":
         print_json(report_json(report))
     else:
@@ -117,17 +120,14 @@ def _from_folder(folder: str) -> Callable[[GoldenCase], Given]:
     return given
 
 
-def _from_store(place: str) -> Callable[[GoldenCase], Given]:
-    latest = {stored.run.group[:2]: stored.answer for stored in open_answers(place).answers()}
-
+def _from_store(store: AnswerStore) -> Callable[[GoldenCase], Given]:
     def kept(case: GoldenCase) -> Given:
-        answer = latest.get((case.agent.id, request_digest(case.request)))
-        if answer is None:
+        latest = deque(store.answers(case.agent.id, request_digest(case.request)), maxlen=1)
+        if not latest:
             return NoAnswer("no answer is kept")
-        untied = {
-            key: value for key, value in answer.items() if key != "task_id"
-        }  # any run of the question counts
-        return json.dumps(untied, ensure_ascii=False)
+        answer = dict(latest[0].answer)
+        answer.pop("task_id", None)  # any run of the question counts
+        return json.dumps(answer, ensure_ascii=False)
 
     return kept
 

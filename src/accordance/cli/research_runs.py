@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
 import click
 
 from accordance.cli.checked import Checked
+from accordance.cli.desk import Where, at_desk, ledger_options
 from accordance.cli.exits import Exit
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
@@ -25,35 +28,39 @@ from accordance.cli.research_reading import (
     request_of,
     request_option,
 )
-from accordance.cli.research_store import open_answers
 from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
 from accordance.domain.research.answers import awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS
 from accordance.domain.research.reports import collapse_blocks
-from accordance.domain.research.runs import collapse_by_group, request_digest, stored_answer
+from accordance.domain.research.runs import AnswerStore, collapse_by_group, request_digest, stored_answer
 from accordance.domain.research.words import Language
 
-store_option: Final = click.option(
-    "--store", "place", required=True, metavar="FILE", type=click.Path(), help="Where answers are kept."
-)
+
+@contextmanager
+def kept_answers(where: Where, *, create: bool = False) -> Iterator[AnswerStore]:
+    """The answers in the ledger of a project folder, as long as it is open."""
+    from accordance.store.answers import AnswersInLedger
+
+    with at_desk(where, create=create) as desk:
+        yield AnswersInLedger(desk.ledger.engine)
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="ANSWER...|-", type=click.Path(allow_dash=True))
 @needed_request_option
-@store_option
 @agents_option
 @acknowledgement_option
+@ledger_options
 @json_option
 def record(
+    where: Where,
     files: tuple[str, ...],
     request_file: str,
-    place: str,
     agents_file: str | None,
     acknowledged: str | None,
     as_json: bool,
 ) -> int:
-    """Check ANSWERs to a request and keep them. If one is refused, none is kept.
+    """Check ANSWERs to a request and keep them in the ledger. If one is refused, none is kept.
 
     Exit codes as of check: 1 if one is rejected, 3 if a person must acknowledge a selection first.
     """
@@ -67,29 +74,29 @@ def record(
     if refused:
         FORMATS["json" if as_json else "text"](checked)
         return Exit.WAITING if all(map(awaits_a_person, refused)) else Exit.REJECTED
-    store, rows = open_answers(place), []
-    for one in checked:
-        answer: AgentAnswer = accepted(one.file, ANSWER, one.result)
-        stored = stored_answer(answer, asked.registry.get(answer.agent_id), request)
+    answers: list[AgentAnswer] = [accepted(one.file, ANSWER, one.result) for one in checked]
+    stored = [stored_answer(one, asked.registry.get(one.agent_id), request) for one in answers]
+    with kept_answers(where, create=True) as store:
         store.add(stored)
-        rows.append({"file": one.file, **stored.run.group._asdict(), "at": stored.run.at})
+    runs = [(file, one.run) for file, one in zip(files, stored, strict=True)]
     if as_json:
-        print_json(rows)
-    for row in () if as_json else rows:
-        click.echo(f"✓ {row['file']}  {row['agent_id']}  request {row['request'][:12]}")
+        print_json([{"file": file, **run.group._asdict(), "at": run.at} for file, run in runs])
+    else:
+        for file, run in runs:
+            click.echo(f"✓ {file}  {run.group.agent_id}  request {run.group.request[:12]}")
     return Exit.OK
 
 
 @click.command()
-@store_option
 @click.option("--agent", metavar="ID", help="Only the answers of this agent.")
 @request_option
 @agents_option
 @language_option
 @document_option
+@ledger_options
 @json_option
 def collapse(
-    place: str,
+    where: Where,
     agent: str | None,
     request_file: str | None,
     agents_file: str | None,
@@ -97,11 +104,15 @@ def collapse(
     form: str,
     as_json: bool,
 ) -> int:
-    """Say whether agents, asked the same again and again, always say the same. Exit code 1 if one does."""
+    """Say whether agents, asked the same again and again, always say the same. Exit code 1 if one does.
+
+    From the answers that `accordance research record` has kept.
+    """
     agent_id = agents_of(agents_file).get(agent).id if agent else None
     request = request_of(request_file) if request_file else None
     digest = request_digest(request) if request else None
-    reports = collapse_by_group(open_answers(place).runs(agent_id, digest))
+    with kept_answers(where) as store:
+        reports = collapse_by_group(store.runs(agent_id, digest))
     if as_json:
         print_json([{**group._asdict(), **report.to_json()} for group, report in sorted(reports.items())])
     else:

@@ -42,17 +42,26 @@ class StoredAnswer:
 
     run: Run
     answer: JsonObject
-    digest: str  # of the message: the same answer is kept once
+
+    @property
+    def content(self) -> bytes:
+        """The message as it is kept: the same bytes for the same message."""
+        return _canonical(self.answer)
+
+    @property
+    def digest(self) -> str:
+        """The hash of those bytes: the same answer is kept once."""
+        return hashlib.sha256(self.content).hexdigest()
 
 
 class AnswerStore(Protocol):
     """Where answers are kept."""
 
-    def add(self, stored: StoredAnswer) -> None:
-        """Keep one answer. The same answer in the same group is kept once."""
+    def add(self, answers: Iterable[StoredAnswer]) -> None:
+        """Keep answers, all or none. The same answer in the same group is kept once."""
 
     def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
-        """The answers of an agent, to a request (its digest), or all; by group, each in the order of time."""
+        """The answers of an agent, to a request (its digest), or all; group after group, each in the order of time."""
 
     def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[Run]:
         """The same without the messages: what counting needs, streamed."""
@@ -64,9 +73,10 @@ class AnswersInMemory:
 
     _kept: dict[tuple[Group, str], StoredAnswer] = field(default_factory=dict)
 
-    def add(self, stored: StoredAnswer) -> None:
-        """Keep one answer, once."""
-        self._kept.setdefault((stored.run.group, stored.digest), stored)
+    def add(self, answers: Iterable[StoredAnswer]) -> None:
+        """Keep answers, all or none."""
+        given = {(stored.run.group, stored.digest): stored for stored in answers}
+        self._kept = given | self._kept
 
     def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
         """In the order the port promises."""
@@ -75,7 +85,7 @@ class AnswersInMemory:
             for one in self._kept.values()
             if agent_id in (None, one.run.group.agent_id) and request in (None, one.run.group.request)
         )
-        return iter(sorted(wanted, key=lambda one: one.run[:2]))
+        return iter(sorted(wanted, key=lambda one: (*one.run[:2], one.digest)))
 
     def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[Run]:
         """Without the messages."""
@@ -91,12 +101,11 @@ def request_digest(request: AgentRequest) -> str:
     prior = asked.get("prior_agents")
     if isinstance(prior, list):
         asked["prior_agents"] = sorted(prior)
-    return _digest(_tidied(asked))
+    return hashlib.sha256(_canonical(_tidied(asked))).hexdigest()
 
 
-def _digest(value: object) -> str:
-    canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
+def _canonical(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _tidied(value: object) -> object:
@@ -116,7 +125,7 @@ def stored_answer(answer: AgentAnswer, agent: Agent, request: AgentRequest) -> S
     message = dump(answer)
     group = Group(agent.id, request_digest(request), ANSWER.version)
     run = Run(group, in_utc(answer.execution_timestamp), *choice_of(message))
-    return StoredAnswer(run, message, _digest(message))
+    return StoredAnswer(run, message)
 
 
 def in_utc(time: str) -> str:
