@@ -168,43 +168,54 @@ def test_plot() -> None:
 
 def test_record_and_collapse(tmp_path: Path) -> None:
     """What is refused is not kept, nor what stands beside it; a collapsed group is exit code 1."""
-    store = tmp_path / "answers.jsonl"
-    with_store = ("--request", REQUEST, "--store", store)
-    ran = research("record", EXAMPLES / "answer-1.json", EXAMPLES / "answer-low.json", *with_store)
+    ledger = tmp_path / ".accordance" / "ledger.db"
+    asked = ("--request", REQUEST)
+    ran = research("record", EXAMPLES / "answer-1.json", EXAMPLES / "answer-low.json", *asked, cwd=tmp_path)
     assert ran.code == 3
-    assert not store.exists()
     other = written(tmp_path, changed(example("answer-1"), "task_id", "another"))
-    assert research("record", other, *with_store, "--json").code == 1
-    ran = research("collapse", "--store", store)
-    assert (ran.code, ran.err) == (
-        5,
-        f"accordance: {store}: no answers are kept there; see accordance research record\n",
-    )
+    assert research("record", other, *asked, "--json", cwd=tmp_path).code == 1
+    assert not ledger.exists()
+    ran = research("collapse", cwd=tmp_path)
+    assert ran.code == 5
+    assert ran.err.startswith(f"accordance: no ledger at {ledger}; `accordance plan import` and `accordance")
     rows = research(
-        "record", EXAMPLES / "answer-1.json", EXAMPLES / "answer-3.json", *with_store, "--json"
+        "record", EXAMPLES / "answer-1.json", EXAMPLES / "answer-3.json", *asked, "--json", cwd=tmp_path
     ).json
     assert len({row["request"] for row in rows}) == 1
-    ran = research("collapse", "--store", store, "--json")
+    ran = research("collapse", "--json", "--home", tmp_path)
     assert ran.code == 1
     assert (ran.json[0]["status"], ran.json[0]["total_runs"]) == ("collapsed", 2)
-    research("record", EXAMPLES / "answer-1.json", EXAMPLES / "answer-2.json", *with_store)
-    ran = research("collapse", "--store", store, "--agent", "ta", "--request", REQUEST, "--format", "html")
+    research("record", EXAMPLES / "answer-1.json", EXAMPLES / "answer-2.json", *asked, "--ledger", ledger)
+    ran = research("collapse", "--ledger", ledger, "--agent", "ta", *asked, "--format", "html")
     assert ran.code == 0
     assert "<td>3</td>" in ran.out
-    assert research("collapse", "--store", store, "--agent", "question-shaper", "--json").json == []
-    assert research("collapse", "--store", store, "--agent", "nobody").code == 5
+    assert research("collapse", "--ledger", ledger, "--agent", "question-shaper", "--json").json == []
+    assert research("collapse", "--ledger", ledger, "--agent", "nobody").code == 5
 
 
-def test_stores_that_cannot_be_used(tmp_path: Path) -> None:
-    """One line each."""
+def test_ledgers_that_cannot_be_used(tmp_path: Path) -> None:
+    """One line each, with the way out."""
     with_answer = ("record", EXAMPLES / "answer-1.json", "--request", REQUEST)
-    ran = research(*with_answer, "--store", tmp_path)
-    assert (ran.code, ran.err) == (2, f"accordance: {tmp_path}: cannot be written: Is a directory\n")
-    assert research("collapse", "--store", tmp_path).code == 2
-    for line in ("{}", "[]", "x", '{"agent_id": 1}'):
-        (tmp_path / "s").write_text(f"{line}\n", encoding="utf-8")
-        ran = research("collapse", "--store", tmp_path / "s")
-        assert (ran.code, ran.err) == (1, f"accordance: {tmp_path / 's'}: line 1 is no stored answer\n")
+    prose = tmp_path / "prose"
+    prose.write_text("no database " * 100, encoding="utf-8")
+    for ledger, said in (
+        (tmp_path, "the folder is missing or may not be written"),
+        (prose, "the file is something else"),
+    ):
+        for words in (with_answer, ("collapse",)):
+            ran = research(*words, "--ledger", ledger)
+            assert ran.code == 70
+            assert said in ran.err
+            assert ran.err.count("\n") == 1
+
+
+def test_answers_in_postgresql(postgresql_url: str) -> None:
+    """The same commands, by a URL."""
+    place = ("--ledger", postgresql_url)
+    answers = [EXAMPLES / f"answer-{at}.json" for at in (1, 2, 3)]
+    assert research("record", *answers, "--request", REQUEST, *place).code == 0
+    ran = research("collapse", "--json", *place)
+    assert (ran.code, ran.json[0]["total_runs"]) == (0, 3)
 
 
 HANDOFFS = (EXAMPLES / "handoff-1.json", EXAMPLES / "handoff-2.json", "--request", REQUEST)
@@ -280,13 +291,25 @@ def test_golden_against_a_program(tmp_path: Path) -> None:
         pytest.param("sh -c 'echo no key >&2; exit 3'", "sh: ended with 3: no key", id="one that says why"),
         pytest.param("no-such-program-here", "no-such-program-here: cannot be started: No such file or directory", id="one that is not there"),
         pytest.param("sleep 60", "sleep: no answer within 0.2 s", id="one that hangs"),
+        pytest.param("sh -c 'sleep 60 & echo {}'", "sh: no answer within 0.2 s", id="one whose child keeps the line open"),
+        pytest.param("sh -c 'exec >&- 2>&-; sleep 60'", "sh: no answer within 0.2 s", id="one that hangs up and stays"),
+        pytest.param("sh -c 'yes no | head -c 9000000 >&2; exit 3'", f"sh: ended with 3: {'no ' * 67}"[:-1], id="one that complains at length"),
     ],
 )  # fmt: skip
 def test_programs_that_do_not_answer(command: str, reason: str) -> None:
     """The case is missing its answer, with the reason; it is never a pass."""
-    ran = research("golden", "--command", command, "--case", CASE, "--timeout", "0.2", "--json")
+    timeout = "0.2" if "within" in reason else "60"
+    ran = research("golden", "--command", command, "--case", CASE, "--timeout", timeout, "--json")
     assert ran.code == 1
     assert (ran.json["cases"][0]["status"], ran.json["cases"][0]["problems"]) == ("MISSING", [reason])
+
+
+def test_a_program_that_does_not_stop_talking() -> None:
+    """It is ended at the size a reader takes; what it said is too large, and never a pass."""
+    ran = research("golden", "--command", "yes", "--case", CASE, "--json")
+    (case,) = ran.json["cases"]
+    assert (ran.code, case["status"]) == (1, "FAILED")
+    assert "too_large" in case["problems"][0]
 
 
 def test_golden_against_files_and_kept_answers(tmp_path: Path) -> None:
@@ -296,18 +319,18 @@ def test_golden_against_files_and_kept_answers(tmp_path: Path) -> None:
     assert text.code == 0
     answer = tmp_path / f"{CASE}.json"
     assert research("golden", "--answers", tmp_path, "--case", CASE).code == 0
-    store = tmp_path / "answers.jsonl"
     again = json.loads(request.read_text(encoding="utf-8"))
     again["task_id"] = "00000000-0000-4000-8000-000000000000"
     written(tmp_path, again, "request.json")
     written(
         tmp_path, {**json.loads(answer.read_text(encoding="utf-8")), "task_id": again["task_id"]}, "kept.json"
     )
-    assert research("record", tmp_path / "kept.json", "--request", request, "--store", store).code == 0
-    assert research("golden", "--store", store, "--case", CASE).code == 0
-    ran = research(
-        "golden", "--store", store, "--case", CASE, "--case", "light-journal-physics-en", "--format", "junit"
-    )
+    home = ("--home", tmp_path)
+    assert research("golden", "--store", *home).code == 5
+    assert research("record", tmp_path / "kept.json", "--request", request, *home).code == 0
+    assert research("golden", "--store", *home, "--case", CASE).code == 0
+    other = ("--case", "light-journal-physics-en")
+    ran = research("golden", "--store", *home, "--case", CASE, *other, "--format", "junit")
     assert ran.code == 1
     assert [one.text for one in ET.fromstring(ran.out).iter("failure")] == ["no answer is kept"]
     assert "? light" in research("golden", "--answers", tmp_path, "--case", "light-journal-physics-en").out
@@ -331,8 +354,8 @@ def spy(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        pytest.param((), 2, "give one of --answers DIR, --store FILE and --command COMMAND", id="nobody to ask"),
-        pytest.param(("--command", "a", "--store", "b"), 2, "give one of", id="too many to ask"),
+        pytest.param((), 2, "give one of --answers DIR, --store and --command COMMAND", id="nobody to ask"),
+        pytest.param(("--command", "a", "--store"), 2, "give one of", id="too many to ask"),
         pytest.param(("--command", "'"), 2, "--command: No closing quotation", id="a quote that does not end"),
         pytest.param(("--command", " "), 2, "--command: names no program", id="no program"),
         pytest.param(("--answers", "nowhere"), 5, "nowhere: no such folder", id="no folder"),
