@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -49,11 +50,8 @@ class AnswersInLedger:
         dialect, left = self.engine.dialect.name, iter(answers)
         with translated(self.engine), self.engine.begin() as connection:
             while chunk := list(islice(left, _CHUNK)):
-                rows = [_row(stored) for stored in chunk]
-                blobs = [
-                    {"sha256": row["digest"], "content": stored.content}
-                    for row, stored in zip(rows, chunk, strict=True)
-                ]
+                blobs = [_blob(stored.content) for stored in chunk]
+                rows = [_row(stored.run, blob["sha256"]) for stored, blob in zip(chunk, blobs, strict=True)]
                 connection.execute(insertion_if_new(dialect, BLOBS), blobs)
                 connection.execute(insertion_if_new(dialect, RESEARCH_ANSWERS), rows)
 
@@ -77,15 +75,13 @@ class AnswersInLedger:
                 yield from rows
 
 
-def _row(stored: StoredAnswer) -> dict[str, Any]:
-    group, at, selected, offered = stored.run
-    return {
-        **group._asdict(),
-        "digest": stored.digest,
-        "at": at,
-        "selected": selected,
-        "offered": list(offered),
-    }
+def _blob(content: bytes) -> dict[str, Any]:
+    return {"sha256": hashlib.sha256(content).hexdigest(), "content": content}
+
+
+def _row(run: Run, digest: str) -> dict[str, Any]:
+    group, at, selected, offered = run
+    return {**group._asdict(), "digest": digest, "at": at, "selected": selected, "offered": list(offered)}
 
 
 def _run(row: Row[Any]) -> Run:
