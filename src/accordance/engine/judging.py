@@ -11,7 +11,6 @@ compared, every test run on a copy, isolated; then the gates, the judge, the bun
 from __future__ import annotations
 
 import datetime as dt
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,7 +42,7 @@ from accordance.engine.own_submission import hand_in
 from accordance.errors import NotFound
 from accordance.gates.running import verdict_on
 from accordance.workspace.bundle import Papers
-from accordance.workspace.clone import Workspace, adopt
+from accordance.workspace.clone import Workspace, adopt, scratch
 from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
 from accordance.workspace.evidence import Said
 from accordance.workspace.git import git_directory, resolve
@@ -116,14 +115,14 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     )
     submitted = None if submit is None else read_submission(submit, root)
     _could_be_kept(how, asked.task)
-    with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
+    with scratch() as folder:
         tell("cloning the base")
-        workspace = adopt(root, Path(folder) / "ours", base=commit)
-        hidden = Path(folder).resolve().is_relative_to(root)  # the copy would cover its own home
+        workspace = adopt(root, folder / "ours", base=commit)
+        hidden = folder.resolve().is_relative_to(root)  # the copy would cover its own home
         ground = Ground(
             workspace=workspace,
             before=base_snapshot(workspace),
-            private=Path(folder) / "private",
+            private=folder / "private",
             appears_at=None if hidden else root,
         )
         return judge_on(ground, asked, submitted, how)

@@ -10,7 +10,9 @@ import os
 import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -105,6 +107,16 @@ def _private_base(repository: Path, directory: Path, commit: str) -> Git:
 def copy_tree(source: Path, target: Path) -> None:
     """Copy files, links and modes; leave out what is neither. Links are copied as links, never followed."""
     shutil.copytree(source, target, symlinks=True, ignore=_special_files, ignore_dangling_symlinks=True)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for as long as it is needed, into which others may dig as deep as they like."""
+    folder = Path(tempfile.mkdtemp(prefix="accordance-"))
+    try:
+        yield folder
+    finally:
+        discard(folder)
 
 
 def discard(folder: Path) -> None:

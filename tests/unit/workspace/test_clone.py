@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from accordance.workspace import git as gits
-from accordance.workspace.clone import BRANCH, adopt, clone
+from accordance.workspace.clone import BRANCH, adopt, clone, scratch
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
@@ -229,3 +229,14 @@ def test_settings_of_the_judged_repository_run_nothing(tmp_path: Path, key: str)
     assert found.paths() == {"src/app.py"}
     assert b"+APP = 2" in patch.text
     assert not (tmp_path / "ran").exists()
+
+
+def test_what_others_dug_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two thousand folders deep: deeper than a recursive removal gets."""
+    with scratch() as folder:
+        monkeypatch.chdir(folder)
+        for _ in range(2000):
+            os.mkdir("d")  # noqa: PTH102 - the whole path would be too long
+            os.chdir("d")
+        monkeypatch.chdir("/")
+    assert not folder.exists()
