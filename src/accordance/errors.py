@@ -26,7 +26,6 @@ AccordanceError
 +-- InvalidPhases              a level nobody knows, or a phase that is none
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
-|   +-- StaleReview            a review of a product that is no longer the current one
 +-- NotFound                   no such plan, task, question or message
 +-- LedgerError                the ledger could not do it; nothing was changed
 |   +-- LedgerBusy             somebody else holds it for too long
@@ -220,10 +219,6 @@ class GateNotRun(AccordanceError):
 
 class Conflict(AccordanceError):
     """Somebody else was first, or the time for it is over. Nothing has changed."""
-
-
-class StaleReview(Conflict):
-    """A review of a product that is no longer the current one."""
 
 
 class NotFound(UnknownName):

@@ -83,7 +83,6 @@ def test_reviews_that_do_not(place: str, value: Any, expected: list[str]) -> Non
         {"maxima": {"A": 110, "B": -10}},
         {"maxima": {}},
         {"maxima": {"A": 100}, "approve_at": 101},
-        {"maxima": {"A": 100}, "max_rounds": 0},
     ],
 )
 def test_rubrics_that_do_not_add_up(options: dict[str, Any]) -> None:

@@ -18,18 +18,17 @@ BEST_SCORE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """Dimensions with their maxima, which add up to 100; from which score a product passes; how often it may be returned."""
+    """Dimensions with their maxima, which add up to 100, and from which score a product passes."""
 
     name: str
     maxima: Mapping[str, int]
     approve_at: int = APPROVE_AT
-    max_rounds: int = 3
 
     def __post_init__(self) -> None:
         if sum(self.maxima.values()) != BEST_SCORE or min(self.maxima.values(), default=0) <= 0:
             raise InvalidRubric(f"{self.name}: the maxima must be positive and add up to {BEST_SCORE}")
-        if not 0 <= self.approve_at <= BEST_SCORE or self.max_rounds < 1:
-            raise InvalidRubric(f"{self.name}: approve_at is a score, max_rounds at least 1")
+        if not 0 <= self.approve_at <= BEST_SCORE:
+            raise InvalidRubric(f"{self.name}: approve_at is a score")
 
 
 PLAN_RUBRIC: Final = Rubric(

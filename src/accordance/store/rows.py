@@ -147,7 +147,6 @@ def rules_to_json(rules: Rules) -> dict[str, Any]:
                 "name": rubric.name,
                 "maxima": dict(rubric.maxima),
                 "approve_at": rubric.approve_at,
-                "max_rounds": rubric.max_rounds,
             }
             for name, rubric in rubrics.items()
         },
