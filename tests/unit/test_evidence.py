@@ -11,6 +11,9 @@ SHEET = FileNeed(
 )
 HOURS = FileNeed(requirement_id="r2", name="opening_hours", keywords=("hours",), source="AGENT")
 
+ASKED = FileNeed(requirement_id="r4", name="the plan", path="x/plan.pdf")
+FOLDER = FileNeed(requirement_id="r5", name="the plan", path="y/")
+
 
 @pytest.mark.parametrize(
     ("path", "need", "points"),
@@ -23,6 +26,10 @@ HOURS = FileNeed(requirement_id="r2", name="opening_hours", keywords=("hours",),
         pytest.param("notes.xlsx", SHEET, 20, id="neither folder nor keyword"),
         pytest.param("opening_hours/x", HOURS, 100, id="any type, not from the user"),
         pytest.param("hours.txt", HOURS, 40, id="one keyword alone"),
+        pytest.param("x/plan.pdf", ASKED, 110, id="where it was asked to be put"),
+        pytest.param("x/other.pdf", ASKED, 10, id="beside where it was asked to be put"),
+        pytest.param("y/deep/any.pdf", FOLDER, 110, id="in the folder that was asked for"),
+        pytest.param("yy/any.pdf", FOLDER, 10, id="in one that only begins like it"),
     ],
 )
 def test_score(path: str, need: FileNeed, points: int) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from accordance.store.ledger import Ledger, Transaction
 
 _SHOWN = 20
+_WIDTH = 40
 _SECONDS = 0.5
 _MOVING = (
     State.IN_PROGRESS,
@@ -120,5 +120,6 @@ def _table(found: Status) -> RenderableType:
         state = Text(f"{MARKS[at.state]} {at.state}{waiting}", _STYLES.get(at.state, ""))
         table.add_row(state, Text(task.title), Text(who or task.last_error or "", "dim"))
     asked = [Text(f"? {one.question_id}  {one.text}", "yellow") for one in found.questions[:_SHOWN]]
-    bar = ProgressBar(total=max(active, 1), completed=done, width=40)
+    full = round(_WIDTH * done / max(active, 1))
+    bar = Text.assemble(("━" * full, "green"), ("━" * (_WIDTH - full), "dim"))
     return Group(head, bar, Text(counts), table, *asked)

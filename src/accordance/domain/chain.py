@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -50,23 +50,3 @@ def next_entry(
 def canonical(value: object) -> str:
     """JSON with one spelling for each value."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def broken_links(entries: Iterable[Entry]) -> Iterable[str]:
-    """Where a chain does not hold: gaps, and entries whose hash is not what their content gives."""
-    head = Head()
-    for entry in entries:
-        if entry.seq != head.seq + 1:
-            yield f"event {head.seq + 1} is missing: the next one is {entry.seq}"
-            head = Head(seq=entry.seq - 1, hash=head.hash)
-        expected = next_entry(
-            head,
-            plan_id=entry.plan_id,
-            kind=entry.kind,
-            task_id=entry.task_id,
-            at=entry.at,
-            payload=entry.payload,
-        )
-        if expected.hash != entry.hash:
-            yield f"event {entry.seq} ({entry.kind}) is not what was written"
-        head = Head(seq=entry.seq, hash=entry.hash)

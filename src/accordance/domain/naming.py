@@ -31,8 +31,17 @@ def safe_name(name: str) -> str:
     encoded = plain.encode()
     if len(encoded) <= _ROOM:
         return plain
-    mark = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[: _MARK - 1]
-    return encoded[: _ROOM - _MARK].decode(errors="ignore") + "-" + mark
+    return encoded[: _ROOM - _MARK].decode(errors="ignore") + _mark(name)
+
+
+def folder_name(name: str) -> str:
+    """A safe name for a folder that nothing else shares: what had to be changed is told apart by a part of its hash."""
+    plain = safe_name(name)
+    return plain if plain == name else plain + _mark(name)
+
+
+def _mark(name: str) -> str:
+    return "-" + hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[: _MARK - 1]
 
 
 def versioned(name: str, kind: str, version: int) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from accordance.domain.lifecycle import State
-from accordance.domain.naming import safe_name
+from accordance.domain.naming import folder_name
 from accordance.domain.records import ArtifactRecord, PlanRecord
 from accordance.engine.home import write_file
 from accordance.errors import Conflict
@@ -35,7 +35,7 @@ def export_plan(tx: Transaction, plan: PlanRecord, to: Path, *, candidates: bool
         content = tx.blob(artifact.sha256)
         if hashlib.sha256(content).hexdigest() != artifact.sha256:
             raise Conflict(f"{artifact.file_name} is not what was approved; see `accordance verify`")
-        path = f"artifacts/{safe_name(artifact.task_id)}/{artifact.file_name}"
+        path = f"artifacts/{folder_name(artifact.task_id)}/{artifact.file_name}"
         write_file(to / path, content)
         files.append(
             {

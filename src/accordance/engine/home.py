@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from accordance.domain.naming import safe_name
+from accordance.domain.naming import folder_name
 from accordance.errors import AccordanceError, LedgerUnavailable
 
 FOLDER: Final = ".accordance"
@@ -43,7 +43,7 @@ class Home:
 
     def artifacts(self, task_id: str) -> Path:
         """What a task has produced."""
-        return self.root / "workspace" / "artifacts" / safe_name(task_id)
+        return self.root / "workspace" / "artifacts" / folder_name(task_id)
 
     @property
     def plan_file(self) -> Path:

@@ -7,6 +7,7 @@ cut may lose the last commits) unless `durability="full"` is asked for.
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from accordance.errors import LedgerTooNew, LedgerUnavailable
+from accordance.errors import LedgerMissing, LedgerTooNew, LedgerUnavailable
 from accordance.store.failures import translated, where
 from accordance.store.sql import SqlLedger
 
@@ -24,7 +25,7 @@ Clock: TypeAlias = Callable[[], str]
 
 SCHEMA: Final = "0001"
 VERSION_TABLE: Final = "accordance_schema"
-_PATIENCE_MS: Final = 30_000
+_PATIENCE_SECONDS: Final = 30.0
 
 
 def now() -> str:
@@ -56,7 +57,7 @@ def make_engine(place: str | Path, *, create: bool = True, durability: Durabilit
     path = Path(place)
     if not path.exists():
         if not create:
-            raise LedgerUnavailable(f"no ledger at {path}; `accordance plan import FILE` makes one")
+            raise LedgerMissing(f"no ledger at {path}; `accordance plan import FILE` makes one")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -82,7 +83,7 @@ def _from_url(url: str, durability: Durability) -> Engine:
 
 
 def _sqlite(url: str, durability: Durability) -> Engine:
-    engine = create_engine(url, connect_args={"isolation_level": None, "timeout": _PATIENCE_MS / 1000})
+    engine = create_engine(url, connect_args={"isolation_level": None, "timeout": _patience()})
 
     @event.listens_for(engine, "connect")
     def settings(connection: Any, _: object) -> None:
@@ -97,6 +98,15 @@ def _sqlite(url: str, durability: Durability) -> Engine:
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _patience() -> float:
+    """How long to wait for somebody else's transaction, in seconds; ACCORDANCE_PATIENCE sets it."""
+    said = os.environ.get("ACCORDANCE_PATIENCE", "")
+    try:
+        return max(0.0, float(said)) if said else _PATIENCE_SECONDS
+    except ValueError:
+        raise LedgerUnavailable(f"ACCORDANCE_PATIENCE is a number of seconds, got {said!r}") from None
 
 
 def version_of(connection: Connection) -> str | None:

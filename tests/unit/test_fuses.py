@@ -1,0 +1,57 @@
+"""Fuses: what may be used up, and when that is too much."""
+
+from __future__ import annotations
+
+import pytest
+
+from accordance.domain.fuses import FUSES, Fuses, Spent, blown, fuses_from
+from accordance.errors import InvalidFuses
+
+
+def test_settings_become_fuses() -> None:
+    """What is not said stays as it is; a bound that may be off can be."""
+    assert fuses_from({}) == FUSES
+    assert fuses_from({"attempts": 5, "calls_per_task": None}) == Fuses(attempts=5, calls_per_task=None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param({"atempts": 3}, "unknown fuse 'atempts'; known: attempts", id="an unknown name"),
+        pytest.param({"attempts": None}, "attempts is a whole number, got None", id="one that is never off"),
+        pytest.param({"attempts": True}, "attempts is a whole number, got True", id="a truth value"),
+        pytest.param({"attempts": 2.0}, "attempts is a whole number, got 2.0", id="a broken number"),
+        pytest.param({"attempts": "3"}, "attempts is a whole number, got '3'", id="a text"),
+        pytest.param({"attempts": 0}, "attempts is at least 1, got 0", id="nothing at all"),
+        pytest.param({"run_seconds": -1}, "run_seconds is at least 1, got -1", id="less than nothing"),
+    ],
+)
+def test_what_is_no_fuse(settings: dict[str, object], said: str) -> None:
+    """Unknown names and values that bound nothing are refused by name."""
+    with pytest.raises(InvalidFuses, match=said):
+        fuses_from(settings)
+
+
+@pytest.mark.parametrize(
+    ("fuses", "spent", "reason"),
+    [
+        pytest.param(Fuses(), Spent(calls=10**6, seconds=10**6), None, id="no bounds"),
+        pytest.param(Fuses(calls_per_run=3), Spent(calls=2, seconds=0), None, id="calls left"),
+        pytest.param(
+            Fuses(calls_per_run=3),
+            Spent(calls=3, seconds=0),
+            "calls_per_run: 3 of 3 messages are used up",
+            id="calls",
+        ),
+        pytest.param(Fuses(run_seconds=60), Spent(calls=9, seconds=59.9), None, id="time left"),
+        pytest.param(
+            Fuses(run_seconds=60),
+            Spent(calls=9, seconds=61.2),
+            "run_seconds: 61 of 60 seconds are used up",
+            id="time",
+        ),
+    ],
+)
+def test_when_a_fuse_blows(fuses: Fuses, spent: Spent, reason: str | None) -> None:
+    """At the bound, not before."""
+    assert blown(fuses, spent) == reason
