@@ -7,6 +7,9 @@ AccordanceError
 |   +-- UnknownCode
 |   +-- UnknownProfile
 |   +-- UnknownRole
+|   +-- UnknownExecutor
+|   +-- UnknownModel
+|   +-- UnknownPrompt
 +-- ContractAlreadyRegistered  a second definition of one version, scope or name
 +-- InvalidContract            a definition that could never work
 +-- InvalidContext             a context that does not fit
@@ -19,6 +22,9 @@ AccordanceError
 +-- InvalidRubric              a rubric whose dimensions do not add up
 +-- InvalidFuses               a fuse nobody knows, or a bound that is none
 +-- InvalidPhases              a level nobody knows, or a phase that is none
++-- InvalidRouting             executors or routes that could never work
+|   +-- NoExecutor             nothing is configured that could do the work
++-- ContextTooLarge            what an agent must be told does not fit
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
 |   +-- StaleReview            a review of a product that is no longer the current one
@@ -103,6 +109,24 @@ class UnknownRole(UnknownName):
     kind = "role"
 
 
+class UnknownExecutor(UnknownName):
+    """No executor of that name is configured."""
+
+    kind = "executor"
+
+
+class UnknownModel(UnknownName):
+    """The executor has no model of that name."""
+
+    kind = "model"
+
+
+class UnknownPrompt(UnknownName):
+    """No prompt file of that name."""
+
+    kind = "prompt"
+
+
 class ContractAlreadyRegistered(AccordanceError):
     """A version means one thing for ever: a second definition is refused."""
 
@@ -163,6 +187,29 @@ class InvalidPhases(AccordanceError):
 
     def __str__(self) -> str:
         return f"{self.fault}:{self.where}: got {self.found!r}"
+
+
+class InvalidRouting(AccordanceError):
+    """Executors or routes in accordance.toml that could never work."""
+
+
+class NoExecutor(InvalidRouting):
+    """Nothing is configured that could do the work."""
+
+
+class ContextTooLarge(AccordanceError):
+    """What an agent must be told does not fit into its context."""
+
+    def __init__(self, needed: int, budget: int) -> None:
+        super().__init__(needed, budget)
+        self.needed = needed
+        self.budget = budget
+
+    def __str__(self) -> str:
+        return (
+            f"what must be told takes {self.needed:,} bytes, and {self.budget:,} are allowed; "
+            "split the task or raise its context budget"
+        )
 
 
 class IllegalTransition(AccordanceError):
