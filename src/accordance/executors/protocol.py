@@ -48,7 +48,7 @@ class Limits:
 
     seconds: float = 900
     output_bytes: int = 4 << 20
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
     stop: Event = field(default_factory=Event)
 
 
@@ -67,7 +67,7 @@ class Produced:
     raw: bytes | None = None
     fault: Fault | None = None
     text: str = ""  # the fault in a line, for people
-    spending: Spending = Spending()
+    spending: Spending = field(default_factory=Spending)
     exit_code: int | None = None
     duration_ms: int = 0
     seen: tuple[Seen, ...] = ()

@@ -57,10 +57,10 @@ class Room:
     """Where a command runs: a folder of its own, with `home`, `tmp` and, unless it lies elsewhere, `work` in it."""
 
     folder: Path
-    tree: Path | None = None  # the tree it works on, where that lies elsewhere
     appears_at: Path | None = None  # where `work` shows itself, for means that can move it
     readable: tuple[Path, ...] = ()  # further folders to be seen, read only
     environment: Mapping[str, str] = field(default_factory=dict)  # what the command is told beyond the usual
+    tree: Path | None = None  # the tree it works on, where that lies elsewhere
 
     @property
     def work(self) -> Path:
