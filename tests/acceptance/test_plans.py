@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -25,6 +27,7 @@ from tests.messages import (
     requirement,
     small_plan,
 )
+from tests.postgresql import OwnServer
 from tests.reviews import node_review, plan_review
 
 
@@ -393,3 +396,70 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
 def imported_elsewhere(folder: Path) -> Ran:
     message = json.dumps(small_plan()).encode()
     return accordance("plan", "import", "-", "--home", folder, stdin=message)
+
+
+def test_a_read_only_file_system(home: Path) -> None:
+    """Nothing can be written: one line, and it goes on when it can."""
+    place = home / "small"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("a file system cannot be mounted here (needs root)")
+    try:
+        (place / ".accordance").mkdir()
+        running(place)
+        (place / "message.json").write_bytes(action("a"))
+        subprocess.run(["mount", "-o", "remount,ro", place], check=True)
+        ran = accordance("task", "submit", "message.json", cwd=place)
+        assert (ran.code, len(ran.err.splitlines())) == (70, 1), ran.err
+        subprocess.run(["mount", "-o", "remount,rw", place], check=True)
+        assert accordance("task", "submit", "message.json", cwd=place).code == 0
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+def test_postgresql_goes_away_and_comes_back(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A clear line, the message is kept, and the next run goes on."""
+    server = OwnServer(tmp_path_factory.mktemp("pg"))
+    env = {"ACCORDANCE_LEDGER": server.start()}
+    try:
+        (home / "plan.json").write_text(json.dumps(small_plan()))
+        assert accordance("plan", "import", "plan.json", "--no-review", cwd=home, env=env).code == 0
+        server.stop()
+        away = accordance("task", "submit", "-", stdin=action("a"), cwd=home, env=env)
+        assert (away.code, len(away.err.splitlines())) == (70, 1), away.err
+        server.start()
+        assert accordance("task", "submit", "-", stdin=action("a"), cwd=home, env=env).code == 0
+        assert accordance("verify", cwd=home, env=env).code == 0
+    finally:
+        server.stop()
+
+
+def on_a_terminal(*args: str, cwd: Path, until: str) -> str:
+    """What a command shows on a terminal, up to some words; then it is interrupted like a person would."""
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "accordance.cli.main", *args]
+    shown = b""
+    with subprocess.Popen(command, cwd=cwd, stdin=follower, stdout=follower, stderr=follower) as running_one:
+        os.close(follower)
+        try:
+            while until.encode() not in shown:
+                shown += os.read(leader, 4096)
+        except OSError:
+            pass  # it has ended
+        running_one.send_signal(signal.SIGINT)
+        running_one.wait(timeout=60)
+    os.close(leader)
+    return shown.decode(errors="replace")
+
+
+def test_a_plan_is_watched_on_a_terminal(home: Path) -> None:
+    """A table that lives until somebody has seen enough; a long import says how far it is."""
+    running(home)
+    assert "0 of 3 done" in on_a_terminal("plan", "status", cwd=home, until="0 of 3 done")
+    names = [f"n{at}" for at in range(2500)]
+    whole = plan([node("top", "GOAL"), *(node(name) for name in names)], [edge("top", name) for name in names], root="top")  # fmt: skip
+    whole = json.loads(json.dumps(whole).replace(PLAN, "large"))
+    (home / "large.json").write_text(json.dumps(whole))
+    shown = on_a_terminal("plan", "import", "large.json", cwd=home, until="2501 nodes")
+    assert "importing" in shown

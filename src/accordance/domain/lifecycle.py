@@ -176,7 +176,8 @@ _COUNTED: Final[Mapping[Event, str]] = MappingProxyType(
 )
 
 
-_FORGIVES: Final = frozenset((Event.ANSWERED, Event.GRANTED, Event.REQUEUED))
+FORGIVES: Final = frozenset((Event.ANSWERED, Event.GRANTED, Event.REQUEUED))
+"""What a person does to give a task another chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +214,7 @@ def advance(standing: Standing, event: Event, *, waiting: Waiting | None = None)
     state = next_state(standing.state, event)
     reason = (waiting or WAITS_FOR.get(event)) if state is State.BLOCKED else None
     counters = _count(standing.counters, event)
-    forgiven = counters if event in _FORGIVES else standing.forgiven
+    forgiven = counters if event in FORGIVES else standing.forgiven
     return Standing(state=state, waiting=reason, counters=counters, forgiven=forgiven)
 
 

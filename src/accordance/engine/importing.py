@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from io import BytesIO
 
 from accordance.contracts.catalogue.plan import Plan, Requirement
-from accordance.contracts.serialising import dump_json
 from accordance.domain.plan import PlanGraph, plan_graph
 from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import PlanInMemory, begin
@@ -16,6 +16,7 @@ from accordance.domain.records import PlanRecord, RequirementRecord, Rules, Task
 from accordance.domain.ruling import Ask, Asked
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import EdgeRow, Ledger, NodeRow, Transaction
+from accordance.store.rows import rules_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def import_plan(
 
     A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict.
     """
-    document = dump_json(plan).encode()
+    document = _document(plan)
     graph = plan_graph(plan)
     progress = begin(graph, missing_inputs(plan))
     with ledger.write() as tx:
@@ -53,11 +54,30 @@ def import_plan(
             record, _watched(_nodes(plan, graph, progress, tx.now), watch), _edges(plan), _requirements(plan)
         )
         said = {"document": sha256, "nodes": len(plan.nodes), "edges": len(plan.edges)}
-        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, "revision": record.revision})
+        held_to = {"revision": record.revision, "rules": rules_to_json(rules)}
+        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to})
         _ask_for_confirmations(tx, plan)
         if waived_by is not None:
             tx.move_plan(record.plan_id, PlanEvent.WAIVED, {"by": waived_by})
         return Imported(tx.plan(record.plan_id), is_new=True, document=document)
+
+
+def _document(plan: Plan) -> bytes:
+    """The plan in the words it was sent with, normalised, a node or an edge to a line.
+
+    Written line by line, because a plan may be large and is there once already.
+    """
+    head = plan.model_dump(mode="json", exclude={"nodes", "edges"}, exclude_unset=True, by_alias=True)
+    out = BytesIO()
+    out.write(json.dumps({"schema_version": plan.schema_version, **head}, ensure_ascii=False).encode()[:-1])
+    for name, parts in (("nodes", plan.nodes), ("edges", plan.edges)):
+        out.write(f',\n"{name}": ['.encode())
+        for at, part in enumerate(parts):
+            out.write(b",\n" if at else b"\n")
+            out.write(part.__pydantic_serializer__.to_json(part, exclude_unset=True, by_alias=True))
+        out.write(b"]")
+    out.write(b"}\n")
+    return out.getvalue()
 
 
 def _watched(nodes: Iterator[NodeRow], watch: Callable[[int], None]) -> Iterator[NodeRow]:

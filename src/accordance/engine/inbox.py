@@ -47,10 +47,10 @@ def answer(ledger: Ledger, home: Home, question_id: str, said: Said) -> Question
     with ledger.write() as tx:
         tx.lock(question.plan_id)
         question = _open(tx, question_id)
+        if said.files and not (said.approve or said.give_up):
+            bind_inputs(tx, question.plan_id, files)  # while the question is open: then they answer it
         _close(tx, question, said)
         _act(tx, question, said)
-        if said.files:
-            bind_inputs(tx, question.plan_id, files)
         return tx.find(QuestionRecord, question_id=question_id)[0]
 
 
@@ -120,6 +120,8 @@ def _act(tx: Transaction, question: QuestionRecord, said: Said) -> None:
 def _confirm(tx: Transaction, question: QuestionRecord, said: Said) -> None:
     task = question.task_id or ""
     if not said.yes:
+        if tx.progress(task).state is State.ABANDONED:
+            raise Conflict(f"task {task} is not wanted now: the question counts when it is chosen")
         tx.happen(task, Event.BURIED, why={"by": said.by, "question": question.question_id})
         return
     wanted = question.details["requirement_id"]

@@ -74,20 +74,28 @@ def bind_inputs(tx: Transaction, plan_id: str, files: list[InputFile]) -> None:
     touched = _take_back(tx, bound, files)
     held = {(one.requirement_id, one.reference, one.sha256) for one in bound}
     decided = _decided(tx, plan_id)
+    closed = _closed(tx, plan_id)
     result = bind(files, [_need(one) for one in needs])
-    pairs = [(file, need.requirement_id) for file, need in result.bound]
-    for file, leading in result.ties:
-        chosen = decided.get((file.path, file.sha256))
-        if chosen is not None:
-            pairs.append((file, chosen))
-        else:
-            _ask_which(tx, plan_id, file, leading)
-    for file, requirement_id in pairs:
-        if (requirement_id, file.path, file.sha256) not in held:
-            _add(tx, by_id[requirement_id], file.path, file.sha256)
-            touched.add(requirement_id)
+    for file, leading in [*((file, (need,)) for file, need in result.bound), *result.ties]:
+        meant = [
+            name
+            for name in (need.requirement_id for need in leading)
+            if by_id[name].question_id not in closed or (name, file.path, file.sha256) in held
+        ]
+        chosen = decided.get((file.path, file.sha256)) if len(meant) > 1 else next(iter(meant), None)
+        if chosen is not None and (chosen, file.path, file.sha256) not in held:
+            _add(tx, by_id[chosen], file.path, file.sha256)
+            touched.add(chosen)
+        elif chosen is None and meant:
+            _ask_which(tx, plan_id, file, [by_id[one] for one in meant])
     for task in sorted({by_id[one].task_id for one in touched}):
         recount_inputs(tx, task)
+
+
+def _closed(tx: Transaction, plan_id: str) -> set[str | None]:
+    """Questions for documents that are settled: they keep the files they have and take no new ones."""
+    asked = tx.find(QuestionRecord, plan_id=plan_id, kind=Asked.DOCUMENTS)
+    return {one.question_id for one in asked if one.answered_at is not None}
 
 
 def _signature(files: list[InputFile]) -> str:
@@ -132,7 +140,7 @@ def _need(one: RequirementRecord) -> FileNeed:
     )
 
 
-def _ask_which(tx: Transaction, plan_id: str, file: InputFile, leading: tuple[FileNeed, ...]) -> None:
+def _ask_which(tx: Transaction, plan_id: str, file: InputFile, leading: list[RequirementRecord]) -> None:
     """Two requirements could mean this file: a person says which, once."""
     options = [need.requirement_id for need in leading]
     details = {"path": file.path, "sha256": file.sha256, "options": options}

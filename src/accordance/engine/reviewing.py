@@ -10,7 +10,7 @@ from accordance.contracts.catalogue.review import Review
 from accordance.contracts.reading import parse_object
 from accordance.contracts.serialising import dump_json
 from accordance.contracts.violation import Accepted, Rejected
-from accordance.domain.lifecycle import CLAIMABLE, Event, State
+from accordance.domain.lifecycle import CLAIMABLE, TERMINAL, Event, State
 from accordance.domain.plan_review import PlanEvent, PlanState, rule_plan_review
 from accordance.domain.records import (
     MessageRecord,
@@ -25,7 +25,6 @@ from accordance.engine.contracts_for import review_context, reviews_by
 from accordance.engine.inputs import supply_from_artifact
 from accordance.engine.submitting import (
     Arrived,
-    answered_before,
     arrive,
     begin_attempt,
     case_of,
@@ -52,11 +51,14 @@ def review(ledger: Ledger, raw: bytes, *, task_id: str | None = None, product: s
     """
     named = task_id or named_task(raw)
     with ledger.write() as tx:
+        arrived = arrive(tx, tx.task(named).checks or named, "REVIEW", raw)
         asked = tx.task(named)
-        arrived = arrive(tx, asked.checks or named, "REVIEW", raw)
-        if (repeated := answered_before(tx, arrived)) is not None:
-            return repeated
-        check_task = _speaker(tx, tx.task(named), arrived.task)
+        check_task = _speaker(tx, asked, arrived.task)
+        said = _said_before(tx, arrived)
+        before = [one for one in said if asked.checks is None or one.answer.get("check") == named]
+        if before and (before[-1].accepted or not _is_taken_up(arrived.task, check_task)):
+            return Answer(before[-1].answer, repeated=True)
+        arrived = replace(arrived, copies=len(said))
         if isinstance(check_task, str):
             return refuse(tx, arrived, check_task)
         seen = product or _said_in(raw) or _leased(arrived.task, check_task)
@@ -66,6 +68,21 @@ def review(ledger: Ledger, raw: bytes, *, task_id: str | None = None, product: s
             begin_attempt(tx, check_task, "review")
             check_task = tx.task(check_task.task_id)
         return _judge_review(tx, arrived, check_task)
+
+
+def _said_before(tx: Transaction, arrived: Arrived) -> list[MessageRecord]:
+    """The same words about the same product, whoever said them."""
+    alike = tx.find(MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256)
+    return [
+        one
+        for one in alike
+        if one.kind == "REVIEW" and one.attempt == arrived.attempt and "refused" not in one.case
+    ]
+
+
+def _is_taken_up(task: TaskRecord, speaker: TaskRecord | str | None) -> bool:
+    """Whether somebody has the review in hand: then unreadable words that are said again are a new failure."""
+    return not isinstance(speaker, str) and (speaker or task).lease is not None
 
 
 def _said_in(raw: bytes) -> str | None:
@@ -160,9 +177,13 @@ def _take_effect(
     if tx.progress(task.task_id).state is State.DONE:
         supply_from_artifact(tx, tx.task(task.task_id))
     if check_task is None:
+        tx.save_task(task.task_id, lease=None)  # whoever had it has spoken
         return {}
     for event, waiting in ruling.check_steps:
-        tx.happen(check_task.task_id, event, waiting=waiting, why=why)
+        if (
+            tx.progress(check_task.task_id).state not in TERMINAL
+        ):  # its goal may have been done with the product
+            tx.happen(check_task.task_id, event, waiting=waiting, why=why)
     return {"check": check_task.task_id, "check_state": tx.progress(check_task.task_id).state}
 
 
@@ -193,14 +214,14 @@ def review_plan(ledger: Ledger, raw: bytes, plan_id: str) -> Answer:
     with ledger.write() as tx:
         sha256 = tx.keep(raw)
         plan = tx.lock(plan_id)
-        message_id = f"{plan_id}:PLAN_REVIEW:{plan.revision}:{plan.review_failures}:{sha256}"
         before = [
             one
             for one in tx.find(MessageRecord, subject=plan_id, sha256=sha256)
             if one.attempt == plan.revision and one.kind == "PLAN_REVIEW"
         ]
-        if before and (before[-1].accepted or before[-1].message_id == message_id):
+        if before and plan.state is not PlanState.IN_REVIEW:
             return Answer(before[-1].answer, repeated=True)
+        message_id = f"{plan_id}:PLAN_REVIEW:{plan.revision}:{sha256}:{len(before)}"
         return _judge_plan_review(tx, plan, raw, sha256, message_id)
 
 
@@ -228,7 +249,6 @@ def _judge_plan_review(tx: Transaction, plan: PlanRecord, raw: bytes, sha256: st
         plan.plan_id,
         rounds=plan.rounds + (PlanEvent.RETURNED in ruling.events),
         review_failures=plan.review_failures + (PlanEvent.MISREVIEWED in ruling.events),
-        calls=plan.calls + 1,
     )
     if ruling.ask is not None:
         tx.ask(plan.plan_id, None, ruling.ask)

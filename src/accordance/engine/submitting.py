@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from accordance.api import check
-from accordance.contracts.catalogue.action import Action, Artifact
+from accordance.contracts.catalogue.action import INPUTS, Action, Artifact
 from accordance.contracts.context import Context
+from accordance.contracts.pins import normal_path
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.lifecycle import CLAIMABLE, Event, State
@@ -43,6 +45,7 @@ class Arrived:
     kind: str
     raw: bytes
     sha256: str
+    copies: int = 0  # how often the same words were said before and counted as a message of their own
 
     @property
     def attempt(self) -> int:
@@ -50,7 +53,12 @@ class Arrived:
 
     @property
     def message_id(self) -> str:
-        return f"{self.task.task_id}:{self.kind}:{self.attempt}:{self.sha256}"
+        return self.name_in(self.attempt)
+
+    def name_in(self, attempt: int) -> str:
+        """What the message is called in an attempt."""
+        again = f":{self.copies}" if self.copies else ""
+        return f"{self.task.task_id}:{self.kind}:{attempt}:{self.sha256}{again}"
 
 
 def submit(
@@ -60,7 +68,7 @@ def submit(
     named = task_id or named_task(raw)
     with ledger.write() as tx:
         arrived = arrive(tx, named, "ACTION", raw)
-        repeated = answered_before(tx, arrived)
+        repeated = _answered_before(tx, arrived, attempt)
         if repeated is not None:
             return repeated
         if arrived.task.checks is not None:
@@ -93,17 +101,21 @@ def arrive(tx: Transaction, task_id: str, kind: str, raw: bytes) -> Arrived:
     return Arrived(plan=plan, task=tx.task(task_id), kind=kind, raw=raw, sha256=sha256)
 
 
-def answered_before(tx: Transaction, arrived: Arrived) -> Answer | None:
+def _answered_before(tx: Transaction, arrived: Arrived, attempt: int | None) -> Answer | None:
     """The answer, if the very same message for the same attempt came before."""
-    found = tx.find(MessageRecord, message_id=arrived.message_id)
+    return _answer_to(tx, arrived.name_in(arrived.attempt if attempt is None else attempt))
+
+
+def _answer_to(tx: Transaction, message_id: str) -> Answer | None:
+    found = tx.find(MessageRecord, message_id=message_id)
     return Answer(found[0].answer, repeated=True) if found else None
 
 
 def begin_attempt(tx: Transaction, task: TaskRecord, holder: str) -> None:
-    """An attempt begins."""
+    """An attempt begins; with the first one the plan's run does."""
     tx.happen(task.task_id, Event.CLAIMED, why={"holder": holder})
     if tx.plan(task.plan_id).run_started_at is None:
-        tx.save_plan(task.plan_id, run_started_at=tx.now)
+        tx.save_plan(task.plan_id, run_started_at=tx.now, calls=0)
 
 
 def _not_now(arrived: Arrived, attempt: int | None) -> str | None:
@@ -119,11 +131,17 @@ def _not_now(arrived: Arrived, attempt: int | None) -> str | None:
 
 
 def refuse(tx: Transaction, arrived: Arrived, why: str) -> Answer:
-    """Keep a message that changes nothing: it came too late, or is meant for something else."""
-    said = {"message": arrived.message_id, "why": why}
+    """Keep a message that changes nothing: it came too late, or is meant for something else.
+
+    Its time may still come, so it is not the answer to the message: only the same refusal is not written down twice.
+    """
+    name = f"{arrived.message_id}:{hashlib.sha256(why.encode()).hexdigest()[:12]}"
+    if (repeated := _answer_to(tx, name)) is not None:
+        return repeated
+    said = {"message": name, "why": why}
     entry = tx.record(arrived.plan.plan_id, "MESSAGE_REFUSED", arrived.task.task_id, said)
     content = {"status": "refused", "task_id": arrived.task.task_id, "why": why}
-    note(tx, arrived, entry.seq, accepted=False, case={"refused": why}, content=content)
+    note(tx, arrived, entry.seq, accepted=False, case={"refused": why}, content=content, name=name)
     return Answer(content)
 
 
@@ -135,11 +153,12 @@ def note(
     accepted: bool,
     case: Mapping[str, Any],
     content: Mapping[str, Any],
+    name: str | None = None,
 ) -> None:
     """Write down a message with what it was judged by and what was answered."""
     tx.add(
         MessageRecord(
-            message_id=arrived.message_id,
+            message_id=name or arrived.message_id,
             plan_id=arrived.plan.plan_id,
             subject=arrived.task.task_id,
             kind="REVIEW" if arrived.kind == "REVIEW" else "ACTION",
@@ -274,9 +293,15 @@ def _require_documents(tx: Transaction, task: TaskRecord, action: Action) -> str
                 keywords=(doc.name,),
                 source="USER",
                 key=doc.name.casefold(),
-                suggested_path=doc.suggested_path.removeprefix("workspace/inputs/"),
+                suggested_path=_below_inputs(doc.suggested_path),
                 question_id=question.question_id,
             )
         )
     tx.save_plan(task.plan_id, inputs_seen=None)  # the files that are there may be what is asked for
     return question.question_id
+
+
+def _below_inputs(path: str) -> str:
+    """A path under workspace/inputs/, as seen from there; a folder keeps its slash."""
+    below = f"{normal_path(path)}/".removeprefix(INPUTS)
+    return below if path.endswith("/") else below.rstrip("/")

@@ -9,14 +9,14 @@ import hashlib
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from accordance.api import check, check_value
 from accordance.contracts.context import Context
 from accordance.contracts.limits import Limits
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Accepted, Rejected
-from accordance.domain.chain import EMPTY, Entry, Head, next_entry
+from accordance.domain.chain import EMPTY, Entry, Head, Payload, next_entry
 from accordance.domain.lifecycle import Counters, Event, Waiting
 from accordance.domain.plan import plan_graph
 from accordance.domain.plan_review import PlanEvent, rule_plan_review
@@ -26,16 +26,21 @@ from accordance.domain.records import (
     MessageRecord,
     PlanRecord,
     ReviewRecord,
+    Rules,
     VerdictRecord,
 )
 from accordance.domain.ruling import Case, rule_action, rule_check_failure, rule_review
 from accordance.engine.contracts_for import ACTIONS, review_context, reviews_by
 from accordance.engine.importing import missing_inputs
-from accordance.errors import IllegalTransition, NotFound
+from accordance.errors import IllegalTransition, InvalidFuses, InvalidRubric, NotFound
 from accordance.store.ledger import CANCELLED, INPUTS_CHANGED, Transaction
+from accordance.store.rows import rules_from_json
+
+Announced: TypeAlias = dict[str, Payload]  # messages by their names, with what their event says
 
 PLAN_LIMITS = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
 _MOVES = frozenset(Event)
+_UNREADABLE = (IllegalTransition, InvalidFuses, InvalidRubric, KeyError, TypeError, ValueError)
 _MANY = 100
 
 
@@ -72,16 +77,17 @@ def verify_plan(tx: Transaction, plan: PlanRecord) -> Findings:
     found = Findings(plan.plan_id)
     replay = _Replay(tx, found)
     hashes: dict[int, str] = {}
-    announced: dict[str, set[str]] = {"MESSAGE": set(), "MESSAGE_REFUSED": set(), "VERDICT": set()}
+    announced: dict[str, Announced] = {"MESSAGE": {}, "MESSAGE_REFUSED": {}, "VERDICT": {}}
     for entry in _linked(tx.entries(plan.plan_id), found):
         hashes[entry.seq] = entry.hash
         found.events += 1
         replay.see(entry)
         if entry.kind in announced:
-            announced[entry.kind].add(str(entry.payload.get("message")))
+            announced[entry.kind][str(entry.payload.get("message"))] = entry.payload
     _compare_head(plan, hashes, found)
     replay.compare(plan)
-    _verify_messages(tx, plan, announced, found)
+    said = announced["MESSAGE"] | announced["MESSAGE_REFUSED"]
+    _verify_messages(tx, plan, said, replay.rules, found)
     _verify_verdicts(tx, plan, announced["VERDICT"], hashes, found)
     _verify_products(tx, plan, found)
     return found
@@ -123,10 +129,12 @@ class _Replay:
         self._found = found
         self._plan: PlanInMemory | None = None
         self._due: deque[Change] = deque()
+        self.rules: dict[int, Rules] = {}  # by revision
 
     def see(self, entry: Entry) -> None:
         """Let an event happen again, and hold what followed from it against what was written."""
         if entry.kind == PlanEvent.IMPORTED:
+            self._hold_to(entry)
             self._begin(str(entry.payload.get("document")))
         elif self._plan is None:
             return
@@ -135,13 +143,18 @@ class _Replay:
         elif entry.kind in _MOVES or entry.kind in (INPUTS_CHANGED, CANCELLED):
             self._happen(self._plan, entry)
 
-    def _begin(self, document: str) -> None:
+    def _hold_to(self, entry: Entry) -> None:
+        revision, rules = entry.payload.get("revision"), entry.payload.get("rules")
         try:
-            message = parse_object(self._tx.blob(document), PLAN_LIMITS)
-        except NotFound:
-            self._found.missing(f"the plan's document {document[:12]} is missing")
+            self.rules[_number(revision)] = rules_from_json(cast("dict[str, Any]", rules))
+        except _UNREADABLE:
+            self._found.broken(f"event {entry.seq}: the rules of the plan cannot be read")
+
+    def _begin(self, document: str) -> None:
+        raw = _bytes(self._tx, document, "the plan's document", self._found)
+        if raw is None:
             return
-        result = check_value(message, "PLAN_GEN")
+        result = check_value(parse_object(raw, PLAN_LIMITS), "PLAN_GEN")
         if isinstance(result, Rejected):
             self._found.broken(f"the plan's document {document[:12]} is no plan")
             return
@@ -152,7 +165,7 @@ class _Replay:
         task, said = entry.task_id or "", entry.payload
         try:
             changes = _again(plan, entry.kind, task, said)
-        except (IllegalTransition, KeyError):
+        except _UNREADABLE:
             self._found.broken(f"event {entry.seq}: {entry.kind} could not happen to task {task}")
             return
         if entry.kind in _MOVES:
@@ -181,8 +194,11 @@ class _Replay:
         """Where the events lead is where the tasks stand."""
         self._nothing_is_due(plan.head.seq + 1)
         if self._plan is None:
-            self._found.missing("the event that imported the plan is missing")
+            if not self.rules:
+                self._found.missing("the event that imported the plan is missing")
             return
+        if self.rules.get(plan.revision) != plan.rules:
+            self._found.broken("the plan is held to other rules than it was imported with")
         seen = 0
         for task in self._tx.tasks(plan.plan_id):
             seen += 1
@@ -219,7 +235,7 @@ def _bytes(tx: Transaction, sha256: str, what: str, found: Findings) -> bytes | 
 
 
 def _verify_messages(
-    tx: Transaction, plan: PlanRecord, announced: Mapping[str, set[str]], found: Findings
+    tx: Transaction, plan: PlanRecord, announced: Announced, rules: Mapping[int, Rules], found: Findings
 ) -> None:
     known = set()
     verdicts = {one.message_id: one for one in tx.find(VerdictRecord, plan_id=plan.plan_id)}
@@ -227,19 +243,26 @@ def _verify_messages(
         found.messages += 1
         known.add(message.message_id)
         raw = _bytes(tx, message.sha256, f"the message {message.message_id[:40]}", found)
-        if message.message_id not in announced["MESSAGE"] | announced["MESSAGE_REFUSED"]:
+        if message.message_id not in announced:
             found.missing(f"the event of message {message.message_id[:40]} is missing")
-        if raw is not None and "refused" not in message.case:
-            _rule_again(plan, message, raw, verdicts.get(message.message_id), found)
-    for lost in (announced["MESSAGE"] | announced["MESSAGE_REFUSED"]) - known:
+        was_refused = "why" in announced.get(message.message_id, {})
+        if raw is not None and not was_refused:
+            revision = message.attempt if message.kind == "PLAN_REVIEW" else plan.revision
+            held_to = rules.get(revision, plan.rules)
+            _rule_again(held_to, message, raw, verdicts.get(message.message_id), found)
+    for lost in announced.keys() - known:
         found.missing(f"message {lost[:40]} is missing")
 
 
 def _rule_again(
-    plan: PlanRecord, message: MessageRecord, raw: bytes, verdict: VerdictRecord | None, found: Findings
+    rules: Rules, message: MessageRecord, raw: bytes, verdict: VerdictRecord | None, found: Findings
 ) -> None:
-    accepted, outcome, reason, messages = rule_anew(plan, message, raw)
     what = f"message {message.message_id[:40]}"
+    try:
+        accepted, outcome, reason, messages = rule_anew(rules, message, raw)
+    except _UNREADABLE:
+        found.broken(f"{what}: what it was judged by cannot be read")
+        return
     if accepted != message.accepted:
         found.broken(f"{what}: was {_judged(message.accepted)}, is {_judged(accepted)} when checked again")
     if (outcome is None) != (verdict is None):
@@ -255,10 +278,10 @@ def _judged(accepted: bool) -> str:
 
 
 def rule_anew(
-    plan: PlanRecord, message: MessageRecord, raw: bytes
+    rules: Rules, message: MessageRecord, raw: bytes
 ) -> tuple[bool, str | None, str, tuple[str, ...]]:
     """Judge a stored message again, by what was written down beside it."""
-    rules, case = plan.rules, message.case
+    case = message.case
     result: Accepted[Any] | Rejected
     if message.kind == "PLAN_REVIEW":
         contract = reviews_by(rules.plan_rubric, "PLAN_REVIEW")
@@ -288,7 +311,7 @@ def _number(value: object) -> int:
 
 
 def _verify_verdicts(
-    tx: Transaction, plan: PlanRecord, announced: set[str], hashes: Mapping[int, str], found: Findings
+    tx: Transaction, plan: PlanRecord, announced: Announced, hashes: Mapping[int, str], found: Findings
 ) -> None:
     known = set()
     for verdict in tx.find(VerdictRecord, plan_id=plan.plan_id):
@@ -296,9 +319,12 @@ def _verify_verdicts(
         known.add(verdict.message_id)
         if hashes.get(verdict.head_seq) != verdict.head_hash:
             found.broken(f"the verdict of {verdict.message_id[:40]} names a head that is not in the chain")
-        if verdict.message_id not in announced:
+        said = announced.get(verdict.message_id)
+        if said is None:
             found.missing(f"the event of the verdict of {verdict.message_id[:40]} is missing")
-    for lost in announced - known:
+        elif (said.get("outcome"), said.get("reason_code")) != (verdict.outcome, verdict.reason_code):
+            found.broken(f"the verdict of {verdict.message_id[:40]} is not what its event says")
+    for lost in announced.keys() - known:
         found.missing(f"the verdict of {lost[:40]} is missing")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Literal
 
@@ -74,9 +74,9 @@ def take_next(
 
 def _at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
     """Why nothing in a plan can be taken up at all, if so."""
-    if plan.state is not PlanState.ACTIVE:
-        return Nothing[plan.state.name]
-    return Nothing.FINISHED if tx.progress(plan.root_task_id).state in TERMINAL else None
+    if tx.progress(plan.root_task_id).state in TERMINAL:
+        return Nothing.FINISHED
+    return None if plan.state is PlanState.ACTIVE else Nothing[plan.state.name]
 
 
 def _take_in(
@@ -187,9 +187,12 @@ def dead_letters(tx: Transaction, plans: Iterable[PlanRecord]) -> list[TaskRecor
 def resume(ledger: Ledger, plan_id: str, *, by: str) -> PlanRecord:
     """A person lets a plan whose fuse has blown go on; its fuses begin anew."""
     with ledger.write() as tx:
-        tx.lock(plan_id)
+        if tx.lock(plan_id).run_started_at is None:
+            raise Conflict(f"plan {plan_id} has not begun: there is nothing to resume")
         tx.move_plan(plan_id, PlanEvent.RESUMED, {"by": by})
         tx.save_plan(plan_id, calls=0, run_started_at=tx.now)
+        for question in tx.open_questions(plan_id=plan_id, kind=Asked.PLAN):
+            tx.replace(replace(question, answered_at=tx.now, answer={"closed_by": PlanEvent.RESUMED}))
         return tx.plan(plan_id)
 
 
@@ -200,8 +203,10 @@ def _held(tx: Transaction, task_id: str) -> TaskRecord:
 
 
 def _spent(plan: PlanRecord, now: str) -> Spent:
-    began = plan.run_started_at or now
-    seconds = (dt.datetime.strptime(now, _TIME) - dt.datetime.strptime(began, _TIME)).total_seconds()  # noqa: DTZ007
+    if plan.run_started_at is None:
+        return Spent(calls=0, seconds=0)
+    began = dt.datetime.strptime(plan.run_started_at, _TIME)  # noqa: DTZ007
+    seconds = (dt.datetime.strptime(now, _TIME) - began).total_seconds()  # noqa: DTZ007
     return Spent(calls=plan.calls, seconds=seconds)
 
 

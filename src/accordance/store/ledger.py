@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from accordance.domain.chain import Entry, Payload, next_entry
-from accordance.domain.lifecycle import Event, State, Waiting
+from accordance.domain.lifecycle import FORGIVES, Event, State, Waiting
 from accordance.domain.plan import Node
 from accordance.domain.plan_review import PlanEvent, PlanState, next_plan_state
 from accordance.domain.progress import Change, Progress, drop, inputs_changed, move
@@ -229,9 +229,11 @@ class Transaction(ABC):
         for event, waiting in ruling.steps:
             self.happen(task, event, waiting=waiting, why=why)
         record = self.task(task)
-        same = record.same_errors + 1 if ruling.error == record.last_error else 1
         if ruling.error is not None:
+            same = record.same_errors + 1 if ruling.error == record.last_error else 1
             self.save_task(task, last_error=ruling.error, same_errors=same)
+        elif record.same_errors:
+            self.save_task(task, same_errors=0)
         if ruling.ask is not None:
             self.ask(record.plan_id, task, ruling.ask)
 
@@ -292,6 +294,8 @@ class Transaction(ABC):
             self.ask(task.plan_id, task.task_id, Ask(kind=Asked.GOAL, text=text))
         if was is State.BLOCKED and now is not State.BLOCKED:
             self.close_questions(change.task_id, {"closed_by": change.event})
+        if change.event in FORGIVES and task.same_errors:
+            self.save_task(task.task_id, same_errors=0)
 
     def close_questions(self, task: str, answer: Payload) -> None:
         """What was asked because a task was blocked needs no answer any more."""

@@ -90,6 +90,7 @@ def _sqlite(url: str, durability: Durability) -> Engine:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={durability.upper()}")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA cache_size=-32000")  # KiB: an import writes into many indexes
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import Row, Table
@@ -72,6 +73,10 @@ _PLAIN: Final = (
     "same_errors",
     "updated_at",
 )
+_NEVER: Final = Counters()
+_counters_of: Final = attrgetter(*_COUNTERS)
+_counts_of: Final = attrgetter(*_COUNTS)
+_plain_of: Final = attrgetter(*_PLAIN)
 
 RETURNED, TO_REVIEW, NEW = range(3)
 
@@ -85,7 +90,7 @@ def turn_of(state: State, *, is_work: bool, is_checked: bool, is_leased: bool) -
 
 def record_row(record: Any) -> dict[str, Any]:
     """A record whose fields are its row."""
-    return {one.name: getattr(record, one.name) for one in fields(record)}
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
 def record_from(kind: type[Any], row: Row[Any]) -> Any:
@@ -147,7 +152,7 @@ def rules_from_json(value: Mapping[str, Any]) -> Rules:
 def task_row(task: TaskRecord) -> dict[str, Any]:
     """A task as its row, but for what only the plan knows."""
     return {
-        **{name: getattr(task, name) for name in _PLAIN},
+        **dict(zip(_PLAIN, _plain_of(task), strict=True)),
         "tags": list(task.tags),
         **progress_row(task.progress),
         **lease_row(task.lease),
@@ -181,9 +186,9 @@ def progress_row(at: Progress) -> dict[str, Any]:
         "waiting": standing.waiting.value if standing.waiting else None,
         "active": at.active,
         "excused": at.excused,
-        **{name: getattr(at, name) for name in _COUNTS},
-        **{name: getattr(standing.counters, name) for name in _COUNTERS},
-        "forgiven": None if standing.forgiven == Counters() else asdict(standing.forgiven),
+        **dict(zip(_COUNTS, _counts_of(at), strict=True)),
+        **dict(zip(_COUNTERS, _counters_of(standing.counters), strict=True)),
+        "forgiven": None if standing.forgiven == _NEVER else asdict(standing.forgiven),
     }
 
 

@@ -33,6 +33,7 @@ from accordance.store.tables import (
 )
 
 _CHUNK: Final = 2000
+_PIECE: Final = 1 << 20  # bytes
 _MANY: Final = 500
 
 
@@ -126,7 +127,8 @@ class SqlTransaction(Transaction):
         """Write down what has changed."""
         unwritten, self._unwritten = self._unwritten, _Unwritten()
         if unwritten.entries:
-            self._insert_all(TASK_EVENTS, map(rows.record_row, unwritten.entries))
+            entries = [rows.record_row(entry) for entry in unwritten.entries]
+            self._connection.execute(statements.insertion(TASK_EVENTS), entries)
         seen = self._seen
         for statement, changes in (
             (statements.SAVE_NODE, rows.changes(rows.task_row, unwritten.tasks, seen.tasks)),
@@ -140,16 +142,23 @@ class SqlTransaction(Transaction):
     def keep(self, content: bytes) -> str:
         sha256 = hashlib.sha256(content).hexdigest()
         if sha256 not in self._kept:
-            row = {"sha256": sha256, "content": content}
-            self._connection.execute(statements.insertion_if_new(self._dialect, BLOBS), row)
             self._kept.add(sha256)
+            self._keep_pieces(sha256, memoryview(content))
         return sha256
 
+    def _keep_pieces(self, sha256: str, content: memoryview) -> None:
+        """A driver copies what it is given several times; of a large blob it is given a piece at a time."""
+        statement = statements.insertion_if_new(self._dialect, BLOBS)
+        for part, at in enumerate(range(0, len(content) or 1, _PIECE)):
+            row = {"sha256": sha256, "part": part, "content": bytes(content[at : at + _PIECE])}
+            if not self._connection.execute(statement, row).rowcount:
+                return  # it is there, and all of it
+
     def blob(self, sha256: str) -> bytes:
-        found = self._connection.execute(statements.BLOB, {"key": sha256}).scalar()
-        if found is None:
+        found = self._connection.execute(statements.BLOB, {"key": sha256}).scalars().all()
+        if not found:
             raise NotFound("blob", sha256)
-        return bytes(found)
+        return b"".join(found)
 
     # -- plans
 
@@ -212,9 +221,10 @@ class SqlTransaction(Transaction):
             self._connection.execute(delete(table).where(table.c.plan_id == plan_id))
 
     def _insert_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
-        left = iter(values)
+        statement, as_row = statements.bulk(self._connection.dialect, table)
+        left = map(as_row, values)
         while chunk := list(islice(left, _CHUNK)):
-            self._connection.execute(statements.insertion(table), chunk)
+            self._connection.exec_driver_sql(statement, chunk)
 
     # -- tasks
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Insert, Select, Table, bindparam, func, insert, select, update
+from sqlalchemy import Dialect, Insert, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from accordance.domain.lifecycle import State
@@ -19,7 +19,7 @@ _NODES: Final = TASK_NODES.c
 _EVENTS: Final = TASK_EVENTS.c
 _KEY: Final[Any] = bindparam("key")
 
-BLOB: Final = select(BLOBS.c.content).where(BLOBS.c.sha256 == _KEY)
+BLOB: Final = select(BLOBS.c.content).where(BLOBS.c.sha256 == _KEY).order_by(BLOBS.c.part)
 
 ALL_PLANS: Final = select(PLANS).order_by(PLANS.c.imported_at.desc(), PLANS.c.plan_id)
 PLAN: Final = select(PLANS).where(PLANS.c.plan_id == _KEY)
@@ -66,6 +66,29 @@ PREREQUISITES: Final = _neighbours("to_task_id", "from_task_id", "DEPENDS_ON")
 def insertion(table: Table) -> Insert:
     """A row into a table."""
     return insert(table)
+
+
+class Bulk(NamedTuple):
+    """Many rows into a table, past what SQLAlchemy does for each: as the driver takes them."""
+
+    statement: str
+    row: Callable[[Mapping[str, Any]], tuple[Any, ...]]
+
+
+@cache
+def bulk(dialect: Dialect, table: Table) -> Bulk:
+    """The statement, and what turns a row into its parameters."""
+    columns = [(column.name, column.type.bind_processor(dialect)) for column in table.c]
+    quoted = dialect.identifier_preparer
+    names = ", ".join(quoted.format_column(column) for column in table.c)
+    marks = ", ".join(["?" if dialect.paramstyle == "qmark" else "%s"] * len(columns))
+
+    def row(values: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(
+            [values[name] if process is None else process(values[name]) for name, process in columns]
+        )
+
+    return Bulk(f"INSERT INTO {quoted.format_table(table)} ({names}) VALUES ({marks})", row)  # noqa: S608
 
 
 _INSERT: Final[Mapping[str, Callable[[Table], postgresql.Insert | sqlite.Insert]]] = {

@@ -7,6 +7,7 @@ names of the records in `domain/records` wherever a record is one row.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -35,14 +36,19 @@ METADATA: Final = MetaData(
 )
 
 
+def _without_nul(value: str | None) -> str | None:
+    return value if value is None or "\0" not in value else value.replace("\0", "\u2400")
+
+
 class Words(TypeDecorator[str]):
     """Text from outside. PostgreSQL keeps no NUL; its picture is kept instead, the bytes themselves are in a blob."""
 
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        return value if value is None or "\0" not in value else value.replace("\0", "\u2400")
+    def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None]:  # noqa: ARG002
+        """The function itself: plans bring millions of words."""
+        return _without_nul
 
 
 class Json(TypeDecorator[Any]):
@@ -73,7 +79,8 @@ def _plan() -> Column[str]:
 BLOBS: Final = Table(
     "blobs",
     METADATA,
-    _hash("sha256", primary_key=True),
+    _hash("sha256", primary_key=True),  # of the whole
+    Column("part", Integer, primary_key=True, autoincrement=False),  # large ones lie in pieces
     Column("content", LargeBinary, nullable=False),
 )
 
@@ -146,12 +153,15 @@ TASK_NODES: Final = Table(
     Column("same_errors", Integer, nullable=False),
     _time("updated_at", nullable=False),
 )
+_HAS_TURN: Final = text("queue IS NOT NULL")
 Index(
     "ix_task_nodes_turn",
     TASK_NODES.c.plan_id,
     TASK_NODES.c.queue,
     TASK_NODES.c.priority.desc(),
     TASK_NODES.c.place,
+    sqlite_where=_HAS_TURN,
+    postgresql_where=_HAS_TURN,
 )
 Index("ix_task_nodes_place", TASK_NODES.c.plan_id, TASK_NODES.c.place)
 Index("ix_task_nodes_state", TASK_NODES.c.plan_id, TASK_NODES.c.state)
@@ -172,8 +182,8 @@ TASK_EDGES: Final = Table(
     "task_edges",
     METADATA,
     Column("plan_id", Words, ForeignKey("plans.plan_id"), primary_key=True),
-    Column("edge_id", Words, primary_key=True),
-    Column("place", Integer, nullable=False),
+    Column("place", Integer, primary_key=True, autoincrement=False),
+    Column("edge_id", Words, nullable=False),
     Column("from_task_id", Words, nullable=False),
     Column("to_task_id", Words, nullable=False),
     Column("edge_type", String(12), nullable=False),

@@ -16,8 +16,9 @@ def upgrade() -> None:
     op.create_table(
         "blobs",
         sa.Column("sha256", sa.String(length=64), nullable=False),
+        sa.Column("part", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("content", sa.LargeBinary(), nullable=False),
-        sa.PrimaryKeyConstraint("sha256", name=op.f("pk_blobs")),
+        sa.PrimaryKeyConstraint("sha256", "part", name=op.f("pk_blobs")),
     )
     op.create_table(
         "input_files",
@@ -136,14 +137,14 @@ def upgrade() -> None:
     op.create_table(
         "task_edges",
         sa.Column("plan_id", sa.Text(), nullable=False),
+        sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("edge_id", sa.Text(), nullable=False),
-        sa.Column("place", sa.Integer(), nullable=False),
         sa.Column("from_task_id", sa.Text(), nullable=False),
         sa.Column("to_task_id", sa.Text(), nullable=False),
         sa.Column("edge_type", sa.String(length=12), nullable=False),
         sa.Column("metadata", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_task_edges_plan_id")),
-        sa.PrimaryKeyConstraint("plan_id", "edge_id", name=op.f("pk_task_edges")),
+        sa.PrimaryKeyConstraint("plan_id", "place", name=op.f("pk_task_edges")),
     )
     op.create_index("ix_task_edges_from", "task_edges", ["from_task_id", "edge_type", "place"], unique=False)
     op.create_index("ix_task_edges_to", "task_edges", ["to_task_id", "edge_type", "place"], unique=False)
@@ -236,6 +237,8 @@ def upgrade() -> None:
         "task_nodes",
         ["plan_id", "queue", sa.literal_column("priority DESC"), "place"],
         unique=False,
+        sqlite_where=sa.text("queue IS NOT NULL"),
+        postgresql_where=sa.text("queue IS NOT NULL"),
     )
     op.create_table(
         "artifacts",
@@ -282,7 +285,12 @@ def downgrade() -> None:
     op.drop_table("verdicts")
     op.drop_index("ix_artifacts_plan", table_name="artifacts")
     op.drop_table("artifacts")
-    op.drop_index("ix_task_nodes_turn", table_name="task_nodes")
+    op.drop_index(
+        "ix_task_nodes_turn",
+        table_name="task_nodes",
+        sqlite_where=sa.text("queue IS NOT NULL"),
+        postgresql_where=sa.text("queue IS NOT NULL"),
+    )
     op.drop_index("ix_task_nodes_state", table_name="task_nodes")
     op.drop_index(
         "ix_task_nodes_rivals",
