@@ -153,6 +153,19 @@ def rule_check_failure(result: Rejected, case: Case, fuses: Fuses) -> Ruling:
     return _failed(Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result))
 
 
+_HELPLESS: Final = frozenset(
+    ("PERMISSION_DENIED", "DEPENDENCY_MISSING", "ISOLATION_UNAVAILABLE", "SPLIT_REQUIRED", "BUDGET_EXCEEDED")
+)
+"""Faults of a run that trying again does not mend: a person has to do something first."""
+
+
+def rule_fault(code: str, text: str, case: Case, fuses: Fuses) -> Ruling:
+    """What it means for a task that a run ended without a message."""
+    if code in _BLOCKED_BY or code in _HELPLESS:
+        return _stalled(code, text, None)
+    return _failed(Event.ERRED, code, (f"{code}: {text}",), case, fuses)
+
+
 def rule_lost_lease(case: Case, fuses: Fuses) -> Ruling:
     """Whoever had the task is gone; a task that loses its workers again and again is not handed out for ever."""
     ruling = _failed(
@@ -229,7 +242,7 @@ def _documents_needed(action: Action) -> Ruling:
 def _stalled(code: str, text: str, suggestion: str | None) -> Ruling:
     hint = f" ({suggestion})" if suggestion else ""
     return Ruling(
-        steps=((Event.STALLED, _BLOCKED_BY[code]),),
+        steps=((Event.STALLED, _BLOCKED_BY.get(code, Waiting.EXTERNAL)),),
         outcome=Outcome.ESCALATE,
         reason=code,
         messages=(f"{code}: {text}",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from accordance.api import check
 from accordance.contracts.catalogue.action import INPUTS, Action, Artifact
@@ -42,7 +42,7 @@ class Arrived:
 
     plan: PlanRecord
     task: TaskRecord
-    kind: str
+    kind: Literal["ACTION", "REVIEW", "FAULT"]
     raw: bytes
     sha256: str
     copies: int = 0  # how often the same words were said before and counted as a message of their own
@@ -67,18 +67,23 @@ def submit(
     """Hand in an executor's message for a task. The same message again gets the same answer."""
     named = task_id or named_task(raw)
     with ledger.write() as tx:
-        arrived = arrive(tx, named, "ACTION", raw)
-        repeated = _answered_before(tx, arrived, attempt)
-        if repeated is not None:
-            return repeated
-        if arrived.task.checks is not None:
-            why = f"{named} reviews task {arrived.task.checks}: hand its review in with `accordance task review`"
-            return refuse(tx, arrived, why)
-        if why_not := _not_now(arrived, attempt):
-            return refuse(tx, arrived, why_not)
-        if arrived.task.progress.state in CLAIMABLE:
-            begin_attempt(tx, arrived.task, "submit")
-        return _judge_action(tx, home, arrive(tx, named, "ACTION", raw))
+        return submit_in(tx, home, raw, named, attempt)
+
+
+def submit_in(tx: Transaction, home: Home, raw: bytes, named: str, attempt: int | None = None) -> Answer:
+    """The same in a transaction of the caller's."""
+    arrived = arrive(tx, named, "ACTION", raw)
+    repeated = _answered_before(tx, arrived, attempt)
+    if repeated is not None:
+        return repeated
+    if arrived.task.checks is not None:
+        why = f"{named} reviews task {arrived.task.checks}: hand its review in with `accordance task review`"
+        return refuse(tx, arrived, why)
+    if why_not := _not_now(arrived, attempt):
+        return refuse(tx, arrived, why_not)
+    if arrived.task.progress.state in CLAIMABLE:
+        begin_attempt(tx, arrived.task, "submit")
+    return _judge_action(tx, home, arrive(tx, named, "ACTION", raw))
 
 
 def named_task(raw: bytes) -> str:
@@ -94,7 +99,7 @@ def named_task(raw: bytes) -> str:
     return named
 
 
-def arrive(tx: Transaction, task_id: str, kind: str, raw: bytes) -> Arrived:
+def arrive(tx: Transaction, task_id: str, kind: Literal["ACTION", "REVIEW", "FAULT"], raw: bytes) -> Arrived:
     """Keep the bytes, hold the plan, see where the task stands."""
     sha256 = tx.keep(raw)
     plan = tx.lock(tx.task(task_id).plan_id)
@@ -161,7 +166,7 @@ def note(
             message_id=name or arrived.message_id,
             plan_id=arrived.plan.plan_id,
             subject=arrived.task.task_id,
-            kind="REVIEW" if arrived.kind == "REVIEW" else "ACTION",
+            kind=arrived.kind,
             attempt=arrived.attempt,
             sha256=arrived.sha256,
             accepted=accepted,

@@ -6,6 +6,7 @@ Integrity: what is there is what was written. Completeness: nothing that was wri
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from accordance.domain.records import (
     Rules,
     VerdictRecord,
 )
-from accordance.domain.ruling import Case, rule_action, rule_check_failure, rule_review
+from accordance.domain.ruling import Case, rule_action, rule_check_failure, rule_fault, rule_review
 from accordance.engine.contracts_for import ACTIONS, review_context, reviews_by
 from accordance.engine.importing import missing_inputs
 from accordance.errors import IllegalTransition, InvalidFuses, InvalidRubric, NotFound
@@ -289,6 +290,10 @@ def rule_anew(
         rounds, failures = _number(case["rounds"]), _number(case["failures"])
         ruled = rule_plan_review(result, rounds=rounds, failures=failures, fuses=rules.fuses)
         return bool(result), ruled.outcome, ruled.reason, ruled.messages
+    if message.kind == "FAULT":
+        report = json.loads(raw)
+        ruling = rule_fault(str(report["code"]), str(report["text"]), _case(case["task"]), rules.fuses)
+        return False, ruling.outcome, ruling.reason, ruling.messages
     if message.kind == "ACTION":
         result = check(raw, ACTIONS, Context(task_id=message.subject))
         ruling = rule_action(result, _case(case["task"]), rules.fuses)

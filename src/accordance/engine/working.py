@@ -44,6 +44,11 @@ class Taken:
     kind: Literal["action", "review"]
     lease: Lease
 
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt; for a review, of the attempt whose product it is."""
+        return self.task.progress.standing.counters.attempts
+
 
 def take_next(
     ledger: Ledger,
@@ -57,7 +62,7 @@ def take_next(
     """Take up the next task of a plan, or of the oldest plan that has one."""
     if plan_id is not None:
         with ledger.write() as tx:
-            return _take_in(tx, plan_id, files, holder, seconds, kinds)
+            return take_in(tx, plan_id, files, holder, seconds, kinds)
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, _at_rest(tx, plan)) for plan in reversed(tx.plans())]
     nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
@@ -65,7 +70,7 @@ def take_next(
         found: Taken | Nothing | None = rests
         if found is None:
             with ledger.write() as tx:
-                found = _take_in(tx, name, files, holder, seconds, kinds)
+                found = take_in(tx, name, files, holder, seconds, kinds)
         if isinstance(found, Taken):
             return found
         nothing = found if nothing is Nothing.FINISHED else nothing
@@ -79,9 +84,15 @@ def _at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
     return None if plan.state is PlanState.ACTIVE else Nothing[plan.state.name]
 
 
-def _take_in(
-    tx: Transaction, plan_id: str, files: list[InputFile], holder: str, seconds: int, kinds: tuple[str, ...]
+def take_in(
+    tx: Transaction,
+    plan_id: str,
+    files: list[InputFile],
+    holder: str,
+    seconds: int,
+    kinds: tuple[str, ...] = (),
 ) -> Taken | Nothing:
+    """Take up the next task of one plan, in a transaction of the caller's."""
     plan = tx.lock(plan_id)
     if rests := _at_rest(tx, plan):
         return rests

@@ -92,7 +92,7 @@ class Ran:
 def run_program(program: Program, limits: Limits) -> Ran:
     """Run it to its end, its limits or the wish to stop. Nothing of it is running afterwards."""
     room = program.room
-    room.folder.mkdir(parents=True, mode=0o700)
+    room.folder.mkdir(parents=True, mode=0o700, exist_ok=True)
     (room.folder / "stdin").write_bytes(program.stdin)
     room.prepare(program.level)
     around = f"exec < {shlex.quote(str(room.folder / 'stdin'))} 2> {shlex.quote(str(room.folder / _ERRORS))}"

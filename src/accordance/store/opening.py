@@ -85,12 +85,7 @@ def _from_url(url: str, durability: Durability) -> Engine:
 def _sqlite(url: str, durability: Durability) -> Engine:
     engine = create_engine(url, connect_args={"isolation_level": None, "timeout": _patience()})
 
-    @event.listens_for(engine, "connect")
-    def settings(connection: Any, _: object) -> None:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute(f"PRAGMA synchronous={durability.upper()}")
-        connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA cache_size=-32000")  # KiB: an import writes into many indexes
+    event.listen(engine, "connect", _settings(durability.upper()))
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -98,6 +93,29 @@ def _sqlite(url: str, durability: Durability) -> Engine:
         reading = connection.get_execution_options().get("reading")
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
+    return engine
+
+
+def _settings(synchronous: str) -> Callable[[Any, object], None]:
+    def settings(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA cache_size=-32000")  # KiB: an import writes into many indexes
+
+    return settings
+
+
+def engine_beside(place: str | Path) -> Engine:
+    """A second engine on the same database, for whoever reads while a transaction of the ledger is under way.
+
+    On SQLite a transaction begins only with its first writing statement, so that a look never waits for a writer.
+    """
+    if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
+        return make_engine(place)
+    url = str(place) if isinstance(place, str) and "://" in place else f"sqlite:///{place}"
+    engine = create_engine(url, connect_args={"isolation_level": "IMMEDIATE", "timeout": _patience()})
+    event.listen(engine, "connect", _settings("NORMAL"))
     return engine
 
 
