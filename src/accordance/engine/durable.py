@@ -33,7 +33,7 @@ from accordance.engine.submitting import submit_in
 from accordance.engine.working import Taken
 from accordance.executors.protocol import Produced
 from accordance.store.opening import engine_beside, make_engine, now
-from accordance.store.sql import SqlTransaction
+from accordance.store.sql import SqlTransaction, within
 
 VERSION: Final = "1"  # of what is kept between steps; raised when an old workflow could not be gone on with
 _RECOVERIES: Final = 5
@@ -89,7 +89,9 @@ class Durable:
         logging.getLogger("dbos").setLevel(logging.ERROR)
         DBOS(config=config)
         self.datasource = SQLAlchemyDatasource.create(url, engine=self.engine, serializer=_SERIALIZER)
-        self._client = DBOSClient(system_database_engine=self._system, serializer=_SERIALIZER)
+        self._client = DBOSClient(
+            system_database_engine=self._system, serializer=_SERIALIZER, application_name="accordance"
+        )
         _current = self
         DBOS.launch()
         for name, runs in self.queues.items():
@@ -109,10 +111,6 @@ class Durable:
             connection, options, one.task_id, one.kind, one.number, one.product
         )
 
-    def begin(self) -> Any:
-        """A transaction of the ledger, as a connection."""
-        return self.engine.begin()
-
     def execute(self, task_id: str, kind: str, number: int, product: str | None) -> dict[str, Any]:
         """The first step: let the executor run, and keep what came of it."""
         produced = self.run(Attempt(task_id, kind, number, product))
@@ -123,7 +121,18 @@ class Durable:
         self, task_id: str, kind: str, number: int, product: str | None, kept: dict[str, Any]
     ) -> dict[str, Any]:
         """The second step: what the run means for the task, in the transaction that marks the step as done."""
-        tx = SqlTransaction(self.datasource.sql_session().connection(), now())
+        with within(self.datasource.sql_session().connection(), now()) as tx:
+            return self._settle(tx, task_id, kind, number, product, kept)
+
+    def _settle(
+        self,
+        tx: SqlTransaction,
+        task_id: str,
+        kind: str,
+        number: int,
+        product: str | None,
+        kept: dict[str, Any],
+    ) -> dict[str, Any]:
         seen = kept["seen"]
         if seen["fault"] == Fault.STOPPED:
             hand_back_in(tx, task_id, number)

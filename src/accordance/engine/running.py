@@ -14,7 +14,7 @@ from accordance.engine.inputs import look_at_inputs
 from accordance.engine.working import Nothing, Taken, take_in
 from accordance.store.failures import translated
 from accordance.store.opening import now, open_ledger
-from accordance.store.sql import SqlTransaction
+from accordance.store.sql import SqlTransaction, within
 
 _LOOK_SECONDS: Final = 0.5  # how often somebody else's doings are looked for
 _LEASE_SECONDS: Final = 24 * 3600  # the engine takes over what is left behind, long before
@@ -71,8 +71,8 @@ class Runner:
 
     def _take_in_plan(self, plan_id: str, files: list[Any]) -> Nothing | None:
         room = sum(self.queues.values())
-        with translated(self.durable.engine), self.durable.begin() as connection:
-            tx = SqlTransaction(connection, now())
+        engine = self.durable.engine
+        with translated(engine), engine.begin() as connection, within(connection, now()) as tx:
             free = room - _in_work(tx, plan_id, room)
             for _ in range(free):
                 taken = take_in(tx, plan_id, files, self.executor_id, _LEASE_SECONDS)

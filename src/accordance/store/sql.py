@@ -320,6 +320,14 @@ class SqlTransaction(Transaction):
         self._connection.execute(statements.replacement(self._dialect, table), rows.record_row(record))
 
 
+@contextmanager
+def within(connection: Connection, now: str) -> Iterator[SqlTransaction]:
+    """A ledger's transaction within somebody else's: they commit, and everything was written by then."""
+    transaction = SqlTransaction(connection, now)
+    yield transaction
+    transaction.flush()
+
+
 class SqlLedger(Ledger):
     """A ledger in a database."""
 
@@ -329,10 +337,12 @@ class SqlLedger(Ledger):
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        with translated(self.engine), self.engine.begin() as connection:
-            transaction = SqlTransaction(connection, self._clock())
-            yield transaction
-            transaction.flush()
+        with (
+            translated(self.engine),
+            self.engine.begin() as connection,
+            within(connection, self._clock()) as tx,
+        ):
+            yield tx
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
