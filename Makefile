@@ -6,7 +6,7 @@ SOURCES := src tests bench fuzz tools
 PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/gates/*
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check unit conformance docs fuzz bench requirements clean
+.PHONY: help setup run test check unit conformance docs agents fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,14 @@ conformance: setup ## the vectors alone; VECTORS=DIR runs those of another folde
 docs: setup ## write the generated pages
 	$(BIN)/python tools/make_docs.py
 
+agents: setup .agents/.ready ## install codex, opencode and Claude Code (about 850 MB) and run their tests
+	$(BIN)/pytest -q tests/executors/agents
+
+.agents/.ready:
+	@command -v npm > /dev/null || { echo "make: npm is not installed; it brings the agents"; exit 1; }
+	npm install --prefix .agents --no-audit --no-fund --no-package-lock @openai/codex opencode-ai @anthropic-ai/claude-code
+	@touch $@
+
 fuzz: $(VENV)-fuzz/.ready ## atheris on the readers; SECONDS=60
 	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus fuzz/corpus/seeds
 
@@ -66,9 +74,11 @@ $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 requirements: setup ## pin the newest releases, with hashes
 	@for name in dev fuzz bench; do \
 	  echo "compiling requirements/$$name.txt"; \
+	  extras="--extra runtime --extra attest"; \
+	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp"; fi; \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
-	    pyproject.toml --all-extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
+	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done
 
 clean: ## remove what make made
-	rm -rf $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache
+	rm -rf $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents

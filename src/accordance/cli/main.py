@@ -31,6 +31,7 @@ COMMANDS = {
     "dlq": ("accordance.cli.dlq", "Look after the dead letters."),
     "events": ("accordance.cli.events", "Show what happened."),
     "verify": ("accordance.cli.verify", "Recompute the ledger: chain, states, verdicts."),
+    "mcp": ("accordance.cli.mcp", "Serve tasks to an agent over MCP, on standard input and output."),
     "doctor": ("accordance.cli.doctor", "Say what this machine and this ledger can do."),
     "schema": ("accordance.cli.schema", "Print a contract's schema, for people or for a provider."),
     "explain": ("accordance.cli.explain", "Explain a violation or warning code."),
@@ -38,7 +39,7 @@ COMMANDS = {
 }
 
 
-_EXTRAS = {"sqlalchemy": "runtime", "alembic": "runtime", "psycopg": "runtime"}
+_EXTRAS = {"sqlalchemy": "runtime", "alembic": "runtime", "psycopg": "runtime", "mcp": "mcp"}
 _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
     ((UnknownName, LedgerMissing), Exit.NOT_FOUND),
     ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),

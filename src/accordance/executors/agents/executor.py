@@ -26,7 +26,7 @@ from accordance.executors.agents.codex import Codex
 from accordance.executors.agents.command_line import Agent, Call, Told, events_of
 from accordance.executors.agents.finding import PACKAGES, Found, find_agent
 from accordance.executors.agents.opencode import Opencode
-from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, relaying
+from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, fault_of, relaying
 from accordance.executors.agents.submit_tool import SubmitTool
 from accordance.executors.inside import bridge, pipe
 from accordance.executors.leftover import read_left
@@ -166,7 +166,8 @@ class _Run:
             Seen("model_calls", {"statuses": list(calls.statuses)}),
             *(Seen("submitted", opinion.to_json()) for _, opinion in tool.submitted),
         )
-        spent = self._priced(told.spending)
+        answered = sum(fault_of(status) is None for status in calls.statuses)
+        spent = self._priced(replace(told.spending, calls=answered))
         stopped = ran.fault is not None and not calls.hopeless.is_set()
         if raw is not None and not stopped:
             return Produced(
