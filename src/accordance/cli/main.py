@@ -26,6 +26,7 @@ COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "plan": ("accordance.cli.plan", "Import, review, watch, draw and export plans."),
+    "run": ("accordance.cli.run", "Carry a plan out."),
     "task": ("accordance.cli.task", "Take up tasks, hand in messages and reviews."),
     "inbox": ("accordance.cli.inbox", "See and answer what only a person can say."),
     "dlq": ("accordance.cli.dlq", "Look after the dead letters."),

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accordance.domain.lifecycle import State
+from accordance.domain.records import TaskRecord
 from accordance.engine.durable import Attempt, Durable, Run
 from accordance.engine.home import Home
 from accordance.engine.inputs import look_at_inputs
-from accordance.engine.working import Nothing, Taken, take_in
+from accordance.engine.working import Nothing, take_in
 from accordance.store.failures import translated
 from accordance.store.opening import now, open_ledger
 from accordance.store.sql import SqlTransaction, within
 
 _LOOK_SECONDS: Final = 0.5  # how often somebody else's doings are looked for
 _LEASE_SECONDS: Final = 24 * 3600  # the engine takes over what is left behind, long before
-Queue = Callable[[Taken], str]
+Queue = Callable[[TaskRecord], str | None]
 
 
 @dataclass
@@ -74,11 +75,18 @@ class Runner:
         engine = self.durable.engine
         with translated(engine), engine.begin() as connection, within(connection, now()) as tx:
             free = room - _in_work(tx, plan_id, room)
-            for _ in range(free):
-                taken = take_in(tx, plan_id, files, self.executor_id, _LEASE_SECONDS)
+            elsewhere: set[str] = set()  # what somebody asks for with `task next`
+            while free:
+                task = tx.next_turn(plan_id, (), elsewhere)
+                queue = self.queue_of(task) if task else None
+                if task is not None and queue is None:
+                    elsewhere.add(task.task_id)
+                    continue
+                taken = take_in(tx, plan_id, files, self.executor_id, _LEASE_SECONDS, without=elsewhere)
                 if isinstance(taken, Nothing):
-                    return taken
-                self.durable.enqueue(connection, self.queue_of(taken), taken)
+                    return Nothing.BUSY if elsewhere else taken
+                self.durable.enqueue(connection, self.queue_of(taken.task) or "", taken)
+                free -= 1
         return None
 
 

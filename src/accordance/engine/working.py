@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Literal
@@ -62,7 +62,7 @@ def take_next(
     """Take up the next task of a plan, or of the oldest plan that has one."""
     if plan_id is not None:
         with ledger.write() as tx:
-            return take_in(tx, plan_id, files, holder, seconds, kinds)
+            return take_in(tx, plan_id, files, holder, seconds, kinds=kinds)
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, _at_rest(tx, plan)) for plan in reversed(tx.plans())]
     nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
@@ -70,7 +70,7 @@ def take_next(
         found: Taken | Nothing | None = rests
         if found is None:
             with ledger.write() as tx:
-                found = take_in(tx, name, files, holder, seconds, kinds)
+                found = take_in(tx, name, files, holder, seconds, kinds=kinds)
         if isinstance(found, Taken):
             return found
         nothing = found if nothing is Nothing.FINISHED else nothing
@@ -90,9 +90,11 @@ def take_in(
     files: list[InputFile],
     holder: str,
     seconds: int,
+    *,
     kinds: tuple[str, ...] = (),
+    without: Collection[str] = (),
 ) -> Taken | Nothing:
-    """Take up the next task of one plan, in a transaction of the caller's."""
+    """Take up the next task of one plan, in a transaction of the caller's; none of those `without` which it must be."""
     plan = tx.lock(plan_id)
     if rests := _at_rest(tx, plan):
         return rests
@@ -102,7 +104,7 @@ def take_in(
         tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": reason})
         tx.ask(plan_id, None, Ask(kind=Asked.PLAN, text=f"A fuse has blown: {reason}"))
         return Nothing.HELD
-    task = tx.next_turn(plan_id, kinds)
+    task = tx.next_turn(plan_id, kinds, without)
     if task is None:
         in_work = next(tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK), None)
         return Nothing.BUSY if in_work else Nothing.WAITING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -272,9 +272,14 @@ class SqlTransaction(Transaction):
         self._unwritten.tasks.setdefault(task_id, task)
         self._seen.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
-    def next_turn(self, plan_id: str, kinds: tuple[str, ...]) -> TaskRecord | None:
+    def next_turn(
+        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = ()
+    ) -> TaskRecord | None:
         self.flush()
-        found = self._ask(statements.next_turn(kinds), plan_id)
+        query = statements.next_turn(kinds)
+        if without:
+            query = query.where(TASK_NODES.c.task_id.not_in(list(without)))
+        found = self._ask(query, plan_id)
         return self.task(found[0]) if found else None
 
     def expired(self, plan_id: str) -> list[str]:

@@ -194,14 +194,15 @@ def _bubblewrap(room: Room, limits: Limits) -> list[str]:
         made += ["--perms", "1777", "--size", str(limits.scratch_bytes), "--tmpfs", scratch]
     for place in SYSTEM:
         made += ["--ro-bind-try", place, place]
+    for place in _own_places(room):
+        if not _below(place, SYSTEM):
+            made += _bound("--ro-bind-try", place)
+    # last, so that a folder that may be read never hides one in it that may be written
     made += _bound("--bind", os.fspath(room.folder))
     if room.tree is not None:
         made += _bound("--bind", os.fspath(room.tree))
     if room.appears_at is not None:
         made += _bound("--bind", os.fspath(room.work), os.fspath(room.appears_at))
-    for place in _own_places(room):
-        if not _below(place, SYSTEM):
-            made += _bound("--ro-bind-try", place)
     return [*made, "--remount-ro", "/dev", "--remount-ro", "/", "--"]
 
 

@@ -1,0 +1,109 @@
+"""`accordance run`: carry a plan out."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
+from accordance.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from accordance.engine.durable import Attempt
+
+
+@click.command(name="run")
+@click.argument("plan", required=False)
+@click.option("--executor", help="Give everything to this executor, whatever the routes say.")
+@click.option("--model", help="With --executor: the model.")
+@click.option(
+    "--resume", is_flag=True, help="Let a held plan go on first; what was begun is gone on with anyway."
+)
+@ledger_options
+@json_option
+def command(
+    where: Where, plan: str | None, executor: str | None, model: str | None, resume: bool, as_json: bool
+) -> int:
+    """Carry a plan out: executors do the tasks, every message is judged, until nothing moves without a person.
+
+    A run that was killed is gone on with by the next one; nothing that was paid for and kept is paid for again. Exit code
+    0: done; 1: something is in the dead letters; 3: a person is asked.
+    """
+    from accordance.api import registry
+    from accordance.cli.watching import print_status, status_of
+    from accordance.domain.routing import routing_of
+    from accordance.engine.executing import Executing
+    from accordance.engine.running import Runner
+    from accordance.engine.workers import only_one
+    from accordance.engine.working import resume as let_go_on
+    from accordance.executors.prompt_files import PromptFiles
+
+    with at_desk(where) as desk, contextlib.ExitStack() as held:
+        place = ledger_place(desk.home, where)
+        if "://" not in str(place):
+            held.enter_context(only_one(Path(place)))
+        with desk.ledger.read() as tx:
+            record = find_plan(tx, plan)
+        if resume and record.state == "HELD":
+            let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
+        routing = routing_of(
+            desk.home.settings(), contracts=[name for one in registry for name in one.names], prompts=PromptFiles(desk.home.root).names()
+        )
+        if executor:
+            routing = routing.everything_to(executor, model)
+        executing = Executing(desk.ledger, desk.home, routing)
+        heard = (lambda *_: None) if as_json else _tell
+        runner = Runner(
+            str(place),
+            desk.home,
+            executing.run,
+            executing.queue_of,
+            executing.queues(),
+            record.plan_id,
+            heard=heard,
+        )
+        with _stoppable(executing.stop.set):
+            rests = runner.until_it_rests()
+        with desk.ledger.read() as tx:
+            status = status_of(tx, tx.plan(record.plan_id))
+    if as_json:
+        say({**status.to_json(), "rests": rests.name})
+    else:
+        print_status(status)
+        click.echo(rests.value)
+    return status.exit_code
+
+
+@contextlib.contextmanager
+def _stoppable(stop: Any) -> Iterator[None]:
+    """The first Ctrl-C lets what runs end or be handed back; a second one does not wait."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def ask(*_: object) -> None:
+        click.echo("stopping: what runs is ended or handed back (again to leave at once)", err=True)
+        stop()
+        signal.signal(signal.SIGINT, before)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(Exit.USAGE)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _tell(one: Attempt, answer: Mapping[str, Any]) -> None:
+    """One line for each attempt that has ended."""
+    decided = answer.get("outcome") or answer.get("status")
+    reason = answer.get("reason_code", "")
+    click.echo(
+        f"{one.task_id}  {one.kind} {one.number}  {decided}  {reason}  {answer.get('state', '')}".rstrip()
+    )
