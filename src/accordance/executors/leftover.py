@@ -16,8 +16,11 @@ def read_left(folder: Path, name: str, most: int) -> bytes | None:
         descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(most) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        return file.read(most)
 
 
 def tail(folder: Path, name: str, most: int = 2000) -> str:
