@@ -6,7 +6,7 @@ SOURCES := src tests bench fuzz tools
 PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/gates/*
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check unit conformance docs agents fuzz bench requirements clean
+.PHONY: help setup run test check isolation unit conformance docs agents fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,11 +24,17 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 run: setup ## check the example messages
 	@$(BIN)/accordance check examples/messages/*.json || test $$? -eq 1
 
-test: setup check ## every check and every test
+test: setup isolation check ## every check and every test
 	@$(BIN)/coverage erase
 	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report= tests
 	@$(BIN)/coverage report --include='$(PURE)' --fail-under=100
 	@$(BIN)/coverage report --fail-under=95 --format=total | sed 's/^/whole package covered: /;s/$$/ %/'
+
+isolation: # tests run agents' code: with bubblewrap it is kept apart best; root on a Debian system gets it, others are told
+	@command -v bwrap > /dev/null || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null || \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -q bubblewrap > /dev/null 2>&1 || \
+	  { apt-get update -q > /dev/null 2>&1 && DEBIAN_FRONTEND=noninteractive apt-get install -y -q bubblewrap > /dev/null 2>&1; } || true
+	@command -v bwrap > /dev/null || echo "bubblewrap is not installed: tests that need it are skipped, by name"
 
 check: setup ## format, lint, types, layers
 	$(BIN)/ruff format --check --quiet $(SOURCES)
@@ -64,6 +70,7 @@ bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
 	$(VENV)-bench/bin/python bench/contracts.py
 	$(VENV)-bench/bin/python bench/startup.py
 	$(VENV)-bench/bin/python bench/progress.py
+	$(VENV)-bench/bin/python bench/gateway.py
 
 $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 	@test -x $(VENV)-bench/bin/python || $(PYTHON) -m venv $(VENV)-bench

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from accordance.contracts.stream import StreamGuard
     from accordance.contracts.tolerant import read_tolerant
     from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Repair, Violation
+    from accordance.engine.judgement import Judgement
+    from accordance.engine.judging import judge
     from accordance.errors import AccordanceError
 
 _HOME = {
@@ -50,6 +52,8 @@ _HOME = {
     "accordance.contracts.stream": ("StreamGuard",),
     "accordance.contracts.tolerant": ("read_tolerant",),
     "accordance.contracts.violation": ("Accepted", "Fix", "Notice", "Rejected", "Repair", "Violation"),
+    "accordance.engine.judgement": ("Judgement",),
+    "accordance.engine.judging": ("judge",),
     "accordance.errors": ("AccordanceError",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
@@ -60,6 +64,7 @@ __all__ = [
     "Context",
     "Contract",
     "Fix",
+    "Judgement",
     "Limits",
     "Notice",
     "Pins",
@@ -81,6 +86,7 @@ __all__ = [
     "dump_json",
     "explain",
     "feedback",
+    "judge",
     "read",
     "read_tolerant",
     "registry",

@@ -11,6 +11,7 @@ import pytest
 from accordance import __version__, registry
 from accordance.cli.main import COMMANDS, app
 from accordance.contracts.codes import CODES
+from accordance.domain.fail_codes import FAIL_CODES
 from tests.acceptance.cli import accordance
 
 
@@ -117,8 +118,19 @@ def test_explain() -> None:
     assert page.out.startswith("cycle (violation): Cycle\n")
     assert "Way out:" in page.out
     assert "(warning)" in accordance("explain", "sum_differs").out
-    assert len(accordance("explain").out.splitlines()) == len(CODES)
-    assert len(accordance("explain", "--json").json) == len(CODES)
+    every = len(CODES) + len(FAIL_CODES)
+    assert len(accordance("explain").out.splitlines()) == every
+    assert len(accordance("explain", "--json").json) == every
+
+
+def test_explain_knows_fail_codes() -> None:
+    """However they are written; a name that is both is the warning when small, the fail code when large."""
+    page = accordance("explain", "evidence_missing").out
+    assert page.startswith("ARTIFACT_MISSING (fail code, medium, a matter of the agent): ")
+    assert accordance("explain", "CI_SKIPPED", "--json").json[0]["kind"] == "fail"
+    assert accordance("explain", "ci_skipped", "--json").json[0]["kind"] == "warning"
+    unknown = accordance("explain", "SCOPE_CONFLIKT")
+    assert (unknown.code, "did you mean SCOPE_CONFLICT" in unknown.err) == (5, True)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,7 +1,7 @@
 """A stage for hostile agents: a small real repository, a task, an honest agent's work, and a place outside to watch.
 
-Each case in `cases.py` spoils the honest work in one way. The stage then hands in, lets accordance collect the facts and asks
-the gates. Everything is real: git, processes, files.
+Each case in `cases.py` spoils the honest work in one way. The stage then hands in and lets accordance judge. Everything is
+real: git, processes, files.
 """
 
 from __future__ import annotations
@@ -14,19 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from accordance import Accepted, check
-from accordance.contracts.catalogue.submit import SUBMIT
-from accordance.contracts.catalogue.task import TASK
-from accordance.domain.case import Case, claim_context, scope_of
-from accordance.domain.escalation import Standing
-from accordance.domain.facts import ArtifactName, IsolationLevel, Snapshot
-from accordance.domain.judging import History, judge
-from accordance.domain.roles import ROLES
-from accordance.domain.verdict import Verdict
-from accordance.gates.running import run_gates
+from accordance import Judgement
+from accordance.domain.facts import Snapshot
+from accordance.engine.asking import read_task
+from accordance.engine.gateway import Gateway
+from accordance.engine.judging import Ground, How, judge_on
 from accordance.workspace.clone import Workspace, clone
-from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
-from accordance.workspace.evidence import Said, evidence_folder
+from accordance.workspace.collecting import base_snapshot
+from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.isolation import Limits
 from accordance.workspace.snapshot import StatCache, take_snapshot
 from tests.unit.cases import TASK_ID, a_submit
@@ -130,6 +125,10 @@ class Stage:
         """The agent's clone, and what it looks like before."""
         self.workspace = clone(self.place / "repository", self.place / "attempt")
         self.before = base_snapshot(self.workspace, self.cache)
+        self.ask()
+
+    def ask(self) -> None:
+        """The task, and what an honest agent says of it."""
         self.task = {
             "task_id": TASK_ID,
             "goal": "Make last() return the last item.",
@@ -186,32 +185,28 @@ class Stage:
         head = "diff --git a/src/app.py b/src/app.py\n--- a/src/app.py\n+++ b/src/app.py\n@@ -1,2 +1,2 @@\n"
         return f"{head} {old[0]}\n-{old[1]}\n+{new[1]}\n".encode()
 
-    def collected(self, level: IsolationLevel | None = None, limits: Limits = LIMITS) -> Collected:
-        """The facts, as accordance finds them."""
-        places = {name: str(self.submit["artifacts"][name]) for name in ArtifactName}
-        said = Said(FOLDER, places, tuple(self.task["allowedTests"]))
-        setting = Setting(limits=limits, cache=self.cache, isolation=level.value if level else "auto")
-        return collect(self.workspace, self.before, self.place / "scratch", said, setting)
-
-    def case(self, collected: Collected) -> Case:
-        """Everything the gates need."""
-        accepted = check(json.dumps(self.task), TASK)
-        assert isinstance(accepted, Accepted), accepted
-        task = accepted.value
-        submission = check(json.dumps(self.submit), SUBMIT, claim_context(task))
-        role = ROLES[task.role]
-        return Case(
-            task=task,
-            role=role,
-            scope=scope_of(task, role),
-            submission=submission,
-            facts=collected.facts,
-            links=collected.links,
+    def judged(self) -> Judgement:
+        """The judgement of a first attempt; its bundle lies apart from the agent's tree."""
+        ground = Ground(
+            workspace=self.workspace, before=self.before, private=self.place / "private", cache=self.cache
         )
+        how = How(gateway=Gateway(limits=LIMITS), bundles=self.place / "kept")
+        return judge_on(ground, read_task(self.task), json.dumps(self.submit).encode(), how)
 
-    def judged(self, collected: Collected) -> Verdict:
-        """The verdict of a first attempt out of two."""
-        return judge(run_gates(self.case(collected)), History(Standing(max_attempts=2)))
+    def left_running(self) -> list[str]:
+        """Processes that work in the stage or speak of it."""
+        found = []
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                here = (
+                    os.fspath((place / "cwd").readlink()),
+                    (place / "cmdline").read_text("utf-8", "replace"),
+                )
+            except OSError:
+                continue
+            if any(os.fspath(self.place) in one for one in here):
+                found.append(here[1])
+        return found
 
     def untouched(self) -> Mapping[str, Snapshot]:
         """What must be the same before and after: the user's repository and the place outside."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.domain.verdict import Outcome
+from accordance.engine.rejudging import rejudge
 from tests.hostile.cases import TREE, HostileCase
 from tests.hostile.stage import Stage
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.parametrize("cheat", TREE, ids=str)
 def test_the_cheat_is_seen(cheat: HostileCase, tmp_path: Path) -> None:
-    """The facts show what was done, the right code leads, the user's places are as they were."""
+    """The facts show it, the right code leads, the bundle says the same again, the user's places are as they were."""
     stage = Stage(tmp_path)
     stage.build()
     cheat.build(stage)
@@ -27,12 +27,17 @@ def test_the_cheat_is_seen(cheat: HostileCase, tmp_path: Path) -> None:
         stage.work_honestly()
     cheat.act(stage)
     stage.hand_in()
-    collected = stage.collected()
-    verdict = stage.judged(collected)
-    assert cheat.look(collected.facts), collected.facts
-    assert verdict.reason_code == cheat.code, verdict.messages
-    assert (verdict.outcome is Outcome.DONE) == (cheat.code is None)
+    judgement = stage.judged()
+    assert cheat.look(judgement.facts), judgement.facts
+    assert judgement.verdict.reason_code == cheat.code, judgement.verdict.messages
+    assert bool(judgement) == (cheat.code is None)
     assert stage.untouched() == before
+    assert not stage.left_running()
+    assert judgement.bundle is not None
+    again = rejudge(judgement.bundle)
+    assert again.holds, again.faults
+    assert again.judgement is not None
+    assert again.judgement.verdict == judgement.verdict
 
 
 def test_the_table_is_large_and_names_each_case_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, assert_type
 
 from pydantic import BaseModel
@@ -9,12 +10,14 @@ from pydantic import BaseModel
 from accordance import (
     Accepted,
     Contract,
+    Judgement,
     Rejected,
     StreamGuard,
     Violation,
     apply_fixes,
     check,
     feedback,
+    judge,
     read_tolerant,
 )
 from accordance.contracts.catalogue.action import ACTION, Action
@@ -48,3 +51,10 @@ assert_type(by_model, Accepted[Greeting] | Rejected)
 guard = StreamGuard(ACTION)
 if doom := guard.feed("{"):
     assert_type(doom, Violation)
+
+judgement = judge(Path("task.json"), {"schema_version": "scc.submit.v1"}, repo="checkout", base="main")
+assert_type(judgement, Judgement)
+if not judgement:
+    assert_type(judgement.verdict.reason, str)
+    assert_type(judgement.verdict.reason_code, str | None)
+    assert_type(judgement.retry.tell if judgement.retry else None, str | None)

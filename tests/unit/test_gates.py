@@ -178,12 +178,12 @@ def test_caches_and_harmless_directories_are_nobodys_business() -> None:
         ),
         pytest.param(
             a_case(submit=a_submit(status="FAILED", exit_code=1, summary="no disk")),
-            [(Gate.STATUS, "EXECUTOR_ERROR", "the agent says that it failed (EXECUTOR_ERROR): no disk")],
+            [(Gate.STATUS, "EXECUTOR_ERROR", "the submission says that it failed (EXECUTOR_ERROR): no disk")],
             id="failed without a reason",
         ),
         pytest.param(
             a_case(submit=a_submit(status="FAILED", exit_code=1, reason_code="merge_conflict")),
-            [(Gate.STATUS, "MERGE_CONFLICT", "the agent says that it failed (MERGE_CONFLICT)")],
+            [(Gate.STATUS, "MERGE_CONFLICT", "the submission says that it failed (MERGE_CONFLICT)")],
             id="failed with a reason",
         ),
         pytest.param(
@@ -235,7 +235,7 @@ def ran(**run: Any) -> Case:
         pytest.param(
             a_case(submit=a_submit(tests={"commands": [], "passed": False, "summary": ""})),
             "CI_FAILED",
-            "the agent says that tests fail",
+            "the submission says that tests fail",
             id="the agent itself says so",
         ),
         pytest.param(a_case(task=a_task(allowedTests=[])), "CI_SKIPPED", "no test command", id="no test"),

@@ -26,6 +26,7 @@ class Finding(NamedTuple):
     name: str
     ok: bool
     found: str
+    needed: bool = True  # whether something is broken if it is not there
 
 
 @click.command(name="doctor")
@@ -33,13 +34,14 @@ class Finding(NamedTuple):
 @json_option
 def command(where: Where, as_json: bool) -> int:
     """Look at this machine and this ledger. Exit code 1 if something is missing or broken."""
-    found = [*_machine(), *_ledger(where)]
+    found = [*_machine(), *_isolation(), *_ledger(where)]
     if as_json:
         say([one._asdict() for one in found])
     else:
         for one in found:
-            click.echo(f"{'✓' if one.ok else '✗'} {one.name:<12} {one.found}")
-    return Exit.OK if all(one.ok for one in found) else Exit.REJECTED
+            mark = "✓" if one.ok else "✗" if one.needed else "–"
+            click.echo(f"{mark} {one.name:<12} {one.found}")
+    return Exit.OK if all(one.ok or not one.needed for one in found) else Exit.REJECTED
 
 
 def _machine() -> Iterator[Finding]:
@@ -55,6 +57,19 @@ def _machine() -> Iterator[Finding]:
     yield Finding(
         "git", bool(version), version.strip() or "missing; install it to judge changes of a repository"
     )
+
+
+def _isolation() -> Iterator[Finding]:
+    """What test commands can be kept apart with; tried, not looked up."""
+    from accordance.workspace.probing import probe
+
+    tried = probe()
+    best = tried.best
+    text = f"test commands are kept apart by {best}" if best else "test commands cannot be kept apart here"
+    yield Finding("isolation", best is not None, text)
+    for one in tried.levels:
+        remedy = f"; {one.remedy}" if one.remedy else ""
+        yield Finding(f"  {one.level}", one.works, f"{one.detail}{remedy}", needed=False)
 
 
 def _ledger(where: Where) -> Iterator[Finding]:

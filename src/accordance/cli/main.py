@@ -24,6 +24,8 @@ from accordance.errors import (
 
 COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
+    "judge": ("accordance.cli.judge", "Find out what an agent really did, and judge it."),
+    "pins": ("accordance.cli.pins", "Ask which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "plan": ("accordance.cli.plan", "Import, review, watch, draw and export plans."),
     "run": ("accordance.cli.run", "Carry a plan out."),
@@ -31,11 +33,11 @@ COMMANDS = {
     "inbox": ("accordance.cli.inbox", "See and answer what only a person can say."),
     "dlq": ("accordance.cli.dlq", "Look after the dead letters."),
     "events": ("accordance.cli.events", "Show what happened."),
-    "verify": ("accordance.cli.verify", "Recompute the ledger: chain, states, verdicts."),
+    "verify": ("accordance.cli.verify", "Recompute what was decided: a ledger's or a bundle's."),
     "mcp": ("accordance.cli.mcp", "Serve tasks to an agent over MCP, on standard input and output."),
     "doctor": ("accordance.cli.doctor", "Say what this machine and this ledger can do."),
     "schema": ("accordance.cli.schema", "Print a contract's schema, for people or for a provider."),
-    "explain": ("accordance.cli.explain", "Explain a violation or warning code."),
+    "explain": ("accordance.cli.explain", "Explain a violation, warning or fail code."),
     "completion": ("accordance.cli.completion", "Print the completion script for a shell."),
 }
 

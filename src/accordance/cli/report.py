@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from accordance._version import __version__
+from accordance.cli.annotations import github_annotation, sarif_document
 from accordance.cli.checked import Checked
 from accordance.contracts.codes import CODES
 from accordance.contracts.serialising import dump
@@ -59,22 +59,13 @@ def as_github(results: Iterable[Checked]) -> bool:
         for finding in _findings(checked):
             place = checked.places[finding.path]
             kind = "error" if isinstance(finding, Violation) else "warning"
-            where = f"file={_property(checked.file)},line={place.line},col={place.column}"
-            title = _property(f"accordance {finding.code}")
-            click.echo(f"::{kind} {where},title={title}::{_data(str(finding))}")
+            where = {"file": checked.file, "line": place.line, "col": place.column}
+            click.echo(github_annotation(kind, f"accordance {finding.code}", str(finding), where))
     return accepted
 
 
 def _findings(checked: Checked) -> Iterator[Violation | Notice]:
     yield from checked.result.violations if isinstance(checked.result, Rejected) else checked.result.warnings
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def as_sarif(results: Iterable[Checked]) -> bool:
@@ -84,13 +75,7 @@ def as_sarif(results: Iterable[Checked]) -> bool:
         accepted = accepted and bool(checked.result)
         found += [_sarif_result(checked, finding) for finding in _findings(checked)]
     used = dict.fromkeys(result["ruleId"] for result in found)
-    rules = [_sarif_rule(code) for code in used]
-    driver = {"name": "accordance", "version": __version__, "rules": rules}
-    schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    runs = [{"tool": {"driver": driver}, "results": found, "columnKind": "unicodeCodePoints"}]
-    click.echo(
-        json.dumps({"$schema": schema, "version": "2.1.0", "runs": runs}, indent=2, ensure_ascii=False)
-    )
+    click.echo(sarif_document([_sarif_rule(code) for code in used], found))
     return accepted
 
 

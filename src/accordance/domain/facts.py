@@ -60,6 +60,12 @@ class Snapshot:
     nested: tuple[str, ...] = ()  # repositories and submodules below the root
     incomplete: str = ""  # why the walk stopped early; empty when it did not
 
+    @property
+    def links(self) -> dict[str, str]:
+        """Where each link leads, by its path."""
+        found = self.entries.values()
+        return {entry.path: entry.target for entry in found if entry.kind is EntryKind.SYMLINK}
+
 
 class ChangeKind(StrEnum):
     """What happened to a path."""

@@ -1,12 +1,14 @@
 """The terms of a verdict: what it rests on beside task, submission and facts. Written down with them, it can be recomputed.
 
 terms = terms_from(json)
-verdict_on(case_under(terms, task, submission, facts), terms.history)
+verdict_on(case_under(terms, task, submission, facts, links), terms.history)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -46,6 +48,7 @@ class _Written:
 
 
 _WRITTEN: Final = TypeAdapter(_Written)
+_NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def terms_to_json(terms: Terms) -> bytes:
@@ -77,7 +80,13 @@ def terms_from(raw: bytes | str) -> Terms:
     )
 
 
-def case_under(terms: Terms, task: TaskInput, submission: Submission, facts: AttemptFacts) -> Case:
+def case_under(
+    terms: Terms,
+    task: TaskInput,
+    submission: Submission,
+    facts: AttemptFacts,
+    links: Mapping[str, str] = _NO_LINKS,
+) -> Case:
     """The case as it stands under these terms."""
     return Case(
         task=task,
@@ -88,4 +97,5 @@ def case_under(terms: Terms, task: TaskInput, submission: Submission, facts: Att
         usage=terms.usage,
         budget=terms.budget,
         breaches=terms.breaches,
+        links=links,
     )

@@ -26,5 +26,6 @@ def status(case: Case) -> Result:
     code = normal_reason(claim.reason_code) or "EXECUTOR_ERROR"
     why = f": {claim.summary}" if claim.summary else ""
     return Result(
-        Gate.STATUS, (Finding(Gate.STATUS, code, f"the agent says that it failed ({code}){why}", (code,)),)
+        Gate.STATUS,
+        (Finding(Gate.STATUS, code, f"the submission says that it failed ({code}){why}", (code,)),),
     )

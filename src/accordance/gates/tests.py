@@ -68,9 +68,10 @@ def _boast(case: Case) -> str:
 
 
 def _said_to_fail(case: Case) -> Iterator[Finding]:
-    """An agent that says its tests fail is believed."""
-    if case.claim and not case.claim.tests.passed:
-        yield _finding("CI_FAILED", "the agent says that tests fail", "tests.passed")
+    """A submission that says its tests fail is believed; where our own run shows it, nothing is added."""
+    shown = any(not run.passed for run in case.facts.runs)
+    if case.claim and not case.claim.tests.passed and not shown:
+        yield _finding("CI_FAILED", "the submission says that tests fail", "tests.passed")
 
 
 def _finding(code: str, message: str, *about: str) -> Finding:

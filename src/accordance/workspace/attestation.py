@@ -48,6 +48,11 @@ def _crypto_signer() -> type[CryptoSigner]:
     return CryptoSigner
 
 
+def check_key(private: Path) -> None:
+    """Make sure that this key can sign. Raises WorkspaceError."""
+    _signer(private)
+
+
 def sign_bundle(folder: Path, private: Path, about: Mapping[str, str]) -> Path:
     """Sign the bundle's manifest and return the place of the attestation."""
     signer = _signer(private)

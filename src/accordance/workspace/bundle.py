@@ -4,9 +4,11 @@ artifacts/{task_id}/attempt-{n}/
   manifest.json     sha256 and size of every other file; written last
   task.json         the task as it was asked, submit.json the submission as it came: bytes untouched
   facts.json        what accordance found out; tree-before.json and tree-after.json what it was made from
+  terms.json        by which role, in which budget, after which history it was judged
   patch.diff        the real change; gateway.log what accordance did; runs/ the output of every test
-  agent/            the agent's own report, log, patch and evidence
-  verdict.json      the verdict; attestation.json, where asked for, a signature over the manifest
+  agent/            the agent's own report, log, patch and evidence, or what accordance made in their place
+  verdict.json      the verdict (scc.verdict.v1), outcome.json the same as scc.outcome.v1, judgement.json all that was found
+  attestation.json  where asked for, a signature over the manifest
 """
 
 from __future__ import annotations
@@ -24,15 +26,19 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from accordance.domain.facts import AttemptFacts, Snapshot
+from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot
 from accordance.workspace.collecting import Collected
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.evidence import evidence_folder
+from accordance.workspace.names import name_of
 
 MANIFEST: Final = "manifest.json"
 VERSION: Final = "accordance.bundle.v1"
 ATTESTATION: Final = "attestation.json"
-LARGEST_COPY: Final = 64 << 20  # larger files of the agent's evidence are named in the facts, not kept
+_ATTEMPT: Final = "attempt-"
+LARGEST_COPY: Final = (
+    64 << 20
+)  # of the agent's evidence in all; what does not fit is named in the tree, not kept
 
 _FACTS: Final = TypeAdapter(AttemptFacts)
 _TREE: Final = TypeAdapter(Snapshot)
@@ -72,11 +78,12 @@ class Papers:
     submit: bytes = b""
     log: str = ""
     more: Mapping[str, bytes] = field(default_factory=dict)
+    made: Mapping[str, bytes] | None = None  # the artifacts, where accordance made them and no agent did
 
 
 def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
     """Where the bundle of one attempt lies. Raises UnsafeName."""
-    return root / evidence_folder(task_id) / f"attempt-{attempt}"
+    return root / evidence_folder(task_id) / f"{_ATTEMPT}{attempt}"
 
 
 def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers) -> Path:
@@ -103,23 +110,34 @@ def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers)
     for log in collected.logs:
         if log.exists():
             shutil.copyfile(log, folder / "runs" / log.name)
-    _keep_agents_evidence(work / collected.facts.evidence.folder, folder / "agent")
+    if papers.made is None:
+        _keep_agents_evidence(work, collected, folder / "agent")
+    else:
+        _keep_made_evidence(papers.made, folder / "agent")
     return _write_manifest(folder)
 
 
-def _keep_agents_evidence(source: Path, target: Path) -> None:
-    """Ordinary files only; a link could lead anywhere, and a device never ends."""
+def _keep_agents_evidence(work: Path, collected: Collected, target: Path) -> None:
+    """The files the snapshot saw in the evidence folder: no links, nothing special, no earlier bundle, no end of bytes."""
     target.mkdir()
-    if source.is_symlink():
-        return
-    for directory, folders, files in os.walk(source):
-        inside = target / Path(directory).relative_to(source)
-        inside.mkdir(exist_ok=True)
-        folders[:] = [name for name in folders if not (Path(directory) / name).is_symlink()]
-        for name in files:
-            place = Path(directory) / name
-            if place.is_file() and not place.is_symlink() and place.stat().st_size <= LARGEST_COPY:
-                shutil.copyfile(place, inside / name)
+    folder, room = f"{collected.facts.evidence.folder}/", LARGEST_COPY
+    for path, entry in sorted(collected.after.entries.items()):
+        inside = path.removeprefix(folder)
+        first, below, _ = inside.partition("/")
+        is_bundle = bool(below) and first.startswith(_ATTEMPT)
+        if inside == path or entry.kind is not EntryKind.FILE or is_bundle or entry.size > room:
+            continue
+        room -= entry.size
+        place = target / name_of(inside)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(work / name_of(path), place, follow_symlinks=False)
+
+
+def _keep_made_evidence(made: Mapping[str, bytes], target: Path) -> None:
+    for path, content in made.items():
+        place = target / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
 
 
 def _write_manifest(folder: Path) -> Path:

@@ -9,16 +9,19 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from accordance.workspace.errors import WorkspaceError
+from accordance.workspace.errors import UnknownBase, WorkspaceError
 from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, resolve
 
 BRANCH: Final = "attempt"
-_IDENTITY: Final = (("user.name", "agent"), ("user.email", "agent@localhost"), ("gc.auto", "0"))
+_SETTINGS: Final = (
+    "[user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n"  # so nobody need write any
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,12 @@ def clone(repository: Path, attempt: Path, *, base: str = "HEAD") -> Workspace:
 
 
 def adopt(repository: Path, private: Path, *, base: str) -> Workspace:
-    """Work that was done in `repository` itself, to be judged against `base`; ours goes to the new folder `private`."""
+    """Work that was done in `repository` itself, to be judged against `base`; ours goes to the new folder `private`.
+
+    Without git, `base` is an earlier copy of the directory. Raises UnknownBase, GitFailed, WorkspaceError.
+    """
     if git_directory(repository) is None:
-        raise WorkspaceError(
-            f"{repository} is no git repository: without an earlier copy there is nothing to compare"
-        )
+        return _beside(repository, private, Path(base))
     commit = resolve(repository, base)
     _new_folder(private)
     _full_clone(repository, private / "base", commit)
@@ -56,12 +60,27 @@ def adopt(repository: Path, private: Path, *, base: str) -> Workspace:
     )
 
 
+def _beside(directory: Path, private: Path, earlier: Path) -> Workspace:
+    """A directory without git and an earlier copy of it."""
+    if not directory.is_dir():
+        raise WorkspaceError(f"{directory} is no directory")
+    if not earlier.is_dir():
+        raise UnknownBase(
+            f"{directory} is no git repository: without an earlier copy there is nothing to compare, and {earlier} is none"
+        )
+    inside = earlier.resolve(), directory.resolve()
+    if inside[0].is_relative_to(inside[1]) or inside[1].is_relative_to(inside[0]):
+        raise UnknownBase(f"{earlier} is no earlier copy of {directory}: one lies in the other")
+    _new_folder(private)
+    return Workspace(directory, _empty_git(private / "base.git"), "", earlier)
+
+
 def _full_clone(repository: Path, work: Path, commit: str) -> None:
     """The commit with its history, checked out; submodules too, where the repository has them at hand."""
     _fetch(repository, work / ".git", commit, bare=False)
     git = Git(work / ".git", work)
-    for key, value in _IDENTITY:
-        git("config", key, value)
+    with (work / ".git/config").open("a", encoding="utf-8") as config:
+        config.write(_SETTINGS)
     git("checkout", "--quiet", "--force", "-B", BRANCH, commit)
     for path, submodule_commit in _submodules(git, commit):
         source = repository / path
@@ -86,6 +105,12 @@ def _private_base(repository: Path, directory: Path, commit: str) -> Git:
 def copy_tree(source: Path, target: Path) -> None:
     """Copy files, links and modes; leave out what is neither. Links are copied as links, never followed."""
     shutil.copytree(source, target, symlinks=True, ignore=_special_files, ignore_dangling_symlinks=True)
+
+
+def discard(folder: Path) -> None:
+    """Delete a folder that others wrote to, however deep it is: shutil.rmtree would run out of stack."""
+    command = ("rm", "-rf", "--one-file-system", "--", os.fspath(folder))
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - a fixed program, one path
 
 
 def _special_files(directory: str, names: list[str]) -> set[str]:
@@ -126,7 +151,12 @@ def _copied(directory: Path, attempt: Path) -> Workspace:
     _new_folder(attempt)
     copy_tree(directory, attempt / "base")
     copy_tree(directory, attempt / "work")
-    (attempt / "base.git").mkdir()
-    git = Git(attempt / "base.git")
+    return Workspace(attempt / "work", _empty_git(attempt / "base.git"), "", attempt / "base")
+
+
+def _empty_git(directory: Path) -> Git:
+    """A git directory for making patches of what has none."""
+    directory.mkdir()
+    git = Git(directory)
     git("init", "--quiet", "--bare", "--template=")
-    return Workspace(attempt / "work", git, "", attempt / "base")
+    return git

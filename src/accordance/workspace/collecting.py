@@ -5,11 +5,11 @@ Call it when the agent's processes are gone: first the tree is read, then the te
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot
+from accordance.domain.facts import AttemptFacts, Snapshot
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import IsolationUnavailable
@@ -35,6 +35,7 @@ class Setting:
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: Reach = field(default_factory=Reach)
     cache: StatCache | None = None
+    tell: Callable[[str], object] = str  # is told what is being done
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,7 @@ class Collected:
     @property
     def links(self) -> dict[str, str]:
         """The links that stood in the base, by path: a changed path may run through one."""
-        entries = self.before.entries.values()
-        return {entry.path: entry.target for entry in entries if entry.kind is EntryKind.SYMLINK}
+        return self.before.links
 
 
 def base_snapshot(workspace: Workspace, cache: StatCache | None = None) -> Snapshot:
@@ -67,17 +67,19 @@ def collect(
     Side effects: writes below `scratch` and, for the patch, in the workspace's private git directory; runs the tests.
     """
     setting = setting or Setting()
+    setting.tell("reading the tree")
     after = take_snapshot(workspace.work, cache=setting.cache, reach=setting.reach)
     began_here = workspace.pristine is None or not workspace.commit
     changes = difference(
         before, after, evidence=said.folder, ignored=BaseRules(workspace), internals_known=began_here
     )
+    setting.tell("looking at the change and the evidence")
     patch = readable_patch(workspace, changes)
     facts = AttemptFacts(
         workspace.commit,
         changes,
         steering=steering_files(changes),
-        evidence=look_at_evidence(workspace, said, changes, patch),
+        evidence=look_at_evidence(workspace, said, after, changes, patch),
     )
     collected = Collected(facts, before, after, patch)
     return _tested(workspace, collected, scratch, said, setting) if said.tests else collected
@@ -93,8 +95,11 @@ def _tested(
     except IsolationUnavailable as error:
         return replace(collected, facts=replace(facts, isolation_missing=str(error)))
     room = Room(scratch / "room", setting.appears_at, setting.readable, setting.environment)
+    setting.tell(f"copying the tree for tests, isolated by {level}")
     judged = without(collected.after, said.folder)
     lay_out(workspace, judged, facts.changes, room.work, carry=setting.carry)
-    done = run_tests(said.tests, room, scratch / "runs", level=level, limits=setting.limits)
+    done = run_tests(
+        said.tests, room, scratch / "runs", level=level, limits=setting.limits, tell=setting.tell
+    )
     facts = replace(facts, runs=done.runs, tests_changed=done.changed, isolation=level)
     return replace(collected, facts=facts, logs=done.logs)

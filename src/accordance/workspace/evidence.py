@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -15,17 +15,20 @@ from accordance.domain.facts import (
     ArtifactFact,
     ArtifactName,
     ChangeSet,
+    EntryKind,
     EvidenceFacts,
     PatchFacts,
     SelftestFacts,
+    Snapshot,
 )
 from accordance.workspace.clone import Workspace
-from accordance.workspace.names import folder_name, text_of
+from accordance.workspace.names import folder_name
 from accordance.workspace.patching import LARGEST_PATCH, ReadablePatch, compare_patch
 
 LARGEST_LOG: Final = 16 << 20
+_MOST_OTHERS: Final = 1_000  # named; the tree lists them all
 _EXIT_CODE: Final = re.compile(r"EXIT_CODE=(-?\d{1,9})\s*\Z")
-_USUAL: Final = {
+USUAL: Final = {
     ArtifactName.REPORT_MD: "report.md",
     ArtifactName.SELFTEST_LOG: "selftest.log",
     ArtifactName.PATCH_DIFF: "patch.diff",
@@ -51,11 +54,11 @@ class Said:
     def usually(cls, task_id: str, tests: Sequence[str] = ()) -> Said:
         """Where artifacts lie when no submission says so. Raises UnsafeName."""
         folder = evidence_folder(task_id)
-        return cls(folder, {name: f"{folder}/{place}" for name, place in _USUAL.items()}, tuple(tests))
+        return cls(folder, {name: f"{folder}/{place}" for name, place in USUAL.items()}, tuple(tests))
 
 
 def look_at_evidence(
-    workspace: Workspace, said: Said, changes: ChangeSet, real: ReadablePatch
+    workspace: Workspace, said: Said, after: Snapshot, changes: ChangeSet, real: ReadablePatch
 ) -> EvidenceFacts:
     """Look at every artifact. Nothing outside the evidence folder is opened."""
     artifacts = tuple(
@@ -67,7 +70,7 @@ def look_at_evidence(
         artifacts,
         _selftest(workspace.work, by_name[ArtifactName.SELFTEST_LOG], said.tests),
         _patch(workspace, by_name[ArtifactName.PATCH_DIFF], changes, real),
-        tuple(_others(workspace.work, said.folder, artifacts)),
+        tuple(islice(_others(said, after), _MOST_OTHERS)),
     )
 
 
@@ -140,12 +143,10 @@ def _content(work: Path, fact: ArtifactFact, most: int) -> bytes | None:
         return file.read(most)
 
 
-def _others(work: Path, folder: str, artifacts: Sequence[ArtifactFact]) -> Iterator[str]:
-    """Files of the folder that are none of the five."""
-    named = {normal_path(fact.path) for fact in artifacts}
-    for directory, _, files in os.walk(work / folder):
-        inside = Path(directory).relative_to(work)
-        for name in sorted(files):
-            path = text_of(os.fspath(inside / name))
-            if path not in named:
-                yield path
+def _others(said: Said, after: Snapshot) -> Iterator[str]:
+    """Entries of the folder that are none of the five, and no folders."""
+    named = {normal_path(place) for place in said.places.values()}
+    for path, entry in sorted(after.entries.items()):
+        is_other = entry.kind is not EntryKind.DIRECTORY and path not in named
+        if is_other and path.startswith(f"{said.folder}/"):
+            yield path

@@ -129,3 +129,14 @@ def resolve(repository: Path, revision: str) -> str:
         return Git(directory).text("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     except GitFailed:
         raise UnknownBase(f"{repository} has no commit {revision!r}") from None
+
+
+def show(repository: Path, base: str, path: str) -> bytes | None:
+    """A file as it is at the base, a commit or, without git, an earlier copy; None where there is none."""
+    directory = git_directory(repository)
+    try:
+        if directory is not None:
+            return Git(directory)("show", f"{base}:{path}")
+        return (Path(base) / path).read_bytes()
+    except (GitFailed, FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        return None

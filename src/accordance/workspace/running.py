@@ -53,7 +53,7 @@ def run(
         told = {
             "exit_code": _KILLED,
             "ending": Ending.SIGNALLED.value,
-            "note": "it ended the process that watched it",
+            "note": "the process that watched it was ended",
         }
     if level is IsolationLevel.BWRAP:
         told.pop("leftovers", None)  # the kernel ends them with their namespace; nobody counts them

@@ -11,8 +11,8 @@ import os
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,6 +24,7 @@ Identity: TypeAlias = tuple[tuple[int, ...], int, int]
 
 GIT_DIRECTORY: Final = ".git"
 RACY_NS: Final = 2_000_000_000  # a file younger than this when hashed is hashed again: clocks tick coarsely
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _ONCE: Final = 1 << 20  # files up to this size are read in one go
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -58,7 +59,7 @@ _VOLATILE: Final = frozenset(
         "index.lock",
     ]
 )
-_STEERING_OBJECTS: Final = ("objects/info/alternates", "objects/info/http-alternates")
+_STEERING_OBJECTS: Final = frozenset(("alternates", "http-alternates"))
 _GIT_MARKS: Final = frozenset(("HEAD", "objects", "refs"))
 
 
@@ -67,6 +68,9 @@ class Reach:
     """How far a walk goes before it says that it is incomplete."""
 
     entries: int = 1_000_000
+    path_length: int = (
+        1_024  # deeper is only who wants to break something: a copy elsewhere could not be made
+    )
     file_bytes: int = 4 << 30
     total_bytes: int = 64 << 30
 
@@ -79,23 +83,20 @@ class StatCache:
     younger than two seconds when it was hashed is not kept, since a later write could fall into the same tick.
     """
 
-    entries: dict[str, tuple[Identity, Entry]] = field(default_factory=dict)
+    folders: dict[str, dict[str, tuple[Identity, Entry]]] = field(
+        default_factory=dict
+    )  # by folder, then by name
 
-    def keep(self, place: str, identity: Identity, entry: Entry, now_ns: int) -> None:
-        """Remember an entry, unless its file is too young for its change time to prove anything."""
-        if max(identity[1:]) < now_ns - RACY_NS:
-            self.entries[place] = (identity, entry)
-        else:
-            self.entries.pop(place, None)
+    def of(self, directory: str) -> dict[str, tuple[Identity, Entry]]:
+        """What is known of one folder."""
+        return self.folders.setdefault(directory, {})
 
 
 def take_snapshot(root: Path, *, cache: StatCache | None = None, reach: Reach | None = None) -> Snapshot:
     """Walk the tree below `root` and describe every entry. Raises WorkspaceChanging."""
     walk = _Walk(cache if cache is not None else StatCache(), reach or Reach())
-    walk.tree(os.fspath(root), "")
-    entries = {entry.path: entry for entry in walk.found}
-    internals = {entry.path: entry for entry in walk.internals}
-    return Snapshot(entries, internals, tuple(sorted(walk.nested)), walk.incomplete)
+    walk.tree(os.fspath(root))
+    return Snapshot(walk.found, walk.internals, tuple(sorted(walk.nested)), walk.incomplete)
 
 
 class _TooMuch(Exception):  # ends the walk, not the program
@@ -103,124 +104,145 @@ class _TooMuch(Exception):  # ends the walk, not the program
 
 
 class _Walk:
-    """One walk through one tree."""
+    """One walk through one tree. Files are asked about relative to their open folder: half the work for the kernel."""
 
     def __init__(self, cache: StatCache, reach: Reach) -> None:
         self.cache = cache
         self.reach = reach
         self.now_ns = time.time_ns()
         self.bytes = 0
-        self.found: list[Entry] = []
-        self.internals: list[Entry] = []
+        self.found: dict[str, Entry] = {}
+        self.internals: dict[str, Entry] = {}
         self.nested: list[str] = []
         self.incomplete = ""
 
-    def tree(self, root: str, prefix: str) -> None:
-        """Everything below `root`, depth first by a list and not by recursion: trees can be deep."""
-        waiting = [(root, prefix)]
+    def tree(self, root: str) -> None:
+        """Everything below `root`, by a list and not by recursion: trees can be deep."""
+        waiting = [(root, "")]
         try:
             while waiting:
-                directory, prefix = waiting.pop()
-                waiting.extend(self._directory(directory, prefix))
+                waiting += self._directory(*waiting.pop())
         except _TooMuch as limit:
             self.incomplete = str(limit)
 
-    def _directory(self, directory: str, prefix: str) -> Iterator[tuple[str, str]]:
+    def _directory(self, directory: str, prefix: str) -> list[tuple[str, str]]:
         """Describe one directory's entries; hand back the directories below. The hot loop: known files come first."""
-        known, found = self.cache.entries, self.found
-        for item in self._list(directory, prefix, found):
-            if item.name == GIT_DIRECTORY:
-                self._git(item, prefix + GIT_DIRECTORY, prefix)
-                continue
-            place = item.path
-            try:
-                status = item.stat(follow_symlinks=False)
-            except OSError as error:
-                self._add(found, _unreadable(prefix + text_of(item.name), error))
-                continue
-            cached = known.get(place)
-            if cached is not None and cached[0] == _identity(status):
-                found.append(cached[1])
-                continue
-            path = prefix + text_of(item.name)
-            if stat.S_ISDIR(status.st_mode):
-                self._add(found, Entry(path, EntryKind.DIRECTORY, stat.S_IMODE(status.st_mode)))
-                yield place, f"{path}/"
-            else:
-                self._add(found, self._entry(place, path, status))
+        known, found, below = self.cache.of(directory), self.found, []
+        with self._opened(directory, prefix, found) as (folder, names):
+            for name in names:
+                if name == GIT_DIRECTORY:
+                    self._git(folder, directory, prefix)
+                    continue
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                cached = known.get(name)
+                if cached is not None and cached[0] == _identity(status):
+                    found[cached[1].path] = cached[1]
+                    continue
+                path = prefix + text_of(name)
+                if len(path) > self.reach.path_length:
+                    found[path] = self._too_long(path)
+                elif stat.S_ISDIR(status.st_mode):
+                    found[path] = Entry(path, EntryKind.DIRECTORY, stat.S_IMODE(status.st_mode))
+                    below.append((f"{directory}/{name}", f"{path}/"))
+                else:
+                    entry = found[path] = self._entry(folder, name, path, status)
+                    self._remember(known, name, status, entry)
+        return below
 
-    def _list(self, directory: str, prefix: str, into: list[Entry]) -> list[os.DirEntry[str]]:
+    @contextmanager
+    def _opened(self, directory: str, prefix: str, into: dict[str, Entry]) -> Iterator[tuple[int, list[str]]]:
+        """A folder and the names in it; none if it cannot be read, which is then a fact."""
         try:
-            with os.scandir(directory) as items:
-                return list(islice(items, self.reach.entries + 1))
+            folder = os.open(directory, _FOLDER)
         except OSError as error:
-            self._add(into, _unreadable(prefix.rstrip("/") or ".", error))
-            return []
+            path = prefix.rstrip("/") or "."
+            into[path] = _unreadable(path, error)
+            yield -1, []
+            return
+        try:
+            names = os.listdir(folder)  # noqa: PTH208 - a descriptor
+            if len(self.found) + len(self.internals) + len(names) > self.reach.entries:
+                raise _TooMuch(f"more than {self.reach.entries:,} entries")
+            yield folder, names
+        finally:
+            os.close(folder)
 
-    def _entry(self, place: str, path: str, status: os.stat_result) -> Entry:
+    def _remember(
+        self, known: dict[str, tuple[Identity, Entry]], name: str, status: os.stat_result, entry: Entry
+    ) -> None:
+        """Keep a file's entry, unless it is too young for its change time to prove anything."""
+        identity = _identity(status)
+        if entry.kind is EntryKind.FILE and max(identity[1:]) < self.now_ns - RACY_NS:
+            known[name] = (identity, entry)
+        else:
+            known.pop(name, None)
+
+    def _entry(self, folder: int, name: str, path: str, status: os.stat_result) -> Entry:
         """One entry that is no directory."""
         mode = stat.S_IMODE(status.st_mode)
-        if stat.S_ISREG(status.st_mode):
-            entry = self._hashed(place, path, status)
-            if entry.kind is EntryKind.FILE:
-                self.cache.keep(place, _identity(status), entry, self.now_ns)
-            return entry
-        if stat.S_ISLNK(status.st_mode):
-            try:
-                return Entry(path, EntryKind.SYMLINK, 0o777, target=text_of(os.readlink(place)))  # noqa: PTH115 - texts
-            except OSError as error:
-                return _unreadable(path, error)
+        try:
+            if stat.S_ISREG(status.st_mode):
+                return self._hashed(folder, name, path, status)
+            if stat.S_ISLNK(status.st_mode):
+                target = os.readlink(name, dir_fd=folder)
+                return Entry(path, EntryKind.SYMLINK, 0o777, target=text_of(target))
+        except OSError as error:
+            return _unreadable(path, error)
         return Entry(path, EntryKind.SPECIAL, mode, note=_special(status.st_mode))
 
-    def _hashed(self, place: str, path: str, status: os.stat_result) -> Entry:
+    def _too_long(self, path: str) -> Entry:
+        return Entry(
+            path, EntryKind.UNREADABLE, note=f"a path of more than {self.reach.path_length:,} characters"
+        )
+
+    def _hashed(self, folder: int, name: str, path: str, status: os.stat_result) -> Entry:
         """A regular file with its hash, or why there is none."""
         mode, size = stat.S_IMODE(status.st_mode), status.st_size
         if size > self.reach.file_bytes:
-            return Entry(
-                path, EntryKind.UNREADABLE, mode, size, note=f"larger than {self.reach.file_bytes:,} bytes"
-            )
+            note = f"larger than {self.reach.file_bytes:,} bytes"
+            return Entry(path, EntryKind.UNREADABLE, mode, size, note=note)
         self.bytes += size
         if self.bytes > self.reach.total_bytes:
             raise _TooMuch(f"more than {self.reach.total_bytes:,} bytes")
-        try:
-            digest = _sha256(place, status)
-        except OSError as error:
-            return _unreadable(path, error)
-        return Entry(path, EntryKind.FILE, mode, size, digest)
+        return Entry(path, EntryKind.FILE, mode, size, _sha256(folder, name, status))
 
-    def _git(self, item: os.DirEntry[str], path: str, prefix: str) -> None:
+    def _git(self, folder: int, directory: str, prefix: str) -> None:
         """A `.git`: a directory, or a file that points at one. Its steering files stand apart."""
         if prefix:
             self.nested.append(prefix.rstrip("/"))
-        if item.is_dir(follow_symlinks=False):
-            self._git_directory(item.path, f"{path}/")
-        else:
-            self._add(self.internals, self._entry(item.path, path, item.stat(follow_symlinks=False)))
-
-    def _git_directory(self, directory: str, prefix: str) -> None:
-        """The steering files of one git directory and of the submodules kept in it."""
-        for name in _STEERING_OBJECTS:
-            place = os.path.join(directory, name)  # noqa: PTH118 - the walk speaks text, 100,000 times
-            if os.path.lexists(place):
-                self._add(self.internals, self._entry(place, prefix + name, os.lstat(place)))
-        waiting = [(directory, prefix)]
+        waiting = self._internal(folder, GIT_DIRECTORY, directory, prefix)
         while waiting:
-            directory, prefix = waiting.pop()
-            items = self._list(directory, prefix, self.internals)
-            is_git = {item.name for item in items} >= _GIT_MARKS
-            for item in items:
-                if is_git and item.name in _VOLATILE:
-                    continue
-                path = prefix + text_of(item.name)
-                if item.is_dir(follow_symlinks=False):
-                    waiting.append((item.path, f"{path}/"))
-                else:
-                    self._add(self.internals, self._entry(item.path, path, item.stat(follow_symlinks=False)))
+            place, inside = waiting.pop()
+            with self._opened(place, inside, self.internals) as (inner, names):
+                is_git = _GIT_MARKS.issubset(names)
+                for name in names:
+                    if not (is_git and name in _VOLATILE):
+                        waiting += self._internal(inner, name, place, inside)
+            if is_git:
+                self._steering_objects(f"{place}/objects/info", f"{inside}objects/info/")
 
-    def _add(self, into: list[Entry], entry: Entry) -> None:
-        into.append(entry)
-        if len(self.found) + len(self.internals) > self.reach.entries:
-            raise _TooMuch(f"more than {self.reach.entries:,} entries")
+    def _internal(self, folder: int, name: str, directory: str, prefix: str) -> list[tuple[str, str]]:
+        """One thing in or around a git directory: described, or handed back when it is a folder."""
+        path = prefix + text_of(name)
+        try:
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except OSError as error:
+            self.internals[path] = _unreadable(path, error)
+            return []
+        if len(path) > self.reach.path_length:
+            self.internals[path] = self._too_long(path)
+        elif stat.S_ISDIR(status.st_mode):
+            return [(f"{directory}/{name}", f"{path}/")]
+        else:
+            self.internals[path] = self._entry(folder, name, path, status)
+        return []
+
+    def _steering_objects(self, directory: str, prefix: str) -> None:
+        """Where else git looks for objects; in most repositories there is no such folder."""
+        if os.path.isdir(directory):  # noqa: PTH112 - texts
+            with self._opened(directory, prefix, self.internals) as (folder, names):
+                for name in _STEERING_OBJECTS.intersection(names):
+                    self._internal(folder, name, directory, prefix)
 
 
 def _identity(status: os.stat_result) -> Identity:
@@ -228,19 +250,19 @@ def _identity(status: os.stat_result) -> Identity:
     return (status[:7], status.st_mtime_ns, status.st_ctime_ns)
 
 
-def _sha256(place: str, expected: os.stat_result) -> str:
+def _sha256(folder: int, name: str, expected: os.stat_result) -> str:
     """Hash a file that is still the one we looked at, from its first byte to its last."""
-    descriptor = os.open(place, _FLAGS)
+    descriptor = os.open(name, _FLAGS, dir_fd=folder)
     try:
         if _identity(os.fstat(descriptor)) != _identity(expected):
-            raise WorkspaceChanging(f"{place!r} was replaced while it was read; something still runs there")
+            raise WorkspaceChanging(f"{name!r} was replaced while it was read; something still runs there")
         if expected.st_size <= _ONCE:
             digest = hashlib.sha256(os.read(descriptor, expected.st_size + 1))
         else:
             with open(descriptor, "rb", closefd=False) as file:
                 digest = hashlib.file_digest(file, "sha256")
         if _identity(os.fstat(descriptor)) != _identity(expected):
-            raise WorkspaceChanging(f"{place!r} changed while it was read; something still runs there")
+            raise WorkspaceChanging(f"{name!r} changed while it was read; something still runs there")
     finally:
         os.close(descriptor)
     return digest.hexdigest()

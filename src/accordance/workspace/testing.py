@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from accordance.domain.facts import ChangeSet, CommandRun, EntryKind, IsolationLevel, Snapshot
+from accordance.domain.facts import (
+    ChangeKind,
+    ChangeSet,
+    CommandRun,
+    Entry,
+    EntryKind,
+    IsolationLevel,
+    Snapshot,
+)
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import WorkspaceChanging
@@ -44,46 +52,58 @@ def lay_out(
     """Copy the tree that is judged to `target`. `carry` names ignored folders the tests need (node_modules)."""
     left_out = {path for change in changes.ignored for path in change.paths if not _below(path, carry)}
     left_out.update(changes.special, changes.unreadable, (link.path for link in changes.escaping_links))
+    kept = {path: entry for path, entry in after.entries.items() if path not in left_out}
     target.mkdir(parents=True)
-    for path in sorted(after.entries):
-        entry = after.entries[path]
-        if path in left_out:
-            continue
-        source, place = workspace.work / name_of(path), target / name_of(path)
-        if entry.kind is EntryKind.DIRECTORY:
-            place.mkdir()
-        elif entry.kind is EntryKind.SYMLINK:
-            place.symlink_to(name_of(entry.target))
+    for path in _folders(after, kept, changes):
+        (target / name_of(path)).mkdir(parents=True, exist_ok=True)
+    for path, entry in kept.items():
+        if entry.kind is EntryKind.SYMLINK:
+            (target / name_of(path)).symlink_to(name_of(entry.target))
         elif entry.kind is EntryKind.FILE:
-            _copy(source, place, entry.mode, entry.sha256)
+            _copy(workspace.work / name_of(path), target / name_of(path), entry.mode, entry.sha256)
     if workspace.commit:
         _give_history(workspace, target)
 
 
+def _folders(after: Snapshot, kept: Mapping[str, Entry], changes: ChangeSet) -> set[str]:
+    """The folders of what is kept, and those that were empty all along."""
+    filled = {path.rpartition("/")[0] for path in after.entries}
+    new = {change.path for change in changes.directories if change.kind is ChangeKind.ADDED}
+    folders = {path for path, entry in kept.items() if entry.kind is EntryKind.DIRECTORY}
+    files = kept.keys() - folders
+    return {path.rpartition("/")[0] for path in files} | (folders - filled - new)
+
+
 def without(snapshot: Snapshot, folder: str) -> Snapshot:
-    """The snapshot without one folder: evidence is no part of what is tested."""
-    kept = (
-        {path: entry for path, entry in snapshot.entries.items() if not _below(path, (folder,))}
-        if folder
-        else snapshot.entries
-    )
+    """The snapshot without one folder: evidence is no part of what is tested, nor are the folders made for it."""
+    kept = {
+        path: entry
+        for path, entry in snapshot.entries.items()
+        if not _below(path, (folder,)) and not f"{folder}/".startswith(f"{path}/")
+    }
     return Snapshot(kept, snapshot.internals, snapshot.nested, snapshot.incomplete)
 
 
 def run_tests(
-    commands: Sequence[str], room: Room, logs: Path, *, level: IsolationLevel, limits: Limits | None = None
+    commands: Sequence[str],
+    room: Room,
+    logs: Path,
+    *,
+    level: IsolationLevel,
+    limits: Limits | None = None,
+    tell: Callable[[str], object] = str,
 ) -> TestRuns:
     """Run every command, one after the other, in the room's copy. A command that fails does not spare the next."""
     logs.mkdir(parents=True, exist_ok=True)
     room.prepare(level)
     before = take_snapshot(room.work)
     places = tuple(logs / f"{number:02}.log" for number in range(1, len(commands) + 1))
-    runs = tuple(
-        run(command, room, place, level=level, limits=limits)
-        for command, place in zip(commands, places, strict=True)
-    )
+    runs = []
+    for command, place in zip(commands, places, strict=True):
+        tell(f"running {command}")
+        runs.append(run(command, room, place, level=level, limits=limits))
     changed = difference(before, take_snapshot(room.work)).paths()
-    return TestRuns(runs, places, tuple(islice(sorted(changed), _MOST_NAMED)))
+    return TestRuns(tuple(runs), places, tuple(islice(sorted(changed), _MOST_NAMED)))
 
 
 def _below(path: str, folders: Sequence[str]) -> bool:

@@ -91,12 +91,13 @@ def used_bytes(place: str) -> int:
 
 def own_bytes(places: list[str], pids: list[int]) -> int:
     """Bytes of the files below these folders, and of deleted files that these processes still hold open."""
-    blocks = 0
-    for place in places:
-        for directory, _, files in os.walk(place):
-            for name in files:
-                with contextlib.suppress(OSError):
-                    blocks += os.lstat(os.path.join(directory, name)).st_blocks  # noqa: PTH118 - texts
+    blocks, waiting = 0, list(places)
+    while waiting:  # a list and not recursion: who is measured can dig deep
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as items:
+            for item in items:
+                blocks += item.stat(follow_symlinks=False).st_blocks
+                if item.is_dir(follow_symlinks=False):
+                    waiting.append(item.path)
     return (blocks + sum(_deleted(pids).values())) * 512
 
 
@@ -256,7 +257,12 @@ def main() -> None:  # pragma: no cover - see start
         signal.signal(ending, signal.SIG_IGN)  # the asker closes standard input; nobody else has a say
     began = time.monotonic()
     kept = start(plan)
-    watch(kept, plan)
+    try:
+        watch(kept, plan)
+    except BaseException:
+        kept.ending = "abandoned"
+        end_everything(kept)
+        raise
     duration = time.monotonic() - began
     end_everything(kept)
     with contextlib.suppress(BlockingIOError):

@@ -1,0 +1,226 @@
+"""What the gateway costs: a snapshot of 100,000 files, the second one, the scope check; `git status` in the same run.
+And a whole judgement of a small repository, bundle and all, beside its tests alone in the same run.
+
+The tree is made of files of about 12 kB, as source files are. Medians of several runs on a warm cache; only ratios mean
+something. Bar: the second snapshot of an unchanged tree is at least 5x faster than the first.
+
+    python bench/gateway.py [--files 100000] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from accordance import Pins, judge
+from accordance.domain.facts import IsolationLevel
+from accordance.workspace.clone import clone
+from accordance.workspace.collecting import Setting, base_snapshot, collect
+from accordance.workspace.difference import difference
+from accordance.workspace.evidence import Said
+from accordance.workspace.isolation import Limits, Room
+from accordance.workspace.probing import probe
+from accordance.workspace.running import run
+from accordance.workspace.snapshot import RACY_NS, StatCache, take_snapshot
+
+FILES, PER_FOLDER, BYTES = 100_000, 100, 12_000
+ROUNDS = 3
+BAR = 5.0
+PATTERNS = [f"packages/module-{number}/**/src/*" for number in range(50)]
+
+
+def make_tree(root: Path, count: int) -> None:
+    """So many files in folders of a hundred."""
+    text = ("x = 1  # a line of code as long as many others are\n" * (BYTES // 50)).encode()
+    for number in range(count):
+        folder = root / f"package-{number // (PER_FOLDER * 20)}" / f"module-{number // PER_FOLDER}"
+        if number % PER_FOLDER == 0:
+            folder.mkdir(parents=True)
+        (folder / f"file_{number}.py").write_bytes(b"%d\n" % number + text)
+
+
+def git(root: Path, *command: str) -> None:
+    """Git as a user would run it."""
+    settings = ("-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0")
+    subprocess.run(("git", *settings, *command), cwd=root, check=True, capture_output=True)
+
+
+def timed(action: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """The median of several runs, in seconds."""
+    took = []
+    for _ in range(rounds):
+        gc.collect()
+        began = time.perf_counter()
+        action()
+        took.append(time.perf_counter() - began)
+    return statistics.median(took)
+
+
+def of_trees(count: int) -> dict[str, float]:
+    """Snapshots, their difference, the scope check, and git beside them."""
+    with tempfile.TemporaryDirectory(prefix="accordance-bench-") as folder:
+        root = Path(folder) / "tree"
+        make_tree(root, count)
+        git(root, "init", "--quiet")
+        git(root, "add", "--all")
+        git(root, "commit", "--quiet", "--message=bench")
+        time.sleep(RACY_NS / 1e9 + 0.1)  # files must be older than the cache's margin
+        cache = StatCache()
+        first = timed(lambda: take_snapshot(root))
+        before = take_snapshot(root, cache=cache)
+        second = timed(lambda: take_snapshot(root, cache=cache))
+        (root / "package-0/module-0/file_0.py").write_text("changed\n", "utf-8")
+        after = take_snapshot(root, cache=cache)
+        pins = Pins.of(PATTERNS, ["**/secrets/**"])
+        paths = [path for path in after.entries if path.endswith(".py")]
+        return {
+            "first snapshot": first,
+            "second snapshot": second,
+            "difference": timed(lambda: difference(before, after)),
+            "scope of every path": timed(lambda: [pins.rule(path) for path in paths]),
+            "git status": timed(lambda: git(root, "status", "--porcelain")),
+            "git status, index gone": timed(lambda: _without_index(root)),
+        }
+
+
+def _without_index(root: Path) -> None:
+    """Git has to read every file, as the first snapshot has."""
+    (root / ".git/index").unlink()
+    git(root, "reset", "--quiet")
+    git(root, "status", "--porcelain")
+
+
+def of_attempts() -> dict[str, float]:
+    """A small repository: the whole collection of facts beside its test alone; and a bare command at each level."""
+    command = "python -c 'import time; time.sleep(0.2)'"
+    with tempfile.TemporaryDirectory(prefix="accordance-bench-") as folder:
+        root = Path(folder) / "small"
+        make_tree(root, 200)
+        git(root, "init", "--quiet")
+        git(root, "add", "--all")
+        git(root, "commit", "--quiet", "--message=bench")
+        found = {"the test alone": timed(lambda: subprocess.run(command, shell=True, check=True), 5)}
+        number = iter(range(1_000))
+
+        def attempt() -> None:
+            place = Path(folder) / f"attempt-{next(number)}"
+            workspace = clone(root, place)
+            before = base_snapshot(workspace)
+            (workspace.work / "package-0/module-0/file_0.py").write_text("changed\n", "utf-8")
+            said = Said.usually("bench", (command,))
+            collect(workspace, before, place / "scratch", said, Setting(limits=Limits(seconds=60)))
+
+        found["clone, snapshots, patch, evidence, test"] = timed(attempt, 5)
+        for level in (one.level for one in probe().levels if one.works):
+            found[f"true, isolated by {level}"] = timed(
+                lambda level=level: _bare(Path(folder), level, next(number)), 5
+            )  # type: ignore[misc]
+        found["true, bare"] = timed(lambda: subprocess.run("true", shell=True, check=True), 5)
+        return found
+
+
+SUITE = """import unittest
+class Suite(unittest.TestCase):
+    def test_all(self):
+        import module, time
+        time.sleep(0.5)
+        self.assertEqual(module.last([1, 2]), 2)
+if __name__ == "__main__":
+    unittest.main()
+"""
+
+
+def of_judging() -> dict[str, float]:
+    """A small repository with a small suite: the tests alone, and a whole judgement that runs them."""
+    runner = "pytest -q -p no:cacheprovider" if importlib.util.find_spec("pytest") else "unittest -q"
+    command = f"python -B -m {runner} tests/test_suite.py"
+    with tempfile.TemporaryDirectory(prefix="accordance-bench-") as folder:
+        root = Path(folder) / "repository"
+        make_tree(root, 200)
+        (root / "tests").mkdir()
+        (root / "tests/test_suite.py").write_text(SUITE, "utf-8")
+        (root / "tests/module.py").write_text("def last(items):\n    return items[0]\n", "utf-8")
+        git(root, "init", "--quiet")
+        git(root, "add", "--all")
+        git(root, "commit", "--quiet", "--message=bench")
+        (root / "tests/module.py").write_text("def last(items):\n    return items[-1]\n", "utf-8")
+        task = {
+            "task_id": "72c84e9c-0975-4c1a-b9a5-864c2725dc8a",
+            "goal": "Return the last one.",
+            "role": "engineer",
+            "pins": {"allowed_paths": ["tests/**"]},
+            "allowedTests": [command],
+        }
+        number = iter(range(1, 1_000))
+
+        def whole() -> None:
+            found = judge(task, repo=root, attempt=next(number), artifacts=Path(folder) / "kept")
+            if not found:
+                raise SystemExit(found.verdict.reason)
+
+        probe()  # once in a process, and not part of any one judgement
+        words = [sys.executable, *command.split()[1:]]
+        bare = timed(lambda: subprocess.run(words, cwd=root, check=True, capture_output=True), 5)
+        judged = timed(whole, 5)
+        return {
+            f"the tests alone ({runner.split()[0]})": bare,
+            "a whole judgement": judged,
+            "overhead": judged - bare,
+        }
+
+
+def _bare(folder: Path, level: IsolationLevel, number: int) -> None:
+    room = Room(folder / f"room-{number}")
+    room.prepare(level)
+    run("true", room, folder / f"log-{number}", level=level)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--files", type=int, default=FILES)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    trees, attempts, judging = of_trees(options.files), of_attempts(), of_judging()
+    if options.json:
+        print(
+            json.dumps(
+                {
+                    "files": options.files,
+                    "cores": os.cpu_count(),
+                    "trees": trees,
+                    "attempts": attempts,
+                    "judging": judging,
+                }
+            )
+        )
+        return
+    print(f"{options.files:,} files of {BYTES:,} bytes")
+    for name, took in trees.items():
+        print(f"  {name:<42}{took:8.3f} s")
+    print("a repository of 200 files, a test of 0.2 s")
+    for name, took in attempts.items():
+        print(f"  {name:<42}{took:8.3f} s")
+    print("a repository of 200 files, a suite of 0.5 s")
+    for name, took in judging.items():
+        print(f"  {name:<42}{took:8.3f} s")
+    ratio = trees["first snapshot"] / trees["second snapshot"]
+    print(
+        f"\nsecond snapshot >= {BAR:g}x faster: {ratio:.1f}x {'HOLDS' if ratio >= BAR else 'DOES NOT HOLD'}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""What GitHub Actions and code scanning read: workflow commands and SARIF 2.1.0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from accordance._version import __version__
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def github_annotation(kind: str, title: str, text: str, where: Mapping[str, object]) -> str:
+    """One line that GitHub shows beside the code."""
+    properties = {**where, "title": title}
+    written = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
+    return f"::{kind} {written}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def sarif_document(rules: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]) -> str:
+    """A whole SARIF document of one run."""
+    driver = {"name": "accordance", "version": __version__, "rules": rules}
+    runs = [{"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}]
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}, indent=2, ensure_ascii=False)

@@ -1,0 +1,251 @@
+"""A whole judgement: from a task, a submission and a tree to a verdict that rests on facts, with its evidence kept.
+
+    judgement = judge(Path("task.json"), Path("submit.json"), repo="checkout", base="origin/main")
+    if not judgement:
+        print(judgement.verdict.reason)
+
+The steps: the task is read and looked at (preflight), the base cloned, the tree walked, the change and the evidence
+compared, every test run on a copy, isolated; then the gates, the judge, the bundle and, where a key is given, its signature.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from accordance.api import check
+from accordance.contracts.catalogue.submit import SUBMIT
+from accordance.contracts.catalogue.task import TaskInput
+from accordance.contracts.violation import Accepted
+from accordance.domain.case import Breach, Budget, Submission, Usage, claim_context
+from accordance.domain.escalation import Standing, tiers_of
+from accordance.domain.facts import ArtifactName, Snapshot
+from accordance.domain.judging import History
+from accordance.domain.roles import higher_role, max_attempts
+from accordance.domain.terms import Terms, case_under
+from accordance.engine.asking import Asked, Paper, left_behind, look_at, out_of_reach, read_paper, read_task
+from accordance.engine.gateway import Gateway, gateway_of, settings_at, with_isolation
+from accordance.engine.judgement import Judgement
+from accordance.engine.keeping import earlier_failures, free_place, keep, links_to, sign
+from accordance.engine.own_submission import hand_in
+from accordance.errors import NotFound
+from accordance.gates.running import verdict_on
+from accordance.workspace.bundle import Papers
+from accordance.workspace.clone import Workspace, adopt
+from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
+from accordance.workspace.evidence import Said
+from accordance.workspace.git import git_directory, resolve
+from accordance.workspace.isolation import Room
+from accordance.workspace.snapshot import StatCache
+
+Tell: TypeAlias = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """Where an attempt was made: its workspace, the tree before, and a folder the agent cannot reach."""
+
+    workspace: Workspace
+    before: Snapshot
+    private: Path
+    cache: StatCache | None = None
+    appears_at: Path | None = None  # where tests see their copy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """How an attempt is judged: by which rules, as which attempt, after what was seen of it."""
+
+    gateway: Gateway = field(default_factory=Gateway)
+    attempt: int = 1
+    usage: Usage = field(default_factory=Usage)
+    budget: Budget = field(default_factory=Budget)
+    breaches: tuple[Breach, ...] = ()
+    bundles: Path | None = None  # the folder above artifacts/; None keeps no bundle
+    attest: Path | None = None  # the private key to sign the bundle with
+    tell: Tell = str
+
+
+def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by name
+    task: Paper,
+    submit: Paper | None = None,
+    *,
+    repo: Path | str = ".",
+    base: str = "HEAD",
+    attempt: int = 1,
+    isolation: str | None = None,
+    artifacts: Path | str | None = None,
+    attest: Path | str | None = None,
+    usage: Usage | None = None,
+    tell: Tell = str,
+) -> Judgement:
+    """Judge the tree in `repo` as an agent left it, committed or not, against `base`.
+
+    Without `submit`, the one the agent left in artifacts/{task_id}/ counts; where there is none, accordance makes one from
+    facts. The bundle goes to artifacts/{task_id}/attempt-{n}/ below `artifacts`, or below the repository. `attest` is a private
+    key to sign it with. `tell` is called with what is being done.
+
+    Raises PreflightFailed, TaskInReach, NotFound, Conflict, InvalidSettings, InvalidRole and WorkspaceError.
+    """
+    root = _top(Path(repo), base)
+    commit = resolve(root, base) if git_directory(root) else str(Path(base).resolve())
+    gateway = gateway_of(settings_at(root, commit), root)
+    if isolation is not None:
+        gateway = with_isolation(gateway, isolation)
+    asked = read_task(task, gateway)
+    out_of_reach(task, asked, root, commit)
+    how = How(
+        gateway=gateway,
+        attempt=attempt,
+        usage=usage or Usage(),
+        bundles=Path(artifacts) if artifacts is not None else root,
+        attest=Path(attest) if attest is not None else None,
+        tell=tell,
+    )
+    submitted = None if submit is None else read_paper(submit)
+    _could_be_kept(how, asked.task)
+    with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
+        tell("cloning the base")
+        workspace = adopt(root, Path(folder) / "ours", base=commit)
+        hidden = Path(folder).resolve().is_relative_to(root)  # the copy would cover its own home
+        ground = Ground(
+            workspace=workspace,
+            before=base_snapshot(workspace),
+            private=Path(folder) / "private",
+            appears_at=None if hidden else root,
+        )
+        return judge_on(ground, asked, submitted, how)
+
+
+def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Judgement:
+    """Judge an attempt on prepared ground. Call it when the agent's processes are gone. Raises as `judge` does."""
+    log, task = _Log(how.tell), asked.task
+    log("looking at the task")
+    look_at(task, ground.before, how.gateway, Room(ground.private, readable=how.gateway.readable))
+    place = None if how.bundles is None else free_place(how.bundles, task.task_id, how.attempt)
+    submitted_at = _now()
+    if submit is None:
+        submit = left_behind(ground.workspace.work, task.task_id)
+    found = _find_out(ground, task, submit, _setting(ground, how.gateway, log))
+    log("judging")
+    terms = _terms(task, how)
+    submission = check(found.submit, SUBMIT, claim_context(task))
+    case = case_under(terms, task, submission, found.collected.facts, found.collected.links)
+    judgement = Judgement(
+        verdict=verdict_on(case, terms.history),
+        case=case,
+        terms=terms,
+        submitted_at=submitted_at,
+        evaluated_at=_now(),
+        links=links_to(found.collected.facts.evidence, place),
+        submitted_by="accordance" if submit is None else "agent",
+    )
+    if place is None:
+        return judgement
+    log("writing the bundle")
+    papers = Papers(asked.raw, b"", found.submit, log.text, made=found.made)
+    keep(judgement, place, found.collected, ground.workspace.work, papers)
+    if how.attest is not None:
+        sign(judgement, place, how.attest)
+    return replace(judgement, bundle=place)
+
+
+class _Found(NamedTuple):
+    """What was found out about an attempt, and the artifacts, where accordance had to make them."""
+
+    submit: bytes
+    collected: Collected
+    made: Mapping[str, bytes] | None = None
+
+
+def _find_out(ground: Ground, task: TaskInput, submit: bytes | None, setting: Setting) -> _Found:
+    """Collect the facts; where no agent handed anything in, do so from them."""
+    ground.private.mkdir(parents=True, exist_ok=True)
+    workspace = ground.workspace
+    said = _said(task, None if submit is None else check(submit, SUBMIT, claim_context(task)))
+    collected = collect(workspace, ground.before, ground.private / "scratch", said, setting)
+    if submit is not None:
+        return _Found(submit, collected)
+    setting.tell("handing in, because no agent did")
+    return _Found(*hand_in(task, collected, workspace, said, ground.private / "ours"))
+
+
+def _top(repo: Path, base: str) -> Path:
+    """The top of the working tree; a directory without git, judged against an earlier copy, is its own."""
+    here = repo.resolve()
+    if not here.is_dir():
+        raise NotFound("directory", str(repo))
+    if Path(base).is_dir() and git_directory(here) is None:
+        return here
+    return next((folder for folder in (here, *here.parents) if git_directory(folder)), here)
+
+
+def _could_be_kept(how: How, task: TaskInput) -> None:
+    """What would be in the way at the end is said at the beginning."""
+    if how.bundles is not None:
+        free_place(how.bundles, task.task_id, how.attempt)
+    if how.attest is not None:
+        from accordance.workspace.attestation import check_key
+
+        check_key(how.attest)
+
+
+def _said(task: TaskInput, submission: Submission | None) -> Said:
+    usual = Said.usually(task.task_id, task.allowedTests or ())
+    if not isinstance(submission, Accepted):
+        return usual
+    places = {name: str(getattr(submission.value.artifacts, name)) for name in ArtifactName}
+    return replace(usual, places=places)
+
+
+def _setting(ground: Ground, gateway: Gateway, tell: Tell) -> Setting:
+    return Setting(
+        isolation=gateway.isolation,
+        limits=gateway.limits,
+        readable=gateway.readable,
+        carry=gateway.carry,
+        appears_at=ground.appears_at,
+        environment=gateway.environment,
+        cache=ground.cache,
+        tell=tell,
+    )
+
+
+def _terms(task: TaskInput, how: How) -> Terms:
+    gateway, role = how.gateway, how.gateway.roles[task.role]
+    standing = Standing(
+        attempt=how.attempt,
+        max_attempts=max_attempts(role, policy=gateway.max_attempts),
+        repeat_threshold=gateway.repeat_threshold,
+        model_tier=gateway.tiers.get(how.usage.model or ""),
+        allowed_tiers=tiers_of(task.allowedModels or (), gateway.tiers),
+        higher_role=higher_role(role, gateway.roles) is not None,
+    )
+    earlier = () if how.bundles is None else earlier_failures(how.bundles, task.task_id, how.attempt)
+    return Terms(
+        role=role,
+        history=History(standing, earlier),
+        usage=how.usage,
+        budget=how.budget,
+        breaches=how.breaches,
+    )
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class _Log:
+    """What is being done, told to whoever listens and kept for the bundle."""
+
+    def __init__(self, tell: Tell) -> None:
+        self.text = ""
+        self._tell = tell
+
+    def __call__(self, what: str) -> None:
+        self.text += f"{_now()} {what}\n"
+        self._tell(what)

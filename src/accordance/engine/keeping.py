@@ -1,0 +1,90 @@
+"""Where judgements are kept: one bundle for each attempt, written once, signed where there is a key."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from accordance.domain.facts import EvidenceFacts
+from accordance.domain.terms import terms_to_json
+from accordance.engine.judgement import Judgement
+from accordance.errors import Conflict
+from accordance.workspace.bundle import Papers, broken_files, bundle_folder, write_bundle
+from accordance.workspace.collecting import Collected
+from accordance.workspace.errors import BundleBroken, WorkspaceError
+
+
+def free_place(bundles: Path, task_id: str, attempt: int) -> Path:
+    """Where the bundle will go. Raises Conflict if there is one, WorkspaceError if a link leads elsewhere."""
+    place = bundle_folder(bundles, task_id, attempt)
+    for folder in (place.parent.parent, place.parent, place):
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise WorkspaceError(f"{folder} is no folder of its own; keep the bundle in another place")
+    if place.exists():
+        raise Conflict(
+            f"attempt {attempt} was judged before: {place} exists; give this one its own number (--attempt)"
+        )
+    return place
+
+
+def earlier_failures(bundles: Path, task_id: str, attempt: int) -> tuple[str, ...]:
+    """How the attempts before failed, oldest first, as far as their bundles are there and whole."""
+    folders = (bundle_folder(bundles, task_id, number) for number in range(1, attempt))
+    return tuple(signature for folder in folders if (signature := _signature(folder)))
+
+
+def _signature(folder: Path) -> str:
+    try:
+        if broken_files(folder):
+            return ""
+        return str(json.loads((folder / "judgement.json").read_bytes())["signature"])
+    except (BundleBroken, OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def links_to(evidence: EvidenceFacts, place: Path | None) -> dict[str, str]:
+    """Where each artifact is: in the bundle, if it was there to be kept; else where the submission says."""
+    links = {fact.name.value: fact.path for fact in evidence.artifacts}
+    if place is None:
+        return links
+    for fact in evidence.artifacts:
+        if fact.inside and fact.exists and fact.size:
+            below = fact.path.removeprefix(f"{evidence.folder}/")
+            links[fact.name.value] = f"{evidence.folder}/{place.name}/agent/{below}"
+    return links
+
+
+def keep(judgement: Judgement, place: Path, collected: Collected, work: Path, papers: Papers) -> None:
+    """Write the bundle. Raises WorkspaceError."""
+    more = {
+        "terms.json": terms_to_json(judgement.terms),
+        "outcome.json": as_bytes(judgement.as_outcome()),
+        "judgement.json": as_bytes(judgement.to_json()),
+    }
+    verdict = as_bytes(judgement.as_verdict())
+    write_bundle(place, collected, work, replace(papers, verdict=verdict, more=more))
+
+
+def sign(judgement: Judgement, place: Path, key: Path) -> None:
+    """Sign the bundle. Needs the extra `attest`."""
+    from accordance.workspace.attestation import sign_bundle
+
+    sign_bundle(place, key, about(judgement))
+
+
+def about(judgement: Judgement) -> dict[str, str]:
+    """What a signature attests beside the hashes."""
+    return {
+        "task_id": judgement.task_id,
+        "attempt": str(judgement.attempt),
+        "outcome": judgement.outcome.value,
+        "reason_code": judgement.verdict.reason_code or "",
+        "base_commit": judgement.facts.base_commit,
+        "evaluated_at": judgement.evaluated_at,
+    }
+
+
+def as_bytes(value: object) -> bytes:
+    """JSON as it is kept."""
+    return json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
