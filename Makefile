@@ -71,6 +71,7 @@ bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
 	$(VENV)-bench/bin/python bench/startup.py
 	$(VENV)-bench/bin/python bench/progress.py
 	$(VENV)-bench/bin/python bench/gateway.py
+	$(VENV)-bench/bin/python bench/research.py
 
 $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 	@test -x $(VENV)-bench/bin/python || $(PYTHON) -m venv $(VENV)-bench

@@ -10,6 +10,7 @@ AccordanceError
 |   +-- UnknownExecutor
 |   +-- UnknownModel
 |   +-- UnknownPrompt
+|   +-- UnknownAgent
 +-- ContractAlreadyRegistered  a second definition of one version, scope or name
 +-- InvalidContract            a definition that could never work
 +-- InvalidContext             a context that does not fit
@@ -19,6 +20,10 @@ AccordanceError
 +-- InvalidRole                a role's policy that cannot be read
 +-- InvalidTerms               the written terms of a verdict cannot be read
 +-- GateNotRun                 a verdict was asked for before every gate had the facts it needs
++-- InvalidAgents              a registry of agents that does not hold together
++-- InvalidGolden              a golden set that cannot be run
++-- InvalidComparator          an expectation that cannot be read
++-- InvalidRun                 an answer without a selection, where answers are counted
 +-- InvalidRubric              a rubric whose dimensions do not add up
 +-- InvalidFuses               a fuse nobody knows, or a bound that is none
 +-- InvalidPhases              a level nobody knows, or a phase that is none
@@ -127,6 +132,12 @@ class UnknownPrompt(UnknownName):
     kind = "prompt"
 
 
+class UnknownAgent(UnknownName):
+    """No research agent answers to that name."""
+
+    kind = "agent"
+
+
 class ContractAlreadyRegistered(AccordanceError):
     """A version means one thing for ever: a second definition is refused."""
 
@@ -166,6 +177,22 @@ class InvalidTScore(AccordanceError):
 
     def __str__(self) -> str:
         return f"{self.fault}: a T-score is a number from 0 to 1, got {self.score!r}"
+
+
+class InvalidAgents(AccordanceError):
+    """A registry of research agents that does not hold together."""
+
+
+class InvalidGolden(AccordanceError):
+    """A golden set, or a report of one, that cannot be read."""
+
+
+class InvalidComparator(AccordanceError):
+    """An expectation that cannot be read. Says what can be written instead."""
+
+
+class InvalidRun(AccordanceError):
+    """An answer that cannot be counted: it selects nothing, or says no time."""
 
 
 class InvalidRubric(AccordanceError):

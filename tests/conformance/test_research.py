@@ -1,22 +1,28 @@
-"""research.jsonl: requests, answers, handoffs, phases and T-classes, in the words of the vectors."""
+"""research.jsonl, every kind: requests, answers, handoffs and their chains, T-scores, quality, collapse."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
 
 from accordance import Accepted, Context, Rejected, Violation, check
+from accordance.contracts.catalogue.answer import TScore
 from accordance.contracts.catalogue.handoff import Handoff
 from accordance.contracts.phases import phase_completion
+from accordance.domain.research.chains import Passing, chain_faults
+from accordance.domain.research.collapse import collapse, harness_report, tally_answers
+from accordance.domain.research.handoffs import computed_checks, false_claims
+from accordance.domain.research.quality import critique_quality, distribution, provenance_completeness
+from accordance.domain.research.reports import t_score_lines
 from accordance.domain.t_scores import t_class
-from accordance.errors import AccordanceError, InvalidPhases
+from accordance.errors import AccordanceError, InvalidPhases, InvalidRun
 from tests.conformance.lines import Line, Lines
 
-KINDS = ("agent_input", "agent_output", "phase_completion", "t_score_class", "handoff")
-LINES = Lines("research.jsonl", lambda line: line["kind"] in KINDS)
+LINES = Lines("research.jsonl")
 
 WORDS = {
     "wrong_type": "type",
@@ -29,14 +35,9 @@ CONSISTENCY = ("selection_not_listed", "selection_score_mismatch", "duplicate_op
 
 
 def test_line(line: Line) -> None:
-    """Each kind against what the line expects."""
-    {
-        "agent_input": agent_input,
-        "agent_output": agent_output,
-        "phase_completion": phases,
-        "t_score_class": t_score_class,
-        "handoff": handoff,
-    }[line["kind"]](line["input"], line["expect"])
+    """Each kind against what the line expects. A kind that nobody runs is no pass."""
+    assert line["kind"] in KINDS, f"no test runs {line['kind']}"
+    KINDS[line["kind"]](line["input"], line["expect"])
 
 
 def agent_input(message: Any, expect: dict[str, Any]) -> None:
@@ -122,6 +123,95 @@ def consistency_words(result: Accepted[Any] | Rejected) -> set[str]:
         else violation.code
         for violation in violations_of(result)
         if violation.code in CONSISTENCY
+    }
+
+
+def t_score_report(asked: dict[str, Any], expect: dict[str, Any]) -> None:
+    scores = [TScore.model_construct(**entry) for entry in asked["t_scores"]]
+    assert t_score_lines(scores, asked["language"]) == [
+        expect["header"],
+        expect["separator"],
+        *expect["rows"],
+    ]
+
+
+def handoff_chain(asked: dict[str, Any], expect: dict[str, Any]) -> None:
+    passings = [Passing(one["from"], one["to"]) for one in asked["handoffs"]]
+    found = {str(fault) for fault in chain_faults(passings, asked["requires"], asked["prior_agents"])}
+    assert found == set(expect["violations"])
+    assert ("cycle" not in found) == expect["acyclic"]
+
+
+def handoff_claim(asked: dict[str, Any], expect: dict[str, Any]) -> None:
+    assert computed_checks(asked["output"]) == expect["computed"]
+    assert sorted(false_claims(asked["validation"], asked["output"])) == sorted(expect["false_claims"])
+
+
+def mode_collapse(asked: dict[str, Any], expect: dict[str, Any]) -> None:
+    runs = asked["runs"]
+    if "seed_raises" in expect:
+        with pytest.raises(InvalidRun):
+            harness_report(runs)
+    else:
+        assert harness_report(runs) == approximately(expect["seed"])
+    if "proposed_error" in expect:
+        with pytest.raises(InvalidRun):
+            tally_answers(runs)
+        return
+    found = collapse(tally_answers(runs, same=str)).to_json()  # the vectors compare names to the letter
+    assert {key: found[key] for key in expect["proposed"]} == approximately(expect["proposed"])
+
+
+def t_score_distribution(answer: dict[str, Any], expect: dict[str, Any]) -> None:
+    found = distribution(answer)
+    if "raises" in expect:  # the harness does; we do not
+        return
+    assert found.passed == expect["passed"]
+    if "diversity_score" in expect:
+        assert found.modal_only == expect["modal_collapse_detected"]
+        assert found.selected == expect["final_selection_t_score"]
+        # what that harness calls diversity falls as the spread grows
+        assert math.isclose(1 - found.spread, expect["diversity_score"], abs_tol=1e-6)
+
+
+def self_critique_quality(answer: dict[str, Any], expect: dict[str, Any]) -> None:
+    found = critique_quality(answer, "seed")
+    if "raises" in expect:
+        return
+    assert found.passed == expect["passed"]
+    if "checks" in expect:
+        assert found.checks == expect["checks"]
+        assert math.isclose(found.score, expect["quality_score"], abs_tol=1e-6)
+
+
+def provenance(answer: dict[str, Any], expect: dict[str, Any]) -> None:
+    found = provenance_completeness(answer, "seed")
+    if "raises" in expect:
+        return
+    assert (found.passed, found.checks) == (expect["passed"], expect["checks"])
+
+
+KINDS: Final[dict[str, Callable[[Any, dict[str, Any]], None]]] = {
+    "agent_input": agent_input,
+    "agent_output": agent_output,
+    "phase_completion": phases,
+    "t_score_class": t_score_class,
+    "handoff": handoff,
+    "t_score_report": t_score_report,
+    "handoff_chain": handoff_chain,
+    "handoff_claim": handoff_claim,
+    "mode_collapse": mode_collapse,
+    "t_score_distribution": t_score_distribution,
+    "self_critique_quality": self_critique_quality,
+    "provenance_completeness": provenance,
+}
+
+
+def approximately(expected: dict[str, Any]) -> dict[str, Any]:
+    """Floats of the vectors are rounded to six places."""
+    return {
+        key: pytest.approx(value, abs=1e-6) if isinstance(value, float) else value
+        for key, value in expected.items()
     }
 
 

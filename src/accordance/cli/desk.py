@@ -19,7 +19,8 @@ from accordance.errors import NotFound
 if TYPE_CHECKING:
     from accordance.domain.records import PlanRecord, TaskRecord
     from accordance.engine.home import Home
-    from accordance.store.ledger import Ledger, Transaction
+    from accordance.store.ledger import Transaction
+    from accordance.store.sql import SqlLedger
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", default=None, help="Who says so.  [default: the user's name]")
@@ -30,7 +31,7 @@ class Desk:
     """A project folder and its ledger, open."""
 
     home: Home
-    ledger: Ledger
+    ledger: SqlLedger
 
 
 @dataclass(frozen=True, slots=True)

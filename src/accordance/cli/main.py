@@ -27,6 +27,7 @@ COMMANDS = {
     "judge": ("accordance.cli.judge", "Find out what an agent really did, and judge it."),
     "pins": ("accordance.cli.pins", "Ask which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
+    "research": ("accordance.cli.research", "Research agents, their answers, handoffs and runs."),
     "plan": ("accordance.cli.plan", "Import, review, watch, draw and export plans."),
     "run": ("accordance.cli.run", "Carry a plan out."),
     "task": ("accordance.cli.task", "Take up tasks, hand in messages and reviews."),

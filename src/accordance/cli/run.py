@@ -53,7 +53,9 @@ def command(
         if resume and record.state == "HELD":
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
         routing = routing_of(
-            desk.home.settings(), contracts=[name for one in registry for name in one.names], prompts=PromptFiles(desk.home.root).names()
+            desk.home.settings(),
+            contracts=[name for one in registry for name in one.names],
+            prompts=PromptFiles(desk.home.root).names(),
         )
         if executor:
             routing = routing.everything_to(executor, model)

@@ -23,7 +23,7 @@ from accordance.store.sql import SqlLedger
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
-SCHEMA: Final = "0001"
+SCHEMA: Final = "0003"
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
 
@@ -57,7 +57,9 @@ def make_engine(place: str | Path, *, create: bool = True, durability: Durabilit
     path = Path(place)
     if not path.exists():
         if not create:
-            raise LedgerMissing(f"no ledger at {path}; `accordance plan import FILE` makes one")
+            raise LedgerMissing(
+                f"no ledger at {path}; `accordance plan import` and `accordance research record` make one"
+            )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from accordance.contracts.catalogue.answer_seed import ANSWER_AS_THE_SEED_CHECKS_IT
+from accordance.contracts.catalogue.identity import is_about_the_task
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Items, NotNull, Object, Open, Score, Text, Time
@@ -22,6 +23,7 @@ from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 
 MOST_SENTENCES: Final = 3
 SAME_SCORE: Final = 1e-9
+ROUNDING: Final = 1e-6  # probabilities that add up to this much over 1 were only rounded
 
 
 class TScore(Open):
@@ -30,6 +32,9 @@ class TScore(Open):
     option: Text
     score: Score
     rationale: Text
+    probability: Annotated[Score | None, NotNull] = (
+        None  # how likely the agent would say it; never the same as the score
+    )
 
 
 class Selection(Open):
@@ -79,12 +84,14 @@ class SelfCritique(Open):
     strengths: Items
     weaknesses: Items
     improvement_suggestions: Items
+    alternative_perspectives: Annotated[Items | None, NotNull] = None
 
 
 class AgentAnswer(Open):
     """An answer with the options it was chosen from."""
 
     schema_version: Annotated[Literal["agent_answer_v1"] | None, NotNull] = None
+    task_id: Annotated[Text | None, NotNull] = None  # of the request it answers; the seed has no place for it
     agent_id: Text
     vs_level: Literal["Full", "Enhanced", "Light"]
     execution_timestamp: Time
@@ -151,6 +158,20 @@ def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]
         )
 
 
+def probabilities_fit_into_one(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """The probabilities of the options, where they are given, sum to at most 1."""
+    entries = _t_scores(message)
+    total = 0.0
+    for entry in entries if isinstance(entries, list) else ():
+        given = entry.get("probability") if isinstance(entry, dict) else None
+        total += float(str(given)) if _is_number(given) else 0.0
+    if total > 1 + ROUNDING:
+        where = "$.vs_metadata.t_scores"
+        yield Violation(
+            "probabilities_over_one", where, "probabilities that sum to at most 1", f"a sum of {total:.4g}"
+        )
+
+
 def modal_options_are_identified(message: JsonObject, _: Context) -> Iterator[Notice]:
     """An empty list of modal options is legal and worth a word."""
     if _part(message, "vs_metadata").get("modal_identified") == []:
@@ -192,6 +213,8 @@ ANSWER: Final = Contract(
         summary_has_one_to_three_sentences,
         options_are_scored_once,
         selection_was_scored,
+        probabilities_fit_into_one,
+        is_about_the_task,
         modal_options_are_identified,
     ),
     profiles={"seed": ANSWER_AS_THE_SEED_CHECKS_IT},

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Final, Literal
 
+from pydantic import JsonValue
+
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Items, NotNull, Open, Text
@@ -34,6 +36,13 @@ class HandoffValidation(Open):
     vs_phase_completion: bool
 
 
+class Condition(Open):
+    """When a conditional handoff is taken: a path into the sender's answer and what must be found there."""
+
+    path: Text
+    expect: JsonValue
+
+
 class Handoff(Open):
     """From one agent to another."""
 
@@ -43,6 +52,9 @@ class Handoff(Open):
     handoff_type: Literal["sequential", "parallel", "conditional"]
     context_transfer: ContextTransfer
     validation: HandoffValidation
+    condition: Annotated[Condition | None, NotNull] = (
+        None  # the seed has conditional handoffs and no word for this
+    )
 
     @property
     def blocked_by(self) -> tuple[str, ...]:
@@ -75,12 +87,18 @@ def own_checks_pass(message: JsonObject, _: Context) -> Iterator[Notice]:
             yield Notice("handoff_blocked", f"$.validation.{check}", "the sender's own check says no")
 
 
+def conditional_means_a_condition(message: JsonObject, _: Context) -> Iterator[Notice]:
+    """A conditional handoff says what it depends on."""
+    if message.get("handoff_type") == "conditional" and "condition" not in message:
+        yield Notice("no_condition", "$.condition", "nobody can tell when this handoff is to be taken")
+
+
 _STRICT: Final = Contract(
     version="agent_handoff_v1",
     name="handoff",
     about="What one research agent passes to the next: summary, decisions, open questions, constraints.",
     model=Handoff,
-    rules=(passes_the_work_on, summary_is_short, own_checks_pass),
+    rules=(passes_the_work_on, summary_is_short, own_checks_pass, conditional_means_a_condition),
 )
 HANDOFF: Final = replace(
     _STRICT, profiles={"seed": _STRICT}

@@ -1,0 +1,53 @@
+"""A research agent without a model: it reads its prompt like any other and answers by the book.
+
+    accordance research golden --command "python examples/research/agent.py"
+
+It offers the same five candidates to everybody and selects the least typical one that the prompt's floor allows. What it
+says is empty; that it honours every rule is the point. Put your own model in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+
+SCORES = (0.92, 0.74, 0.55, 0.42, 0.24)
+PROBABILITIES = (0.5, 0.2, 0.1, 0.06, 0.02)
+
+
+def main() -> None:
+    """Read the prompt, write one JSON object."""
+    prompt = sys.stdin.read()
+    request = json.loads(os.environ["ACCORDANCE_REQUEST"])
+    shape, _ = json.JSONDecoder().raw_decode(prompt, prompt.rindex('\n{\n  "schema_version": "agent_answer_v1"') + 1)
+    floor = re.search(r"T-score below ([\d.]+)|T-Score가 ([\d.]+) 미만", prompt)
+    least = float((floor[1] or floor[2]) if floor else 0)
+    candidates = [
+        {"option": f"candidate {at}", "score": score, "rationale": "by the book", "probability": probability}
+        for at, (score, probability) in enumerate(zip(SCORES, PROBABILITIES, strict=True), 1)
+    ]
+    selected = min((one for one in candidates if one["score"] >= least), key=lambda one: one["score"])
+    answer = {
+        **shape,
+        "task_id": request["task_id"],
+        "execution_timestamp": "2026-03-04T09:15:00Z",
+        "vs_metadata": {
+            **shape["vs_metadata"],
+            "modal_identified": ["candidate 1"],
+            "t_scores": candidates,
+            "final_selection": {
+                "option": selected["option"],
+                "t_score": selected["score"],
+                "justification": "the least typical that the floor allows",
+            },
+        },
+        "content": {**shape["content"], "summary": "By the book.", "confidence": 0.5},
+        "provenance": {"sources": ["the prompt"], "reasoning_trace": ["read it"], "assumptions": []},
+    }
+    print(json.dumps(answer, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

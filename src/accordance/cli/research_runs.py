@@ -1,0 +1,124 @@
+"""`accordance research record | collapse`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
+
+import click
+
+from accordance.cli.checked import Checked
+from accordance.cli.desk import Where, at_desk, ledger_options
+from accordance.cli.exits import Exit
+from accordance.cli.reading import read_bounded
+from accordance.cli.report import FORMATS
+from accordance.cli.research_answers import acknowledgement_option, asked_of
+from accordance.cli.research_reading import (
+    accepted,
+    agents_of,
+    agents_option,
+    document_option,
+    json_option,
+    language_for,
+    language_option,
+    needed_request_option,
+    print_json,
+    request_of,
+    request_option,
+)
+from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
+from accordance.domain.research.answers import awaits_a_person, check_answer
+from accordance.domain.research.documents import WRITERS
+from accordance.domain.research.reports import collapse_blocks
+from accordance.domain.research.runs import AnswerStore, collapse_by_group, request_digest, stored_answer
+from accordance.domain.research.words import Language
+
+
+@contextmanager
+def kept_answers(where: Where, *, create: bool = False) -> Iterator[AnswerStore]:
+    """The answers in the ledger of a project folder, as long as it is open."""
+    from accordance.store.answers import AnswersInLedger
+
+    with at_desk(where, create=create) as desk:
+        yield AnswersInLedger(desk.ledger.engine)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="ANSWER...|-", type=click.Path(allow_dash=True))
+@needed_request_option
+@agents_option
+@acknowledgement_option
+@ledger_options
+@json_option
+def record(
+    where: Where,
+    files: tuple[str, ...],
+    request_file: str,
+    agents_file: str | None,
+    acknowledged: str | None,
+    as_json: bool,
+) -> int:
+    """Check ANSWERs to a request and keep them in the ledger. If one is refused, none is kept.
+
+    Exit codes as of check: 1 if one is rejected, 3 if a person must acknowledge a selection first.
+    """
+    request = request_of(request_file)
+    asked = replace(asked_of(None, None, agents_file, acknowledged), request=request)
+    checked = []
+    for file in files:
+        raw = read_bounded(file)
+        checked.append(Checked(file, raw, check_answer(raw, asked)))
+    refused = [one.result for one in checked if not one.result]
+    if refused:
+        FORMATS["json" if as_json else "text"](checked)
+        return Exit.WAITING if all(map(awaits_a_person, refused)) else Exit.REJECTED
+    answers: list[AgentAnswer] = [accepted(one.file, ANSWER, one.result) for one in checked]
+    stored = [stored_answer(one, asked.registry.get(one.agent_id), request) for one in answers]
+    with kept_answers(where, create=True) as store:
+        store.add(stored)
+    runs = [(file, one.run) for file, one in zip(files, stored, strict=True)]
+    if as_json:
+        print_json([{"file": file, **run.group._asdict(), "at": run.at} for file, run in runs])
+    else:
+        for file, run in runs:
+            click.echo(f"✓ {file}  {run.group.agent_id}  request {run.group.request[:12]}")
+    return Exit.OK
+
+
+@click.command()
+@click.option("--agent", metavar="ID", help="Only the answers of this agent.")
+@request_option
+@agents_option
+@language_option
+@document_option
+@ledger_options
+@json_option
+def collapse(
+    where: Where,
+    agent: str | None,
+    request_file: str | None,
+    agents_file: str | None,
+    language: Language | None,
+    form: str,
+    as_json: bool,
+) -> int:
+    """Say whether agents, asked the same again and again, always say the same. Exit code 1 if one does.
+
+    From the answers that `accordance research record` has kept.
+    """
+    agent_id = agents_of(agents_file).get(agent).id if agent else None
+    request = request_of(request_file) if request_file else None
+    digest = request_digest(request) if request else None
+    with kept_answers(where) as store:
+        reports = collapse_by_group(store.runs(agent_id, digest))
+    if as_json:
+        print_json([{**group._asdict(), **report.to_json()} for group, report in sorted(reports.items())])
+    else:
+        spoken = language_for(language, request)
+        click.echo(WRITERS[form](list(collapse_blocks(reports, spoken)), spoken), nl=False)
+    return Exit.REJECTED if any(one.status == "collapsed" for one in reports.values()) else Exit.OK
+
+
+COMMANDS: Final = (record, collapse)

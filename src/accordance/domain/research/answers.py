@@ -1,0 +1,152 @@
+"""An answer in its place: from a registered agent, to a known request, on the right level, above its floor.
+
+The contract `agent_answer_v1` judges the message alone; the rules here judge it against registry and request, in the same
+report. Profile `seed` asks nothing of this: it is the validator of seed 002 and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from accordance.contracts.catalogue.answer import ANSWER
+from accordance.contracts.catalogue.request import AgentRequest
+from accordance.contracts.checking import Checker
+from accordance.contracts.context import Context
+from accordance.contracts.contract import Rule
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.registry import Registry
+from accordance.contracts.violation import Accepted, Notice, Rejected, Violation, excerpt
+from accordance.domain.research.agents import AgentRegistry
+from accordance.domain.research.floors import LOW_TYPICALITY, Acknowledgement, floor_of
+from accordance.domain.research.quality import (
+    Profile,
+    critique_quality,
+    distribution,
+    number,
+    part,
+    provenance_completeness,
+)
+
+_checker: Final = Checker(Registry((ANSWER,)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What an answer is held against."""
+
+    registry: AgentRegistry
+    request: AgentRequest | None = None
+    agent: str | None = None  # who was asked, if somebody in particular
+    acknowledgement: Acknowledgement | None = None
+
+
+def check_answer(raw: bytes | str, asked: Asked, profile: Profile = "strict") -> Accepted[Any] | Rejected:
+    """Check one answer, read strictly. Never raises for a bad answer."""
+    if profile == "seed":
+        return _checker.check(raw, ANSWER, Context(profile="seed"))
+    task = asked.request.task_id if asked.request else None
+    return _checker.check(raw, ANSWER.with_rules(*rules_for(asked)), Context(task_id=task))
+
+
+def awaits_a_person(result: Accepted[Any] | Rejected) -> bool:
+    """Whether nothing is wrong but that the selection is below its floor and nobody has acknowledged it."""
+    return isinstance(result, Rejected) and all(one.code == "below_floor" for one in result.violations)
+
+
+def rules_for(asked: Asked) -> tuple[Rule, ...]:
+    """The rules that need more than the message."""
+
+    def comes_from_the_agent_that_was_asked(message: JsonObject, _: Context) -> Iterator[Violation]:
+        """agent_id is registered, is the one that was asked, and vs_level is its level."""
+        yield from _identity(message, asked)
+
+    def says_which_request_it_answers(message: JsonObject, context: Context) -> Iterator[Notice]:
+        """Where a request is known, the answer echoes its task_id."""
+        if context.task_id is not None and "task_id" not in message:
+            yield Notice("untied_answer", "$.task_id", f"does not say that it answers {context.task_id}")
+
+    def respects_its_floor(message: JsonObject, _: Context) -> Iterator[Violation | Notice]:
+        """The selection is not below the T-score floor, or a person has acknowledged it."""
+        yield from _floor(message, asked)
+
+    return (
+        comes_from_the_agent_that_was_asked,
+        says_which_request_it_answers,
+        criticises_itself_in_earnest,
+        says_where_it_comes_from,
+        offers_more_than_the_obvious,
+        respects_its_floor,
+    )
+
+
+def _identity(message: JsonObject, asked: Asked) -> Iterator[Violation]:
+    name = message.get("agent_id")
+    if not isinstance(name, str) or not name.strip():
+        return
+    agent = asked.registry.find(name)
+    if agent is None:
+        yield Violation("unknown_agent", "$.agent_id", asked.registry.offer(name), excerpt(name))
+        return
+    if asked.agent is not None and asked.registry.get(asked.agent) is not agent:
+        wanted = asked.registry.get(asked.agent).id
+        yield Violation("wrong_agent", "$.agent_id", excerpt(wanted), excerpt(name))
+    level = message.get("vs_level")
+    if isinstance(level, str) and level != agent.level:
+        expected = f'"{agent.level}", the level of {agent.id}'
+        yield Violation("level_mismatch", "$.vs_level", expected, excerpt(level))
+
+
+def criticises_itself_in_earnest(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """The self-critique of a Full answer has strengths, weaknesses, improvements and other views."""
+    critique = message.get("self_critique")
+    if message.get("vs_level") != "Full" or not isinstance(critique, dict):
+        return
+    quality = critique_quality(message)
+    if not quality.passed:
+        wanting = ", ".join(name.removeprefix("has_") for name, holds in quality.checks.items() if not holds)
+        expected = "two strengths, two weaknesses, one improvement, another perspective"
+        yield Violation("thin_critique", "$.self_critique", expected, f"wanting: {wanting}")
+
+
+def says_where_it_comes_from(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """Provenance has at least one source and one step of reasoning."""
+    checks = provenance_completeness(message).checks
+    for key, check in (("sources", "has_sources"), ("reasoning_trace", "has_reasoning")):
+        provenance = message.get("provenance")
+        if isinstance(provenance, dict) and isinstance(provenance.get(key), list) and not checks[check]:
+            yield Violation(
+                "thin_provenance", f"$.provenance.{key}", "at least one item", excerpt(provenance[key])
+            )
+
+
+def offers_more_than_the_obvious(message: JsonObject, _: Context) -> Iterator[Notice]:
+    """Some option is off the beaten track (below 0.6), and the selection is not modal."""
+    found = distribution(message)
+    if found.count and not found.passed:
+        told = "every option is modal" if found.modal_only else "no option below 0.6, or a modal selection"
+        yield Notice("narrow_distribution", "$.vs_metadata.t_scores", told)
+
+
+def _floor(message: JsonObject, asked: Asked) -> Iterator[Violation | Notice]:
+    agent = asked.registry.find(message.get("agent_id"))
+    selection, where = (
+        part(part(message, "vs_metadata"), "final_selection"),
+        "$.vs_metadata.final_selection.t_score",
+    )
+    score = number(selection.get("t_score"))
+    if agent is None or score is None:
+        return
+    floor, given = floor_of(agent, asked.registry, asked.request), asked.acknowledgement
+    if floor.allows(score):
+        if score < LOW_TYPICALITY:
+            yield Notice("low_typicality", where, f"creative: below {LOW_TYPICALITY:g}")
+    elif given is not None and given.covers(agent, message.get("task_id"), selection.get("option"), score):
+        by = f"below {floor.least:g}, acknowledged by {given.acknowledged_by} at {given.acknowledged_at}"
+        yield Notice("floor_acknowledged", where, by)
+    else:
+        expected = (
+            f"at least {floor.least:g} ({floor.source}), or a person's acknowledgement of this selection"
+        )
+        yield Violation("below_floor", where, expected, excerpt(selection["t_score"]))
