@@ -37,6 +37,7 @@ PAGES: Final = (
         ("not_finite", "Not finite", "A number is too large to be held, or is NaN or infinite.", "Write a number that fits."),
         ("number_too_long", "Number too long", "An integer has more than 4,300 digits.", "Write it as a text if it really is one."),
         ("lone_surrogate", "Half a character", "A \\u escape gives one half of a surrogate pair. It cannot be stored as UTF-8.", "Write the whole character, or both halves."),
+        ("no_message", "No message", "The run of an executor ended without a message: it crashed, was refused, ran out of time or could not even begin. The fail code says which.", "See what was seen during the run: accordance task show TASK."),
         ("byte_order_mark", "Byte order mark", "The text begins with a byte order mark, which is no part of JSON.", "Write UTF-8 without it."),
         ("not_utf8", "Not UTF-8", "The bytes are not UTF-8 at the given offset: a binary file, or another encoding.", "Write UTF-8."),
         ("too_large", "Too large", "The message is over the size limit of 16 MiB.", "Send large content as a file and name its path."),

@@ -52,10 +52,15 @@ class Attempt:
     number: int
     product: str | None = None  # what a review is about
 
-    @property
-    def workflow_id(self) -> str:
-        """The id of its workflow: the same attempt is never begun twice."""
-        return f"{self.task_id}:{self.kind}:{self.number}:{(self.product or '')[:16]}"
+
+def workflow_id(taken: Taken) -> str:
+    """The id of its workflow: the same attempt is never begun twice.
+
+    A product may be reviewed several times within one attempt, so a review is named by its lease.
+    """
+    if taken.kind == "action":
+        return f"{taken.task.task_id}:action:{taken.attempt}"
+    return f"{taken.task.task_id}:review:{taken.attempt}:{taken.lease.until}"
 
 
 @dataclass
@@ -103,7 +108,7 @@ class Durable:
         options: EnqueueOptions = {
             "workflow_name": "attempt",
             "queue_name": queue,
-            "workflow_id": one.workflow_id,
+            "workflow_id": workflow_id(taken),
             "app_version": VERSION,
             "priority": max(1, _HIGHEST - taken.task.priority),
         }

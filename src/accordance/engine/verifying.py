@@ -30,7 +30,14 @@ from accordance.domain.records import (
     Rules,
     VerdictRecord,
 )
-from accordance.domain.ruling import Case, rule_action, rule_check_failure, rule_fault, rule_review
+from accordance.domain.ruling import (
+    Case,
+    rule_action,
+    rule_check_failure,
+    rule_fault,
+    rule_review,
+    rule_review_fault,
+)
 from accordance.engine.contracts_for import ACTIONS, review_context, reviews_by
 from accordance.engine.importing import missing_inputs
 from accordance.errors import IllegalTransition, InvalidFuses, InvalidRubric, NotFound
@@ -292,7 +299,8 @@ def rule_anew(
         return bool(result), ruled.outcome, ruled.reason, ruled.messages
     if message.kind == "FAULT":
         report = json.loads(raw)
-        ruling = rule_fault(str(report["code"]), str(report["text"]), _case(case["task"]), rules.fuses)
+        ruled_by = rule_review_fault if "product" in case else rule_fault
+        ruling = ruled_by(str(report["code"]), str(report["text"]), _case(case["task"]), rules.fuses)
         return False, ruling.outcome, ruling.reason, ruling.messages
     if message.kind == "ACTION":
         result = check(raw, ACTIONS, Context(task_id=message.subject))
