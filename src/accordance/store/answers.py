@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, Final
 
-from sqlalchemy import Column, Engine, ForeignKey, Index, Row, Select, String, Table, bindparam, select
+from sqlalchemy import Column, Engine, Index, Row, Select, String, Table, bindparam, select
 
 from accordance.domain.research.runs import Group, Run, StoredAnswer
 from accordance.store.failures import translated
+from accordance.store.rows import hash_of, pieces_of
 from accordance.store.statements import insertion_if_new
 from accordance.store.tables import BLOBS, METADATA, Json, Words
 
@@ -24,7 +24,7 @@ RESEARCH_ANSWERS: Final = Table(
     Column("agent_id", Words, primary_key=True),
     Column("request", String(64), primary_key=True),
     Column("contract", String(64), primary_key=True),
-    Column("digest", String(64), ForeignKey("blobs.sha256"), primary_key=True),
+    Column("digest", String(64), primary_key=True),
     Column("at", String(32), nullable=False),
     Column("selected", Json, nullable=False),  # as JSON, so that it equals what was offered to the letter
     Column("offered", Json, nullable=False),
@@ -36,7 +36,9 @@ _ROW: Final = RESEARCH_ANSWERS.c
 _RUNS: Final = select(RESEARCH_ANSWERS).order_by(
     _ROW.agent_id, _ROW.request, _ROW.contract, _ROW.at, _ROW.digest
 )
-_ANSWERS: Final = _RUNS.join(BLOBS, BLOBS.c.sha256 == _ROW.digest).add_columns(BLOBS.c.content)
+_ANSWERS: Final = (
+    _RUNS.join(BLOBS, BLOBS.c.sha256 == _ROW.digest).add_columns(BLOBS.c.content).order_by(BLOBS.c.part)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +52,18 @@ class AnswersInLedger:
         dialect, left = self.engine.dialect.name, iter(answers)
         with translated(self.engine), self.engine.begin() as connection:
             while chunk := list(islice(left, _CHUNK)):
-                blobs = [_blob(stored.content) for stored in chunk]
-                rows = [_row(stored.run, blob["sha256"]) for stored, blob in zip(chunk, blobs, strict=True)]
-                connection.execute(insertion_if_new(dialect, BLOBS), blobs)
+                contents = [stored.content for stored in chunk]
+                rows = [_row(stored.run, hash_of(stored.content)) for stored in chunk]
+                pieces = [piece for content in contents for piece in pieces_of(content)]
+                connection.execute(insertion_if_new(dialect, BLOBS), pieces)
                 connection.execute(insertion_if_new(dialect, RESEARCH_ANSWERS), rows)
 
     def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
         """With their messages, by group, each in the order of time."""
-        for row in self._stream(_ANSWERS, agent_id, request):
-            yield StoredAnswer(_run(row), json.loads(row.content))
+        rows = self._stream(_ANSWERS, agent_id, request)
+        for _, pieces in groupby(rows, key=lambda row: row[:4]):  # the key of an answer
+            first, *rest = pieces
+            yield StoredAnswer(_run(first), json.loads(b"".join(row.content for row in (first, *rest))))
 
     def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[Run]:
         """Without the messages."""
@@ -73,10 +78,6 @@ class AnswersInLedger:
             connection = plain.execution_options(reading=True, yield_per=_CHUNK)
             with connection.execute(query, given) as rows:  # closed by a reader that stops half-way, too
                 yield from rows
-
-
-def _blob(content: bytes) -> dict[str, Any]:
-    return {"sha256": hashlib.sha256(content).hexdigest(), "content": content}
 
 
 def _row(run: Run, digest: str) -> dict[str, Any]:

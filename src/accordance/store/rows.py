@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from operator import attrgetter
 from typing import Any, Final
@@ -73,6 +74,7 @@ _PLAIN: Final = (
     "same_errors",
     "updated_at",
 )
+_PIECE: Final = 1 << 20  # bytes
 _NEVER: Final = Counters()
 _counters_of: Final = attrgetter(*_COUNTERS)
 _counts_of: Final = attrgetter(*_COUNTS)
@@ -86,6 +88,18 @@ def turn_of(state: State, *, is_work: bool, is_checked: bool, is_leased: bool) -
     if state in CLAIMABLE and is_work:
         return RETURNED if state is State.TO_BE_MODIFY else NEW
     return TO_REVIEW if state is State.READY_TO_CHECK and not is_checked and not is_leased else None
+
+
+def hash_of(content: bytes) -> str:
+    """The name of a blob."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def pieces_of(content: bytes) -> Iterator[dict[str, Any]]:
+    """The rows of a blob, made one at a time."""
+    sha256, whole = hash_of(content), memoryview(content)
+    for part, at in enumerate(range(0, len(content) or 1, _PIECE)):
+        yield {"sha256": sha256, "part": part, "content": bytes(whole[at : at + _PIECE])}
 
 
 def record_row(record: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -33,7 +32,6 @@ from accordance.store.tables import (
 )
 
 _CHUNK: Final = 2000
-_PIECE: Final = 1 << 20  # bytes
 _MANY: Final = 500
 
 
@@ -140,18 +138,17 @@ class SqlTransaction(Transaction):
     # -- blobs
 
     def keep(self, content: bytes) -> str:
-        sha256 = hashlib.sha256(content).hexdigest()
+        sha256 = rows.hash_of(content)
         if sha256 not in self._kept:
             self._kept.add(sha256)
-            self._keep_pieces(sha256, memoryview(content))
+            self._keep_pieces(content)
         return sha256
 
-    def _keep_pieces(self, sha256: str, content: memoryview) -> None:
+    def _keep_pieces(self, content: bytes) -> None:
         """A driver copies what it is given several times; of a large blob it is given a piece at a time."""
         statement = statements.insertion_if_new(self._dialect, BLOBS)
-        for part, at in enumerate(range(0, len(content) or 1, _PIECE)):
-            row = {"sha256": sha256, "part": part, "content": bytes(content[at : at + _PIECE])}
-            if not self._connection.execute(statement, row).rowcount:
+        for piece in rows.pieces_of(content):
+            if not self._connection.execute(statement, piece).rowcount:
                 return  # it is there, and all of it
 
     def blob(self, sha256: str) -> bytes:

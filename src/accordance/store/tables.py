@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    DateTime,
     Dialect,
     ForeignKey,
     Index,
@@ -325,4 +326,13 @@ INPUT_FILES: Final = Table(
     _hash("sha256", nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("mtime_ns", BigInteger, nullable=False),
+)
+
+WORKERS: Final = Table(
+    "accordance_workers",
+    METADATA,
+    Column("executor_id", Text, primary_key=True),
+    Column("version", String(32), nullable=False),
+    Column("started_at", DateTime(timezone=True), nullable=False),
+    Column("beat_at", DateTime(timezone=True), nullable=False),
 )

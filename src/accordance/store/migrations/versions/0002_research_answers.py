@@ -21,7 +21,6 @@ def upgrade() -> None:
         sa.Column("at", sa.String(length=32), nullable=False),
         sa.Column("selected", sa.Text(), nullable=False),
         sa.Column("offered", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(["digest"], ["blobs.sha256"], name=op.f("fk_research_answers_digest")),
         sa.PrimaryKeyConstraint(
             "agent_id", "request", "contract", "digest", name=op.f("pk_research_answers")
         ),
