@@ -142,9 +142,10 @@ def _rules(home: Home, fuses: tuple[str, ...]) -> Rules:
     chosen: dict[str, object] = {}
     for one in fuses:
         name, _, value = one.partition("=")
-        if not value.isdecimal():
-            raise Failure(f"--fuse {one}: write it as NAME=NUMBER", Exit.USAGE)
-        chosen[name] = int(value)
+        try:
+            chosen[name] = int(value) if value.isdecimal() else float(value)
+        except ValueError:
+            raise Failure(f"--fuse {one}: write it as NAME=NUMBER", Exit.USAGE) from None
     return rules_of(home.settings(), chosen)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.naming import safe_name
 from accordance.domain.plan_review import PlanEvent
-from accordance.domain.records import QuestionRecord, RequirementRecord
+from accordance.domain.records import UNSPENT, QuestionRecord, RequirementRecord
 from accordance.domain.ruling import Asked
 from accordance.engine.home import Home, write_file
 from accordance.engine.inputs import bind_inputs, look_at_inputs, supply, supply_from_artifact
@@ -137,10 +137,10 @@ def _answer_for_plan(tx: Transaction, question: QuestionRecord, said: Said) -> N
         tx.cancel(plan.root_task_id, why=why)
     elif said.approve:
         tx.move_plan(plan.plan_id, PlanEvent.WAIVED, why)
-        tx.save_plan(plan.plan_id, calls=0, run_started_at=plan.run_started_at and tx.now)
+        tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=plan.run_started_at and tx.now)
     elif plan.run_started_at is not None:
         tx.move_plan(plan.plan_id, PlanEvent.RESUMED, why)
-        tx.save_plan(plan.plan_id, calls=0, run_started_at=tx.now)
+        tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=tx.now)
     else:
         tx.move_plan(plan.plan_id, PlanEvent.ANSWERED, why)
         tx.save_plan(plan.plan_id, rounds=0, review_failures=0)

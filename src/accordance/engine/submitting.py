@@ -17,6 +17,7 @@ from accordance.domain.lifecycle import CLAIMABLE, Event, State
 from accordance.domain.naming import versioned
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import (
+    UNSPENT,
     ArtifactRecord,
     MessageRecord,
     PlanRecord,
@@ -120,7 +121,7 @@ def begin_attempt(tx: Transaction, task: TaskRecord, holder: str) -> None:
     """An attempt begins; with the first one the plan's run does."""
     tx.happen(task.task_id, Event.CLAIMED, why={"holder": holder})
     if tx.plan(task.plan_id).run_started_at is None:
-        tx.save_plan(task.plan_id, run_started_at=tx.now, calls=0)
+        tx.save_plan(task.plan_id, run_started_at=tx.now, **UNSPENT)
 
 
 def _not_now(arrived: Arrived, attempt: int | None) -> str | None:

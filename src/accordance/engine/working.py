@@ -13,7 +13,7 @@ from accordance.domain.fuses import Spent, blown
 from accordance.domain.lifecycle import TERMINAL, Event, State
 from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import left_hanging
-from accordance.domain.records import Lease, PlanRecord, TaskRecord
+from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, Asked, rule_lost_lease
 from accordance.engine.inputs import bind_inputs
 from accordance.engine.submitting import begin_attempt, case_of
@@ -95,23 +95,35 @@ def take_in(
     without: Collection[str] = (),
 ) -> Taken | Nothing:
     """Take up the next task of one plan, in a transaction of the caller's; none of those `without` which it must be."""
+    if rests := may_not_begin(tx, plan_id, files):
+        return rests
+    task = tx.next_turn(plan_id, kinds, without)
+    return why_nothing(tx, plan_id) if task is None else take_up(tx, task, holder, seconds)
+
+
+def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> Nothing | None:
+    """Why nothing in a plan may begin, if so; the plan is held. Without `files` only the plan itself is looked at."""
     plan = tx.lock(plan_id)
     if rests := _at_rest(tx, plan):
         return rests
-    sweep(tx, plan)
-    bind_inputs(tx, plan_id, files)
+    if files is not None:
+        sweep(tx, plan)
+        bind_inputs(tx, plan_id, files)
     if reason := blown(plan.rules.fuses, _spent(plan, tx.now)):
         tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": reason})
         tx.ask(plan_id, None, Ask(kind=Asked.PLAN, text=f"A fuse has blown: {reason}"))
         return Nothing.HELD
-    task = tx.next_turn(plan_id, kinds, without)
-    if task is None:
-        in_work = next(tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK), None)
-        return Nothing.BUSY if in_work else Nothing.WAITING
-    return _take(tx, task, holder, seconds)
+    return None
 
 
-def _take(tx: Transaction, task: TaskRecord, holder: str, seconds: int) -> Taken:
+def why_nothing(tx: Transaction, plan_id: str) -> Nothing:
+    """Why nothing in a plan that may go on can be taken up."""
+    in_work = (task for task in tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK) if task.lease)
+    return Nothing.BUSY if next(in_work, None) else Nothing.WAITING
+
+
+def take_up(tx: Transaction, task: TaskRecord, holder: str, seconds: int) -> Taken:
+    """Somebody takes up a task that can be taken up."""
     until = _later(tx.now, seconds)
     if task.progress.state is State.READY_TO_CHECK:
         lease = Lease(holder=holder, until=until, product=task.product)
@@ -203,7 +215,7 @@ def resume(ledger: Ledger, plan_id: str, *, by: str) -> PlanRecord:
         if tx.lock(plan_id).run_started_at is None:
             raise Conflict(f"plan {plan_id} has not begun: there is nothing to resume")
         tx.move_plan(plan_id, PlanEvent.RESUMED, {"by": by})
-        tx.save_plan(plan_id, calls=0, run_started_at=tx.now)
+        tx.save_plan(plan_id, **UNSPENT, run_started_at=tx.now)
         for question in tx.open_questions(plan_id=plan_id, kind=Asked.PLAN):
             tx.replace(replace(question, answered_at=tx.now, answer={"closed_by": PlanEvent.RESUMED}))
         return tx.plan(plan_id)
@@ -220,7 +232,7 @@ def _spent(plan: PlanRecord, now: str) -> Spent:
         return Spent(calls=0, seconds=0)
     began = dt.datetime.strptime(plan.run_started_at, _TIME)  # noqa: DTZ007
     seconds = (dt.datetime.strptime(now, _TIME) - began).total_seconds()  # noqa: DTZ007
-    return Spent(calls=plan.calls, seconds=seconds)
+    return Spent(calls=plan.calls, seconds=seconds, tokens=plan.tokens, cost=plan.cost)
 
 
 def _later(now: str, seconds: int) -> str:

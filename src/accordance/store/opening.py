@@ -23,7 +23,7 @@ from accordance.store.sql import SqlLedger
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
-SCHEMA: Final = "0003"
+SCHEMA: Final = "0004"
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
 
