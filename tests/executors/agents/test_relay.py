@@ -163,4 +163,4 @@ def test_a_status_says_what_is_wrong(status: int, fault: Fault | None) -> None:
 
 def test_https_is_spoken_to_https() -> None:
     """The agent speaks plainly to the relay; the relay does not to the world."""
-    assert isinstance(Endpoint("https://api.example/v1").connect(), http.client.HTTPSConnection)
+    assert isinstance(Endpoint("https://api.example/v1").connection(), http.client.HTTPSConnection)

@@ -44,7 +44,7 @@ class Endpoint:
         """The address in its parts."""
         return urlsplit(self.url)
 
-    def connect(self) -> http.client.HTTPConnection:
+    def connection(self) -> http.client.HTTPConnection:
         """A new connection, not yet open."""
         parts = self.parts
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
@@ -57,28 +57,26 @@ class Calls:
 
     statuses: list[int] = field(default_factory=list)  # 0: the endpoint was not reached
     hopeless: threading.Event = field(default_factory=threading.Event)
-    _open: set[http.client.HTTPConnection] = field(default_factory=set)
+    _open: set[socket.socket] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextlib.contextmanager
-    def connected(self, endpoint: Endpoint) -> Iterator[http.client.HTTPConnection]:
-        """A connection that `end` can break off."""
-        connection = endpoint.connect()
+    def going_on(self, line: socket.socket) -> Iterator[None]:
+        """A call that `end` can break off."""
         with self._lock:
-            self._open.add(connection)
+            self._open.add(line)
         try:
-            yield connection
+            yield
         finally:
             with self._lock:
-                self._open.discard(connection)
-            connection.close()
+                self._open.discard(line)
 
     def end(self) -> None:
         """Break off every call that is still going on."""
         with self._lock:
-            for connection in self._open:
-                with contextlib.suppress(OSError, AttributeError):  # it may not be open yet
-                    connection.sock.shutdown(socket.SHUT_RDWR)
+            for line in self._open:
+                with contextlib.suppress(OSError):
+                    line.shutdown(socket.SHUT_RDWR)
 
     def note(self, status: int) -> None:
         """Remember how a call ended."""
@@ -114,6 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     endpoint: Endpoint
     calls: Calls
+    answered = False  # something was given back already; a stream that breaks off then stays broken off
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
         """Say nothing; what counts is noted."""
@@ -135,20 +134,21 @@ class _Handler(BaseHTTPRequestHandler):
         elif body is None:
             self._say(413, b"too large")
         else:
-            with self.calls.connected(self.endpoint) as connection:
+            with contextlib.closing(self.endpoint.connection()) as connection:
                 self._ask(connection, body)
 
     def _ask(self, connection: http.client.HTTPConnection, body: bytes) -> None:
         try:
-            connection.request(self.command, self.path, body, self._headers())
-            answer = connection.getresponse()
+            connection.connect()
+            with self.calls.going_on(connection.sock):
+                connection.request(self.command, self.path, body, self._headers())
+                answer = connection.getresponse()
+                self._note(answer.status)
+                self._give_back(answer)
         except (OSError, http.client.HTTPException):
-            self._note(0)
-            self._say(502, b"the model's endpoint cannot be reached")
-            return
-        self._note(answer.status)
-        with contextlib.suppress(OSError, http.client.HTTPException):  # a broken stream stays a broken stream
-            self._give_back(answer)
+            if not self.answered:
+                self._note(0)
+                self._say(502, b"the model's endpoint cannot be reached")
 
     def _note(self, status: int) -> None:
         if self.command == "POST":  # looks around beforehand say nothing about the model
@@ -179,6 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
         return {**kept, **dict(self.endpoint.headers)}
 
     def _give_back(self, answer: http.client.HTTPResponse) -> None:
+        self.answered = True
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in _BETWEEN_HOPS:
