@@ -96,6 +96,7 @@ PAGES: Final = (
         ("parallel_dependent", "Parallel, yet dependent", "Two agents are handed to in parallel although one requires the other.", "Hand over to one after the other."),
         ("handoff_refused", "Handoff refused", "The sender's own check says no, so the work cannot go on from its answer.", "Mend the answer and hand it on again."),
         ("bad_condition", "No usable condition", "A conditional handoff has no condition, or one that cannot be read.", "Write a path into the sender's answer and what is expected there, e.g. {\"path\": \"$.content.confidence\", \"expect\": \">= 0.6\"}."),
+        ("task_misplaced", "Misplaced task", "A task of scc.task.v1 stands at a node of a plan that cannot carry one: an ACTION without parts and with the tag code can.", "Add the tag, or put the task at such a node."),
         ("unknown_role", "Unknown role", "No role of that name is registered.", "Use a registered role, or register it."),
         ("unknown_executor", "Unknown executor", "No executor of that name is known.", "Use one that is."),
         ("unsafe_path", "Unsafe path", "A pattern is absolute, contains .. or a backslash or a control character, or begins with ~.", "Write it relative to the repository root."),

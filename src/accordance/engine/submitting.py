@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from accordance.api import check
 from accordance.contracts.catalogue.action import INPUTS, Action, Artifact
@@ -32,6 +32,8 @@ from accordance.engine.home import Home, write_file
 from accordance.errors import AccordanceError, Unparseable
 from accordance.store.ledger import Ledger, Transaction
 
+Kind: TypeAlias = Literal["ACTION", "SUBMISSION", "REVIEW", "FAULT"]
+
 
 class TaskUnnamed(AccordanceError):
     """Nobody can tell which task a message is for."""
@@ -43,7 +45,7 @@ class Arrived:
 
     plan: PlanRecord
     task: TaskRecord
-    kind: Literal["ACTION", "REVIEW", "FAULT"]
+    kind: Kind
     raw: bytes
     sha256: str
     copies: int = 0  # how often the same words were said before and counted as a message of their own
@@ -100,7 +102,7 @@ def named_task(raw: bytes) -> str:
     return named
 
 
-def arrive(tx: Transaction, task_id: str, kind: Literal["ACTION", "REVIEW", "FAULT"], raw: bytes) -> Arrived:
+def arrive(tx: Transaction, task_id: str, kind: Kind, raw: bytes) -> Arrived:
     """Keep the bytes, hold the plan, see where the task stands."""
     sha256 = tx.keep(raw)
     plan = tx.lock(tx.task(task_id).plan_id)
@@ -259,20 +261,26 @@ def _judge_action(tx: Transaction, home: Home, arrived: Arrived) -> Answer:
 
 
 def _store_artifact(tx: Transaction, home: Home, arrived: Arrived, artifact: Artifact) -> dict[str, Any]:
-    """A new version, in the ledger and as a file. Earlier versions stay."""
-    task = arrived.task
-    content = artifact.content.encode()
+    kind = (artifact.name, artifact.format)
+    return store_product(tx, home, arrived, kind, artifact.content.encode(), artifact.summary)
+
+
+def store_product(
+    tx: Transaction, home: Home, arrived: Arrived, kind: tuple[str, str], content: bytes, summary: str | None
+) -> dict[str, Any]:
+    """A new version of a product (its name and format in `kind`), in the ledger and as a file. Earlier versions stay."""
+    task, (name, suffix) = arrived.task, kind
     version = len(tx.products(task.task_id)) + 1
     record = ArtifactRecord(
         plan_id=task.plan_id,
         task_id=task.task_id,
         version=version,
         attempt=arrived.attempt,
-        name=artifact.name,
-        file_name=versioned(artifact.name, artifact.format, version),
-        format=artifact.format,
+        name=name,
+        file_name=versioned(name, suffix, version),
+        format=suffix,
         sha256=tx.keep(content),
-        summary=artifact.summary,
+        summary=summary,
         created_at=tx.now,
     )
     tx.add(record)
