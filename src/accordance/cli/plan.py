@@ -207,10 +207,12 @@ def list_plans(where: Where, as_json: bool) -> int:
 @ledger_options
 @json_option
 def show(where: Where, plan: str | None, as_json: bool) -> int:
-    """Show a plan: how it stands, its fuses, its rubric, the last review of it."""
+    """Show a plan: how it stands, its fuses, its rubric, the last review of it, what it has cost."""
     from dataclasses import asdict
 
+    from accordance.cli.spent import spent_json, spent_text
     from accordance.domain.records import VerdictRecord
+    from accordance.engine.kept_runs import spent_by_task
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         record = find_plan(tx, plan)
@@ -230,6 +232,7 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
                 for one in verdicts
             ],
             "open_questions": [one.question_id for one in tx.open_questions(plan_id=record.plan_id)],
+            **spent_json(spent_by_task(tx, record.plan_id)),
         }
     if as_json:
         say(told)
@@ -238,6 +241,8 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
     for name in ("plan_id", "root_task_id", "revision", "nodes", "imported_at", "events", "head"):
         click.echo(f"  {name:<14} {told[name]}")
     click.echo("  states         " + ", ".join(f"{count} {state}" for state, count in told["states"].items()))
+    if told["spent"]["calls"]:
+        click.echo(f"  spent          {spent_text(told['spent'])}")
     for verdict in told["verdicts"]:
         click.echo(f"  review         {verdict['outcome']} {' '.join(verdict['messages'])}")
     for question in told["open_questions"]:

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from accordance.contracts.context import Context
+from accordance.domain.case import claim_context
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.naming import safe_name
 from accordance.domain.records import TaskRecord
-from accordance.domain.routing import Choice, Kind, Routing, Wanted
+from accordance.domain.routing import PROMPTS, Choice, Routing, Wanted
+from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
-from accordance.engine.contracts_for import ACTIONS, review_context, reviews_by
+from accordance.engine.coding import Commission, Workshop, workshop_of
+from accordance.engine.contracts_for import contract_of_message, review_context
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
+from accordance.engine.kept_runs import RunOf, budget_left, keep_prompt
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge
 from accordance.executors.catalogue import executor_for, limits_for
-from accordance.executors.prompt_building import build_prompt
+from accordance.executors.prompt_building import Told, tell
 from accordance.executors.protocol import Assignment, Produced
 from accordance.store.ledger import Ledger, Transaction
 
+_CODER: Final = "coder.v1"  # what whoever changes a repository is told, where no route says otherwise
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
 
 
@@ -35,6 +41,11 @@ class Executing:
     home: Home
     routing: Routing
     stop: threading.Event = field(default_factory=threading.Event)
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        """Where repositories are changed. Raises InvalidSettings."""
+        return workshop_of(self.home)
 
     def queue_of(self, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
@@ -51,19 +62,38 @@ class Executing:
         with self.ledger.read() as tx:
             task = tx.task(one.task_id)
             choice = self.routing.choose(wanted(task, one.kind), _tier(self.routing, task, one.kind))
+            executor = executor_for(choice.spec, self.home.root)
+            if executor is None:
+                return Produced(fault=Fault.STOPPED, text="it waits for somebody who asks for it")
+            if task.lease is None:  # whatever came of it would be refused
+                return Produced(fault=Fault.STOPPED, text="somebody has taken the task away")
+            budget = budget_left(tx, task.task_id, tx.plan(task.plan_id).rules.fuses)
+            if isinstance(budget, str):
+                return Produced(fault=Fault.OVER_BUDGET, text=budget)
             try:
-                told = self._assignment(tx, task, one, choice)
+                job = self.workshop.commission(tx, task) if one.kind == "action" else None
+                told, given = self._assignment(tx, Taken(task, _kind(one.kind), task.lease), one, choice, job)
             except ContextTooLarge as error:
                 return Produced(fault=Fault.TOO_LONG, text=str(error))
-        executor = executor_for(choice.spec, self.home.root)
-        if executor is None:
-            return Produced(fault=Fault.STOPPED, text="it waits for somebody who asks for it")
-        return executor.run(told, replace(limits_for(choice.spec), stop=self.stop))
+            except PreflightFailed as error:
+                return Produced(fault=Fault.UNPREPARED, text=str(error))
+        run = RunOf(plan_id=task.plan_id, task_id=task.task_id, kind=one.kind, attempt=one.number)
+        with self.ledger.write() as tx:
+            keep_prompt(tx, run, told, executor=choice.executor, model=choice.model)
+        limits = replace(limits_for(choice.spec), stop=self.stop, budget=budget)
+        if job is None:
+            return executor.run(given, limits)
+        limits = replace(limits, seconds=min(limits.seconds, job.seconds))
+        return self.workshop.carry_out(
+            job,
+            choice,
+            lambda work, opinion: executor.run(replace(given, work=work, opinion=opinion), limits),
+        )
 
-    def _assignment(self, tx: Transaction, task: TaskRecord, one: Attempt, choice: Choice) -> Assignment:
-        if task.lease is None:  # somebody has taken it away; what comes of the run will be refused
-            raise ContextTooLarge(0, 0)
-        taken = Taken(task, "action" if one.kind == "action" else "review", task.lease)
+    def _assignment(
+        self, tx: Transaction, taken: Taken, one: Attempt, choice: Choice, job: Commission | None
+    ) -> tuple[Told, Assignment]:
+        task = taken.task
         document = assignment(tx, self.home, taken)
         rules = tx.plan(task.plan_id).rules
         if taken.kind == "action":
@@ -71,11 +101,12 @@ class Executing:
         else:
             contract = reviews_by(rules.node_rubric, "TASK_CHECK")  # type: ignore[assignment]
             context = review_context(rules.node_rubric, task_id=document["contract"]["task_id"])
-        return Assignment(
+        told = tell(document, choice.prompt, self.home.root)
+        return told, Assignment(
             document=document,
             contract=contract,
             context=context,
-            prompt=build_prompt(document, choice.prompt, self.home.root),
+            prompt=told.prompt,
             folder=self._folder(one),
             model=choice.model,
         )
@@ -89,10 +120,15 @@ class Executing:
         return folder
 
 
+def _kind(said: str) -> Literal["action", "review"]:
+    return "action" if said == "action" else "review"
+
+
 def wanted(task: TaskRecord, kind: str) -> Wanted:
     """What routes look at."""
-    named: Kind = "action" if kind == "action" else "review"
-    return Wanted(kind=named, role=task.owner_agent_id, node_type=task.node_type, tags=frozenset(task.tags))
+    return Wanted(
+        kind=_kind(kind), role=task.owner_agent_id, node_type=task.node_type, tags=frozenset(task.tags)
+    )
 
 
 def _tier(routing: Routing, task: TaskRecord, kind: str) -> int | None:

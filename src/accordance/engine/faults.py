@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -12,13 +11,14 @@ from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import MessageRecord
 from accordance.domain.ruling import Ruling, rule_fault, rule_review_fault
 from accordance.engine.answers import Answer
+from accordance.engine.kept_runs import report_bytes
 from accordance.engine.submitting import Arrived, arrive, case_of, refuse, settle
 from accordance.store.ledger import Transaction
 
 
 def fail_in(tx: Transaction, task_id: str, attempt: int, report: dict[str, Any]) -> Answer:
     """A run has ended without a message, for the reason in the report (`code`, `text`, what was seen)."""
-    arrived = arrive(tx, task_id, "FAULT", json.dumps(report, sort_keys=True, ensure_ascii=False).encode())
+    arrived = arrive(tx, task_id, "FAULT", report_bytes(report))
     state, is_current = arrived.task.progress.state, arrived.attempt == attempt
     if is_current and state is State.IN_PROGRESS:
         return _settle_fault(tx, arrived, report)

@@ -40,6 +40,7 @@ from accordance.domain.ruling import (
 )
 from accordance.engine.contracts_for import ACTIONS, review_context, reviews_by
 from accordance.engine.importing import missing_inputs
+from accordance.engine.kept_runs import PLAN_WRITTEN, PROMPTED, RAN
 from accordance.errors import IllegalTransition, InvalidFuses, InvalidRubric, NotFound
 from accordance.store.ledger import CANCELLED, INPUTS_CHANGED, Transaction
 from accordance.store.rows import rules_from_json
@@ -86,10 +87,12 @@ def verify_plan(tx: Transaction, plan: PlanRecord) -> Findings:
     replay = _Replay(tx, found)
     hashes: dict[int, str] = {}
     announced: dict[str, Announced] = {"MESSAGE": {}, "MESSAGE_REFUSED": {}, "VERDICT": {}}
+    runs = _Runs(tx, found)
     for entry in _linked(tx.entries(plan.plan_id), found):
         hashes[entry.seq] = entry.hash
         found.events += 1
         replay.see(entry)
+        runs.see(entry)
         if entry.kind in announced:
             announced[entry.kind][str(entry.payload.get("message"))] = entry.payload
     _compare_head(plan, hashes, found)
@@ -240,6 +243,33 @@ def _bytes(tx: Transaction, sha256: str, what: str, found: Findings) -> bytes | 
         found.broken(f"{what} {sha256[:12]} is not what was kept")
         return None
     return content
+
+
+class _Runs:
+    """What runs were told and what was seen of them: every part that an event names is there."""
+
+    def __init__(self, tx: Transaction, found: Findings) -> None:
+        self._tx = tx
+        self._found = found
+        self._seen: set[str] = set()
+
+    def see(self, entry: Entry) -> None:
+        said: Mapping[str, Any] = entry.payload
+        if entry.kind == PROMPTED:
+            raw = self._fetch(str(said.get("recipe")), f"event {entry.seq}: the recipe of a prompt")
+            for part in json.loads(raw)["parts"] if raw else ():
+                self._fetch(part["sha256"], f"event {entry.seq}: the part {part['name']} of a prompt")
+        elif entry.kind == RAN and "report" in said:
+            self._fetch(str(said["report"]), f"event {entry.seq}: the report of a run")
+        elif entry.kind == PLAN_WRITTEN:
+            self._fetch(str(said.get("sha256")), f"event {entry.seq}: a plan that was written")
+
+    def _fetch(self, sha256: str, what: str) -> bytes | None:
+        """The bytes, once: what was looked at before is not looked at again."""
+        if sha256 in self._seen:
+            return None
+        self._seen.add(sha256)
+        return _bytes(self._tx, sha256, what, self._found)
 
 
 def _verify_messages(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from accordance.domain.briefing import briefing
-from accordance.domain.context_pack import Pack, budget_for, pack
+from accordance.domain.context_pack import Pack, Trim, budget_for, pack
 from accordance.domain.prompting import Part, Prompt, prompt_of
 from accordance.executors.leftover import read_left
 from accordance.executors.prompt_files import SHARED, PromptFiles
@@ -15,14 +16,27 @@ from accordance.executors.prompt_files import SHARED, PromptFiles
 MOST_INPUT: Final = 200_000  # bytes of an input file that are told
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an agent is told, and what was cut to fit."""
+
+    prompt: Prompt
+    trims: tuple[Trim, ...] = ()
+
+
 def build_prompt(document: Mapping[str, Any], name: str, root: Path) -> Prompt:
     """The whole prompt for an assignment. Raises ContextTooLarge or UnknownPrompt."""
+    return tell(document, name, root).prompt
+
+
+def tell(document: Mapping[str, Any], name: str, root: Path) -> Told:
+    """The same, with what was cut to fit."""
     files = PromptFiles(root)
-    told = packed(document, root)
-    parts = [Part("user", piece.name, piece.rendered) for piece in told.pieces]
-    if told.note:
-        parts.append(Part("user", "cut", told.note))
-    return prompt_of(files.part(SHARED), files.part(name), parts)
+    context = packed(document, root)
+    parts = [Part("user", piece.name, piece.rendered) for piece in context.pieces]
+    if context.note:
+        parts.append(Part("user", "cut", context.note))
+    return Told(prompt_of(files.part(SHARED), files.part(name), parts), context.trims)
 
 
 def packed(document: Mapping[str, Any], root: Path) -> Pack:
