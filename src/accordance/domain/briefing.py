@@ -23,6 +23,7 @@ def briefing(
         piece
         for piece in (
             _task(assignment),
+            *_change(assignment.get("change")),
             *_contract(assignment["contract"], with_schema=with_schema),
             *_context(assignment.get("context", {})),
             *_inputs(assignment.get("context", {}).get("inputs", ()), inputs or {}),
@@ -42,6 +43,24 @@ def _task(assignment: Mapping[str, Any]) -> Piece:
         f"Attempt: {assignment.get('attempt', 1)}",
     ]
     return Piece("task", "\n".join(lines), ESSENTIAL, is_data=False)
+
+
+def _change(change: Mapping[str, Any] | None) -> Iterator[Piece]:
+    """The task of whoever changes a repository: its pins, its tests, and where the evidence goes."""
+    if change is None:
+        return
+    folder = f"artifacts/{change['task_id']}"
+    lines = [
+        "# The change",
+        _json(change),
+        "Leave your evidence in the repository; it is no part of the change:",
+        f"- {folder}/report.md: what you did",
+        f"- {folder}/selftest.log: each test command and what it printed; the last line is EXIT_CODE=<number>",
+        f"- {folder}/patch.diff: your change as `git diff --binary` shows it, new files included",
+        f"- {folder}/evidence/: a folder for anything else",
+        f"- {folder}/submit.json: your answer",
+    ]
+    yield Piece("change", "\n".join(lines), ESSENTIAL, is_data=False)
 
 
 def _contract(contract: Mapping[str, Any], *, with_schema: bool) -> Iterator[Piece]:

@@ -10,6 +10,7 @@ on exactly the tree it lands on. The user's working tree and branches are never 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,6 +72,11 @@ class Commission:
     start: bytes  # a patch to begin with
     branch: Branch
     gateway: Gateway
+
+    @property
+    def seconds(self) -> float:
+        """How long the agent may take."""
+        return (self.asked.task.timeoutMs or math.inf) / 1000
 
 
 @dataclass(frozen=True, slots=True)

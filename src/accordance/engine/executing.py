@@ -96,15 +96,14 @@ class Executing:
         task = taken.task
         document = assignment(tx, self.home, taken)
         rules = tx.plan(task.plan_id).rules
+        context = review_context(rules.node_rubric, task_id=document["contract"]["task_id"])
         if taken.kind == "action":
-            contract, context = ACTIONS, Context(task_id=task.task_id)
-        else:
-            contract = reviews_by(rules.node_rubric, "TASK_CHECK")  # type: ignore[assignment]
-            context = review_context(rules.node_rubric, task_id=document["contract"]["task_id"])
-        told = tell(document, choice.prompt, self.home.root)
+            context = claim_context(job.asked.task) if job else Context(task_id=task.task_id)
+        prompt = _CODER if job and choice.prompt == PROMPTS["action"] else choice.prompt
+        told = tell(document, prompt, self.home.root)
         return told, Assignment(
             document=document,
-            contract=contract,
+            contract=contract_of_message(taken.kind, rules, is_change=job is not None),
             context=context,
             prompt=told.prompt,
             folder=self._folder(one),
