@@ -24,7 +24,7 @@ from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.drawing import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from accordance.contracts.catalogue.plan import Plan
     from accordance.domain.lifecycle import State
@@ -69,15 +69,17 @@ def import_(
     The same plan again changes nothing. Nothing in it begins before it is reviewed (`plan review`), unless --no-review.
     A plan that does not honour its contract is reported as `accordance check` would, with exit code 1.
     """
-    plan = _read_plan(file)
-    if plan is None:
-        return Exit.REJECTED
     from accordance.domain.plan import plan_graph
     from accordance.domain.progress import begin
+    from accordance.engine.gateway import gateway_of
     from accordance.engine.home import find_home, write_file
     from accordance.engine.importing import import_plan, missing_inputs
 
     home = find_home(where.home)
+    roles = gateway_of(home.settings(), home.root).roles
+    plan = _read_plan(file, roles)
+    if plan is None:
+        return Exit.REJECTED
     rules = _rules(home, fuses)
     if dry_run:
         at = begin(plan_graph(plan), missing_inputs(plan)).at
@@ -94,7 +96,12 @@ def import_(
         return Exit.OK
     with at_desk(where, create=True) as desk, _bar(len(plan.nodes), as_json) as advance:
         done = import_plan(
-            desk.ledger, plan, rules, waived_by=whoever(by) if no_review else None, watch=advance
+            desk.ledger,
+            plan,
+            rules,
+            waived_by=whoever(by) if no_review else None,
+            roles=roles,
+            watch=advance,
         )
         write_file(desk.home.plan_file, done.document)
         with desk.ledger.read() as tx:
@@ -110,7 +117,8 @@ def import_(
     return Exit.OK
 
 
-def _read_plan(file: str) -> Plan | None:
+def _read_plan(file: str, roles: Collection[str] | None = None) -> Plan | None:
+    """A plan that honours its contract; with `roles`, also each task in it that changes a repository. Else it is reported."""
     from accordance.api import check_value
     from accordance.cli.checked import Checked
     from accordance.cli.report import as_text
@@ -128,6 +136,11 @@ def _read_plan(file: str) -> Plan | None:
         result = Rejected((fault,), 1, "PLAN_GEN")
     else:
         result = check_value(message, "PLAN_GEN")
+    if isinstance(result, Accepted) and roles is not None:
+        from accordance.engine.coding_tasks import check_tasks
+
+        faults = check_tasks(result.value, roles)
+        result = Rejected(faults, len(faults), "PLAN_GEN") if faults else result
     if isinstance(result, Rejected):
         as_text([Checked(file, raw, result)])
         return None

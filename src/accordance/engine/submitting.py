@@ -27,6 +27,7 @@ from accordance.domain.records import (
 )
 from accordance.domain.ruling import Asked, Case, Ruling, rule_action
 from accordance.engine.answers import Answer, Status, violations_of
+from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import ACTIONS
 from accordance.engine.home import Home, write_file
 from accordance.errors import AccordanceError, Unparseable
@@ -81,6 +82,9 @@ def submit_in(tx: Transaction, home: Home, raw: bytes, named: str, attempt: int 
         return repeated
     if arrived.task.checks is not None:
         why = f"{named} reviews task {arrived.task.checks}: hand its review in with `accordance task review`"
+        return refuse(tx, arrived, why)
+    if coding_task(tx, arrived.task) is not None:
+        why = f"{named} changes a repository: `accordance run` has it done in a clone, and judges what comes of it"
         return refuse(tx, arrived, why)
     if why_not := _not_now(arrived, attempt):
         return refuse(tx, arrived, why_not)
