@@ -194,7 +194,7 @@ class _Run:
                 self.work, f"artifacts/{folder_name(task)}/submit.json", self.limits.output_bytes
             )
             said += [file] if file else []
-        said += [told.final.encode()] if told.final.strip() else []
+        said += [told.final.encode()] if told.ended and told.final.strip() else []
         good = [
             raw for raw in said if by_contract(raw, self.assignment.contract, self.assignment.context).done
         ]
