@@ -27,7 +27,7 @@ from accordance.domain.verdict import Outcome, Verdict
 from accordance.engine.answers import Answer
 from accordance.engine.home import Home
 from accordance.engine.inputs import supply_from_artifact
-from accordance.engine.rejudging import is_bundle, rejudge
+from accordance.engine.rejudging import rejudge
 from accordance.engine.reviewing import approve_product
 from accordance.engine.submitting import Arrived, arrive, case_of, refuse, settle, store_product
 from accordance.store.ledger import Transaction
@@ -128,26 +128,25 @@ def is_behind(tx: Transaction, task: TaskRecord) -> bool:
     return change is not None and head is not None and change.case["base"] != head
 
 
-def verdict_again(root: Path, message: MessageRecord, raw: bytes) -> tuple[Verdict | None, list[str]]:
-    """The verdict on a change as it follows from its bundle, and what does not hold about it."""
+def verdict_again(
+    root: Path, message: MessageRecord, raw: bytes, asked: bytes | None
+) -> tuple[Verdict | None, list[str]]:
+    """The verdict on a change as it follows from its bundle, and what does not hold about it. `asked` is the plan's task."""
     folder = root / str(message.case["bundle"])
-    if not is_bundle(folder):
-        return None, [f"the evidence in {message.case['bundle']} is missing"]
     try:
         again = rejudge(folder)
     except BundleBroken as error:
         return None, [str(error)]
-    return (again.judgement.verdict if again.judgement else None), [
-        *_not_the_same(folder, message, raw),
-        *again.faults,
-    ]
+    faults = [*_not_the_same(folder, message, raw, asked), *again.faults]
+    return (again.judgement.verdict if again.judgement else None), faults
 
 
-def _not_the_same(folder: Path, message: MessageRecord, raw: bytes) -> Iterator[str]:
+def _not_the_same(folder: Path, message: MessageRecord, raw: bytes, asked: bytes | None) -> Iterator[str]:
     if manifest_of(folder) != message.case["manifest"]:
         yield f"the manifest of {message.case['bundle']} is not the one that was judged by"
-    if (folder / "submit.json").read_bytes() != raw:
-        yield f"the submission in {message.case['bundle']} is not the message"
+    for name, content in (("submit.json", raw), ("task.json", asked)):
+        if not (folder / name).is_file() or (folder / name).read_bytes() != content:
+            yield f"{name} in {message.case['bundle']} is not the ledger's"
 
 
 def manifest_of(folder: Path) -> str:

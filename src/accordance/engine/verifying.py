@@ -10,9 +10,11 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from accordance.api import check, check_value
+from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.limits import Limits
 from accordance.contracts.reading import parse_object
@@ -37,10 +39,14 @@ from accordance.domain.ruling import (
     rule_fault,
     rule_review,
     rule_review_fault,
+    rule_submission,
 )
+from accordance.engine.changes import JUDGED, verdict_again
+from accordance.engine.coding_tasks import coding_tasks
 from accordance.engine.contracts_for import ACTIONS, review_context, reviews_by
 from accordance.engine.importing import missing_inputs
 from accordance.engine.kept_runs import PLAN_WRITTEN, PROMPTED, RAN
+from accordance.engine.rejudging import is_bundle
 from accordance.errors import IllegalTransition, InvalidFuses, InvalidRubric, NotFound
 from accordance.store.ledger import CANCELLED, INPUTS_CHANGED, Transaction
 from accordance.store.rows import rules_from_json
@@ -81,12 +87,12 @@ class Findings:
             self.completeness.append(what)
 
 
-def verify_plan(tx: Transaction, plan: PlanRecord) -> Findings:
-    """Recompute everything that is known of a plan."""
+def verify_plan(tx: Transaction, plan: PlanRecord, root: Path | None = None) -> Findings:
+    """Recompute everything that is known of a plan. The evidence of its changes lies below `root`, the project folder."""
     found = Findings(plan.plan_id)
     replay = _Replay(tx, found)
     hashes: dict[int, str] = {}
-    announced: dict[str, Announced] = {"MESSAGE": {}, "MESSAGE_REFUSED": {}, "VERDICT": {}}
+    announced: dict[str, Announced] = {"MESSAGE": {}, "MESSAGE_REFUSED": {}, "VERDICT": {}, JUDGED: {}}
     runs = _Runs(tx, found)
     for entry in _linked(tx.entries(plan.plan_id), found):
         hashes[entry.seq] = entry.hash
@@ -99,6 +105,7 @@ def verify_plan(tx: Transaction, plan: PlanRecord) -> Findings:
     replay.compare(plan)
     said = announced["MESSAGE"] | announced["MESSAGE_REFUSED"]
     _verify_messages(tx, plan, said, replay.rules, found)
+    _verify_changes(tx, plan, announced[JUDGED], root, found)
     _verify_verdicts(tx, plan, announced["VERDICT"], hashes, found)
     _verify_products(tx, plan, found)
     return found
@@ -284,7 +291,7 @@ def _verify_messages(
         if message.message_id not in announced:
             found.missing(f"the event of message {message.message_id[:40]} is missing")
         was_refused = "why" in announced.get(message.message_id, {})
-        if raw is not None and not was_refused:
+        if raw is not None and not was_refused and message.kind != "SUBMISSION":
             revision = message.attempt if message.kind == "PLAN_REVIEW" else plan.revision
             held_to = rules.get(revision, plan.rules)
             _rule_again(held_to, message, raw, verdicts.get(message.message_id), found)
@@ -295,12 +302,22 @@ def _verify_messages(
 def _rule_again(
     rules: Rules, message: MessageRecord, raw: bytes, verdict: VerdictRecord | None, found: Findings
 ) -> None:
-    what = f"message {message.message_id[:40]}"
     try:
-        accepted, outcome, reason, messages = rule_anew(rules, message, raw)
+        again = rule_anew(rules, message, raw)
     except _UNREADABLE:
-        found.broken(f"{what}: what it was judged by cannot be read")
+        found.broken(f"message {message.message_id[:40]}: what it was judged by cannot be read")
         return
+    _compare_ruling(again, message, verdict, found)
+
+
+Again: TypeAlias = tuple[bool, str | None, str, tuple[str, ...]]  # accepted, outcome, reason, messages
+
+
+def _compare_ruling(
+    ruled: Again, message: MessageRecord, verdict: VerdictRecord | None, found: Findings
+) -> None:
+    what = f"message {message.message_id[:40]}"
+    accepted, outcome, reason, messages = ruled
     if accepted != message.accepted:
         found.broken(f"{what}: was {_judged(message.accepted)}, is {_judged(accepted)} when checked again")
     if (outcome is None) != (verdict is None):
@@ -315,9 +332,39 @@ def _judged(accepted: bool) -> str:
     return "accepted" if accepted else "rejected"
 
 
-def rule_anew(
-    rules: Rules, message: MessageRecord, raw: bytes
-) -> tuple[bool, str | None, str, tuple[str, ...]]:
+def _verify_changes(
+    tx: Transaction, plan: PlanRecord, announced: Announced, root: Path | None, found: Findings
+) -> None:
+    """Every verdict on a change follows again from its evidence, which is the one the chain names."""
+    verdicts = {one.message_id: one for one in tx.find(VerdictRecord, plan_id=plan.plan_id)}
+    known = set()
+    for message in tx.find(MessageRecord, plan_id=plan.plan_id, kind="SUBMISSION"):
+        if "refused" in message.case:
+            continue
+        known.add(message.message_id)
+        what = f"message {message.message_id[:40]}"
+        said = announced.get(message.message_id)
+        if said is None:
+            found.missing(f"{what}: the event that names its evidence is missing")
+        elif any(said.get(key) != message.case.get(key) for key in ("bundle", "manifest", "base", "commit")):
+            found.broken(f"{what}: its evidence is not the one its event names")
+        if root is None or not is_bundle(root / str(message.case.get("bundle"))):
+            found.missing(f"{what}: the evidence in {message.case.get('bundle')} is not there")
+            continue
+        raw = tx.blob(message.sha256)
+        verdict, faults = verdict_again(root, message, raw, coding_tasks(tx, plan).get(message.subject))
+        for fault in faults:
+            found.broken(f"{what}: {fault}")
+        if verdict is not None:
+            ruling = rule_submission(verdict, _case(message.case["task"]))
+            accepted = bool(check(raw, SUBMIT, Context(task_id=message.subject)))
+            again = (accepted, ruling.outcome, ruling.reason, ruling.messages)
+            _compare_ruling(again, message, verdicts.get(message.message_id), found)
+    for lost in announced.keys() - known:
+        found.missing(f"message {lost[:40]}, a change that was judged, is missing")
+
+
+def rule_anew(rules: Rules, message: MessageRecord, raw: bytes) -> Again:
     """Judge a stored message again, by what was written down beside it."""
     case = message.case
     result: Accepted[Any] | Rejected
