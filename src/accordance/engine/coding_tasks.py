@@ -22,6 +22,7 @@ from accordance.contracts.limits import Limits
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Rejected, Violation, excerpt
 from accordance.domain.executor_specs import KINDS
+from accordance.domain.lifecycle import State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.errors import AccordanceError
@@ -29,6 +30,7 @@ from accordance.store.ledger import Transaction
 
 TAG: Final = "code"
 KEY: Final = "task"
+_UNDER_WAY: Final = (State.IN_PROGRESS, State.READY_TO_CHECK, State.TO_BE_MODIFY)
 _LIMITS: Final = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
 _NOWHERE: Final[Mapping[str, bytes]] = {}
 
@@ -77,6 +79,22 @@ def _whole(node: Mapping[str, Any]) -> JsonObject:
     """The task with what it takes from its node."""
     goal = node.get("goal_statement") or node["title"]
     return {"task_id": node["task_id"], "goal": goal, **node[KEY]}
+
+
+def waits_its_turn(tx: Transaction, task: TaskRecord) -> bool:
+    """Whether a task would change a repository while another change of the plan is made or reviewed.
+
+    One after the other: each change is judged on exactly the tree it lands on.
+    """
+    if TAG not in task.tags or task.progress.state is State.READY_TO_CHECK:
+        return False
+    tasks = coding_tasks(tx, tx.plan(task.plan_id))
+    if task.task_id not in tasks:
+        return False
+    return any(
+        other.task_id in tasks and other.task_id != task.task_id
+        for other in tx.tasks(task.plan_id, *_UNDER_WAY)
+    )
 
 
 def check_tasks(plan: Plan, roles: Collection[str] = ROLES) -> tuple[Violation, ...]:

@@ -15,6 +15,7 @@ from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import left_hanging
 from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, Asked, rule_lost_lease
+from accordance.engine.coding_tasks import coding_task
 from accordance.engine.inputs import bind_inputs
 from accordance.engine.submitting import begin_attempt, case_of
 from accordance.errors import Conflict
@@ -94,11 +95,20 @@ def take_in(
     kinds: tuple[str, ...] = (),
     without: Collection[str] = (),
 ) -> Taken | Nothing:
-    """Take up the next task of one plan, in a transaction of the caller's; none of those `without` which it must be."""
+    """Take up the next task of one plan, in a transaction of the caller's; none of those `without` which it must be.
+
+    What changes a repository is not handed out: `accordance run` has it done in a clone.
+    """
     if rests := may_not_begin(tx, plan_id, files):
         return rests
-    task = tx.next_turn(plan_id, kinds, without)
+    skipped = {*without}
+    while (task := tx.next_turn(plan_id, kinds, skipped)) is not None and _is_change(tx, task):
+        skipped.add(task.task_id)
     return why_nothing(tx, plan_id) if task is None else take_up(tx, task, holder, seconds)
+
+
+def _is_change(tx: Transaction, task: TaskRecord) -> bool:
+    return task.progress.state is not State.READY_TO_CHECK and coding_task(tx, task) is not None
 
 
 def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> Nothing | None:
