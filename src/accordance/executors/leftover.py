@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
+from typing import Final
+
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def read_left(folder: Path, name: str, most: int) -> bytes | None:
@@ -24,6 +28,6 @@ def read_left(folder: Path, name: str, most: int) -> bytes | None:
 
 
 def tail(folder: Path, name: str, most: int = 2000) -> str:
-    """The last words of a log, for people."""
-    said = read_left(folder, name, 1 << 20) or b""
-    return said[-most:].decode("utf-8", "replace").strip()
+    """The last words of a log, for people: without what colours a terminal."""
+    said = (read_left(folder, name, 1 << 20) or b"")[-most:].decode("utf-8", "replace")
+    return _COLOURS.sub("", said).strip()

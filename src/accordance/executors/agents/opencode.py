@@ -59,7 +59,14 @@ class Opencode:
                     },
                 }
             },
-            "permission": {"edit": "allow", "bash": "allow", "webfetch": "deny"},
+            "permission": {
+                "edit": "allow",
+                "bash": "allow",
+                "webfetch": "deny",
+                "external_directory": "allow"
+                if call.confined
+                else "deny",  # what is not to be seen is not there
+            },
         }
         if call.tool:
             config["mcp"] = {SERVER: {"type": "local", "command": list(call.tool), "enabled": True}}
