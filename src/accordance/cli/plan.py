@@ -19,6 +19,7 @@ from accordance.cli.desk import (
     whoever,
 )
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.planning import create
 from accordance.cli.reading import read_bounded
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.drawing import FORMATS
@@ -198,6 +199,9 @@ def _plan_json(plan: PlanRecord) -> dict[str, Any]:
         "events": plan.head.seq,
         "head": plan.head.hash,
     }
+
+
+command.add_command(create)
 
 
 @command.command(name="list")

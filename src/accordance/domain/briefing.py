@@ -64,9 +64,10 @@ def _change(change: Mapping[str, Any] | None) -> Iterator[Piece]:
 
 
 def _contract(contract: Mapping[str, Any], *, with_schema: bool) -> Iterator[Piece]:
+    named = next(name for name in ("task_id", "plan_id") if name in contract)
     lines = [
         "# Your answer",
-        f"Exactly one JSON object with schema_version {contract['schema_version']!r} and task_id {contract['task_id']!r}.",
+        f"Exactly one JSON object with schema_version {contract['schema_version']!r} and {named} {contract[named]!r}.",
     ]
     if with_schema:
         lines += ["It must honour this JSON Schema:", _json(contract["schema"])]

@@ -42,8 +42,9 @@ def import_plan(
 ) -> Imported:
     """Write down a plan that honours its contract. The same plan again changes nothing.
 
-    `watch` hears of each node; `also` is done in the same transaction. A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict, and InvalidTasks for tasks
-    that change a repository and could not be judged by; `roles` are those they may name.
+    A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict, and InvalidTasks for tasks
+    that change a repository and could not be judged by; `roles` are those they may name. `watch` hears of each node, `also`
+    is done in the same transaction.
     """
     if faults := check_tasks(plan, roles):
         raise InvalidTasks(faults)

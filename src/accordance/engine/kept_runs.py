@@ -64,22 +64,27 @@ class KeptRun:
         }
 
 
-def keep_prompt(tx: Transaction, run: RunOf, told: Told, *, executor: str, model: str | None) -> str:
-    """Keep a prompt that is about to be sent. Returns the hash of its recipe."""
+def keep_prompt(tx: Transaction, run: RunOf, told: Told, *, executor: str, model: str | None) -> None:
+    """Keep a prompt that is about to be sent."""
+    said = prompt_payload(tx, run, told, executor, model)
+    tx.lock(run.plan_id)
+    tx.record(run.plan_id, PROMPTED, run.task_id, said)
+
+
+def prompt_payload(
+    tx: Transaction, run: RunOf, told: Told, executor: str, model: str | None
+) -> dict[str, Any]:
+    """What is written down of a prompt; its parts and its recipe are kept as blobs."""
     for part in told.prompt.parts:
         tx.keep(part.text.encode())
-    recipe = tx.keep(canonical(told.prompt.recipe()).encode())
-    tx.lock(run.plan_id)
-    said = {
+    return {
         "kind": run.kind,
         "attempt": run.attempt,
-        "recipe": recipe,
+        "recipe": tx.keep(canonical(told.prompt.recipe()).encode()),
         "executor": executor,
         "model": model,
         "trims": [str(trim) for trim in told.trims],
     }
-    tx.record(run.plan_id, PROMPTED, run.task_id, said)
-    return recipe
 
 
 def report_bytes(report: Mapping[str, Any]) -> bytes:
@@ -88,18 +93,25 @@ def report_bytes(report: Mapping[str, Any]) -> bytes:
 
 
 def keep_report(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> None:
-    """Keep what was seen of a run (`Produced.to_json`), and count what it cost. What was said on the way is a blob."""
+    """Keep what was seen of a run (`Produced.to_json`), and count what it cost."""
+    said = report_payload(tx, run, report)
     plan = tx.lock(run.plan_id)
-    told = {name: value for name, value in report.items() if name != "seen"}
-    if report["seen"]:
-        told["report"] = tx.keep(report_bytes(report))
-    tx.record(run.plan_id, RAN, run.task_id, {"kind": run.kind, "attempt": run.attempt, **told})
-    spent = _spending(report)
+    tx.record(run.plan_id, RAN, run.task_id, said)
+    spent = spending_of(report)
     if spent.calls:
         tx.save_plan(run.plan_id, tokens=plan.tokens + spent.tokens, cost=plan.cost + (spent.cost or 0.0))
 
 
-def _spending(report: Mapping[str, Any]) -> Spending:
+def report_payload(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> dict[str, Any]:
+    """What is written down of a run; what was said on the way is kept as a blob."""
+    told = {name: value for name, value in report.items() if name != "seen"}
+    if report["seen"]:
+        told["report"] = tx.keep(report_bytes(report))
+    return {"kind": run.kind, "attempt": run.attempt, **told}
+
+
+def spending_of(report: Mapping[str, Any]) -> Spending:
+    """What a run cost, by its report."""
     return Spending(
         read=report["read_tokens"],
         written=report["written_tokens"],
@@ -161,7 +173,7 @@ def run_of(tx: Transaction, task_id: str, *, attempt: int | None = None, kind: s
 
 def spent_in(entries: Iterable[Entry]) -> Spending:
     """What runs have cost, by their events."""
-    return total(_spending(entry.payload) for entry in entries if entry.kind == RAN)
+    return total(spending_of(entry.payload) for entry in entries if entry.kind == RAN)
 
 
 def spent_by_task(tx: Transaction, plan_id: str) -> dict[str | None, Spending]:
@@ -169,7 +181,7 @@ def spent_by_task(tx: Transaction, plan_id: str) -> dict[str | None, Spending]:
     found: dict[str | None, Spending] = {}
     for entry in tx.entries(plan_id):
         if entry.kind == RAN:
-            found[entry.task_id] = found.get(entry.task_id, Spending()) + _spending(entry.payload)
+            found[entry.task_id] = found.get(entry.task_id, Spending()) + spending_of(entry.payload)
     return found
 
 

@@ -1,15 +1,18 @@
-"""What accordance.toml says about plans: fuses and rubrics. Unknown names are errors."""
+"""What accordance.toml says: fuses and rubrics of plans, executors and routes. Unknown names are errors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from accordance.api import registry
 from accordance.domain.fuses import fuses_from
 from accordance.domain.records import Rules
+from accordance.domain.routing import Routing, routing_of
 from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
-from accordance.engine.home import InvalidSettings
+from accordance.engine.home import Home, InvalidSettings
 from accordance.errors import InvalidRubric
+from accordance.executors.prompt_files import PromptFiles
 
 _RUBRICS: Final = {"plan": PLAN_RUBRIC, "node": NODE_RUBRIC}
 
@@ -25,6 +28,16 @@ def rules_of(settings: Mapping[str, Any], fuses: Mapping[str, object] | None = N
         plan_rubric=_rubric("plan", rubrics),
         node_rubric=_rubric("node", rubrics),
     )
+
+
+def routing_for(home: Home, executor: str | None = None, model: str | None = None) -> Routing:
+    """Who does what in a project; with an executor, that one does everything. Raises InvalidRouting or UnknownName."""
+    routing = routing_of(
+        home.settings(),
+        contracts=[name for one in registry for name in one.names],
+        prompts=PromptFiles(home.root).names(),
+    )
+    return routing.everything_to(executor, model) if executor else routing
 
 
 def _rubric(name: str, rubrics: Mapping[str, Any]) -> Rubric:
