@@ -21,8 +21,8 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-run: setup ## check the example messages
-	@$(BIN)/accordance check examples/messages/*.json || test $$? -eq 1
+run: setup isolation ## carry a plan out with good and bad agents: examples/quickstart
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/quickstart/run.sh
 
 test: setup isolation check ## every check and every test
 	@$(BIN)/coverage erase
@@ -34,7 +34,7 @@ isolation: # tests run agents' code: with bubblewrap it is kept apart best; root
 	@command -v bwrap > /dev/null || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null || \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -q bubblewrap > /dev/null 2>&1 || \
 	  { apt-get update -q > /dev/null 2>&1 && DEBIAN_FRONTEND=noninteractive apt-get install -y -q bubblewrap > /dev/null 2>&1; } || true
-	@command -v bwrap > /dev/null || echo "bubblewrap is not installed: tests that need it are skipped, by name"
+	@command -v bwrap > /dev/null || echo "bubblewrap is not installed; what needs it says so"
 
 check: setup ## format, lint, types, layers
 	$(BIN)/ruff format --check --quiet $(SOURCES)
@@ -89,4 +89,4 @@ requirements: setup ## pin the newest releases, with hashes
 	done
 
 clean: ## remove what make made
-	rm -rf $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents
+	rm -rf $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart

@@ -5,17 +5,14 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
 from accordance.cli.exits import Exit
-
-if TYPE_CHECKING:
-    from accordance.engine.durable import Attempt
 
 
 @click.command(name="run")
@@ -35,14 +32,13 @@ def command(
     A run that was killed is gone on with by the next one; nothing that was paid for and kept is paid for again. Exit code
     0: done; 1: something is in the dead letters; 3: a person is asked.
     """
-    from accordance.api import registry
+    from accordance.cli.telling import outcomes_of, print_outcomes, telling
     from accordance.cli.watching import print_status, status_of
-    from accordance.domain.routing import routing_of
     from accordance.engine.executing import Executing
     from accordance.engine.running import Runner
+    from accordance.engine.settings import routing_for
     from accordance.engine.workers import only_one
     from accordance.engine.working import resume as let_go_on
-    from accordance.executors.prompt_files import PromptFiles
 
     with at_desk(where) as desk, contextlib.ExitStack() as held:
         place = ledger_place(desk.home, where)
@@ -52,15 +48,10 @@ def command(
             record = find_plan(tx, plan)
         if resume and record.state == "HELD":
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
-        routing = routing_of(
-            desk.home.settings(),
-            contracts=[name for one in registry for name in one.names],
-            prompts=PromptFiles(desk.home.root).names(),
-        )
-        if executor:
-            routing = routing.everything_to(executor, model)
+        routing = routing_for(desk.home, executor, model)
         executing = Executing(desk.ledger, desk.home, routing)
-        heard = (lambda *_: None) if as_json else _tell
+        executing.workshop.publish(desk.ledger, record.plan_id)
+        heard = (lambda *_: None) if as_json else held.enter_context(telling(desk.ledger, record.plan_id))
         runner = Runner(
             str(place),
             desk.home,
@@ -68,17 +59,23 @@ def command(
             executing.queue_of,
             executing.queues(),
             record.plan_id,
-            heard=heard,
+            heard=executing.landing(heard),
         )
         with _stoppable(executing.stop.set):
             rests = runner.until_it_rests()
+        not_published = executing.workshop.publish(desk.ledger, record.plan_id)
         with desk.ledger.read() as tx:
             status = status_of(tx, tx.plan(record.plan_id))
+            outcomes = outcomes_of(tx, desk.home, status.plan)
     if as_json:
-        say({**status.to_json(), "rests": rests.name})
-    else:
+        say({**status.to_json(), "rests": rests.name, **outcomes.to_json(), "not_published": not_published})
+        return status.exit_code
+    if not sys.stdout.isatty():
         print_status(status)
-        click.echo(rests.value)
+    click.echo(rests.value)
+    if not_published:
+        click.echo(f"the changes are in the ledger, but {not_published}")
+    print_outcomes(outcomes, desk.home)
     return status.exit_code
 
 
@@ -100,12 +97,3 @@ def _stoppable(stop: Any) -> Iterator[None]:
         sys.exit(Exit.USAGE)
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _tell(one: Attempt, answer: Mapping[str, Any]) -> None:
-    """One line for each attempt that has ended."""
-    decided = answer.get("outcome") or answer.get("status")
-    reason = answer.get("reason_code", "")
-    click.echo(
-        f"{one.task_id}  {one.kind} {one.number}  {decided}  {reason}  {answer.get('state', '')}".rstrip()
-    )

@@ -185,7 +185,8 @@ def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
     if last is None or (last.accepted and "tell" not in last.answer):
         return []
     told = last.answer.get("tell")
-    said = told.splitlines() if isinstance(told, str) else last.answer.get("messages", [])
+    lines = [line.removeprefix("- ") for line in told.splitlines()] if isinstance(told, str) else None
+    said = lines or last.answer.get("messages", [])
     return [str(one) for one in said] if isinstance(said, list) else []
 
 

@@ -10,6 +10,7 @@ on exactly the tree it lands on. The user's working tree and branches are never 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -128,7 +129,7 @@ class Workshop:
             return Produced(fault=Fault.UNPREPARED, text=str(error))
 
     def publish(self, ledger: Ledger, plan_id: str) -> str | None:
-        """Let the plan's branch stand where the ledger says; why not, if it cannot."""
+        """Let the plan's branch stand where the ledger says; why not, if it cannot. Changes nothing that stands there."""
         with ledger.read() as tx:
             head = head_of(tx, plan_id)
         try:
@@ -171,6 +172,8 @@ class _Attempt:
         finally:
             if place.exists():
                 discard(place)
+            with contextlib.suppress(OSError):  # other attempts may lie there
+                place.parent.rmdir()
 
     def _new_place(self) -> Path:
         """A folder for this run alone; what a run of the same attempt that was cut off has left is thrown away."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from accordance.contracts.context import Context
 from accordance.domain.case import claim_context
@@ -18,6 +19,7 @@ from accordance.domain.routing import PROMPTS, Choice, Routing, Wanted
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
 from accordance.engine.coding import Commission, Workshop, workshop_of
+from accordance.engine.coding_tasks import TAG
 from accordance.engine.contracts_for import contract_of_message, review_context
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
@@ -31,6 +33,9 @@ from accordance.store.ledger import Ledger, Transaction
 
 _CODER: Final = "coder.v1"  # what whoever changes a repository is told, where no route says otherwise
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
+
+
+Heard: TypeAlias = Callable[[Attempt, Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,19 @@ class Executing:
         kind = "review" if task.checks or task.progress.state is State.READY_TO_CHECK else "action"
         choice = self.routing.choose(wanted(task, kind))
         return None if executor_for(choice.spec, self.home.root) is None else choice.executor
+
+    def landing(self, heard: Heard) -> Heard:
+        """Whoever hears of settled attempts, with the plan's branch moved before, where a change has been approved."""
+
+        def settled(one: Attempt, answer: Mapping[str, Any]) -> None:
+            if answer.get("state") == State.DONE and ("commit" in answer or one.kind == "review"):
+                with self.ledger.read() as tx:
+                    task = tx.task(str(answer["task_id"]))
+                if TAG in task.tags:
+                    self.workshop.publish(self.ledger, task.plan_id)
+            heard(one, answer)
+
+        return settled
 
     def queues(self) -> dict[str, int]:
         """How many runs at once, for each executor."""
