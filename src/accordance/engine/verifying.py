@@ -264,12 +264,19 @@ class _Runs:
         said: Mapping[str, Any] = entry.payload
         if entry.kind == PROMPTED:
             raw = self._fetch(str(said.get("recipe")), f"event {entry.seq}: the recipe of a prompt")
-            for part in json.loads(raw)["parts"] if raw else ():
-                self._fetch(part["sha256"], f"event {entry.seq}: the part {part['name']} of a prompt")
+            for name, sha256 in self._parts(raw, entry.seq):
+                self._fetch(sha256, f"event {entry.seq}: the part {name} of a prompt")
         elif entry.kind == RAN and "report" in said:
             self._fetch(str(said["report"]), f"event {entry.seq}: the report of a run")
         elif entry.kind == PLAN_WRITTEN:
             self._fetch(str(said.get("sha256")), f"event {entry.seq}: a plan that was written")
+
+    def _parts(self, recipe: bytes | None, seq: int) -> list[tuple[str, str]]:
+        try:
+            return [(part["name"], part["sha256"]) for part in json.loads(recipe)["parts"]] if recipe else []
+        except _UNREADABLE:
+            self._found.broken(f"event {seq}: the recipe of a prompt cannot be read")
+            return []
 
     def _fetch(self, sha256: str, what: str) -> bytes | None:
         """The bytes, once: what was looked at before is not looked at again."""
