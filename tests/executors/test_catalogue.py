@@ -68,6 +68,39 @@ def test_a_local_model_that_cannot_be_had_is_said(tmp_path: Path, monkeypatch: p
     assert "none.gguf is no file" in produced.text
 
 
+ECHO = """
+import json, sys
+asked = json.load(sys.stdin)
+print(json.dumps({"model": sys.argv[1], "keys": sorted(asked), "last": asked["messages"][-1]}))
+sys.stderr.write("noise\\n" + json.dumps({"prompt_tokens": 7, "completion_tokens": 3}) + "\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "fault", "tokens"),
+    [
+        (ECHO, None, 10),
+        ("print('{}')", None, 0),
+        ("import os; os.kill(os.getpid(), 4)", Fault.CRASHED, 0),
+    ],
+    ids=["answers", "does not count", "dies of a wrong instruction"],
+)
+def test_a_local_model_has_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, fault: Fault | None, tokens: int
+) -> None:
+    """With another program in its place: what it is told, what is read of it, and that it may die."""
+    (tmp_path / "small.gguf").write_bytes(b"GGUF")
+    monkeypatch.setattr("accordance.executors.local.find_spec", lambda name: name)
+    monkeypatch.setattr("accordance.executors.local._SOURCE", source)
+    executor = an_executor(tmp_path, kind="llm", provider="local", model="small.gguf")
+    produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+    assert (produced.fault, produced.spending.tokens) == (fault, tokens), produced.text
+    if tokens:
+        said = json.loads(produced.raw or b"")
+        assert said["model"] == str(tmp_path / "small.gguf")
+        assert said["last"] == {"role": "user", "content": "Write it."}
+
+
 def test_a_local_model_is_asked(tmp_path: Path) -> None:
     """Held to the schema by its grammar, in a process of its own."""
     gguf = os.environ.get(GGUF)

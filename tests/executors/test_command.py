@@ -41,6 +41,22 @@ def test_a_program_is_told_its_task_and_says_its_message(tmp_path: Path, isolati
     assert (tmp_path / "clone" / "notes.txt").read_text() == "made by the agent"
 
 
+@pytest.mark.parametrize("isolation", LEVELS)
+@pytest.mark.parametrize("readable", [[], ["."]], ids=["the program alone", "the whole project"])
+def test_a_program_may_lie_in_the_project_itself(tmp_path: Path, isolation: str, readable: list[str]) -> None:
+    """Then it alone can be read, not what lies beside it; unless that is wished."""
+    (tmp_path / "honest.py").write_text("print(open('../../../secret.txt').read())")
+    (tmp_path / "secret.txt").write_text("secret")
+    tmp_path.chmod(0o755)  # started by root, the program is somebody else
+    executor = an_executor(
+        tmp_path, kind="command", command=["python3", "honest.py"], isolation=isolation, readable=readable
+    )
+    produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+    sees_it = bool(readable) or isolation == "rlimit"
+    assert (produced.raw == b"secret\n") is sees_it, produced.text
+    assert (produced.fault is Fault.CRASHED) is not sees_it
+
+
 def test_a_message_may_lie_in_a_file(tmp_path: Path) -> None:
     """Then standard output says nothing."""
     command = "echo chatter; mkdir out; printf '{}' > out/message.json"

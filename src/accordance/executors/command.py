@@ -17,7 +17,11 @@ from accordance.workspace.probing import level_for
 
 @dataclass(frozen=True, slots=True)
 class CommandExecutor:
-    """Runs the program of its spec. A word that names a file below `root` means that file, whose folder can be read."""
+    """Runs the program of its spec.
+
+    A word that names a file below `root` means that file. It can be read, and so can the folder it lies in, unless that is
+    the project itself.
+    """
 
     spec: CommandSpec
     root: Path
@@ -61,6 +65,6 @@ class CommandExecutor:
         for word in self.spec.command:
             place = self.root / word
             if place.is_file():
-                own.append(place.parent)
+                own.append(place if place.parent == self.root else place.parent)
             words.append(str(place) if place.is_file() else word)
         return shlex.join(words), tuple(dict.fromkeys(own))

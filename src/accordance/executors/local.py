@@ -47,7 +47,7 @@ class LocalExecutor:
                 level=level_for(),
                 folder=assignment.folder,
                 stdin=self._asked(assignment),
-                readable=(model.parent,),
+                readable=(model,),
             )
             ran = run_program(program, limits)
         except (WorkspaceError, OSError) as error:

@@ -198,11 +198,22 @@ def _bubblewrap(room: Room, limits: Limits) -> list[str]:
         if not _below(place, SYSTEM):
             made += _bound("--ro-bind-try", place)
     # last, so that a folder that may be read never hides one in it that may be written
+    seen = [place for place in _own_places(room) if not _below(place, SYSTEM)]
+    around = [
+        place
+        for place in seen
+        if _below(os.fspath(room.folder), (place,)) or _below(os.fspath(room.work), (place,))
+    ]
+    for place in around:  # first, or they would hide what lies in them
+        made += _bound("--ro-bind-try", place)
     made += _bound("--bind", os.fspath(room.folder))
     if room.tree is not None:
         made += _bound("--bind", os.fspath(room.tree))
     if room.appears_at is not None:
         made += _bound("--bind", os.fspath(room.work), os.fspath(room.appears_at))
+    for place in seen:
+        if place not in around:
+            made += _bound("--ro-bind-try", place)
     return [*made, "--remount-ro", "/dev", "--remount-ro", "/", "--"]
 
 
