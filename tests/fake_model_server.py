@@ -1,4 +1,4 @@
-"""A scripted model on loopback: Chat Completions, Responses and Messages, streaming and not, with every fault a real one has.
+"""A scripted model on loopback: Chat Completions, Responses, Messages and Gemini, streaming and not, with every fault a real one has.
 
     with serving(Script([{"run": "ls"}, {"say": "done"}])) as server:
         server.url          # http://127.0.0.1:PORT
@@ -333,6 +333,33 @@ def messages(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
     return [*events, ("message_delta", last), ("message_stop", {"type": "message_stop"})], whole
 
 
+# Gemini
+
+
+def gemini(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
+    number = body.setdefault("number", next(_IDS))  # one for all parts of an answer
+    usage = {
+        "promptTokenCount": script.read,
+        "candidatesTokenCount": script.written,
+        "cachedContentTokenCount": script.cached,
+        "totalTokenCount": script.read + script.written,
+    }
+
+    def part(text: str, finish: str | None = None) -> Json:
+        content = {"role": "model", "parts": [{"text": text}] if text else []}
+        ended = {"finishReason": finish} if finish else {}
+        return {
+            "candidates": [{"index": 0, "content": content, **ended}],
+            "modelVersion": body.get("model"),
+            "responseId": f"gemini-{number}",
+            **({"usageMetadata": usage} if finish else {}),
+        }
+
+    finish = "SAFETY" if turn.refusal else "STOP"
+    events: Events = [(None, part(half)) for half in _halves(turn.text)]
+    return [*events, (None, part("", finish))], part(turn.text, finish)
+
+
 def _halves(text: str) -> list[str]:
     half = len(text) // 2
     return [part for part in (text[:half], text[half:]) if part]
@@ -352,7 +379,20 @@ def _said(body: Json, role: str) -> int:
     return sum(1 for one in body.get("messages", _items(body)) if one.get("role") == role)
 
 
+def _is_model(one: Json) -> bool:
+    return one.get("role") == "model"
+
+
 DIALECTS: Final[dict[str, Dialect]] = {
+    "GenerateContent": Dialect(
+        gemini,
+        lambda body: len(body.get("functionResponses", [])),
+        lambda body: sum(map(_is_model, body.get("contents", []))),
+        lambda body: (
+            (body.get("generationConfig") or {}).get("responseJsonSchema")
+            or (body.get("generationConfig") or {}).get("responseSchema")
+        ),
+    ),
     "/chat/completions": Dialect(
         chat,
         lambda body: _said(body, "tool"),
@@ -416,6 +456,8 @@ class _Handler(BaseHTTPRequestHandler):
         dialect = next((found for end, found in DIALECTS.items() if path.endswith(end)), None)
         if dialect is None:
             return self._reply(404, _error("not_found", "no such path"))
+        if dialect.answer is gemini:
+            body |= {"model": path.rpartition("/")[2].partition(":")[0], "stream": True}
         tools = tools_of(body.get("tools"))
         for item in _items(body):
             tools += tools_of(item.get("tools")) if item.get("type") == "additional_tools" else []
@@ -444,9 +486,8 @@ class _Handler(BaseHTTPRequestHandler):
         return self._stream(events, fault, dialect.answer(script, body, again)[0])
 
     def _refused(self, script: Script, body: Json) -> tuple[int, Json] | None:
-        given = self.headers.get("x-api-key") or (self.headers.get("authorization") or "").removeprefix(
-            "Bearer "
-        )
+        own = self.headers.get("x-api-key") or self.headers.get("x-goog-api-key")
+        given = own or (self.headers.get("authorization") or "").removeprefix("Bearer ")
         if script.key is not None and given != script.key:
             return 401, _error("authentication_error", "this key is not taken", "invalid_api_key")
         if script.models and body.get("model") not in script.models:
@@ -536,6 +577,9 @@ def _first_words(events: Events) -> int:
 def _delta_text(data: Json) -> bool:
     choices = data.get("choices") or [{}]
     delta = data.get("delta") or choices[0].get("delta") or {}
+    spoken = (data.get("candidates") or [{}])[0].get("content", {}).get("parts")
+    if spoken:
+        return True
     return isinstance(delta, str) or bool(delta.get("content") or delta.get("text"))
 
 

@@ -16,13 +16,13 @@ from tests.executors.assignments import BAD_ACTION, an_assignment, an_executor, 
 from tests.fake_model_server import Script, Server, serving
 from tests.messages import ACTION
 
-PROVIDERS = ("openai", "openai-responses", "anthropic")
+PROVIDERS = ("openai", "openai-responses", "anthropic", "google")
 
 
 def ask(server: Server, tmp_path: Path, limits: Limits | None = None, **said: Any) -> Produced:
     """Ask the scripted model once."""
     said = {"provider": "openai", "model": "fake-model", **said}
-    url = server.url if said["provider"] == "anthropic" else f"{server.url}/v1"
+    url = server.url if said["provider"] in ("anthropic", "google") else f"{server.url}/v1"
     executor = an_executor(tmp_path, kind="llm", base_url=url, **said)
     return executor.run(an_assignment(tmp_path), limits or Limits(seconds=60, output_bytes=20_000))
 
@@ -136,7 +136,7 @@ def test_the_key_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.
         assert name in executor.run(an_assignment(tmp_path), Limits()).text
 
 
-@pytest.mark.parametrize("provider", [*PROVIDERS, "google"])
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_an_endpoint_that_is_not_there_is_said(tmp_path: Path, provider: str) -> None:
     """No connection, no model; at once."""
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -67,6 +67,8 @@ class LlmExecutor:
 
 async def _bounded(work: Coroutine[Any, Any, Produced], limits: Limits) -> Produced:
     """Do the work until it is done, its time is up, or it is to stop."""
+    # a client whose stream was broken off may complain while it is taken down; nobody needs to hear that
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
     task = asyncio.ensure_future(work)
     ends = time.monotonic() + limits.seconds
     while not task.done():
