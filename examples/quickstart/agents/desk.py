@@ -50,7 +50,7 @@ def change(told, summary, **claims):
     said = {
         "schema_version": "scc.submit.v1",
         "task_id": task["task_id"],
-        "status": "FAILED" if code else "DONE",
+        "status": claims.get("status", "FAILED" if code else "DONE"),
         **({"reason_code": "CI_FAILED"} if code else {}),
         "changed_files": claims.get("changed", [path for path in changed if path not in new]),
         "new_files": claims.get("new", new),
@@ -63,7 +63,7 @@ def change(told, summary, **claims):
             "submit_json": f"{folder}/submit.json",
         },
         "exit_code": code,
-        "needs_input": [],
+        "needs_input": claims.get("needs_input", []),
         "summary": summary,
     }
     (folder / "report.md").write_text(f"{summary}\n")
