@@ -300,7 +300,7 @@ Spoilt = dict[str, object]
         (
             {"task": {"role": "engineer", "pins": {"allowed_paths": []}}},
             "$.nodes[1].task.pins.allowed_paths",
-            "too_few",
+            "empty",
         ),
         ({"task": a_task(role="gremlin")}, "$.nodes[1].task.role", "unknown_role"),
         ({"task": a_task(task_id=SECOND)}, "$.nodes[1].task.task_id", "wrong_task"),
