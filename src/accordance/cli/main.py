@@ -30,6 +30,7 @@ COMMANDS = {
     "research": ("accordance.cli.research", "Research agents, their answers, handoffs and runs."),
     "plan": ("accordance.cli.plan", "Import, review, watch, draw and export plans."),
     "run": ("accordance.cli.run", "Carry a plan out."),
+    "worker": ("accordance.cli.worker", "Work on a PostgreSQL ledger, beside others."),
     "task": ("accordance.cli.task", "Take up tasks, hand in messages and reviews."),
     "inbox": ("accordance.cli.inbox", "See and answer what only a person can say."),
     "dlq": ("accordance.cli.dlq", "Look after the dead letters."),
@@ -43,7 +44,7 @@ COMMANDS = {
 }
 
 
-_EXTRAS = {"sqlalchemy": "runtime", "alembic": "runtime", "psycopg": "runtime", "mcp": "mcp"}
+_EXTRAS = {"sqlalchemy": "runtime", "alembic": "runtime", "psycopg": "runtime", "dbos": "runtime", "mcp": "mcp"}
 _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
     ((UnknownName, LedgerMissing), Exit.NOT_FOUND),
     ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import click
 
 from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
-from accordance.cli.exits import Exit
+from accordance.cli.exits import Exit, one_line
+from accordance.cli.stopping import leave, stoppable
 
 
 @click.command(name="run")
@@ -36,14 +33,14 @@ def command(
     from accordance.cli.watching import print_status, status_of
     from accordance.engine.executing import Executing
     from accordance.engine.running import Runner
-    from accordance.engine.settings import routing_for
-    from accordance.engine.workers import only_one
+    from accordance.engine.settings import at_once, routing_for
+    from accordance.engine.workers import working_on
+    from accordance.engine.working import Nothing
     from accordance.engine.working import resume as let_go_on
 
     with at_desk(where) as desk, contextlib.ExitStack() as held:
         place = ledger_place(desk.home, where)
-        if "://" not in str(place):
-            held.enter_context(only_one(Path(place)))
+        name = held.enter_context(working_on(place))
         with desk.ledger.read() as tx:
             record = find_plan(tx, plan)
         if resume and record.state == "HELD":
@@ -59,41 +56,28 @@ def command(
             executing.queue_of,
             executing.queues(),
             record.plan_id,
+            name,
             heard=executing.landing(heard),
+            told=one_line,
+            bounds=at_once(desk.home.settings()),
         )
-        with _stoppable(executing.stop.set):
+        with stoppable(runner.stop):
             rests = runner.until_it_rests()
         not_published = executing.workshop.publish(desk.ledger, record.plan_id)
         with desk.ledger.read() as tx:
             status = status_of(tx, tx.plan(record.plan_id))
             outcomes = outcomes_of(tx, desk.home, status.plan)
+    exit_code = status.exit_code or (Exit.OK if rests is Nothing.FINISHED else Exit.WAITING)
+    if rests is None:
+        exit_code = Exit.USAGE
     if as_json:
-        say({**status.to_json(), "rests": rests.name, **outcomes.to_json(), "not_published": not_published})
-        return status.exit_code
+        why = rests.name if rests else "STOPPED"
+        say({**status.to_json(), "rests": why, **outcomes.to_json(), "not_published": not_published})
+        return leave(exit_code, is_clean=runner.is_clean)
     if not sys.stdout.isatty():
         print_status(status)
-    click.echo(rests.value)
+    click.echo(rests.value if rests else "stopped; `accordance run` goes on with it")
     if not_published:
         click.echo(f"the changes are in the ledger, but {not_published}")
     print_outcomes(outcomes, desk.home)
-    return status.exit_code
-
-
-@contextlib.contextmanager
-def _stoppable(stop: Any) -> Iterator[None]:
-    """The first Ctrl-C lets what runs end or be handed back; a second one does not wait."""
-    before = signal.getsignal(signal.SIGINT)
-
-    def ask(*_: object) -> None:
-        click.echo("stopping: what runs is ended or handed back (again to leave at once)", err=True)
-        stop()
-        signal.signal(signal.SIGINT, before)
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, ask)
-    try:
-        yield
-    except KeyboardInterrupt:
-        sys.exit(Exit.USAGE)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return leave(exit_code, is_clean=runner.is_clean)

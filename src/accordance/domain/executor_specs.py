@@ -15,6 +15,15 @@ Isolation: TypeAlias = Literal["auto", "bwrap", "landlock", "rlimit"]
 Positive: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
+class Bounds(BaseModel):
+    """What one model may use, where that is less than its executor may."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    concurrency: int | None = Field(default=None, ge=1)
+    per_minute: int | None = Field(default=None, ge=1)
+
+
 class _Spec(BaseModel):
     """What every executor has."""
 
@@ -22,7 +31,11 @@ class _Spec(BaseModel):
 
     seconds: Positive = 900  # a run may take so long
     output_bytes: int = Field(default=4 << 20, ge=1024, le=16 << 20)  # and say so much
-    concurrency: int | None = Field(default=None, ge=1)  # so many runs at once
+    concurrency: int | None = Field(default=None, ge=1)  # so many runs at once, in each worker
+    per_minute: int | None = Field(
+        default=None, ge=1
+    )  # so many runs begin in a minute, in all workers together
+    bounds: dict[str, Bounds] = Field(default_factory=dict)  # of single models
 
     def model_for(self, wanted: str | None) -> str | None:  # noqa: ARG002 - for those that have models
         """The model to use; None where the executor has none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -24,6 +24,7 @@ from accordance.engine.contracts_for import contract_of_message, review_context
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import RunOf, budget_left, keep_prompt
+from accordance.engine.slots import Bound
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge
 from accordance.executors.catalogue import executor_for, limits_for
@@ -33,6 +34,11 @@ from accordance.store.ledger import Ledger, Transaction
 
 _CODER: Final = "coder.v1"  # what whoever changes a repository is told, where no route says otherwise
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
+
+
+def queue_name(executor: str, model: str | None = None) -> str:
+    """The queue of an executor, or of one of its models that has bounds of its own."""
+    return executor if model is None else f"{executor}/{model}"
 
 
 Heard: TypeAlias = Callable[[Attempt, Mapping[str, Any]], None]
@@ -45,7 +51,6 @@ class Executing:
     ledger: Ledger
     home: Home
     routing: Routing
-    stop: threading.Event = field(default_factory=threading.Event)
 
     @cached_property
     def workshop(self) -> Workshop:
@@ -55,8 +60,10 @@ class Executing:
     def queue_of(self, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
         kind = "review" if task.checks or task.progress.state is State.READY_TO_CHECK else "action"
-        choice = self.routing.choose(wanted(task, kind))
-        return None if executor_for(choice.spec, self.home.root) is None else choice.executor
+        choice = self.routing.choose(wanted(task, kind), _tier(self.routing, task, kind))
+        if executor_for(choice.spec, self.home.root) is None:
+            return None
+        return queue_name(choice.executor, choice.model if choice.model in choice.spec.bounds else None)
 
     def landing(self, heard: Heard) -> Heard:
         """Whoever hears of settled attempts, with the plan's branch moved before, where a change has been approved."""
@@ -71,11 +78,20 @@ class Executing:
 
         return settled
 
-    def queues(self) -> dict[str, int]:
-        """How many runs at once, for each executor."""
-        return {name: spec.concurrency or CONCURRENCY for name, spec in self.routing.executors.items()}
+    def queues(self) -> dict[str, Bound]:
+        """What may run at once, and how much in a minute: for each executor, and for each of its models that says so."""
+        found: dict[str, Bound] = {}
+        for name, spec in self.routing.executors.items():
+            runs = spec.concurrency or CONCURRENCY
+            whole = Bound(runs=runs, executor=name, executor_runs=runs, per_minute=spec.per_minute)
+            found[queue_name(name)] = whole
+            for model, bounds in spec.bounds.items():
+                own = min(runs, bounds.concurrency or runs)
+                per_minute = bounds.per_minute or spec.per_minute
+                found[queue_name(name, model)] = replace(whole, runs=own, per_minute=per_minute)
+        return found
 
-    def run(self, one: Attempt) -> Produced:
+    def run(self, one: Attempt, stop: threading.Event) -> Produced:
         """Let the executor of an attempt run."""
         with self.ledger.read() as tx:
             task = tx.task(one.task_id)
@@ -98,7 +114,7 @@ class Executing:
         run = RunOf(plan_id=task.plan_id, task_id=task.task_id, kind=one.kind, attempt=one.number)
         with self.ledger.write() as tx:
             keep_prompt(tx, run, told, executor=choice.executor, model=choice.model)
-        limits = replace(limits_for(choice.spec), stop=self.stop, budget=budget)
+        limits = replace(limits_for(choice.spec), stop=stop, budget=budget)
         if job is None:
             return executor.run(given, limits)
         limits = replace(limits, seconds=min(limits.seconds, job.seconds))
@@ -149,8 +165,10 @@ def wanted(task: TaskRecord, kind: str) -> Wanted:
 
 
 def _tier(routing: Routing, task: TaskRecord, kind: str) -> int | None:
-    """After a failed attempt a stronger model is asked, where there is one."""
+    """How strong a model has to be: after each failed attempt the next stronger one is asked, where there is one."""
     used = task.progress.standing.used
     failed = used.failures + used.parse_failures
-    tiers = sorted(routing.tiers_for(wanted(task, kind)), reverse=True)  # 1 is the strongest
-    return tiers[min(failed, len(tiers)) - 1] if failed and tiers else None
+    asked = wanted(task, kind)
+    first, tiers = routing.choose(asked).tier, sorted(routing.tiers_for(asked), reverse=True)
+    stronger = [tier for tier in tiers if first is None or tier < first]  # 1 is the strongest
+    return stronger[min(failed, len(stronger)) - 1] if failed and stronger else None

@@ -21,7 +21,7 @@ from typing import Final
 from dbos import DBOS
 from sqlalchemy import Connection, Engine, text
 
-from accordance.engine.durable import VERSION
+from accordance.engine.durable import LOCAL, VERSION
 from accordance.errors import Conflict
 
 BEAT_SECONDS: Final = 2.0
@@ -36,6 +36,11 @@ _BEAT: Final = text(
 _DEAD: Final = text(
     "SELECT executor_id FROM accordance_workers WHERE beat_at < now() - make_interval(secs => :seconds)"
 )
+_OTHERS: Final = text(
+    "SELECT version, count(*) FROM accordance_workers"
+    " WHERE version <> :version AND beat_at >= now() - make_interval(secs => :seconds) GROUP BY version"
+)
+_LOST: Final = text("UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :executor_id")
 _GONE: Final = text("DELETE FROM accordance_workers WHERE executor_id = :executor_id")
 
 
@@ -57,6 +62,16 @@ def only_one(ledger: Path) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def working_on(place: str | Path) -> Iterator[str]:
+    """The name of this process while it works on a ledger. Raises Conflict where only one may and another one does."""
+    if str(place).startswith("postgresql"):
+        yield worker_name()
+        return
+    with only_one(Path(str(place).removeprefix("sqlite:///"))):
+        yield LOCAL
+
+
 @dataclass
 class Heart:
     """Beats for this process, and looks after the work of those that have stopped."""
@@ -75,13 +90,20 @@ class Heart:
         self._thread = threading.Thread(target=self._live, name="heart", daemon=True)
         self._thread.start()
 
-    def stop(self) -> None:
-        """Beat no more; this process has nothing left that others should take over."""
+    def stop(self, *, is_clean: bool = True) -> None:
+        """Beat no more; if something was left behind, the others see to it at once."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
         with contextlib.suppress(Exception), self.engine.begin() as connection:
-            connection.execute(_GONE, {"executor_id": self.executor_id})
+            connection.execute(_GONE if is_clean else _LOST, {"executor_id": self.executor_id})
+        self.engine.dispose()
+
+    def other_versions(self) -> dict[str, int]:
+        """How many workers of other versions of the engine live."""
+        with self.engine.begin() as connection:
+            found = connection.execute(_OTHERS, {"version": VERSION, "seconds": self.dead_after})
+            return {version: count for version, count in found}  # noqa: C416 - rows are no pairs to dict
 
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):

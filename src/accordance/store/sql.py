@@ -123,17 +123,19 @@ class SqlTransaction(Transaction):
 
     def flush(self) -> None:
         """Write down what has changed."""
+        self._flush_tasks()
         unwritten, self._unwritten = self._unwritten, _Unwritten()
         if unwritten.entries:
             entries = [rows.record_row(entry) for entry in unwritten.entries]
             self._connection.execute(statements.insertion(TASK_EVENTS), entries)
-        seen = self._seen
-        for statement, changes in (
-            (statements.SAVE_NODE, rows.changes(rows.task_row, unwritten.tasks, seen.tasks)),
-            (statements.SAVE_PLAN, rows.changes(rows.plan_row, unwritten.plans, seen.plans)),
-        ):
-            for alike in changes:
-                self._connection.execute(statement, alike)
+        for alike in rows.changes(rows.plan_row, unwritten.plans, self._seen.plans):
+            self._connection.execute(statements.SAVE_PLAN, alike)
+
+    def _flush_tasks(self) -> None:
+        """Write down where tasks stand: enough for whoever looks for tasks."""
+        tasks, self._unwritten.tasks = self._unwritten.tasks, {}
+        for alike in rows.changes(rows.task_row, tasks, self._seen.tasks):
+            self._connection.execute(statements.SAVE_NODE, alike)
 
     # -- blobs
 
@@ -251,7 +253,7 @@ class SqlTransaction(Transaction):
         return self._seen.tasks[task_id]
 
     def tasks(self, plan_id: str, *states: State) -> Iterator[TaskRecord]:
-        self.flush()
+        self._flush_tasks()
         for row in self._connection.execute(statements.tasks(states), {"key": plan_id}):
             yield rows.task_from(row)
 
@@ -269,22 +271,21 @@ class SqlTransaction(Transaction):
         self._unwritten.tasks.setdefault(task_id, task)
         self._seen.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
-    def next_turn(
-        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = ()
-    ) -> TaskRecord | None:
-        self.flush()
-        query = statements.next_turn(kinds)
+    def turns(
+        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = (), *, most: int
+    ) -> list[TaskRecord]:
+        self._flush_tasks()
+        query = statements.turns(kinds)
         if without:
             query = query.where(TASK_NODES.c.task_id.not_in(list(without)))
-        found = self._ask(query, plan_id)
-        return self.task(found[0]) if found else None
+        return [self.task(found) for found in self._ask(query, plan_id, most=most)]
 
     def expired(self, plan_id: str) -> list[str]:
-        self.flush()
+        self._flush_tasks()
         return list(self._ask(statements.EXPIRED, plan_id, now=self.now))
 
     def count_states(self, plan_id: str) -> dict[State, int]:
-        self.flush()
+        self._flush_tasks()
         found = self._connection.execute(statements.STATES, {"key": plan_id})
         return {State(state): count for state, count in found}
 
