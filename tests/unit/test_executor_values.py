@@ -205,3 +205,13 @@ def test_a_briefing_of_little_is_short() -> None:
     pieces = briefing(little, with_schema=False)
     assert [piece.name for piece in pieces] == ["task", "contract"]
     assert "JSON Schema" not in pieces[1].text
+    assert "and task_id 't1'." in pieces[1].text
+
+
+def test_whoever_writes_a_plan_is_told_its_name() -> None:
+    """A plan has no task_id."""
+    asked = {
+        "task": {"task_id": "p1", "title": "Write a plan"},
+        "contract": {"schema_version": "v", "plan_id": "p1"},
+    }
+    assert "and plan_id 'p1'." in briefing(asked, with_schema=False)[1].text
