@@ -73,7 +73,7 @@ class Produced:
     seen: tuple[Seen, ...] = ()
     retry_after: float | None = None  # seconds the provider asks to wait
     isolation: str | None = None  # the level that was reached
-    judged: JsonObject | None = None  # what was found out about a change, where it was judged by facts at once
+    judged: JsonObject | None = None  # what was found out about a change that was judged at once
 
     def __post_init__(self) -> None:
         if (self.raw is None) is (self.fault is None):
