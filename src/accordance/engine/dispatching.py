@@ -1,0 +1,85 @@
+"""Giving queued work to threads at once: DBOS asks its queues again and again, a bell tells it when to.
+
+A queue's thread sleeps between two looks. Here it sleeps long, and is woken when something was put into the queue; while
+something waits that could not be begun yet, it looks again after a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+from dbos import DBOS, Queue
+from dbos._queue import queue_worker_thread  # pinned, and held by a test
+
+from accordance.engine.slots import Slots
+
+_SHORTEST_SECONDS: Final = 0.004
+
+
+class Bell:
+    """Stands where DBOS has the event that ends a queue's thread: waiting on it ends early when it is rung."""
+
+    def __init__(self, is_awaited: Callable[[], bool]) -> None:
+        self._is_awaited = is_awaited
+        self._changed = threading.Condition()
+        self._rung = False
+        self._stopped = False
+        self._pause = _SHORTEST_SECONDS
+
+    def ring(self) -> None:
+        """Look now."""
+        with self._changed:
+            self._rung = True
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Look no more."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def is_set(self) -> bool:
+        """Whether the thread shall end."""
+        return self._stopped
+
+    def wait(self, timeout: float) -> bool:
+        """Sleep until the bell is rung, or it is time. Whether the thread shall end."""
+        with self._changed:
+            if not (self._rung or self._stopped):
+                self._changed.wait(min(timeout, self._pause) if self._is_awaited() else timeout)
+            self._pause = _SHORTEST_SECONDS if self._rung else self._pause * 2
+            self._rung = False
+            return self._stopped
+
+
+class Dispatch:
+    """The threads that begin queued work in this process, one for each queue."""
+
+    def __init__(self, engine: DBOS, queues: Mapping[str, Queue], slots: Slots) -> None:
+        self._bells = {name: Bell(partial(slots.waits, name)) for name in queues}
+        self._threads = [
+            threading.Thread(
+                target=queue_worker_thread,
+                args=(self._bells[name], engine, queue),
+                name=f"queue-{name}",
+                daemon=True,
+            )
+            for name, queue in queues.items()
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def ring(self, queue: str) -> None:
+        """Something was put into a queue, or a slot became free."""
+        if queue in self._bells:
+            self._bells[queue].ring()
+
+    def stop(self) -> None:
+        """Begin nothing more."""
+        for bell in self._bells.values():
+            bell.stop()
+        for thread in self._threads:
+            thread.join()
