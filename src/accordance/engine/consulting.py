@@ -52,7 +52,7 @@ class Consultation:
     _events: list[tuple[str, Payload]] = field(default_factory=list)  # not in the chain yet
 
     def ask(
-        self, kind: Kind, document: JsonObject, contract: Contract[Any], context: Context = NO_CONTEXT
+        self, kind: Kind, document: dict[str, Any], contract: Contract[Any], context: Context = NO_CONTEXT
     ) -> Produced:
         """Let the executor of the route run once. Raises Unanswered for what asking again does not mend, and NoExecutor."""
         choice = self.routing.choose(Wanted(kind=kind, role=document["task"]["owner_agent_id"]))
