@@ -121,7 +121,7 @@ def scratch() -> Iterator[Path]:
 
 def discard(folder: Path) -> None:
     """Delete a folder that others wrote to, however deep it is: shutil.rmtree would run out of stack."""
-    command = ("rm", "-rf", "--one-file-system", "--", os.fspath(folder))
+    command = ("/bin/rm", "-rf", "--one-file-system", "--", os.fspath(folder))  # wherever PATH leads
     subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - a fixed program, one path
 
 
