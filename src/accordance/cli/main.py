@@ -44,7 +44,13 @@ COMMANDS = {
 }
 
 
-_EXTRAS = {"sqlalchemy": "runtime", "alembic": "runtime", "psycopg": "runtime", "dbos": "runtime", "mcp": "mcp"}
+_EXTRAS = {
+    "sqlalchemy": "runtime",
+    "alembic": "runtime",
+    "psycopg": "runtime",
+    "dbos": "runtime",
+    "mcp": "mcp",
+}
 _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
     ((UnknownName, LedgerMissing), Exit.NOT_FOUND),
     ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import Contract
-from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.case import Budget
 from accordance.domain.chain import Payload
 from accordance.domain.faults import FAULTS, Fault
@@ -52,7 +51,7 @@ class Consultation:
     _events: list[tuple[str, Payload]] = field(default_factory=list)  # not in the chain yet
 
     def ask(
-        self, kind: Kind, document: JsonObject, contract: Contract[Any], context: Context = NO_CONTEXT
+        self, kind: Kind, document: dict[str, Any], contract: Contract[Any], context: Context = NO_CONTEXT
     ) -> Produced:
         """Let the executor of the route run once. Raises Unanswered for what asking again does not mend, and NoExecutor."""
         choice = self.routing.choose(Wanted(kind=kind, role=document["task"]["owner_agent_id"]))
@@ -106,7 +105,7 @@ class Consultation:
             )
         return executor
 
-    def _told(self, document: JsonObject, choice: Choice) -> Told:
+    def _told(self, document: dict[str, Any], choice: Choice) -> Told:
         try:
             return tell(document, choice.prompt, self.home.root)
         except ContextTooLarge as error:
