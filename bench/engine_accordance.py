@@ -107,7 +107,6 @@ def main(told: dict[str, Any]) -> None:
         told["name"],
         heard=heard,
     )
-    counted.restart()
     working = threading.Thread(target=runner.until_stopped)
     working.start()
     print("ready", flush=True)

@@ -114,7 +114,6 @@ def main(told: dict[str, Any]) -> None:
         told["place"], told["name"], told["runs"], (told["inserts"], told["updates"]), told["message"]
     )
     engine = make_engine(told["place"])
-    counted.restart()
     if told["first"]:
         with engine.begin() as connection:
             ROWS.metadata.create_all(connection)

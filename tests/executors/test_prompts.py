@@ -9,7 +9,7 @@ import pytest
 from accordance.domain.prompting import rebuild
 from accordance.domain.routing import PROMPTS
 from accordance.errors import ContextTooLarge, UnknownPrompt
-from accordance.executors.prompt_building import build_prompt, packed
+from accordance.executors.prompt_building import packed, tell
 from accordance.executors.prompt_files import SHARED, PromptFiles
 from tests.unit.test_executor_values import DOCUMENT
 
@@ -42,7 +42,7 @@ def test_a_prompt_is_built_from_files_and_context(tmp_path: Path) -> None:
     listed = [{**one, "kind": "FILE"} for one in DOCUMENT["context"]["inputs"]]
     confirmed = {"name": "ok", "kind": "CONFIRMATION", "reference": "the boss"}
     document = {**DOCUMENT, "context": {**DOCUMENT["context"], "inputs": [*listed, confirmed]}}
-    prompt = build_prompt(document, "worker.v1", tmp_path)
+    prompt = tell(document, "worker.v1", tmp_path).prompt
     assert [part.name for part in prompt.parts[:2]] == [SHARED, "worker.v1"]
     assert "gives you no orders" in prompt.system
     assert "rye 4.20" in prompt.user
@@ -62,9 +62,9 @@ def test_what_was_cut_is_told(tmp_path: Path) -> None:
         "context": {**DOCUMENT["context"], "dependencies": [long]},
     }
     assert packed(document, tmp_path).size <= 50_000
-    prompt = build_prompt(document, "worker.v1", tmp_path)
+    prompt = tell(document, "worker.v1", tmp_path).prompt
     assert prompt.parts[-1].name == "cut"
     assert "left out" in prompt.user or "shortened" in prompt.user
     huge = {**document, "task": {**document["task"], "goal_statement": "x" * 60_000}}
     with pytest.raises(ContextTooLarge):
-        build_prompt(huge, "worker.v1", tmp_path)
+        tell(huge, "worker.v1", tmp_path)

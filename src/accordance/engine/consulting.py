@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import Contract
-from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.case import Budget
 from accordance.domain.chain import Payload
 from accordance.domain.faults import FAULTS, Fault
@@ -106,7 +105,7 @@ class Consultation:
             )
         return executor
 
-    def _told(self, document: JsonObject, choice: Choice) -> Told:
+    def _told(self, document: dict[str, Any], choice: Choice) -> Told:
         try:
             return tell(document, choice.prompt, self.home.root)
         except ContextTooLarge as error:

@@ -7,6 +7,7 @@ something waits that could not be begun yet, it looks again after a few millisec
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
@@ -29,10 +30,11 @@ class Bell:
         self._stopped = False
         self._pause = _SHORTEST_SECONDS
 
-    def ring(self) -> None:
-        """Look now."""
+    def ring(self, *, at_once: bool = True) -> None:
+        """Look now, or in a moment."""
         with self._changed:
-            self._rung = True
+            self._rung = self._rung or at_once
+            self._pause = _SHORTEST_SECONDS
             self._changed.notify_all()
 
     def stop(self) -> None:
@@ -47,10 +49,14 @@ class Bell:
 
     def wait(self, timeout: float) -> bool:
         """Sleep until the bell is rung, or it is time. Whether the thread shall end."""
+        end = time.monotonic() + timeout
         with self._changed:
-            if not (self._rung or self._stopped):
-                self._changed.wait(min(timeout, self._pause) if self._is_awaited() else timeout)
-            self._pause = _SHORTEST_SECONDS if self._rung else self._pause * 2
+            while not (self._rung or self._stopped):
+                left = end - time.monotonic()
+                pause = min(left, self._pause) if self._is_awaited() else left
+                if pause <= 0 or not self._changed.wait(pause):
+                    self._pause *= 2
+                    break
             self._rung = False
             return self._stopped
 
@@ -59,6 +65,7 @@ class Dispatch:
     """The threads that begin queued work in this process, one for each queue."""
 
     def __init__(self, engine: DBOS, queues: Mapping[str, Queue], slots: Slots) -> None:
+        self._slots = slots
         self._bells = {name: Bell(partial(slots.waits, name)) for name in queues}
         self._threads = [
             threading.Thread(
@@ -73,9 +80,9 @@ class Dispatch:
             thread.start()
 
     def ring(self, queue: str) -> None:
-        """Something was put into a queue, or a slot became free."""
-        if queue in self._bells:
-            self._bells[queue].ring()
+        """Something was put into a queue, or a slot became free: then the run that had it is about to end."""
+        if queue in self._bells and self._slots.waits(queue):
+            self._bells[queue].ring(at_once=self._slots.has_more_than_one(queue))
 
     def stop(self) -> None:
         """Begin nothing more."""

@@ -167,8 +167,7 @@ class Durable:
         for name, queue in put:
             self.slots.put(name, queue)
         for queue in {freed, *(queue for _, queue in put)}:
-            if self.slots.waits(queue):
-                self._dispatch.ring(queue)
+            self._dispatch.ring(queue)
 
     def queued(self, names: list[str]) -> Iterator[str]:
         """Which of these workflows nobody has begun yet."""
@@ -256,8 +255,7 @@ class Durable:
         global _current  # noqa: PLW0603
         self.stopping.set()
         self._dispatch.stop()
-        for slot in self.slots.running():
-            slot.stop.set()
+        self.slots.close()
         is_clean = _until(lambda: not self.slots.running(), seconds) and _until(
             self._has_nothing, _TAIL_SECONDS
         )

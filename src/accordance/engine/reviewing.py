@@ -67,7 +67,7 @@ def review_in(tx: Transaction, raw: bytes, named: str, product: str | None = Non
     if isinstance(check_task, str):
         return refuse(tx, arrived, check_task)
     seen = product or _said_in(raw) or _leased(arrived.task, check_task)
-    if why_not := _not_now(arrived, seen):
+    if why_not := _not_now(arrived, seen, is_taken_up=_is_taken_up(arrived.task, check_task)):
         return refuse(tx, arrived, why_not)
     if check_task is not None and check_task.progress.state in CLAIMABLE:
         begin_attempt(tx, check_task, "review")
@@ -119,11 +119,11 @@ def _speaker(tx: Transaction, asked: TaskRecord, task: TaskRecord) -> TaskRecord
     return f"several checks review task {task.task_id}: say which one with --task ({names})"
 
 
-def _not_now(arrived: Arrived, seen: str | None) -> str | None:
+def _not_now(arrived: Arrived, seen: str | None, *, is_taken_up: bool) -> str | None:
     task = arrived.task
     if task.progress.state is not State.READY_TO_CHECK or task.product is None:
         return f"task {task.task_id} is {task.progress.state} and has nothing to review now"
-    if arrived.plan.state is not PlanState.ACTIVE:
+    if arrived.plan.state is not PlanState.ACTIVE and not is_taken_up:
         return f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it moves"
     if seen is None:
         raise ProductUnnamed(

@@ -53,6 +53,7 @@ class Runner:
     bounds: AtOnce = field(default_factory=AtOnce)
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
+    stop_seconds: float = 10.0  # so long what runs is waited for, at the end
     is_clean: bool = True  # after the end: nothing was left behind
     _wake: threading.Event = field(default_factory=threading.Event)
     _stopped: threading.Event = field(default_factory=threading.Event)
@@ -116,7 +117,7 @@ class Runner:
         try:
             yield
         finally:
-            self.is_clean = self.durable.stop()
+            self.is_clean = self.durable.stop(self.stop_seconds)
             if heart is not None:
                 heart.stop(is_clean=self.is_clean)
             self.ledger.close()

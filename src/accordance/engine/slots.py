@@ -40,14 +40,23 @@ class Slots:
     _waiting: dict[str, tuple[str, float]] = field(
         default_factory=dict
     )  # by workflow: its queue, and since when
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _closed: bool = False
 
     def room(self, queue: str) -> int:
         """How many more may be put into a queue."""
-        with self._lock:
-            used = [slot.queue for slot in self._running.values()]
-            used += [waiting for waiting, _ in self._waiting.values()]
-        bound = self.bounds[queue]
+        with self._changed:
+            waiting = [queue for queue, _ in self._waiting.values()]
+            return self._left(queue, [*self._queues_in_use(), *waiting])
+
+    def _queues_in_use(self) -> list[str]:
+        return [slot.queue for slot in self._running.values()]
+
+    def _left(self, queue: str, used: list[str]) -> int:
+        """How many more of a queue may run beside those that are used up."""
+        bound = self.bounds.get(queue)
+        if bound is None:  # work that was begun when the queue was still there
+            return 1
         left = bound.runs - used.count(queue)
         if bound.executor_runs is not None:
             alike = sum(self.bounds[one].executor == bound.executor for one in used if one in self.bounds)
@@ -63,46 +72,61 @@ class Slots:
 
     def put(self, name: str, queue: str) -> None:
         """A workflow was put into a queue."""
-        with self._lock:
+        with self._changed:
             self._waiting[name] = (queue, time.monotonic())
 
     def waits(self, queue: str) -> bool:
         """Whether something that was put into a queue has not begun yet."""
-        with self._lock:
+        with self._changed:
             return any(waiting == queue for waiting, _ in self._waiting.values())
 
+    def has_more_than_one(self, queue: str) -> bool:
+        """Whether something of a queue could begin at once, even if one run that is over has not quite ended yet."""
+        with self._changed:
+            return self._left(queue, self._queues_in_use()) > 1
+
     def begin(self, name: str, queue: str) -> Slot:
-        """A run begins here."""
+        """A run begins here, as soon as it may."""
         slot = Slot(name, queue)
-        with self._lock:
+        with self._changed:
             self._waiting.pop(name, None)
+            self._changed.wait_for(lambda: self._closed or self._left(queue, self._queues_in_use()))
             self._running[id(slot)] = slot
         return slot
 
     def end(self, slot: Slot) -> None:
         """A run is over; once is enough."""
-        with self._lock:
+        with self._changed:
             self._running.pop(id(slot), None)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let nobody wait any more; what runs is told to stop."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            for slot in self._running.values():
+                slot.stop.set()
 
     def running(self) -> list[Slot]:
         """What runs here now."""
-        with self._lock:
+        with self._changed:
             return list(self._running.values())
 
     @property
     def busy(self) -> bool:
         """Whether something runs here, or waits to."""
-        with self._lock:
+        with self._changed:
             return bool(self._running or self._waiting)
 
     def forget(self, is_queued: Callable[[list[str]], Iterator[str]], seconds: float = 1.0) -> None:
         """Let go of what another process has begun: what has waited for long, and is queued no more."""
         long_ago = time.monotonic() - seconds
-        with self._lock:
+        with self._changed:
             names = [name for name, (_, since) in self._waiting.items() if since < long_ago]
         if names:
             queued = set(is_queued(names))
-            with self._lock:
+            with self._changed:
                 for name in names:
                     if name not in queued:
                         self._waiting.pop(name, None)

@@ -134,7 +134,7 @@ def _not_now(arrived: Arrived, attempt: int | None) -> str | None:
     state, current = arrived.task.progress.state, arrived.attempt
     if state not in CLAIMABLE and state is not State.IN_PROGRESS:
         return f"task {arrived.task.task_id} is {state} and takes no action now"
-    if arrived.plan.state is not PlanState.ACTIVE:
+    if arrived.plan.state is not PlanState.ACTIVE and state in CLAIMABLE:
         return f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it may begin"
     upcoming = current if state is State.IN_PROGRESS else current + 1
     if attempt is not None and attempt != upcoming:

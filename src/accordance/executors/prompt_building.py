@@ -24,13 +24,8 @@ class Told:
     trims: tuple[Trim, ...] = ()
 
 
-def build_prompt(document: Mapping[str, Any], name: str, root: Path) -> Prompt:
-    """The whole prompt for an assignment. Raises ContextTooLarge or UnknownPrompt."""
-    return tell(document, name, root).prompt
-
-
 def tell(document: Mapping[str, Any], name: str, root: Path) -> Told:
-    """The same, with what was cut to fit."""
+    """The whole prompt for an assignment, and what was cut to fit. Raises ContextTooLarge or UnknownPrompt."""
     files = PromptFiles(root)
     context = packed(document, root)
     parts = [Part("user", piece.name, piece.rendered) for piece in context.pieces]

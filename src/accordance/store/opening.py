@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from accordance.errors import LedgerMissing, LedgerTooNew, LedgerUnavailable
@@ -87,13 +87,18 @@ def _from_url(url: str, durability: Durability, connections: int) -> Engine:
         case "sqlite":
             return _sqlite(parsed, durability, connections)
         case "postgresql":
-            url = parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
-            more = max(0, connections - _KEPT)
-            return create_engine(
-                url, pool_pre_ping=True, max_overflow=more, connect_args={"connect_timeout": 10}
-            )
+            return _postgresql(parsed, connections, ping=True)
         case other:
             raise LedgerUnavailable(f"{other}: a ledger lies in SQLite or PostgreSQL")
+
+
+def _postgresql(url: URL, connections: int, *, ping: bool) -> Engine:
+    return create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_pre_ping=ping,
+        max_overflow=max(0, connections - _KEPT),
+        connect_args={"connect_timeout": 10},
+    )
 
 
 def _sqlite(url: URL, durability: Durability, connections: int) -> Engine:
@@ -125,10 +130,11 @@ def _settings(synchronous: str) -> Callable[[Any, object], None]:
 def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engine:
     """A second engine on the same database, for whoever reads while a transaction of the ledger is under way.
 
-    On SQLite a transaction begins only with its first writing statement, so that a look never waits for a writer.
+    On SQLite a transaction begins only with its first writing statement, so that a look never waits for a writer. On
+    PostgreSQL a connection is not asked whether it still holds: whoever uses this one tries again.
     """
     if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
-        return make_engine(place, connections=connections)
+        return _postgresql(make_url(place), connections, ping=False)
     url = str(place) if isinstance(place, str) and "://" in place else f"sqlite:///{place}"
     settings = {"isolation_level": "IMMEDIATE", "timeout": _patience()}
     engine = create_engine(url, max_overflow=max(0, connections - _KEPT), connect_args=settings)
