@@ -61,7 +61,7 @@ def measure(
     module: str, place: str, workers: int, tasks: int, is_done: Callable[[], bool], **more: Any
 ) -> dict[str, Any]:
     """Let workers run until all is done; what they counted, together, for each task."""
-    told = {"place": place, "runs": RUNS, "tasks": tasks, "lanes": RUNS * workers, **more}
+    told = {"place": place, "runs": RUNS, "tasks": tasks, **more}
     names = [f"worker-{at}" if workers > 1 else "local" for at in range(workers)]
     children = [Child(module, {**told, "name": name, "first": False}) for name in names[1:]]
     began = time.perf_counter()
@@ -81,14 +81,16 @@ def measure(
     return {"workers": workers, "tasks": done, "per_second": done / seconds, "waited": waited, **summed}
 
 
-def accordance(place: str, home: Path, workers: int, tasks: int, size: int | None = None) -> dict[str, Any]:
+def accordance(
+    place: str, home: Path, workers: int, tasks: int, *, lanes: int | None = None, size: int | None = None
+) -> dict[str, Any]:
     """Finish so many tasks of a plan of a size; of all of it unless told otherwise."""
     import engine_accordance as it
 
     from accordance.domain.lifecycle import State
     from accordance.store.opening import open_ledger
 
-    it.bring(place, size or tasks, RUNS * workers)
+    it.bring(place, size or tasks, lanes or RUNS * workers)
     ledger = open_ledger(place)
 
     def is_done() -> bool:
@@ -117,8 +119,11 @@ def ready_to_done(entries: Iterator[Any]) -> list[float]:
     return waited
 
 
-def bare(place: str, workers: int, tasks: int, like: dict[str, Any]) -> dict[str, Any]:
+def bare(
+    place: str, workers: int, tasks: int, like: dict[str, Any], *, lanes: int | None = None
+) -> dict[str, Any]:
     """The bare engine, with as many rows for each task."""
+    wide = lanes or RUNS * workers
     from sqlalchemy import text
 
     from accordance.store.opening import make_engine
@@ -131,11 +136,11 @@ def bare(place: str, workers: int, tasks: int, like: dict[str, Any]) -> dict[str
             contextlib.suppress(Exception),
             engine.connect() as connection,
         ):  # the tables may not be there yet
-            return bool(connection.execute(ends).scalar() == RUNS * workers)
+            return bool(connection.execute(ends).scalar() == wide)
         return False
 
     rows = {"inserts": round(like["inserts"]), "updates": round(like["updates"]), "message": "x" * 700}
-    found = measure("engine_bare", place, workers, tasks, is_done, **rows)
+    found = measure("engine_bare", place, workers, tasks, is_done, lanes=wide, **rows)
     engine.dispose()
     return found
 
@@ -169,19 +174,26 @@ def postgresql(folder: Path) -> Iterator[Callable[[], str] | None]:
 
 
 def side_by_side(fresh: Callable[[], str], folder: Path, workers: int, tasks: int) -> list[dict[str, Any]]:
-    """Both, one after the other."""
+    """Both, one after the other; and how long a task takes that is alone."""
     ours = {"engine": "accordance", **accordance(fresh(), folder, workers, tasks)}
     theirs = {"engine": "bare DBOS", **bare(fresh(), workers, tasks, ours)}
+    alone = tasks // 10
+    ours["alone"] = accordance(fresh(), folder, workers, alone, lanes=1)["waited"]
+    theirs["alone"] = bare(fresh(), workers, alone, ours, lanes=1)["waited"]
     return [ours, theirs]
 
 
 def show(row: dict[str, Any]) -> str:
     """One line."""
-    waited = sorted(row["waited"]) or [float("nan")]
-    p50, p95 = statistics.median(waited), waited[int(len(waited) * 0.95)]
+    waited = sorted(row["waited"])
+    p50, p95, alone = (
+        statistics.median(waited),
+        waited[int(len(waited) * 0.95)],
+        statistics.median(row["alone"]),
+    )
     return (
-        f"{row['engine']:<24} {row['database']:<11} {row['workers']} worker(s)  {row['per_second']:6.1f} tasks/s"
-        f"  ready to done p50 {p50:5.0f} p95 {p95:5.0f} ms  CPU {row['cpu_ms']:5.1f} ms/task"
+        f"{row['engine']:<11} {row['database']:<11} {row['workers']} worker(s)  {row['per_second']:6.1f} tasks/s"
+        f"  ready to done p50 {p50:4.0f} p95 {p95:4.0f} ms (alone p50 {alone:3.0f})  CPU {row['cpu_ms']:5.1f} ms/task"
         f"  {row['write_transactions'] / ATTEMPTS:4.1f} write transactions/attempt"
     )
 
@@ -229,7 +241,7 @@ def main() -> None:
                         if not options.json:
                             print(show(rows[-1]), flush=True)
         sizes = {
-            size: accordance(str(folder / f"size-{size}.db"), folder, 1, sample, size)["cpu_ms"]
+            size: accordance(str(folder / f"size-{size}.db"), folder, 1, sample, size=size)["cpu_ms"]
             for size in ((100, 2_000) if options.quick else (1_000, 20_000))
         }
         import engine_peers
@@ -238,7 +250,15 @@ def main() -> None:
             notes.append(f"{name}: {engine_peers.run(name, module, folder, tasks, RUNS)}")
     found = gates(rows, sizes)
     if options.json:
-        print(json.dumps({"rows": [{**row, "waited": None} for row in rows], "gates": found, "notes": notes}))
+        print(
+            json.dumps(
+                {
+                    "rows": [{**row, "waited": None, "alone": None} for row in rows],
+                    "gates": found,
+                    "notes": notes,
+                }
+            )
+        )
     else:
         print("\n".join(notes))
         for what, value, bar in found:

@@ -12,21 +12,43 @@ from typing import Any
 
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, SQLAlchemyDatasource
 from engine_counting import Counted
-from sqlalchemy import Column, Integer, MetaData, String, Table, insert, update
+from sqlalchemy import JSON, Column, Integer, MetaData, String, Table, bindparam, insert, update
 
 from accordance.store.opening import engine_beside, make_engine
 
-ROWS = Table(
+ROWS = Table(  # as wide as what accordance adds, on the average
     "bench_rows",
     MetaData(),
     Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("task", String(32)),
-    Column("content", String),
+    Column("plan", String),
+    Column("task", String),
+    Column("kind", String(32)),
+    Column("seq", Integer),
+    Column("at", String(32)),
+    Column("payload", JSON),
+    Column("hash", String(64)),
 )
 STATES = Table(
-    "bench_states", ROWS.metadata, Column("task", String(32), primary_key=True), Column("state", String(400))
+    "bench_states",
+    ROWS.metadata,
+    Column("task", String, primary_key=True),
+    Column("state", String(32)),
+    Column("queue", Integer),
+    Column("holder", String),
+    Column("until", String(32)),
+    Column("hash", String(64)),
 )
-CONTENT = "x" * 300
+TEXT, HASH, NOW = "x" * 150, "0" * 64, "2026-01-01T00:00:00.000000Z"
+ROW = {
+    "plan": "p",
+    "kind": "k",
+    "seq": 1,
+    "at": NOW,
+    "payload": {"text": TEXT, "from": "a", "to": "b"},
+    "hash": HASH,
+}
+STATE = {"state": "s", "queue": 1, "holder": "h", "until": NOW, "hash": HASH}
+CHANGE = update(STATES).where(STATES.c.task == bindparam("key"))
 _serializer = DBOSPortableJSONSerializer()
 _it: Bare
 
@@ -78,15 +100,15 @@ class Bare:
         added, changed = (count // 2 + (count % 2 if part else 0) for count in self.rows)
         name = f"{lane}:{at}"
         for _ in range(added):
-            connection.execute(insert(ROWS), {"task": name, "content": CONTENT})
+            connection.execute(insert(ROWS), {"task": name, **ROW})
         for _ in range(changed):
-            connection.execute(update(STATES).where(STATES.c.task == str(lane)), {"state": CONTENT})
+            connection.execute(CHANGE, {"key": str(lane), **STATE})
         if part == 0:
             self.put(connection, lane, at, 1, ready)
         elif at > 0:
             self.put(connection, lane, at - 1, 0, time.time())
         else:
-            connection.execute(insert(STATES), {"task": f"end of {lane}", "state": ""})
+            connection.execute(insert(STATES), {"task": f"end of {lane}", **STATE})
         return {"status": "accepted", "task": name}
 
 
@@ -118,7 +140,7 @@ def main(told: dict[str, Any]) -> None:
         with engine.begin() as connection:
             ROWS.metadata.create_all(connection)
             for lane in range(told["lanes"]):
-                connection.execute(insert(STATES), {"task": str(lane), "state": ""})
+                connection.execute(insert(STATES), {"task": str(lane), **STATE})
                 bare.put(connection, lane, told["tasks"] // told["lanes"] - 1, 0, time.time())
     print("ready", flush=True)
     input()  # the one who asks sees when all is done, and says so

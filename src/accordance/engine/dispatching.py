@@ -18,6 +18,7 @@ from dbos._queue import queue_worker_thread  # pinned, and held by a test
 from accordance.engine.slots import Slots
 
 _SHORTEST_SECONDS: Final = 0.004
+_SOON_SECONDS: Final = 0.1  # what is not begun by then was begun elsewhere, or has to wait for a slot anyway
 
 
 class Bell:
@@ -66,7 +67,7 @@ class Dispatch:
 
     def __init__(self, engine: DBOS, queues: Mapping[str, Queue], slots: Slots) -> None:
         self._slots = slots
-        self._bells = {name: Bell(partial(slots.waits, name)) for name in queues}
+        self._bells = {name: Bell(partial(slots.waits, name, _SOON_SECONDS)) for name in queues}
         self._threads = [
             threading.Thread(
                 target=queue_worker_thread,

@@ -83,8 +83,9 @@ def write_file(path: Path, content: bytes) -> None:
         try:
             beside.write_bytes(content)
             beside.replace(path)
-        finally:
+        except OSError:
             beside.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise LedgerUnavailable(
             f"{path}: cannot be written ({error.strerror or error}); nothing was changed"

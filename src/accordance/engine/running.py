@@ -30,10 +30,12 @@ from accordance.store.opening import make_engine, now, open_ledger
 from accordance.store.sql import SqlTransaction, within
 
 _LOOK_SECONDS: Final = 0.5  # how often somebody else's doings are looked for
+_FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
 _RECONCILE_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 300.0  # a ledger may be away for so long
 _LEASE_SECONDS: Final = 24 * 3600  # the engine takes over what is left behind, long before
 _AHEAD: Final = 100  # ready tasks that are looked at for one whose executor is free
+_FURTHER: Final = 4  # the same, when an attempt was settled and the next one is wanted quickly
 Queue = Callable[[TaskRecord], str | None]
 
 
@@ -73,6 +75,7 @@ class Runner:
         self._reconciling = Reconciling(self.durable, self.ledger, self.told)
         self._no_executor: NoExecutor | None = None
         self._left_alone: set[str] = set()
+        self._looked = 0.0
         self._goes_on = False  # also when there is nothing to do
 
     # -- from outside
@@ -161,9 +164,15 @@ class Runner:
 
     def _look(self) -> Nothing | None:
         """Stop what is no longer wanted, take up what can be. A reason if nothing is left to do."""
-        self._no_executor = None
         self._stop_what_is_unwanted()
         self.slots.forget(self.durable.queued)
+        if (
+            not self.slots.any_room
+            and self.slots.busy
+            and time.monotonic() < self._looked + _FULL_LOOK_SECONDS
+        ):
+            return None  # whatever ends takes up what comes next
+        self._looked, self._no_executor = time.monotonic(), None
         files = look_at_inputs(self.ledger, self.home)
         with self.ledger.read() as tx:
             plans = [tx.plan(self.plan_id)] if self.plan_id else tx.plans()
@@ -201,7 +210,8 @@ class Runner:
         """What can begin because an attempt was settled, in the same transaction."""
         if self._stopped.is_set() or may_not_begin(tx, plan_id, None):
             return []
-        put, _ = self._take_some(tx, connection, plan_id, 2 + self.slots.any_room)
+        further = _FURTHER if len(self.queues) > 1 else 0
+        put, _ = self._take_some(tx, connection, plan_id, self.slots.any_room + further)
         return put
 
     def _take_some(

@@ -75,10 +75,11 @@ class Slots:
         with self._changed:
             self._waiting[name] = (queue, time.monotonic())
 
-    def waits(self, queue: str) -> bool:
-        """Whether something that was put into a queue has not begun yet."""
+    def waits(self, queue: str, seconds: float = float("inf")) -> bool:
+        """Whether something that was put into a queue, at most so long ago, has not begun yet, as far as is known here."""
+        since = time.monotonic() - seconds
         with self._changed:
-            return any(waiting == queue for waiting, _ in self._waiting.values())
+            return any(waiting == queue and put >= since for waiting, put in self._waiting.values())
 
     def has_more_than_one(self, queue: str) -> bool:
         """Whether something of a queue could begin at once, even if one run that is over has not quite ended yet."""
