@@ -6,7 +6,7 @@ SOURCES := src tests bench fuzz tools
 PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/gates/*
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check isolation unit conformance docs agents fuzz bench requirements clean
+.PHONY: help setup run test check isolation unit conformance docs agents chaos fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ agents: setup .agents/.ready ## install codex, opencode and Claude Code (about 8
 	npm install --prefix .agents --no-audit --no-fund --no-package-lock @openai/codex opencode-ai @anthropic-ai/claude-code
 	@touch $@
 
+chaos: setup ## kill -9 of workers at random points, on SQLite and PostgreSQL; KILLS=100
+	KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.engine.chaos
+
 fuzz: $(VENV)-fuzz/.ready ## atheris on the readers; SECONDS=60
 	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus fuzz/corpus/seeds
 
@@ -72,6 +75,7 @@ bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
 	$(VENV)-bench/bin/python bench/progress.py
 	$(VENV)-bench/bin/python bench/gateway.py
 	$(VENV)-bench/bin/python bench/research.py
+	$(VENV)-bench/bin/python bench/engine.py
 
 $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 	@test -x $(VENV)-bench/bin/python || $(PYTHON) -m venv $(VENV)-bench

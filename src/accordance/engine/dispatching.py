@@ -17,7 +17,7 @@ from dbos._queue import queue_worker_thread  # pinned, and held by a test
 
 from accordance.engine.slots import Slots
 
-_SHORTEST_SECONDS: Final = 0.004
+_SHORTEST_SECONDS: Final = 0.008
 _SOON_SECONDS: Final = 0.1  # what is not begun by then was begun elsewhere, or has to wait for a slot anyway
 
 
@@ -81,9 +81,9 @@ class Dispatch:
             thread.start()
 
     def ring(self, queue: str) -> None:
-        """Something was put into a queue, or a slot became free: then the run that had it is about to end."""
+        """Something was put into a queue, or a slot became free: look at once, or in a moment for several together."""
         if queue in self._bells and self._slots.waits(queue):
-            self._bells[queue].ring(at_once=self._slots.has_more_than_one(queue))
+            self._bells[queue].ring(at_once=self._slots.is_idle(queue))
 
     def stop(self) -> None:
         """Begin nothing more."""

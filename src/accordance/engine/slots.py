@@ -81,10 +81,10 @@ class Slots:
         with self._changed:
             return any(waiting == queue and put >= since for waiting, put in self._waiting.values())
 
-    def has_more_than_one(self, queue: str) -> bool:
-        """Whether something of a queue could begin at once, even if one run that is over has not quite ended yet."""
+    def is_idle(self, queue: str) -> bool:
+        """Whether nothing of a queue runs here."""
         with self._changed:
-            return self._left(queue, self._queues_in_use()) > 1
+            return queue not in self._queues_in_use()
 
     def begin(self, name: str, queue: str) -> Slot:
         """A run begins here, as soon as it may."""
