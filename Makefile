@@ -6,7 +6,7 @@ SOURCES := src tests bench fuzz tools
 PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/gates/*
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check isolation unit conformance docs fuzz bench requirements clean
+.PHONY: help setup run test check isolation unit conformance docs agents chaos fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,8 +21,8 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-run: setup ## check the example messages
-	@$(BIN)/accordance check examples/messages/*.json || test $$? -eq 1
+run: setup isolation ## carry a plan out with good and bad agents: examples/quickstart
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/quickstart/run.sh
 
 test: setup isolation check ## every check and every test
 	@$(BIN)/coverage erase
@@ -34,7 +34,7 @@ isolation: # tests run agents' code: with bubblewrap it is kept apart best; root
 	@command -v bwrap > /dev/null || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null || \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -q bubblewrap > /dev/null 2>&1 || \
 	  { apt-get update -q > /dev/null 2>&1 && DEBIAN_FRONTEND=noninteractive apt-get install -y -q bubblewrap > /dev/null 2>&1; } || true
-	@command -v bwrap > /dev/null || echo "bubblewrap is not installed: tests that need it are skipped, by name"
+	@command -v bwrap > /dev/null || echo "bubblewrap is not installed; what needs it says so"
 
 check: setup ## format, lint, types, layers
 	$(BIN)/ruff format --check --quiet $(SOURCES)
@@ -47,6 +47,17 @@ conformance: setup ## the vectors alone; VECTORS=DIR runs those of another folde
 
 docs: setup ## write the generated pages
 	$(BIN)/python tools/make_docs.py
+
+agents: setup .agents/.ready ## install codex, opencode and Claude Code (about 850 MB) and run their tests
+	$(BIN)/pytest -q tests/executors/agents
+
+.agents/.ready:
+	@command -v npm > /dev/null || { echo "make: npm is not installed; it brings the agents"; exit 1; }
+	npm install --prefix .agents --no-audit --no-fund --no-package-lock @openai/codex opencode-ai @anthropic-ai/claude-code
+	@touch $@
+
+chaos: setup ## kill -9 of workers at random points, on SQLite and PostgreSQL; KILLS=100
+	KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.engine.chaos
 
 fuzz: $(VENV)-fuzz/.ready ## atheris on the readers; SECONDS=60
 	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus fuzz/corpus/seeds
@@ -65,6 +76,7 @@ bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
 	$(VENV)-bench/bin/python bench/plans.py
 	$(VENV)-bench/bin/python bench/gateway.py
 	$(VENV)-bench/bin/python bench/research.py
+	$(VENV)-bench/bin/python bench/engine.py
 
 $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 	@test -x $(VENV)-bench/bin/python || $(PYTHON) -m venv $(VENV)-bench
@@ -75,9 +87,11 @@ $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 requirements: setup ## pin the newest releases, with hashes
 	@for name in dev fuzz bench; do \
 	  echo "compiling requirements/$$name.txt"; \
+	  extras="--extra runtime --extra attest"; \
+	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp"; fi; \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
-	    pyproject.toml --all-extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
+	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done
 
 clean: ## remove what make made
-	rm -rf $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache
+	rm -rf $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from pytest_examples import CodeExample, EvalExample, find_examples
 from tools.make_docs import DOCS, END, START, pages
 
 from accordance.cli.main import COMMANDS
+from accordance.domain.routing import routing_of
+from accordance.engine.settings import at_once, rules_of
+from accordance.executors.prompt_files import PromptFiles
 from tests.acceptance.cli import accordance
 from tests.unit.test_schemas import seed_summary
 
@@ -67,6 +71,18 @@ def test_the_readme_names_the_two_commands_and_every_command() -> None:
     assert "make test" in text
     for name in COMMANDS:
         assert f"accordance {name}" in text
+
+
+@pytest.mark.parametrize("page", ["runtime.md", "executors.md"])
+def test_settings_in_the_pages_are_taken(page: str) -> None:
+    """Every TOML block could be an accordance.toml: its executors, routes, fuses and bounds are known."""
+    blocks = re.findall(r"```toml\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        settings = tomllib.loads(block)
+        assert routing_of(settings, prompts=PromptFiles(ROOT).names()).executors
+        rules_of(settings)  # these raise, too
+        at_once(settings)
 
 
 def test_links_lead_somewhere() -> None:

@@ -7,6 +7,9 @@ AccordanceError
 |   +-- UnknownCode
 |   +-- UnknownProfile
 |   +-- UnknownRole
+|   +-- UnknownExecutor
+|   +-- UnknownModel
+|   +-- UnknownPrompt
 |   +-- UnknownAgent
 +-- ContractAlreadyRegistered  a second definition of one version, scope or name
 +-- InvalidContract            a definition that could never work
@@ -24,6 +27,9 @@ AccordanceError
 +-- InvalidRubric              a rubric whose dimensions do not add up
 +-- InvalidFuses               a fuse nobody knows, or a bound that is none
 +-- InvalidPhases              a level nobody knows, or a phase that is none
++-- InvalidRouting             executors or routes that could never work
+|   +-- NoExecutor             nothing is configured that could do the work
++-- ContextTooLarge            what an agent must be told does not fit
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
 +-- NotFound                   no such plan, task, question or message
@@ -105,6 +111,24 @@ class UnknownRole(UnknownName):
     """No role of that name is registered."""
 
     kind = "role"
+
+
+class UnknownExecutor(UnknownName):
+    """No executor of that name is configured."""
+
+    kind = "executor"
+
+
+class UnknownModel(UnknownName):
+    """The executor has no model of that name."""
+
+    kind = "model"
+
+
+class UnknownPrompt(UnknownName):
+    """No prompt file of that name."""
+
+    kind = "prompt"
 
 
 class UnknownAgent(UnknownName):
@@ -189,6 +213,29 @@ class InvalidPhases(AccordanceError):
 
     def __str__(self) -> str:
         return f"{self.fault}:{self.where}: got {self.found!r}"
+
+
+class InvalidRouting(AccordanceError):
+    """Executors or routes in accordance.toml that could never work."""
+
+
+class NoExecutor(InvalidRouting):
+    """Nothing is configured that could do the work."""
+
+
+class ContextTooLarge(AccordanceError):
+    """What an agent must be told does not fit into its context."""
+
+    def __init__(self, needed: int, budget: int) -> None:
+        super().__init__(needed, budget)
+        self.needed = needed
+        self.budget = budget
+
+    def __str__(self) -> str:
+        return (
+            f"what must be told takes {self.needed:,} bytes, and {self.budget:,} are allowed; "
+            "split the task or raise its context budget"
+        )
 
 
 class IllegalTransition(AccordanceError):

@@ -16,7 +16,7 @@ from pathlib import Path
 from accordance import check_value
 from accordance.domain.lifecycle import State
 from accordance.domain.records import Rules
-from accordance.domain.ruling import Outcome
+from accordance.domain.verdict import Outcome
 from accordance.engine.home import Home
 from accordance.engine.importing import import_plan
 from accordance.engine.reviewing import review

@@ -19,7 +19,8 @@ from accordance.engine.inbox import Said, answer
 from accordance.engine.inputs import look_at_inputs
 from accordance.engine.reviewing import review, review_plan
 from accordance.engine.submitting import submit
-from accordance.engine.verifying import Findings, verify_plan
+from accordance.engine.verify_findings import Findings
+from accordance.engine.verifying import verify_plan
 from accordance.engine.working import Nothing, Taken, take_next
 from accordance.store.ledger import Ledger
 from tests.messages import ACTION, NEEDS_INPUT, PLAN, Message

@@ -337,6 +337,16 @@ def test_with_rules() -> None:
     assert not checker.check('{"schema_version": "greeting_v1", "text": "hi!"}', stricter)
 
 
+def test_further_rules_hold_where_the_rest_is_plainly_sound() -> None:
+    """A quick test that makes a contract's own rules needless knows nothing of others."""
+    plans = registry.get("plan_json_v1")
+    assert plans.settled is not None
+    never = plans.with_rules(lambda *_: iter([Violation("bad", "$", "another plan", "this one")]))
+    assert check(json.dumps(small_plan()), plans.with_rules())
+    assert not check(json.dumps(small_plan()), never)
+    assert not check(json.dumps(small_plan()), never.in_scope(Scope(name="PLAN_GEN")))
+
+
 class OldNote(BaseModel):
     schema_version: Literal["note_v1"]
     body: str

@@ -12,6 +12,7 @@ def test_settings_become_fuses() -> None:
     """What is not said stays as it is; a bound that may be off can be."""
     assert fuses_from({}) == FUSES
     assert fuses_from({"attempts": 5, "calls_per_task": None}) == Fuses(attempts=5, calls_per_task=None)
+    assert fuses_from({"cost_per_run": 2.5, "cost_per_task": 1}) == Fuses(cost_per_run=2.5, cost_per_task=1)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,12 @@ def test_settings_become_fuses() -> None:
         pytest.param({"attempts": 2.0}, "attempts is a whole number, got 2.0", id="a broken number"),
         pytest.param({"attempts": "3"}, "attempts is a whole number, got '3'", id="a text"),
         pytest.param({"attempts": 0}, "attempts is at least 1, got 0", id="nothing at all"),
+        pytest.param({"tokens_per_run": 1.5}, "tokens_per_run is a whole number, got 1.5", id="half a token"),
+        pytest.param({"cost_per_run": "2"}, "cost_per_run is a number, got '2'", id="money as a text"),
+        pytest.param({"cost_per_task": 0.0}, "cost_per_task is more than 0, got 0.0", id="no money"),
+        pytest.param(
+            {"cost_per_task": float("nan")}, "cost_per_task is more than 0, got nan", id="no number"
+        ),
         pytest.param({"run_seconds": -1}, "run_seconds is at least 1, got -1", id="less than nothing"),
     ],
 )
@@ -49,6 +56,18 @@ def test_what_is_no_fuse(settings: dict[str, object], said: str) -> None:
             Spent(calls=9, seconds=61.2),
             "run_seconds: 61 of 60 seconds are used up",
             id="time",
+        ),
+        pytest.param(
+            Fuses(tokens_per_run=1000),
+            Spent(calls=9, seconds=9, tokens=1200),
+            "tokens_per_run: 1,200 of 1,000 tokens are used up",
+            id="tokens",
+        ),
+        pytest.param(
+            Fuses(cost_per_run=2.5),
+            Spent(calls=9, seconds=9, cost=2.5),
+            "cost_per_run: 2.50 of 2.50 are used up",
+            id="money",
         ),
     ],
 )

@@ -17,8 +17,10 @@ from accordance.domain.ruling import (
     Ruling,
     rule_action,
     rule_check_failure,
+    rule_fault,
     rule_lost_lease,
     rule_review,
+    rule_review_fault,
 )
 from tests.messages import ACTION, NEEDS_INPUT, TASK, Message
 from tests.reviews import node_review
@@ -153,3 +155,52 @@ def test_documents_are_listed_for_the_person() -> None:
     assert ask is not None
     docs: Any = ask.details["required_docs"]
     assert docs == NEEDS_INPUT["needs_input"]["required_docs"]
+
+
+@pytest.mark.parametrize(
+    ("code", "case", "expected"),
+    [
+        ("EXECUTOR_ERROR", FRESH, Expected("ERRED RETRIED", "RETRY", "EXECUTOR_ERROR")),
+        (
+            "TIMEOUT_EXCEEDED",
+            Case(used=Counters(failures=1), last_error="TIMEOUT_EXCEEDED", same_errors=1),
+            Expected("ERRED ESCALATED", "ESCALATE", "TIMEOUT_EXCEEDED", "REPEATED_ERROR after 2"),
+        ),
+        (
+            "PERMISSION_DENIED",
+            FRESH,
+            Expected("STALLED", "ESCALATE", "PERMISSION_DENIED", "no key", Asked.HELP, Waiting.EXTERNAL),
+        ),
+        (
+            "LLM_REFUSAL",
+            FRESH,
+            Expected("STALLED", "ESCALATE", "LLM_REFUSAL", "no key", Asked.HELP, Waiting.EXTERNAL),
+        ),
+    ],
+    ids=["tried again", "the same again", "a person has to do something", "refused"],
+)
+def test_a_run_without_a_message(code: str, case: Case, expected: Expected) -> None:
+    """Tried again where that may help; else a person is asked."""
+    holds(rule_fault(code, "no key", case, Fuses()), expected, State.IN_PROGRESS)
+
+
+@pytest.mark.parametrize(
+    ("code", "case", "expected"),
+    [
+        ("EXECUTOR_ERROR", FRESH, Expected("MISREVIEWED", "RETRY", "EXECUTOR_ERROR")),
+        (
+            "EXECUTOR_ERROR",
+            used(review_failures=2),
+            Expected("MISREVIEWED ESCALATED", "ESCALATE", "EXECUTOR_ERROR", "3 reviews failed"),
+        ),
+        (
+            "DEPENDENCY_MISSING",
+            FRESH,
+            Expected("MISREVIEWED ESCALATED", "ESCALATE", "DEPENDENCY_MISSING", "1 reviews failed"),
+        ),
+    ],
+    ids=["another reviewer", "too often", "a person has to do something"],
+)
+def test_a_reviewer_who_ends_without_a_review(code: str, case: Case, expected: Expected) -> None:
+    """It never counts against the product."""
+    holds(rule_review_fault(code, "it broke", case, Fuses()), expected, State.READY_TO_CHECK)

@@ -71,19 +71,20 @@ def at_desk(where: Where, *, create: bool = False) -> Iterator[Desk]:
     from accordance.store.opening import open_ledger
 
     found = find_home(where.home)
-    named = where.place or found.settings().get("ledger")
-    if named is not None and not isinstance(named, str):
-        raise Failure("accordance.toml: ledger is a path or a URL, written as a text", Exit.USAGE)
-    ledger = open_ledger(_resolved(found, named), create=create)
+    ledger = open_ledger(ledger_place(found, where), create=create)
     try:
         yield Desk(found, ledger)
     finally:
         ledger.close()
 
 
-def _resolved(home: Home, named: str | None) -> str | Path:
+def ledger_place(home: Home, where: Where) -> str | Path:
+    """Where the ledger of a project folder lies."""
+    named = where.place or home.settings().get("ledger")
     if named is None:
         return home.ledger
+    if not isinstance(named, str):
+        raise Failure("accordance.toml: ledger is a path or a URL, written as a text", Exit.USAGE)
     return named if "://" in named else home.root / named
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from accordance.cli.annotations import github_annotation, sarif_document
+from accordance.cli.printable import printable
 from accordance.domain.escalation import LEVELS
 from accordance.domain.fail_codes import fail_code
 from accordance.domain.findings import Finding, Gate
@@ -44,11 +45,11 @@ def _lines(judgement: Judgement) -> Iterator[Text]:
         (f"{judgement.task_id}  attempt {judgement.attempt} of {most}", "dim"),
     )
     for finding in verdict.findings:
-        yield Text.assemble(f"  {finding.gate:<10}  {_printable(finding.message)}  ", (finding.code, "red"))
+        yield Text.assemble(f"  {finding.gate:<10}  {printable(finding.message)}  ", (finding.code, "red"))
     for run in facts.runs:
         mark, style = ("✓", "green") if run.passed else ("✗", "red")
         how = f"{run.duration_ms / 1000:.1f} s, isolated by {run.isolation}"
-        yield Text.assemble("  ", (mark, style), f" {_printable(run.command)}  ", (how, "dim"))
+        yield Text.assemble("  ", (mark, style), f" {printable(run.command)}  ", (how, "dim"))
     count = len(facts.changes.paths())
     changed = "1 changed path" if count == 1 else f"{count} changed paths"
     by = "" if judgement.submitted_by == "agent" else "; no agent handed anything in, so accordance did"
@@ -57,11 +58,6 @@ def _lines(judgement: Judgement) -> Iterator[Text]:
         yield Text(f"  next: {verdict.next_action}. {LEVELS[verdict.step.level]}")
     if judgement.bundle is not None:
         yield Text(f"  evidence: {judgement.bundle}", "dim")
-
-
-def _printable(text: str) -> str:
-    """Without what could steer a terminal: paths and commands come from agents."""
-    return "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text)
 
 
 def as_json(judgement: Judgement, _task: str) -> str:

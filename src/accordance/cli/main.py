@@ -29,11 +29,14 @@ COMMANDS = {
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "research": ("accordance.cli.research", "Research agents, their answers, handoffs and runs."),
     "plan": ("accordance.cli.plan", "Import, review, watch, draw and export plans."),
+    "run": ("accordance.cli.run", "Carry a plan out."),
+    "worker": ("accordance.cli.worker", "Work on a PostgreSQL ledger, beside others."),
     "task": ("accordance.cli.task", "Take up tasks, hand in messages and reviews."),
     "inbox": ("accordance.cli.inbox", "See and answer what only a person can say."),
     "dlq": ("accordance.cli.dlq", "Look after the dead letters."),
     "events": ("accordance.cli.events", "Show what happened."),
     "verify": ("accordance.cli.verify", "Recompute what was decided: a ledger's or a bundle's."),
+    "mcp": ("accordance.cli.mcp", "Serve tasks to an agent over MCP, on standard input and output."),
     "doctor": ("accordance.cli.doctor", "Say what this machine and this ledger can do."),
     "schema": ("accordance.cli.schema", "Print a contract's schema, for people or for a provider."),
     "explain": ("accordance.cli.explain", "Explain a violation, warning or fail code."),
@@ -41,7 +44,13 @@ COMMANDS = {
 }
 
 
-_EXTRAS = {"sqlalchemy": "runtime", "alembic": "runtime", "psycopg": "runtime"}
+_EXTRAS = {
+    "sqlalchemy": "runtime",
+    "alembic": "runtime",
+    "psycopg": "runtime",
+    "dbos": "runtime",
+    "mcp": "mcp",
+}
 _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
     ((UnknownName, LedgerMissing), Exit.NOT_FOUND),
     ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),

@@ -20,12 +20,13 @@ from accordance.cli.desk import (
     whoever,
 )
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.planning import create
 from accordance.cli.reading import read_bounded
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.drawing import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from accordance.contracts.catalogue.plan import Plan
     from accordance.domain.lifecycle import State
@@ -70,15 +71,17 @@ def import_(
     The same plan again changes nothing. Nothing in it begins before it is reviewed (`plan review`), unless --no-review.
     A plan that does not honour its contract is reported as `accordance check` would, with exit code 1.
     """
-    plan = _read_plan(file)
-    if plan is None:
-        return Exit.REJECTED
     from accordance.domain.plan import plan_graph
     from accordance.domain.progress import begin
+    from accordance.engine.gateway import gateway_of
     from accordance.engine.home import find_home, write_file
     from accordance.engine.importing import import_plan, missing_inputs
 
     home = find_home(where.home)
+    roles = gateway_of(home.settings(), home.root).roles
+    plan = _read_plan(file, roles)
+    if plan is None:
+        return Exit.REJECTED
     rules = _rules(home, fuses)
     if dry_run:
         at = begin(plan_graph(plan), missing_inputs(plan)).at
@@ -95,7 +98,12 @@ def import_(
         return Exit.OK
     with at_desk(where, create=True) as desk, _bar(len(plan.nodes), as_json) as advance:
         done = import_plan(
-            desk.ledger, plan, rules, waived_by=whoever(by) if no_review else None, watch=advance
+            desk.ledger,
+            plan,
+            rules,
+            waived_by=whoever(by) if no_review else None,
+            roles=roles,
+            watch=advance,
         )
         write_file(desk.home.plan_file, done.document)
         with desk.ledger.read() as tx:
@@ -111,7 +119,8 @@ def import_(
     return Exit.OK
 
 
-def _read_plan(file: str) -> Plan | None:
+def _read_plan(file: str, roles: Collection[str] | None = None) -> Plan | None:
+    """A plan that honours its contract; with `roles`, also each task in it that changes a repository. Else it is reported."""
     from accordance.api import check_value
     from accordance.cli.checked import Checked
     from accordance.cli.report import as_text
@@ -130,6 +139,11 @@ def _read_plan(file: str) -> Plan | None:
         result = Rejected((fault,), 1, "PLAN_GEN")
     else:
         result = check_value(message, "PLAN_GEN")
+    if isinstance(result, Accepted) and roles is not None:
+        from accordance.engine.coding_tasks import check_tasks
+
+        faults = check_tasks(result.value, roles)
+        result = Rejected(faults, len(faults), "PLAN_GEN") if faults else result
     if isinstance(result, Rejected):
         as_text([Checked(file, raw, result)])
         return None
@@ -144,9 +158,10 @@ def _rules(home: Home, fuses: tuple[str, ...]) -> Rules:
     chosen: dict[str, object] = {}
     for one in fuses:
         name, _, value = one.partition("=")
-        if not value.isdecimal():
-            raise Failure(f"--fuse {one}: write it as NAME=NUMBER", Exit.USAGE)
-        chosen[name] = int(value)
+        try:
+            chosen[name] = int(value) if value.isdecimal() else float(value)
+        except ValueError:
+            raise Failure(f"--fuse {one}: write it as NAME=NUMBER", Exit.USAGE) from None
     return rules_of(home.settings(), chosen)
 
 
@@ -188,6 +203,9 @@ def _plan_json(plan: PlanRecord) -> dict[str, Any]:
     }
 
 
+command.add_command(create)
+
+
 @command.command(name="list")
 @ledger_options
 @json_option
@@ -208,10 +226,12 @@ def list_plans(where: Where, as_json: bool) -> int:
 @ledger_options
 @json_option
 def show(where: Where, plan: str | None, as_json: bool) -> int:
-    """Show a plan: how it stands, its fuses, its rubric, the last review of it."""
+    """Show a plan: how it stands, its fuses, its rubric, the last review of it, what it has cost."""
     from dataclasses import asdict
 
+    from accordance.cli.spent import spent_json, spent_text
     from accordance.domain.records import VerdictRecord
+    from accordance.engine.kept_runs import spent_by_task
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         record = find_plan(tx, plan)
@@ -231,6 +251,7 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
                 for one in verdicts
             ],
             "open_questions": [one.question_id for one in tx.open_questions(plan_id=record.plan_id)],
+            **spent_json(spent_by_task(tx, record.plan_id)),
         }
     if as_json:
         say(told)
@@ -239,6 +260,8 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
     for name in ("plan_id", "root_task_id", "revision", "nodes", "imported_at", "events", "head"):
         click.echo(f"  {name:<14} {told[name]}")
     click.echo("  states         " + ", ".join(f"{count} {state}" for state, count in told["states"].items()))
+    if told["spent"]["calls"]:
+        click.echo(f"  spent          {spent_text(told['spent'])}")
     for verdict in told["verdicts"]:
         click.echo(f"  review         {verdict['outcome']} {' '.join(verdict['messages'])}")
     for question in told["open_questions"]:

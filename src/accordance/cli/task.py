@@ -21,6 +21,7 @@ from accordance.cli.desk import (
     whoever,
 )
 from accordance.cli.exits import Exit, one_line
+from accordance.cli.prompts import prompt, run_line
 from accordance.cli.reading import read_bounded
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 @click.group(name="task")
 def command() -> None:
     """Take up tasks, hand in messages and reviews."""
+
+
+command.add_command(prompt)
 
 
 @command.command(name="next")
@@ -138,9 +142,10 @@ def _print_assignment(told: dict[str, Any]) -> None:
 @ledger_options
 @json_option
 def show(task: str, where: Where, as_json: bool) -> int:
-    """Show a task: where it stands, its products, reviews, questions and history."""
+    """Show a task: where it stands, its products, reviews, questions, runs and history."""
     from accordance.domain.records import QuestionRecord, ReviewRecord
     from accordance.engine.assignment import describe
+    from accordance.engine.kept_runs import runs_in
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         record = find_task(tx, task)
@@ -176,6 +181,7 @@ def show(task: str, where: Where, as_json: bool) -> int:
                 }
                 for one in tx.find(QuestionRecord, task_id=name)
             ],
+            "runs": [run.to_json() for run in runs_in(tx.entries_of(name))],
             "events": [
                 {"seq": one.seq, "at": one.at, "event": one.kind, **one.payload}
                 for one in tx.entries_of(name)
@@ -210,6 +216,8 @@ def _print_task(told: dict[str, Any]) -> None:
         click.echo(
             f"  question  {one['question_id']}  {one['text']}  {'answered' if one['answered_at'] else 'open'}"
         )
+    for one in told["runs"]:
+        click.echo(f"  run       {run_line(one)}")
     for one in told["events"]:
         moved = f"  {one['from']} -> {one['to']}" if "from" in one else ""
         click.echo(f"  {one['at'][:19]}  {one['event']}{moved}")

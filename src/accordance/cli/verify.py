@@ -82,7 +82,7 @@ def _verify_plans(plan: str | None, where: Where, as_json: bool) -> int:
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         plans = [find_plan(tx, plan)] if plan else tx.plans()
-        found = [verify_plan(tx, one) for one in plans]
+        found = [verify_plan(tx, one, desk.home.root) for one in plans]
     if as_json:
         say(
             [

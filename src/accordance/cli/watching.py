@@ -89,7 +89,7 @@ def watch(ledger: Ledger, plan_id: str) -> Status:
         while True:
             with ledger.read() as tx:
                 found = status_of(tx, tx.plan(plan_id))
-            live.update(_table(found), refresh=True)
+            live.update(table_of(found), refresh=True)
             if found.root in TERMINAL:
                 return found
             try:
@@ -100,10 +100,11 @@ def watch(ledger: Ledger, plan_id: str) -> Status:
 
 def print_status(found: Status) -> None:
     """Show a plan once."""
-    Console(highlight=False, soft_wrap=True).print(_table(found))
+    Console(highlight=False, soft_wrap=True).print(table_of(found))
 
 
-def _table(found: Status) -> RenderableType:
+def table_of(found: Status) -> RenderableType:
+    """A plan as a table."""
     done = found.counts.get(State.DONE, 0)
     active = found.plan.nodes - found.counts.get(State.ABANDONED, 0)
     head = Text.assemble(

@@ -122,11 +122,12 @@ class Contract(Generic[M]):
 
     def in_scope(self, scope: Scope) -> Contract[M]:
         """The same contract, narrowed."""
-        return replace(self, scope=scope.name, rules=(*self.rules, *_narrowing(scope)))
+        return replace(self.with_rules(*_narrowing(scope)), scope=scope.name)
 
     def with_rules(self, *rules: Rule) -> Contract[M]:
         """The same contract with further rules, to be registered under its own version."""
-        return replace(self, rules=(*self.rules, *rules))
+        settled = None if rules else self.settled  # the quick test knows nothing of further rules
+        return replace(self, rules=(*self.rules, *rules), settled=settled)
 
 
 def _check_version_field(contract: Contract[Any]) -> None:

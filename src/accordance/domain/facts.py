@@ -189,6 +189,7 @@ class Ending(StrEnum):
     PROCESS_LIMIT = "process_limit"
     DISK_LIMIT = "disk_limit"
     NOT_STARTED = "not_started"  # no such program, or it may not be run
+    ABANDONED = "abandoned"  # whoever asked for it wanted it no more
 
 
 @dataclass(frozen=True, slots=True)

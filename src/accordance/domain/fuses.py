@@ -11,7 +11,10 @@ from accordance.errors import InvalidFuses
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fuses:
-    """Upper bounds. None: no bound. All but the last two count for one task, since a person last gave it a chance."""
+    """Upper bounds. None: no bound. Those of a run count for a plan, all others for one task.
+
+    Each counts since a person last gave it a chance.
+    """
 
     attempts: int = 3  # failed ones, parse failures included
     same_error: int = 2  # so often running, and trying again is pointless
@@ -21,16 +24,24 @@ class Fuses:
     calls_per_task: int | None = 10  # messages, whatever became of them
     calls_per_run: int | None = None
     run_seconds: int | None = None
+    tokens_per_task: int | None = None  # of models, read and written
+    tokens_per_run: int | None = None
+    cost_per_task: float | None = None  # in the currency of the prices
+    cost_per_run: float | None = None
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if value is not None and value < 1:
+            if name in _MONEY and value is not None and not 0 < value < _ENDLESS:
+                raise InvalidFuses(f"{name} is more than 0, got {value}")
+            if name not in _MONEY and value is not None and value < 1:
                 raise InvalidFuses(f"{name} is at least 1, got {value}")
 
 
+_MONEY: Final = frozenset(("cost_per_task", "cost_per_run"))
+_ENDLESS: Final = float("inf")
 FUSES: Final = Fuses()
 _NAMES: Final = tuple(one.name for one in fields(Fuses))
-_MAY_BE_OFF: Final = frozenset(("calls_per_task", "calls_per_run", "run_seconds"))
+_NEVER_OFF: Final = frozenset(("attempts", "same_error", "review_rounds", "review_failures", "idle_rounds"))
 
 
 def fuses_from(settings: Mapping[str, object]) -> Fuses:
@@ -39,10 +50,12 @@ def fuses_from(settings: Mapping[str, object]) -> Fuses:
     for name, value in settings.items():
         if name not in _NAMES:
             raise InvalidFuses(f"unknown fuse {name!r}; known: {', '.join(_NAMES)}")
-        if type(value) is int or (value is None and name in _MAY_BE_OFF):
+        if type(value) is int or (type(value) is float and name in _MONEY):
             chosen[name] = value
+        elif value is None and name not in _NEVER_OFF:
+            chosen[name] = None
         else:
-            raise InvalidFuses(f"{name} is a whole number, got {value!r}")
+            raise InvalidFuses(f"{name} is a {'' if name in _MONEY else 'whole '}number, got {value!r}")
     return Fuses(**chosen)
 
 
@@ -52,6 +65,8 @@ class Spent:
 
     calls: int
     seconds: float
+    tokens: int = 0
+    cost: float = 0.0
 
 
 def blown(fuses: Fuses, spent: Spent) -> str | None:
@@ -60,4 +75,8 @@ def blown(fuses: Fuses, spent: Spent) -> str | None:
         return f"calls_per_run: {spent.calls} of {fuses.calls_per_run} messages are used up"
     if fuses.run_seconds is not None and spent.seconds >= fuses.run_seconds:
         return f"run_seconds: {spent.seconds:.0f} of {fuses.run_seconds} seconds are used up"
+    if fuses.tokens_per_run is not None and spent.tokens >= fuses.tokens_per_run:
+        return f"tokens_per_run: {spent.tokens:,} of {fuses.tokens_per_run:,} tokens are used up"
+    if fuses.cost_per_run is not None and spent.cost >= fuses.cost_per_run:
+        return f"cost_per_run: {spent.cost:.2f} of {fuses.cost_per_run:.2f} are used up"
     return None

@@ -11,7 +11,8 @@ from typing import Final
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.fuses import Fuses
-from accordance.domain.ruling import Ask, Asked, Outcome
+from accordance.domain.ruling import Ask, Asked
+from accordance.domain.verdict import Outcome
 from accordance.errors import IllegalTransition
 
 

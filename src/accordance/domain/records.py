@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
 
 from accordance.domain.chain import EMPTY, Head
 from accordance.domain.fuses import FUSES, Fuses
@@ -14,6 +15,8 @@ from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.ruling import Asked
 
 Details: TypeAlias = Mapping[str, object]
+UNSPENT: Final = MappingProxyType({"calls": 0, "tokens": 0, "cost": 0.0})
+"""What a plan has used up when its run begins, or begins anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,8 @@ class PlanRecord:
     rounds: int = 0  # how often it was returned
     review_failures: int = 0
     calls: int = 0  # messages in this run
+    tokens: int = 0  # of models, in this run
+    cost: float = 0.0
     run_started_at: str | None = None
     inputs_seen: str | None = None  # the files that were bound last, by a hash of their list
     head: Head = EMPTY
@@ -89,7 +94,7 @@ class MessageRecord:
     message_id: str
     plan_id: str
     subject: str  # the task, or the plan
-    kind: Literal["ACTION", "REVIEW", "PLAN_REVIEW"]
+    kind: Literal["ACTION", "SUBMISSION", "REVIEW", "PLAN_REVIEW", "FAULT"]
     attempt: int
     sha256: str
     accepted: bool

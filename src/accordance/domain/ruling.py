@@ -15,17 +15,11 @@ from typing import Final, TypeAlias
 from accordance.contracts.catalogue.action import Action
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.escalation import NextAction
+from accordance.domain.findings import Gate
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters, Event, Waiting
-
-
-class Outcome(StrEnum):
-    """What was decided about the task."""
-
-    DONE = "DONE"
-    RETRY = "RETRY"
-    ESCALATE = "ESCALATE"
-    REJECT = "REJECT"
+from accordance.domain.verdict import Outcome, Verdict
 
 
 class Asked(StrEnum):
@@ -153,6 +147,70 @@ def rule_check_failure(result: Rejected, case: Case, fuses: Fuses) -> Ruling:
     return _failed(Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result))
 
 
+_HELPLESS: Final = frozenset(
+    (
+        "PERMISSION_DENIED",
+        "DEPENDENCY_MISSING",
+        "ISOLATION_UNAVAILABLE",
+        "PREFLIGHT_FAILED",
+        "SPLIT_REQUIRED",
+        "BUDGET_EXCEEDED",
+    )
+)
+"""Faults of a run that trying again does not mend: a person has to do something first."""
+
+
+def rule_fault(code: str, text: str, case: Case, fuses: Fuses) -> Ruling:
+    """What it means for a task that a run ended without a message."""
+    if code in _BLOCKED_BY or code in _HELPLESS:
+        return _stalled(code, text, None)
+    return _failed(Event.ERRED, code, (f"{code}: {text}",), case, fuses)
+
+
+def rule_review_fault(code: str, text: str, case: Case, fuses: Fuses) -> Ruling:
+    """What it means for a product that the run of its reviewer ended without a review. The product goes on waiting."""
+    faults = (f"{code}: {text}",)
+    first: Step = (Event.MISREVIEWED, None)
+    failures = case.used.review_failures + 1
+    if failures < fuses.review_failures and code not in _BLOCKED_BY and code not in _HELPLESS:
+        return Ruling(steps=(first,), outcome=Outcome.RETRY, reason=code, messages=faults)
+    ask = Ask(kind=Asked.DECISION, text=f"{failures} reviews failed; the last: {faults[0]}")
+    return _escalated((first,), code, faults, ask)
+
+
+def rule_submission(verdict: Verdict, case: Case) -> Ruling:
+    """What the gateway's verdict on a change means for its task: the ladder has spoken, this only carries it out.
+
+    A change that has a reviewer of its own waits for the review; what facts can show has been shown.
+    """
+    if verdict.outcome is Outcome.DONE:
+        event = Event.PRODUCED if case.other_checks else Event.APPROVED
+        return Ruling(
+            steps=((event, None),), outcome=Outcome.DONE, reason="PASSED", messages=(verdict.reason,)
+        )
+    reason, lead = verdict.reason_code or "", verdict.findings[0]
+    if not verdict.uses_attempt:
+        asking = Ask(kind=Asked.HELP, text=verdict.reason, details={"questions": list(lead.about)})
+        waits: Step = (Event.STALLED, Waiting.INPUT)
+        return Ruling(
+            steps=(waits,), outcome=verdict.outcome, reason=reason, messages=verdict.messages, ask=asking
+        )
+    failed: Step = (Event.UNPARSEABLE if lead.gate is Gate.SCHEMA else Event.ERRED, None)
+    event, ask = Event.RETRIED, None
+    if verdict.next_action is NextAction.DLQ:
+        event = Event.BURIED
+    elif verdict.next_action in (NextAction.HUMAN, NextAction.ROLE_ESCALATION):
+        event, ask = Event.ESCALATED, Ask(kind=Asked.DECISION, text=f"{reason}: {verdict.reason}")
+    return Ruling(
+        steps=(failed, (event, None)),
+        outcome=verdict.outcome,
+        reason=reason,
+        messages=verdict.messages,
+        error=verdict.signature,
+        ask=ask,
+    )
+
+
 def rule_lost_lease(case: Case, fuses: Fuses) -> Ruling:
     """Whoever had the task is gone; a task that loses its workers again and again is not handed out for ever."""
     ruling = _failed(
@@ -229,7 +287,7 @@ def _documents_needed(action: Action) -> Ruling:
 def _stalled(code: str, text: str, suggestion: str | None) -> Ruling:
     hint = f" ({suggestion})" if suggestion else ""
     return Ruling(
-        steps=((Event.STALLED, _BLOCKED_BY[code]),),
+        steps=((Event.STALLED, _BLOCKED_BY.get(code, Waiting.EXTERNAL)),),
         outcome=Outcome.ESCALATE,
         reason=code,
         messages=(f"{code}: {text}",),

@@ -17,7 +17,8 @@ from accordance.domain.records import (
     TaskRecord,
 )
 from accordance.domain.rubric import Rubric
-from accordance.engine.contracts_for import ACTIONS, reviews_by
+from accordance.engine.coding_tasks import coding_task
+from accordance.engine.contracts_for import contract_of_message
 from accordance.engine.home import Home
 from accordance.engine.working import Taken
 from accordance.store.ledger import Transaction
@@ -30,11 +31,13 @@ def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
     task = taken.task
     plan = tx.plan(task.plan_id)
     subject = task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
-    contract = ACTIONS if taken.kind == "action" else reviews_by(plan.rules.node_rubric, "TASK_CHECK")
+    change = coding_task(tx, task) if taken.kind == "action" else None
+    contract = contract_of_message(taken.kind, plan.rules, is_change=change is not None)
     attempt = task.progress.standing.counters.attempts
     return {
         "kind": taken.kind,
         "task": describe(task),
+        **({"change": json.loads(change)} if change else {}),
         "plan": {"plan_id": plan.plan_id, "title": plan.title},
         "attempt": attempt,
         "lease": {"holder": taken.lease.holder, "until": taken.lease.until},
@@ -45,7 +48,7 @@ def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
             "schema": export_schema(contract).schema,
         },
         "context": _context(tx, home, task, subject, plan.rules, taken),
-        "hand_in": _hand_in(taken, subject, attempt),
+        "hand_in": [] if change else _hand_in(taken, subject, attempt),
     }
 
 
@@ -131,7 +134,7 @@ def _dependencies(tx: Transaction, home: Home, task: TaskRecord) -> list[dict[st
 
 
 def _product(tx: Transaction, home: Home, artifact: ArtifactRecord) -> dict[str, Any]:
-    content = tx.blob(artifact.sha256).decode()
+    content = tx.blob(artifact.sha256).decode("utf-8", "replace")  # a patch shows files of any encoding
     path = home.artifacts(artifact.task_id) / artifact.file_name
     return {
         "name": artifact.name,
@@ -174,11 +177,16 @@ def last_review(tx: Transaction, subject: str) -> dict[str, Any] | None:
 
 
 def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
-    """Why the last message was not taken, if it was not."""
-    messages = [one for one in tx.find(MessageRecord, subject=task.task_id) if one.kind == "ACTION"]
-    if not messages or messages[-1].accepted:
+    """Why the last message was not taken, or the last change not accepted, if so."""
+    found = [
+        one for one in tx.find(MessageRecord, subject=task.task_id) if one.kind in ("ACTION", "SUBMISSION")
+    ]
+    last = found[-1] if found else None
+    if last is None or (last.accepted and "tell" not in last.answer):
         return []
-    said = messages[-1].answer.get("messages", [])
+    told = last.answer.get("tell")
+    lines = [line.removeprefix("- ") for line in told.splitlines()] if isinstance(told, str) else None
+    said = lines or last.answer.get("messages", [])
     return [str(one) for one in said] if isinstance(said, list) else []
 
 

@@ -1,17 +1,27 @@
-"""Which contract a task's message is held to: an action's, or a review's with the plan's own rubric."""
+"""Which contract a task's message is held to: an action's, a change's, or a review's with the plan's own rubric."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
 from accordance.contracts.catalogue.action import ACTION, Action
 from accordance.contracts.catalogue.review import REVIEW, Review
+from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
+from accordance.domain.records import Rules
 from accordance.domain.rubric import Rubric, follows
 
 ACTIONS: Contract[Action] = ACTION.in_scope(ACTION.scopes[0])
+
+
+def contract_of_message(kind: str, rules: Rules, *, is_change: bool = False) -> Contract[Any]:
+    """The contract of what somebody hands in who does a task, changes a repository, or reviews."""
+    if kind != "action":
+        return reviews_by(rules.node_rubric, "TASK_CHECK")
+    return SUBMIT if is_change else ACTIONS
 
 
 def reviews_by(rubric: Rubric, scope: str) -> Contract[Review]:

@@ -41,6 +41,11 @@ class Home:
         """Messages that could not be stored."""
         return self.root / FOLDER / "unsent"
 
+    @property
+    def runs(self) -> Path:
+        """What executors leave behind: logs, state."""
+        return self.root / FOLDER / "runs"
+
     def artifacts(self, task_id: str) -> Path:
         """What a task has produced."""
         return self.root / "workspace" / "artifacts" / folder_name(task_id)
@@ -78,8 +83,9 @@ def write_file(path: Path, content: bytes) -> None:
         try:
             beside.write_bytes(content)
             beside.replace(path)
-        finally:
+        except OSError:
             beside.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise LedgerUnavailable(
             f"{path}: cannot be written ({error.strerror or error}); nothing was changed"

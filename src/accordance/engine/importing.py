@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 
 from accordance.contracts.catalogue.plan import Plan, Requirement
+from accordance.contracts.context import ROLES
 from accordance.domain.plan import PlanGraph, plan_graph
 from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import PlanInMemory, begin
 from accordance.domain.records import PlanRecord, RequirementRecord, Rules, TaskRecord
 from accordance.domain.ruling import Ask, Asked
+from accordance.engine.coding_tasks import InvalidTasks, check_tasks
 from accordance.errors import AccordanceError, Conflict, NotFound
 from accordance.store.ledger import EdgeRow, Ledger, NodeRow, Transaction
 from accordance.store.rows import rules_to_json
@@ -38,13 +40,19 @@ def import_plan(
     rules: Rules,
     *,
     waived_by: str | None = None,
+    roles: Collection[str] = ROLES,
     watch: Callable[[int], None] = lambda _: None,
+    also: Callable[[Transaction], None] = lambda _: None,
 ) -> Imported:
-    """Write down a plan that honours its contract. The same plan again changes nothing. `watch` hears of each node.
+    """Write down a plan that honours its contract. The same plan again changes nothing.
 
-    A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict, UnfitPlan.
+    A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict, UnfitPlan, and InvalidTasks for tasks
+    that change a repository and could not be judged by; `roles` are those they may name. `watch` hears of each node, `also`
+    is done in the same transaction.
     """
     _refuse_names_nobody_can_keep(plan)
+    if faults := check_tasks(plan, roles):
+        raise InvalidTasks(faults)
     document = _document(plan)
     graph = plan_graph(plan)
     progress = begin(graph, missing_inputs(plan))
@@ -62,6 +70,7 @@ def import_plan(
         held_to = {"revision": record.revision, "rules": rules_to_json(rules)}
         tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to})
         _ask_for_confirmations(tx, plan)
+        also(tx)
         if waived_by is not None:
             tx.move_plan(record.plan_id, PlanEvent.WAIVED, {"by": waived_by})
         return Imported(tx.plan(record.plan_id), is_new=True, document=document)

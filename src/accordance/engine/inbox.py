@@ -9,8 +9,9 @@ from pathlib import Path
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.naming import safe_name
 from accordance.domain.plan_review import PlanEvent
-from accordance.domain.records import QuestionRecord, RequirementRecord
+from accordance.domain.records import UNSPENT, QuestionRecord, RequirementRecord
 from accordance.domain.ruling import Asked
+from accordance.engine.changes import is_behind
 from accordance.engine.home import Home, write_file
 from accordance.engine.inputs import bind_inputs, look_at_inputs, supply, supply_from_artifact
 from accordance.engine.reviewing import approve_product
@@ -137,10 +138,10 @@ def _answer_for_plan(tx: Transaction, question: QuestionRecord, said: Said) -> N
         tx.cancel(plan.root_task_id, why=why)
     elif said.approve:
         tx.move_plan(plan.plan_id, PlanEvent.WAIVED, why)
-        tx.save_plan(plan.plan_id, calls=0, run_started_at=plan.run_started_at and tx.now)
+        tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=plan.run_started_at and tx.now)
     elif plan.run_started_at is not None:
         tx.move_plan(plan.plan_id, PlanEvent.RESUMED, why)
-        tx.save_plan(plan.plan_id, calls=0, run_started_at=tx.now)
+        tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=tx.now)
     else:
         tx.move_plan(plan.plan_id, PlanEvent.ANSWERED, why)
         tx.save_plan(plan.plan_id, rounds=0, review_failures=0)
@@ -154,6 +155,10 @@ def _answer_for_task(tx: Transaction, question: QuestionRecord, said: Said) -> N
         record = tx.task(task)
         if record.product is None:
             raise UnfitAnswer(f"task {task} has no product to approve")
+        if is_behind(tx, record):
+            raise Conflict(
+                f"the plan's branch has moved on since task {task} was done: let it be tried again"
+            )
         approve_product(tx, record)
         tx.happen(task, Event.VOUCHED, why=why)
         supply_from_artifact(tx, tx.task(task))

@@ -68,7 +68,9 @@ class How:
     """How an attempt is judged: by which rules, as which attempt, after what was seen of it."""
 
     gateway: Gateway = field(default_factory=Gateway)
-    attempt: int = 1
+    attempt: int = 1  # of those that count
+    number: int | None = None  # what its bundle is called, where others came between that do not count
+    earlier: tuple[str, ...] | None = None  # how earlier attempts failed; None: their bundles say so
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
@@ -133,7 +135,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     log, task = _Log(how.tell), asked.task
     log("looking at the task")
     look_at(task, ground.before, how.gateway, Room(ground.private, readable=how.gateway.readable))
-    place = None if how.bundles is None else free_place(how.bundles, task.task_id, how.attempt)
+    place = None if how.bundles is None else free_place(how.bundles, task.task_id, how.number or how.attempt)
     submitted_at = _now()
     if submit is None:
         submit = left_behind(ground.workspace.work, task.task_id)
@@ -232,7 +234,9 @@ def _terms(task: TaskInput, how: How) -> Terms:
         allowed_tiers=tiers_of(task.allowedModels or (), gateway.tiers),
         higher_role=higher_role(role, gateway.roles) is not None,
     )
-    earlier = () if how.bundles is None else earlier_failures(how.bundles, task.task_id, how.attempt)
+    earlier = how.earlier
+    if earlier is None:
+        earlier = () if how.bundles is None else earlier_failures(how.bundles, task.task_id, how.attempt)
     return Terms(
         role=role,
         history=History(standing, earlier),

@@ -51,23 +51,28 @@ def review(ledger: Ledger, raw: bytes, *, task_id: str | None = None, product: s
     """
     named = task_id or named_task(raw)
     with ledger.write() as tx:
-        arrived = arrive(tx, tx.task(named).checks or named, "REVIEW", raw)
-        asked = tx.task(named)
-        check_task = _speaker(tx, asked, arrived.task)
-        said = _said_before(tx, arrived)
-        before = [one for one in said if asked.checks is None or one.answer.get("check") == named]
-        if before and (before[-1].accepted or not _is_taken_up(arrived.task, check_task)):
-            return Answer(before[-1].answer, repeated=True)
-        arrived = replace(arrived, copies=len(said))
-        if isinstance(check_task, str):
-            return refuse(tx, arrived, check_task)
-        seen = product or _said_in(raw) or _leased(arrived.task, check_task)
-        if why_not := _not_now(arrived, seen):
-            return refuse(tx, arrived, why_not)
-        if check_task is not None and check_task.progress.state in CLAIMABLE:
-            begin_attempt(tx, check_task, "review")
-            check_task = tx.task(check_task.task_id)
-        return _judge_review(tx, arrived, check_task)
+        return review_in(tx, raw, named, product)
+
+
+def review_in(tx: Transaction, raw: bytes, named: str, product: str | None = None) -> Answer:
+    """The same in a transaction of the caller's."""
+    arrived = arrive(tx, tx.task(named).checks or named, "REVIEW", raw)
+    asked = tx.task(named)
+    check_task = _speaker(tx, asked, arrived.task)
+    said = _said_before(tx, arrived)
+    before = [one for one in said if asked.checks is None or one.answer.get("check") == named]
+    if before and (before[-1].accepted or not _is_taken_up(arrived.task, check_task)):
+        return Answer(before[-1].answer, repeated=True)
+    arrived = replace(arrived, copies=len(said))
+    if isinstance(check_task, str):
+        return refuse(tx, arrived, check_task)
+    seen = product or _said_in(raw) or _leased(arrived.task, check_task)
+    if why_not := _not_now(arrived, seen, is_taken_up=_is_taken_up(arrived.task, check_task)):
+        return refuse(tx, arrived, why_not)
+    if check_task is not None and check_task.progress.state in CLAIMABLE:
+        begin_attempt(tx, check_task, "review")
+        check_task = tx.task(check_task.task_id)
+    return _judge_review(tx, arrived, check_task)
 
 
 def _said_before(tx: Transaction, arrived: Arrived) -> list[MessageRecord]:
@@ -114,11 +119,11 @@ def _speaker(tx: Transaction, asked: TaskRecord, task: TaskRecord) -> TaskRecord
     return f"several checks review task {task.task_id}: say which one with --task ({names})"
 
 
-def _not_now(arrived: Arrived, seen: str | None) -> str | None:
+def _not_now(arrived: Arrived, seen: str | None, *, is_taken_up: bool) -> str | None:
     task = arrived.task
     if task.progress.state is not State.READY_TO_CHECK or task.product is None:
         return f"task {task.task_id} is {task.progress.state} and has nothing to review now"
-    if arrived.plan.state is not PlanState.ACTIVE:
+    if arrived.plan.state is not PlanState.ACTIVE and not is_taken_up:
         return f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it moves"
     if seen is None:
         raise ProductUnnamed(

@@ -1,16 +1,21 @@
-"""What accordance.toml says about plans: fuses and rubrics. Unknown names are errors."""
+"""What accordance.toml says: fuses and rubrics of plans, executors and routes. Unknown names are errors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
+from accordance.api import registry
 from accordance.domain.fuses import fuses_from
 from accordance.domain.records import Rules
+from accordance.domain.routing import Routing, routing_of
 from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
-from accordance.engine.home import InvalidSettings
+from accordance.engine.home import Home, InvalidSettings
 from accordance.errors import InvalidRubric
+from accordance.executors.prompt_files import PromptFiles
 
+_AT_ONCE: Final = ("concurrency", "plan_concurrency")
 _RUBRICS: Final = {"plan": PLAN_RUBRIC, "node": NODE_RUBRIC}
 
 
@@ -25,6 +30,35 @@ def rules_of(settings: Mapping[str, Any], fuses: Mapping[str, object] | None = N
         plan_rubric=_rubric("plan", rubrics),
         node_rubric=_rubric("node", rubrics),
     )
+
+
+def routing_for(home: Home, executor: str | None = None, model: str | None = None) -> Routing:
+    """Who does what in a project; with an executor, that one does everything. Raises InvalidRouting or UnknownName."""
+    routing = routing_of(
+        home.settings(),
+        contracts=[name for one in registry for name in one.names],
+        prompts=PromptFiles(home.root).names(),
+    )
+    return routing.everything_to(executor, model) if executor else routing
+
+
+@dataclass(frozen=True, slots=True)
+class AtOnce:
+    """How much is done at once, beside what each executor allows. None: no bound."""
+
+    in_worker: int | None = None  # runs of one process
+    in_plan: int | None = None  # tasks of one plan, in all processes together
+
+
+def at_once(settings: Mapping[str, Any]) -> AtOnce:
+    """What `[run]` says: `concurrency` and `plan_concurrency`."""
+    said = _table(settings, "run")
+    for name, value in said.items():
+        if name not in _AT_ONCE:
+            raise InvalidSettings(f"accordance.toml: [run] has no {name!r}; known: {', '.join(_AT_ONCE)}")
+        if type(value) is not int or value < 1:
+            raise InvalidSettings(f"accordance.toml: [run] {name} is a whole number from 1, got {value!r}")
+    return AtOnce(*(said.get(name) for name in _AT_ONCE))
 
 
 def _rubric(name: str, rubrics: Mapping[str, Any]) -> Rubric:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from accordance.api import check
 from accordance.contracts.catalogue.action import INPUTS, Action, Artifact
@@ -17,6 +17,7 @@ from accordance.domain.lifecycle import CLAIMABLE, Event, State
 from accordance.domain.naming import versioned
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import (
+    UNSPENT,
     ArtifactRecord,
     MessageRecord,
     PlanRecord,
@@ -26,10 +27,13 @@ from accordance.domain.records import (
 )
 from accordance.domain.ruling import Asked, Case, Ruling, rule_action
 from accordance.engine.answers import Answer, Status, violations_of
+from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import ACTIONS
 from accordance.engine.home import Home, write_file
 from accordance.errors import AccordanceError, Unparseable
 from accordance.store.ledger import Ledger, Transaction
+
+Kind: TypeAlias = Literal["ACTION", "SUBMISSION", "REVIEW", "FAULT"]
 
 
 class TaskUnnamed(AccordanceError):
@@ -42,7 +46,7 @@ class Arrived:
 
     plan: PlanRecord
     task: TaskRecord
-    kind: str
+    kind: Kind
     raw: bytes
     sha256: str
     copies: int = 0  # how often the same words were said before and counted as a message of their own
@@ -67,18 +71,26 @@ def submit(
     """Hand in an executor's message for a task. The same message again gets the same answer."""
     named = task_id or named_task(raw)
     with ledger.write() as tx:
-        arrived = arrive(tx, named, "ACTION", raw)
-        repeated = _answered_before(tx, arrived, attempt)
-        if repeated is not None:
-            return repeated
-        if arrived.task.checks is not None:
-            why = f"{named} reviews task {arrived.task.checks}: hand its review in with `accordance task review`"
-            return refuse(tx, arrived, why)
-        if why_not := _not_now(arrived, attempt):
-            return refuse(tx, arrived, why_not)
-        if arrived.task.progress.state in CLAIMABLE:
-            begin_attempt(tx, arrived.task, "submit")
-        return _judge_action(tx, home, arrive(tx, named, "ACTION", raw))
+        return submit_in(tx, home, raw, named, attempt)
+
+
+def submit_in(tx: Transaction, home: Home, raw: bytes, named: str, attempt: int | None = None) -> Answer:
+    """The same in a transaction of the caller's."""
+    arrived = arrive(tx, named, "ACTION", raw)
+    repeated = _answered_before(tx, arrived, attempt)
+    if repeated is not None:
+        return repeated
+    if arrived.task.checks is not None:
+        why = f"{named} reviews task {arrived.task.checks}: hand its review in with `accordance task review`"
+        return refuse(tx, arrived, why)
+    if coding_task(tx, arrived.task) is not None:
+        why = f"{named} changes a repository: `accordance run` has it done in a clone, and judges what comes of it"
+        return refuse(tx, arrived, why)
+    if why_not := _not_now(arrived, attempt):
+        return refuse(tx, arrived, why_not)
+    if arrived.task.progress.state in CLAIMABLE:
+        begin_attempt(tx, arrived.task, "submit")
+    return _judge_action(tx, home, arrive(tx, named, "ACTION", raw))
 
 
 def named_task(raw: bytes) -> str:
@@ -94,7 +106,7 @@ def named_task(raw: bytes) -> str:
     return named
 
 
-def arrive(tx: Transaction, task_id: str, kind: str, raw: bytes) -> Arrived:
+def arrive(tx: Transaction, task_id: str, kind: Kind, raw: bytes) -> Arrived:
     """Keep the bytes, hold the plan, see where the task stands."""
     sha256 = tx.keep(raw)
     plan = tx.lock(tx.task(task_id).plan_id)
@@ -115,14 +127,14 @@ def begin_attempt(tx: Transaction, task: TaskRecord, holder: str) -> None:
     """An attempt begins; with the first one the plan's run does."""
     tx.happen(task.task_id, Event.CLAIMED, why={"holder": holder})
     if tx.plan(task.plan_id).run_started_at is None:
-        tx.save_plan(task.plan_id, run_started_at=tx.now, calls=0)
+        tx.save_plan(task.plan_id, run_started_at=tx.now, **UNSPENT)
 
 
 def _not_now(arrived: Arrived, attempt: int | None) -> str | None:
     state, current = arrived.task.progress.state, arrived.attempt
     if state not in CLAIMABLE and state is not State.IN_PROGRESS:
         return f"task {arrived.task.task_id} is {state} and takes no action now"
-    if arrived.plan.state is not PlanState.ACTIVE:
+    if arrived.plan.state is not PlanState.ACTIVE and state in CLAIMABLE:
         return f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it may begin"
     upcoming = current if state is State.IN_PROGRESS else current + 1
     if attempt is not None and attempt != upcoming:
@@ -161,7 +173,7 @@ def note(
             message_id=name or arrived.message_id,
             plan_id=arrived.plan.plan_id,
             subject=arrived.task.task_id,
-            kind="REVIEW" if arrived.kind == "REVIEW" else "ACTION",
+            kind=arrived.kind,
             attempt=arrived.attempt,
             sha256=arrived.sha256,
             accepted=accepted,
@@ -253,20 +265,26 @@ def _judge_action(tx: Transaction, home: Home, arrived: Arrived) -> Answer:
 
 
 def _store_artifact(tx: Transaction, home: Home, arrived: Arrived, artifact: Artifact) -> dict[str, Any]:
-    """A new version, in the ledger and as a file. Earlier versions stay."""
-    task = arrived.task
-    content = artifact.content.encode()
+    kind = (artifact.name, artifact.format)
+    return store_product(tx, home, arrived, kind, artifact.content.encode(), artifact.summary)
+
+
+def store_product(
+    tx: Transaction, home: Home, arrived: Arrived, kind: tuple[str, str], content: bytes, summary: str | None
+) -> dict[str, Any]:
+    """A new version of a product (its name and format in `kind`), in the ledger and as a file. Earlier versions stay."""
+    task, (name, suffix) = arrived.task, kind
     version = len(tx.products(task.task_id)) + 1
     record = ArtifactRecord(
         plan_id=task.plan_id,
         task_id=task.task_id,
         version=version,
         attempt=arrived.attempt,
-        name=artifact.name,
-        file_name=versioned(artifact.name, artifact.format, version),
-        format=artifact.format,
+        name=name,
+        file_name=versioned(name, suffix, version),
+        format=suffix,
         sha256=tx.keep(content),
-        summary=artifact.summary,
+        summary=summary,
         created_at=tx.now,
     )
     tx.add(record)

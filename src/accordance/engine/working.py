@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Literal
@@ -13,8 +13,9 @@ from accordance.domain.fuses import Spent, blown
 from accordance.domain.lifecycle import TERMINAL, Event, State
 from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import left_hanging
-from accordance.domain.records import Lease, PlanRecord, TaskRecord
+from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, Asked, rule_lost_lease
+from accordance.engine.coding_tasks import coding_task
 from accordance.engine.inputs import bind_inputs
 from accordance.engine.submitting import begin_attempt, case_of
 from accordance.errors import Conflict
@@ -35,7 +36,7 @@ class Nothing(StrEnum):
     BUSY = "everything that can begin is being worked on"
     WAITING = "what is left waits for a person or an input (`accordance inbox list`)"
     STUCK = "what is left waits for something that was given up or cancelled (`accordance dlq list`)"
-    OTHERS = "there is work, but none of these kinds"
+    OTHERS = "there is work, but not for whoever asks so: of other kinds, or a change that `accordance run` has done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ class Taken:
     task: TaskRecord
     kind: Literal["action", "review"]
     lease: Lease
+
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt; for a review, of the attempt whose product it is."""
+        return self.task.progress.standing.counters.attempts
 
 
 def take_next(
@@ -59,7 +65,7 @@ def take_next(
     """Take up the next task of a plan, or of the oldest plan that has one."""
     if plan_id is not None:
         with ledger.write() as tx:
-            return _take_in(tx, plan_id, files, holder, seconds, kinds)
+            return take_in(tx, plan_id, files, holder, seconds, kinds=kinds)
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, _at_rest(tx, plan)) for plan in reversed(tx.plans())]
     nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
@@ -67,7 +73,7 @@ def take_next(
         found: Taken | Nothing | None = rests
         if found is None:
             with ledger.write() as tx:
-                found = _take_in(tx, name, files, holder, seconds, kinds)
+                found = take_in(tx, name, files, holder, seconds, kinds=kinds)
         if isinstance(found, Taken):
             return found
         nothing = found if nothing is Nothing.FINISHED else nothing
@@ -81,26 +87,52 @@ def _at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
     return None if plan.state is PlanState.ACTIVE else Nothing[plan.state.name]
 
 
-def _take_in(
-    tx: Transaction, plan_id: str, files: list[InputFile], holder: str, seconds: int, kinds: tuple[str, ...]
+def take_in(
+    tx: Transaction,
+    plan_id: str,
+    files: list[InputFile],
+    holder: str,
+    seconds: int,
+    *,
+    kinds: tuple[str, ...] = (),
+    without: Collection[str] = (),
 ) -> Taken | Nothing:
+    """Take up the next task of one plan, in a transaction of the caller's; none of those `without` which it must be.
+
+    What changes a repository is not handed out: `accordance run` has it done in a clone.
+    """
+    if rests := may_not_begin(tx, plan_id, files):
+        return rests
+    skipped = {*without}
+    while (task := tx.next_turn(plan_id, kinds, skipped)) is not None and _is_change(tx, task):
+        skipped.add(task.task_id)
+    if task is not None:
+        return take_up(tx, task, holder, seconds)
+    return why_nothing(tx, plan_id, for_others=bool(kinds or skipped))
+
+
+def _is_change(tx: Transaction, task: TaskRecord) -> bool:
+    return task.progress.state is not State.READY_TO_CHECK and coding_task(tx, task) is not None
+
+
+def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> Nothing | None:
+    """Why nothing in a plan may begin, if so; the plan is held. Without `files` only the plan itself is looked at."""
     plan = tx.lock(plan_id)
     if rests := _at_rest(tx, plan):
         return rests
-    sweep(tx, plan)
-    bind_inputs(tx, plan_id, files)
+    if files is not None:
+        sweep(tx, plan)
+        bind_inputs(tx, plan_id, files)
     if reason := blown(plan.rules.fuses, _spent(plan, tx.now)):
         tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": reason})
         tx.ask(plan_id, None, Ask(kind=Asked.PLAN, text=f"A fuse has blown: {reason}"))
         return Nothing.HELD
-    task = tx.next_turn(plan_id, kinds)
-    if task is None:
-        return _why_nothing(tx, plan_id, kinds)
-    return _take(tx, task, holder, seconds)
+    return None
 
 
-def _why_nothing(tx: Transaction, plan_id: str, kinds: tuple[str, ...]) -> Nothing:
-    if kinds and tx.next_turn(plan_id, ()) is not None:
+def why_nothing(tx: Transaction, plan_id: str, *, for_others: bool = False) -> Nothing:
+    """Why nothing in a plan that may go on can be taken up; `for_others`: something was passed over."""
+    if for_others and tx.next_turn(plan_id) is not None:
         return Nothing.OTHERS
     in_work = tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK)
     if any(task.lease or task.progress.state is State.IN_PROGRESS for task in in_work):
@@ -112,7 +144,8 @@ def _why_nothing(tx: Transaction, plan_id: str, kinds: tuple[str, ...]) -> Nothi
     return Nothing.WAITING if waits else Nothing.STUCK
 
 
-def _take(tx: Transaction, task: TaskRecord, holder: str, seconds: int) -> Taken:
+def take_up(tx: Transaction, task: TaskRecord, holder: str, seconds: int) -> Taken:
+    """Somebody takes up a task that can be taken up."""
     until = _later(tx.now, seconds)
     if task.progress.state is State.READY_TO_CHECK:
         lease = Lease(holder=holder, until=until, product=task.product)
@@ -204,7 +237,7 @@ def resume(ledger: Ledger, plan_id: str, *, by: str) -> PlanRecord:
         if tx.lock(plan_id).run_started_at is None:
             raise Conflict(f"plan {plan_id} has not begun: there is nothing to resume")
         tx.move_plan(plan_id, PlanEvent.RESUMED, {"by": by})
-        tx.save_plan(plan_id, calls=0, run_started_at=tx.now)
+        tx.save_plan(plan_id, **UNSPENT, run_started_at=tx.now)
         for question in tx.open_questions(plan_id=plan_id, kind=Asked.PLAN):
             tx.replace(replace(question, answered_at=tx.now, answer={"closed_by": PlanEvent.RESUMED}))
         return tx.plan(plan_id)
@@ -221,7 +254,7 @@ def _spent(plan: PlanRecord, now: str) -> Spent:
         return Spent(calls=0, seconds=0)
     began = dt.datetime.strptime(plan.run_started_at, _TIME)  # noqa: DTZ007
     seconds = (dt.datetime.strptime(now, _TIME) - began).total_seconds()  # noqa: DTZ007
-    return Spent(calls=plan.calls, seconds=seconds)
+    return Spent(calls=plan.calls, seconds=seconds, tokens=plan.tokens, cost=plan.cost)
 
 
 def _later(now: str, seconds: int) -> str:

@@ -7,7 +7,7 @@ business (`sql`, `memory`). Events are only ever added, each chained to the one 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -143,7 +143,9 @@ class Transaction(ABC):
         """Change what a task carries beside its standing: lease, product, last_error, same_errors."""
 
     @abstractmethod
-    def next_turn(self, plan_id: str, kinds: tuple[str, ...]) -> TaskRecord | None:
+    def turns(
+        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = (), *, most: int
+    ) -> list[TaskRecord]:
         """What should be taken up next: returned work first, then products to review, then the rest, by priority."""
 
     @abstractmethod
@@ -179,6 +181,12 @@ class Transaction(ABC):
         """Write a record in place of the one with its key, or add it."""
 
     # -- the verbs ---------------------------------------------------------------------------------------------------
+
+    def next_turn(
+        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = ()
+    ) -> TaskRecord | None:
+        """The one task that should be taken up next."""
+        return next(iter(self.turns(plan_id, kinds, without, most=1)), None)
 
     def progress(self, task: str) -> Progress:
         """Where a task stands."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -112,13 +112,17 @@ class MemoryTransaction(Transaction):
     def save_task(self, task_id: str, **fields: object) -> None:
         self._contents.tasks[task_id] = replace(self.task(task_id), **fields)  # type: ignore[arg-type]
 
-    def next_turn(self, plan_id: str, kinds: tuple[str, ...]) -> TaskRecord | None:
-        turns = [
+    def turns(
+        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = (), *, most: int
+    ) -> list[TaskRecord]:
+        found = [
             (turn, -task.priority, task.place, task)
             for task in self.tasks(plan_id)
-            if (turn := _turn(task)) is not None and (not kinds or task.node_type in kinds)
+            if (turn := _turn(task)) is not None
+            and (not kinds or task.node_type in kinds)
+            and task.task_id not in without
         ]
-        return min(turns, key=lambda one: one[:3])[3] if turns else None
+        return [task for *_, task in sorted(found, key=lambda one: one[:3])[:most]]
 
     def expired(self, plan_id: str) -> list[str]:
         leased = [(task.lease.until, task.task_id) for task in self.tasks(plan_id) if task.lease]

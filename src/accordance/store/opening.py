@@ -12,20 +12,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from accordance.errors import LedgerMissing, LedgerTooNew, LedgerUnavailable
 from accordance.store.failures import translated, where
 from accordance.store.sql import SqlLedger
+from accordance.store.turns import take_turns
 
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
-SCHEMA: Final = "0002"
+SCHEMA: Final = "0004"
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
+_KEPT: Final = 5  # connections that stay open
+_CONNECTIONS: Final = 15
 
 
 def now() -> str:
@@ -50,10 +53,16 @@ def open_ledger(
     return SqlLedger(engine, clock)
 
 
-def make_engine(place: str | Path, *, create: bool = True, durability: Durability = "normal") -> Engine:
-    """The engine for a path or a URL, with our settings."""
+def make_engine(
+    place: str | Path,
+    *,
+    create: bool = True,
+    durability: Durability = "normal",
+    connections: int = _CONNECTIONS,
+) -> Engine:
+    """The engine for a path or a URL, with our settings and at most so many connections."""
     if isinstance(place, str) and "://" in place:
-        return _from_url(place, durability)
+        return _from_url(place, durability, connections)
     path = Path(place)
     if not path.exists():
         if not create:
@@ -64,10 +73,10 @@ def make_engine(place: str | Path, *, create: bool = True, durability: Durabilit
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise LedgerUnavailable(f"{path.parent}: {error.strerror or error}") from None
-    return _sqlite(URL.create("sqlite", database=str(path)), durability)
+    return _sqlite(URL.create("sqlite", database=str(path)), durability, connections)
 
 
-def _from_url(url: str, durability: Durability) -> Engine:
+def _from_url(url: str, durability: Durability, connections: int) -> Engine:
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -76,23 +85,28 @@ def _from_url(url: str, durability: Durability) -> Engine:
         ) from None
     match parsed.get_backend_name():
         case "sqlite":
-            return _sqlite(parsed, durability)
+            return _sqlite(parsed, durability, connections)
         case "postgresql":
-            url = parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
-            return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+            return _postgresql(parsed, connections, ping=True)
         case other:
             raise LedgerUnavailable(f"{other}: a ledger lies in SQLite or PostgreSQL")
 
 
-def _sqlite(url: URL, durability: Durability) -> Engine:
-    engine = create_engine(url, connect_args={"isolation_level": None, "timeout": _patience()})
+def _postgresql(url: URL, connections: int, *, ping: bool) -> Engine:
+    return create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_pre_ping=ping,
+        max_overflow=max(0, connections - _KEPT),
+        connect_args={"connect_timeout": 10},
+    )
 
-    @event.listens_for(engine, "connect")
-    def settings(connection: Any, _: object) -> None:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute(f"PRAGMA synchronous={durability.upper()}")
-        connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA cache_size=-32000")  # KiB: an import writes into many indexes
+
+def _sqlite(url: URL, durability: Durability, connections: int) -> Engine:
+    settings = {"isolation_level": None, "timeout": _patience()}
+    engine = create_engine(url, max_overflow=max(0, connections - _KEPT), connect_args=settings)
+
+    event.listen(engine, "connect", _settings(durability.upper()))
+    take_turns(engine, _patience())
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -100,6 +114,32 @@ def _sqlite(url: URL, durability: Durability) -> Engine:
         reading = connection.get_execution_options().get("reading")
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
+    return engine
+
+
+def _settings(synchronous: str) -> Callable[[Any, object], None]:
+    def settings(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA cache_size=-32000")  # KiB: an import writes into many indexes
+
+    return settings
+
+
+def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engine:
+    """A second engine on the same database, for whoever reads while a transaction of the ledger is under way.
+
+    On SQLite a transaction begins only with its first writing statement, so that a look never waits for a writer. On
+    PostgreSQL a connection is not asked whether it still holds: whoever uses this one tries again.
+    """
+    if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
+        return _postgresql(make_url(place), connections, ping=False)
+    url = str(place) if isinstance(place, str) and "://" in place else f"sqlite:///{place}"
+    settings = {"isolation_level": "IMMEDIATE", "timeout": _patience()}
+    engine = create_engine(url, max_overflow=max(0, connections - _KEPT), connect_args=settings)
+    event.listen(engine, "connect", _settings("NORMAL"))
+    take_turns(engine, _patience())
     return engine
 
 

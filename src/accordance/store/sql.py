@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -123,15 +123,19 @@ class SqlTransaction(Transaction):
 
     def flush(self) -> None:
         """Write down what has changed."""
+        self._flush_tasks()
         unwritten, self._unwritten = self._unwritten, _Unwritten()
         if unwritten.entries:
             entries = [rows.record_row(entry) for entry in unwritten.entries]
             self._connection.execute(statements.insertion(TASK_EVENTS), entries)
-        seen = self._seen
-        if tasks := rows.changes(rows.task_row, unwritten.tasks, seen.tasks):
-            self._connection.execute(statements.SAVE_NODE, tasks)
-        if plans := rows.changes(rows.plan_row, unwritten.plans, seen.plans):
+        if plans := rows.changes(rows.plan_row, unwritten.plans, self._seen.plans):
             self._connection.execute(statements.SAVE_PLAN, plans)
+
+    def _flush_tasks(self) -> None:
+        """Write down where tasks stand: enough for whoever looks for tasks."""
+        unwritten, self._unwritten.tasks = self._unwritten.tasks, {}
+        if tasks := rows.changes(rows.task_row, unwritten, self._seen.tasks):
+            self._connection.execute(statements.SAVE_NODE, tasks)
 
     # -- blobs
 
@@ -252,7 +256,7 @@ class SqlTransaction(Transaction):
         return self._seen.tasks[task_id]
 
     def tasks(self, plan_id: str, *states: State) -> Iterator[TaskRecord]:
-        self.flush()
+        self._flush_tasks()
         for row in self._connection.execute(statements.tasks(states), {"key": plan_id}):
             yield rows.task_from(row)
 
@@ -270,17 +274,21 @@ class SqlTransaction(Transaction):
         self._unwritten.tasks.setdefault(task_id, task)
         self._seen.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
-    def next_turn(self, plan_id: str, kinds: tuple[str, ...]) -> TaskRecord | None:
-        self.flush()
-        found = self._ask(statements.next_turn(kinds), plan_id)
-        return self.task(found[0]) if found else None
+    def turns(
+        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = (), *, most: int
+    ) -> list[TaskRecord]:
+        self._flush_tasks()
+        query = statements.turns(kinds)
+        if without:
+            query = query.where(TASK_NODES.c.task_id.not_in(list(without)))
+        return [self.task(found) for found in self._ask(query, plan_id, most=most)]
 
     def expired(self, plan_id: str) -> list[str]:
-        self.flush()
+        self._flush_tasks()
         return list(self._ask(statements.EXPIRED, plan_id, now=self.now))
 
     def count_states(self, plan_id: str) -> dict[State, int]:
-        self.flush()
+        self._flush_tasks()
         found = self._connection.execute(statements.STATES, {"key": plan_id})
         return {State(state): count for state, count in found}
 
@@ -318,6 +326,14 @@ class SqlTransaction(Transaction):
         self._connection.execute(statements.replacement(self._dialect, table), rows.record_row(record))
 
 
+@contextmanager
+def within(connection: Connection, now: str) -> Iterator[SqlTransaction]:
+    """A ledger's transaction within somebody else's: they commit, and everything was written by then."""
+    transaction = SqlTransaction(connection, now)
+    yield transaction
+    transaction.flush()
+
+
 class SqlLedger(Ledger):
     """A ledger in a database."""
 
@@ -327,10 +343,12 @@ class SqlLedger(Ledger):
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        with translated(self.engine), self.engine.begin() as connection:
-            transaction = SqlTransaction(connection, self._clock())
-            yield transaction
-            transaction.flush()
+        with (
+            translated(self.engine),
+            self.engine.begin() as connection,
+            within(connection, self._clock()) as tx,
+        ):
+            yield tx
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

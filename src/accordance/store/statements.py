@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Dialect, Insert, Select, Table, bindparam, func, insert, select, update
+from sqlalchemy import Dialect, Insert, Integer, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from accordance.domain.lifecycle import State
@@ -113,13 +113,13 @@ def replacement(dialect: str, table: Table) -> Insert:
 
 
 @cache
-def next_turn(kinds: tuple[str, ...]) -> Select[Any]:
-    """What should be taken up next, of some kinds of nodes or of all."""
+def turns(kinds: tuple[str, ...]) -> Select[Any]:
+    """What should be taken up next, of some kinds of nodes or of all; the parameter `most` says how many."""
     found = (
         select(TASK_NODES)
         .where(_NODES.plan_id == _KEY, _NODES.queue.is_not(None))
         .order_by(_NODES.queue, _NODES.priority.desc(), _NODES.place)
-        .limit(1)
+        .limit(bindparam("most", type_=Integer()))
     )
     return found.where(_NODES.node_type.in_(kinds)) if kinds else found
 

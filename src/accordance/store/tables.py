@@ -14,7 +14,9 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    DateTime,
     Dialect,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -101,6 +103,8 @@ PLANS: Final = Table(
     Column("rounds", Integer, nullable=False),
     Column("review_failures", Integer, nullable=False),
     Column("calls", Integer, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    Column("cost", Float, nullable=False),
     _time("run_started_at"),
     _hash("inputs_seen"),
     Column("head_seq", Integer, nullable=False),
@@ -325,4 +329,13 @@ INPUT_FILES: Final = Table(
     _hash("sha256", nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("mtime_ns", BigInteger, nullable=False),
+)
+
+WORKERS: Final = Table(
+    "accordance_workers",
+    METADATA,
+    Column("executor_id", Text, primary_key=True),
+    Column("version", String(32), nullable=False),
+    Column("started_at", DateTime(timezone=True), nullable=False),
+    Column("beat_at", DateTime(timezone=True), nullable=False),
 )

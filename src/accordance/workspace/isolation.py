@@ -54,17 +54,18 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Where a command runs: a folder of its own, with `work`, `home` and `tmp` in it."""
+    """Where a command runs: a folder of its own, with `home`, `tmp` and, unless it lies elsewhere, `work` in it."""
 
     folder: Path
     appears_at: Path | None = None  # where `work` shows itself, for means that can move it
     readable: tuple[Path, ...] = ()  # further folders to be seen, read only
     environment: Mapping[str, str] = field(default_factory=dict)  # what the command is told beyond the usual
+    tree: Path | None = None  # the tree it works on, where that lies elsewhere
 
     @property
     def work(self) -> Path:
         """The tree the command works on."""
-        return self.folder / "work"
+        return self.tree or self.folder / "work"
 
     def prepare(self, level: IsolationLevel) -> None:
         """Make the folders, and give them to whoever the command will be."""
@@ -72,16 +73,21 @@ class Room:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
         user = sandbox_user(self, level)
         if user is not None:
-            for directory, folders, files in os.walk(self.folder):
-                for name in (*folders, *files, "."):
-                    os.chown(os.path.join(directory, name), user, user, follow_symlinks=False)  # noqa: PTH118 - texts
+            for place in (self.folder, self.work):
+                _give(place, user)
+
+
+def _give(place: Path, user: int) -> None:
+    for directory, folders, files in os.walk(place):
+        for name in (*folders, *files, "."):
+            os.chown(os.path.join(directory, name), user, user, follow_symlinks=False)  # noqa: PTH118 - texts
 
 
 def sandbox_user(room: Room, level: IsolationLevel) -> int | None:
     """Whom a command started by root becomes; None where it stays who it is."""
     if os.geteuid() != 0 or not level.confines:
         return None
-    needed = (os.fspath(room.folder), *_own_places(room))
+    needed = (os.fspath(room.folder), os.fspath(room.work), *_own_places(room))
     return NOBODY if level is IsolationLevel.BWRAP or all(map(_reached_by_all, needed)) else None
 
 
@@ -138,7 +144,7 @@ def argv(command: str, room: Room, level: IsolationLevel, limits: Limits) -> lis
         "powerless": level.confines,
         "landlock": level is IsolationLevel.LANDLOCK,
         "readable": [*_readable(room, level), "/proc"],
-        "writable": [os.fspath(room.folder), *_DEVICES],
+        "writable": [os.fspath(room.folder), os.fspath(room.work), *_DEVICES],
         "families": _families(level),
         "limits": _kernel_limits(limits, os.getuid() if user is None else user),
     }
@@ -188,11 +194,25 @@ def _bubblewrap(room: Room, limits: Limits) -> list[str]:
         made += ["--perms", "1777", "--size", str(limits.scratch_bytes), "--tmpfs", scratch]
     for place in SYSTEM:
         made += ["--ro-bind-try", place, place]
-    made += _bound("--bind", os.fspath(room.folder))
-    if room.appears_at is not None:
-        made += _bound("--bind", os.fspath(room.work), os.fspath(room.appears_at))
     for place in _own_places(room):
         if not _below(place, SYSTEM):
+            made += _bound("--ro-bind-try", place)
+    # last, so that a folder that may be read never hides one in it that may be written
+    seen = [place for place in _own_places(room) if not _below(place, SYSTEM)]
+    around = [
+        place
+        for place in seen
+        if _below(os.fspath(room.folder), (place,)) or _below(os.fspath(room.work), (place,))
+    ]
+    for place in around:  # first, or they would hide what lies in them
+        made += _bound("--ro-bind-try", place)
+    made += _bound("--bind", os.fspath(room.folder))
+    if room.tree is not None:
+        made += _bound("--bind", os.fspath(room.tree))
+    if room.appears_at is not None:
+        made += _bound("--bind", os.fspath(room.work), os.fspath(room.appears_at))
+    for place in seen:
+        if place not in around:
             made += _bound("--ro-bind-try", place)
     return [*made, "--remount-ro", "/dev", "--remount-ro", "/", "--"]
 

@@ -7,10 +7,12 @@ import hashlib
 import json
 import os
 import secrets
+import select
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
@@ -20,22 +22,32 @@ from accordance.workspace.isolation import _PYTHON, Limits, Room, argv, environm
 
 _MARK: Final = "ACCORDANCE_RUN"
 _KILLED: Final = 137
+_LOOK_EVERY: Final = 0.05  # seconds between looks at the wish to stop
 
 
 def run(
-    command: str, room: Room, log: Path, *, level: IsolationLevel, limits: Limits | None = None
+    command: str,
+    room: Room,
+    log: Path,
+    *,
+    level: IsolationLevel,
+    limits: Limits | None = None,
+    stop: Event | None = None,
 ) -> CommandRun:
-    """Run `command` in a shell in `room.work`; its output goes to `log`. Nothing of it is running afterwards."""
+    """Run `command` in a shell in `room.work`; its output goes to `log`. Nothing of it is running afterwards.
+
+    Once `stop` is set, the command is ended at once.
+    """
     limits = limits or Limits()
     mark = secrets.token_hex(16)
     plan = {
         "argv": argv(command, room, level, limits),
         "environment": {**environment(room, level), _MARK: mark},
         "log": os.fspath(log),
-        "disk": os.fspath(room.folder),
+        "disk": [os.fspath(room.folder), *([os.fspath(room.tree)] if room.tree else ())],
         "limits": {name: getattr(limits, name) for name in keeper.LIMITS},
     }
-    told = _kept(json.dumps(plan).encode())
+    told = _kept(json.dumps(plan).encode(), stop)
     if not told:  # the command killed its keeper, which only the rlimit level allows
         _end(mark)
         told = {
@@ -49,7 +61,7 @@ def run(
     return CommandRun(command, ending=ending, isolation=level, log_sha256=_sha256(log), **told)  # type: ignore[arg-type]
 
 
-def _kept(plan: bytes) -> dict[str, object]:
+def _kept(plan: bytes, stop: Event | None) -> dict[str, object]:
     """Hand the plan to a keeper and wait for its answer; none if somebody ended it."""
     with subprocess.Popen(  # noqa: S603 - our own program
         (_PYTHON, "-I", "-S", keeper.__file__),
@@ -64,6 +76,10 @@ def _kept(plan: bytes) -> dict[str, object]:
         assert process.stdout is not None  # noqa: S101
         process.stdin.write(plan + b"\n")
         process.stdin.flush()
+        while stop is not None and not select.select([process.stdout], (), (), _LOOK_EVERY)[0]:
+            if stop.is_set():
+                process.stdin.close()
+                break
         answer = process.stdout.read()  # standard input stays open: closing it ends the command
     return dict(json.loads(answer)) if answer else {}
 

@@ -318,10 +318,10 @@ def test_the_keeper_sees_processes_memory_and_disk(tmp_path: Path) -> None:
         child.kill()
     assert keeper.threads_of(os.geteuid()) > 0
     assert keeper.used_bytes(os.fspath(tmp_path)) > 0
-    before = keeper.own_bytes(os.fspath(tmp_path), [])
+    before = keeper.own_bytes([os.fspath(tmp_path)], [])
     with (tmp_path / "large").open("wb", buffering=0) as file:
         file.write(os.urandom(1 << 20))
         os.fsync(file.fileno())
-        assert keeper.own_bytes(os.fspath(tmp_path), []) - before >= 1 << 20
+        assert keeper.own_bytes([os.fspath(tmp_path)], []) - before >= 1 << 20
         (tmp_path / "large").unlink()
-        assert keeper.own_bytes(os.fspath(tmp_path), [os.getpid()]) - before >= 1 << 20
+        assert keeper.own_bytes([os.fspath(tmp_path)], [os.getpid()]) - before >= 1 << 20

@@ -89,9 +89,9 @@ def used_bytes(place: str) -> int:
     return (about.f_blocks - about.f_bfree) * about.f_frsize
 
 
-def own_bytes(place: str, pids: list[int]) -> int:
-    """Bytes of the files below a folder, and of deleted files that these processes still hold open."""
-    blocks, waiting = 0, [place]
+def own_bytes(places: list[str], pids: list[int]) -> int:
+    """Bytes of the files below these folders, and of deleted files that these processes still hold open."""
+    blocks, waiting = 0, list(places)
     while waiting:  # a list and not recursion: who is measured can dig deep
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as items:
             for item in items:
@@ -186,13 +186,13 @@ def _take_status(kept: Kept) -> bool:  # pragma: no cover - see start
 
 
 class Looks:  # pragma: no cover - see start
-    """Looks at what the command uses. The folder is measured only when its disk has filled by more than the limit."""
+    """Looks at what the command uses. Its folders are measured only when their disk has filled by more than the limit."""
 
-    def __init__(self, limits: dict[str, int], folder: str) -> None:
+    def __init__(self, limits: dict[str, int], folders: list[str]) -> None:
         self.limits = limits
-        self.folder = folder
-        self.disk_then = used_bytes(folder)
-        self.own_then = own_bytes(folder, [])
+        self.folders = folders
+        self.disk_then = used_bytes(folders[0])
+        self.own_then = own_bytes(folders, [])
 
     def over(self) -> str:
         """The first limit that is exceeded, in the words of the facts."""
@@ -201,9 +201,9 @@ class Looks:  # pragma: no cover - see start
             return "process_limit"
         if private_memory(below) > self.limits["memory_bytes"]:
             return "memory_limit"
-        most, used = self.limits["disk_bytes"], used_bytes(self.folder)
+        most, used = self.limits["disk_bytes"], used_bytes(self.folders[0])
         if used - self.disk_then > most:
-            if own_bytes(self.folder, below) - self.own_then > most:
+            if own_bytes(self.folders, below) - self.own_then > most:
                 return "disk_limit"
             self.disk_then = used - most // 2  # somebody else filled it; look again when half as much came
         return ""

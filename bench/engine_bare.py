@@ -1,0 +1,151 @@
+"""The bare engine in the loop of bench/engine.py: DBOS with the same steps, the same number of rows, and nothing else.
+
+A task is two workflows, as with accordance: each has an ordinary step whose outcome is kept and a transactional step that
+writes rows and puts the next workflow into the queue. What accordance writes for a task (rows added, rows changed) is told.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, SQLAlchemyDatasource
+from engine_counting import Counted
+from sqlalchemy import JSON, Column, Integer, MetaData, String, Table, bindparam, insert, update
+
+from accordance.store.opening import engine_beside, make_engine
+
+ROWS = Table(  # as wide as what accordance adds, on the average
+    "bench_rows",
+    MetaData(),
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("plan", String),
+    Column("task", String),
+    Column("kind", String(32)),
+    Column("seq", Integer),
+    Column("at", String(32)),
+    Column("payload", JSON),
+    Column("hash", String(64)),
+)
+STATES = Table(
+    "bench_states",
+    ROWS.metadata,
+    Column("task", String, primary_key=True),
+    Column("state", String(32)),
+    Column("queue", Integer),
+    Column("holder", String),
+    Column("until", String(32)),
+    Column("hash", String(64)),
+)
+TEXT, HASH, NOW = "x" * 150, "0" * 64, "2026-01-01T00:00:00.000000Z"
+ROW = {
+    "plan": "p",
+    "kind": "k",
+    "seq": 1,
+    "at": NOW,
+    "payload": {"text": TEXT, "from": "a", "to": "b"},
+    "hash": HASH,
+}
+STATE = {"state": "s", "queue": 1, "holder": "h", "until": NOW, "hash": HASH}
+CHANGE = update(STATES).where(STATES.c.task == bindparam("key"))
+_serializer = DBOSPortableJSONSerializer()
+_it: Bare
+
+
+class Bare:
+    """One process of the bare engine."""
+
+    def __init__(self, place: str, name: str, runs: int, rows: tuple[int, int], message: str) -> None:
+        global _it  # noqa: PLW0603
+        _it = self
+        self.rows, self.message = rows, message
+        self.done: list[tuple[int, float, float]] = []  # task, ready, done
+        self.system = engine_beside(place, connections=30)
+        self.own = engine_beside(place, connections=30)
+        url = self.own.url.render_as_string(hide_password=False)
+        config: DBOSConfig = {
+            "name": "bench",
+            "system_database_url": url,
+            "system_database_engine": self.system,
+            "executor_id": name,
+            "application_version": "1",
+            "log_level": "CRITICAL",
+            "serializer": _serializer,
+            "use_listen_notify": False,
+            "notification_listener_polling_interval_sec": 0.1,
+        }
+        DBOS(config=config)
+        self.source = SQLAlchemyDatasource.create(url, engine=self.own, serializer=_serializer)
+        self.client = DBOSClient(
+            system_database_engine=self.system, serializer=_serializer, application_name="bench"
+        )
+        self.level = "READ COMMITTED" if self.own.dialect.name == "postgresql" else "SERIALIZABLE"
+        DBOS.launch()
+        DBOS.register_queue("q", worker_concurrency=runs, polling_interval_sec=0.02)
+
+    def put(self, connection: Any, lane: int, at: int, part: int, ready: float) -> None:
+        """Put a workflow into the queue, in the caller's transaction."""
+        options = {
+            "workflow_name": "part",
+            "queue_name": "q",
+            "workflow_id": f"{lane}:{at}:{part}",
+            "app_version": "1",
+        }
+        self.client.enqueue_in_transaction(connection, options, lane, at, part, ready)  # type: ignore[arg-type]
+
+    def settle(self, lane: int, at: int, part: int, ready: float) -> dict[str, Any]:
+        """The transactional step: half of a task's rows, and the next workflow."""
+        connection = self.source.sql_session().connection()
+        added, changed = (count // 2 + (count % 2 if part else 0) for count in self.rows)
+        name = f"{lane}:{at}"
+        for _ in range(added):
+            connection.execute(insert(ROWS), {"task": name, **ROW})
+        for _ in range(changed):
+            connection.execute(CHANGE, {"key": str(lane), **STATE})
+        if part == 0:
+            self.put(connection, lane, at, 1, ready)
+        elif at > 0:
+            self.put(connection, lane, at - 1, 0, time.time())
+        else:
+            connection.execute(insert(STATES), {"task": f"end of {lane}", **STATE})
+        return {"status": "accepted", "task": name}
+
+
+@DBOS.workflow(name="part", max_recovery_attempts=5)
+def part_of_a_task(lane: int, at: int, part: int, ready: float) -> dict[str, Any]:
+    """Half of a task."""
+    DBOS.run_step({"name": "execute"}, lambda: {"raw": _it.message, "seen": {}})
+    settled = _it.source.run_tx_step(
+        {"name": "settle", "isolation_level": _it.level},  # type: ignore[typeddict-item]
+        _it.settle,
+        lane,
+        at,
+        part,
+        ready,
+    )
+    if part:
+        _it.done.append((at, ready, time.time()))
+    return settled
+
+
+def main(told: dict[str, Any]) -> None:
+    """Run until told to stop on standard input, or until the lanes have come to their ends."""
+    counted = Counted()
+    bare = Bare(
+        told["place"], told["name"], told["runs"], (told["inserts"], told["updates"]), told["message"]
+    )
+    engine = make_engine(told["place"])
+    if told["first"]:
+        with engine.begin() as connection:
+            ROWS.metadata.create_all(connection)
+            for lane in range(told["lanes"]):
+                connection.execute(insert(STATES), {"task": str(lane), **STATE})
+                bare.put(connection, lane, told["tasks"] // told["lanes"] - 1, 0, time.time())
+    print("ready", flush=True)
+    input()  # the one who asks sees when all is done, and says so
+    waited = [
+        (done - ready) * 1000 for at, ready, done in bare.done if at < told["tasks"] // told["lanes"] - 1
+    ]
+    print(json.dumps({"done": len(bare.done), "waited": waited, **counted.report(1)}), flush=True)
+    DBOS.destroy()

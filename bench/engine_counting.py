@@ -1,0 +1,60 @@
+"""What both sides of bench/engine.py count in themselves: write transactions, rows, CPU time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from typing import Any
+
+from sqlalchemy import Engine, event
+
+_VERBS = ("INSERT", "UPDATE", "DELETE")
+
+
+class Counted:
+    """Counts every transaction that wrote, and the rows of tables that are not the engine's own."""
+
+    def __init__(self) -> None:
+        self.transactions = 0
+        self.rows: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self.began = time.process_time()
+        event.listen(Engine, "after_cursor_execute", self._executed)
+        event.listen(Engine, "commit", self._committed)
+
+    def restart(self) -> None:
+        """Forget what was counted."""
+        with self._lock:
+            self.transactions = 0
+            self.rows.clear()
+            self.began = time.process_time()
+
+    def _executed(self, connection: Any, _: Any, statement: str, *more: Any) -> None:
+        verb = statement[:6]
+        if verb in _VERBS:
+            connection.info["bench wrote"] = True
+            where = statement.split(None, 3)[1 if verb == "UPDATE" else 2].strip('"')
+            if not _is_the_engines(where):
+                many = more[-1] and isinstance(more[0], list)
+                with self._lock:
+                    self.rows[verb] += len(more[0]) if many else 1
+
+    def _committed(self, connection: Any) -> None:
+        if connection.info.pop("bench wrote", False):
+            with self._lock:
+                self.transactions += 1
+
+    def report(self, tasks: int) -> dict[str, Any]:
+        """What one task cost."""
+        return {
+            "cpu_ms": (time.process_time() - self.began) * 1000 / tasks,
+            "write_transactions": self.transactions / tasks,
+            "inserts": self.rows["INSERT"] / tasks,
+            "updates": self.rows["UPDATE"] / tasks,
+        }
+
+
+def _is_the_engines(table: str) -> bool:
+    schema, _, name = table.replace('"', "").rpartition(".")
+    return schema in ("dbos", "main") or name.startswith("dbos_")

@@ -1,0 +1,159 @@
+"""The peers of bench/engine.py, where they are installed: the same four steps and as many rows for each task.
+
+They do less: none ties its rows to its own record of a step in one transaction, and neither LangGraph nor Procrastinate takes
+over what a dead process has left behind by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from engine_bare import CHANGE, ROW, ROWS, STATE, STATES
+from sqlalchemy import Engine, insert
+
+from accordance.store.opening import make_engine
+
+PARTS = 2  # a task is done, then reviewed
+
+
+def measure(told: dict[str, Any], fresh: Callable[[], str] | None) -> dict[str, str]:
+    """One line for each peer."""
+    said = {}
+    for name, module, peer in PEERS:
+        if not _is_there(module):
+            said[name] = "not installed"
+        elif peer is None:
+            said[name] = "not measured: it needs a broker"
+        elif peer is procrastinate and fresh is None:
+            said[name] = "not measured: it needs PostgreSQL"
+        else:
+            place = fresh() if peer is procrastinate and fresh else str(Path(told["folder"]) / "peer.db")
+            code = f"import engine_peers, json; engine_peers.main({peer.__name__!r}, json.loads({json.dumps({**told, 'place': place})!r}))"
+            done = subprocess.run(
+                [sys.executable, "-c", code],
+                cwd=Path(__file__).parent,
+                capture_output=True,
+                text=True,
+                timeout=600,
+                check=False,
+            )
+            said[name] = done.stdout.strip() or f"failed: {done.stderr.strip().splitlines()[-1]}"
+    return said
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def main(peer: str, told: dict[str, Any]) -> None:
+    """Measure one, in a process of its own."""
+    engine = make_engine(told["place"], connections=30)
+    with engine.begin() as connection:
+        ROWS.metadata.create_all(connection)
+        for at in range(told["tasks"]):
+            connection.execute(insert(STATES), {"task": str(at), **STATE})
+    began, cpu = time.perf_counter(), time.process_time()
+    waited = globals()[peer](told, engine)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    tasks = told["tasks"]
+    print(
+        f"{tasks / seconds:6.1f} tasks/s  p50 {statistics.median(waited) * 1000:4.0f} ms  CPU {cpu * 1000 / tasks:5.1f} ms/task"
+    )
+
+
+def write(engine: Engine, told: dict[str, Any], task: int) -> None:
+    """Half of a task's rows, in a transaction."""
+    with engine.begin() as connection:
+        for _ in range(told["inserts"] // PARTS):
+            connection.execute(insert(ROWS), {"task": str(task), **ROW})
+        for _ in range(told["updates"] // PARTS):
+            connection.execute(CHANGE, {"key": str(task), **STATE})
+
+
+def langgraph(told: dict[str, Any], engine: Engine) -> list[float]:
+    """A graph of four nodes for each task, each checkpointed before the next begins."""
+    import sqlite3
+    from typing import TypedDict
+
+    from langgraph.checkpoint.sqlite import SqliteSaver
+    from langgraph.graph import END, START, StateGraph
+
+    class State(TypedDict, total=False):
+        task: int
+        raw: str
+
+    def execute(_: State) -> State:
+        return {"raw": told["message"]}
+
+    def settle(state: State) -> State:
+        write(engine, told, state["task"])
+        return {}
+
+    names = [f"{step}_{part}" for part in range(PARTS) for step in ("execute", "settle")]
+    graph = StateGraph(State)
+    for name in names:
+        graph.add_node(name, execute if name.startswith("execute") else settle)
+    for source, target in zip([START, *names], [*names, END], strict=True):
+        graph.add_edge(source, target)
+    connection = sqlite3.connect(f"{told['place']}.checkpoints", check_same_thread=False)
+    connection.execute("PRAGMA synchronous=NORMAL")
+    ready = graph.compile(checkpointer=SqliteSaver(connection))
+
+    def one(task: int) -> float:
+        began = time.perf_counter()
+        ready.invoke({"task": task}, {"configurable": {"thread_id": str(task)}}, durability="sync")
+        return time.perf_counter() - began
+
+    with ThreadPoolExecutor(told["runs"]) as pool:
+        return list(pool.map(one, range(told["tasks"])))
+
+
+def procrastinate(told: dict[str, Any], engine: Engine) -> list[float]:
+    """Two jobs for each task, the second deferred by the first."""
+    from procrastinate import App, PsycopgConnector
+
+    app = App(connector=PsycopgConnector(conninfo=told["place"]))
+    began: dict[int, float] = {}
+    waited: list[float] = []
+
+    @app.task(name="part")
+    async def part(task: int, at: int) -> None:
+        began.setdefault(task, time.perf_counter())
+        await asyncio.to_thread(write, engine, told, task)
+        if at + 1 < PARTS:
+            await part.configure(priority=1).defer_async(task=task, at=at + 1)
+        else:
+            waited.append(time.perf_counter() - began[task])
+
+    async def work() -> None:
+        async with app.open_async():
+            await app.schema_manager.apply_schema_async()
+            for task in range(told["tasks"]):
+                await part.defer_async(task=task, at=0)
+            while len(waited) < told["tasks"]:
+                await app.run_worker_async(
+                    concurrency=told["runs"], wait=False, install_signal_handlers=False
+                )
+
+    asyncio.run(work())
+    return waited
+
+
+PEERS: tuple[tuple[str, str, Callable[[dict[str, Any], Engine], list[float]] | None], ...] = (
+    ("LangGraph, SQLite saver", "langgraph.checkpoint.sqlite", langgraph),
+    ("Procrastinate, PostgreSQL", "procrastinate", procrastinate),
+    ("Celery", "celery", None),
+)

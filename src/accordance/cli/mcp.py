@@ -1,0 +1,38 @@
+"""`accordance mcp`: serve tasks to an agent over MCP."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import click
+
+from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, say, whoever
+from accordance.cli.exits import Exit
+
+
+@click.command(name="mcp")
+@ledger_options
+@json_option
+@click.option("--plan", help="Only tasks of this plan.")
+@click.option("--worker", default=None, help="Who takes tasks up.  [default: the user's name]")
+def command(where: Where, as_json: bool, plan: str | None, worker: str | None) -> int:
+    """Serve `next`, `submit` and `extend` on standard input and output, until the agent goes.
+
+    With --json, only tell the tools.
+    """
+    import anyio
+
+    from accordance.executors.tool_server import serve, server_of
+    from accordance.mcp.desk import INSTRUCTIONS, Desk
+
+    with at_desk(where) as desk:
+        plan_id = None
+        if plan is not None:
+            with desk.ledger.read() as tx:
+                plan_id = find_plan(tx, plan).plan_id
+        offers = Desk(desk.ledger, desk.home, whoever(worker), plan_id).offers()
+        if as_json:
+            say([{"name": offer.name, "about": offer.about, "takes": offer.takes} for offer in offers])
+        else:
+            anyio.run(partial(serve, server_of(offers, INSTRUCTIONS)))
+    return Exit.OK

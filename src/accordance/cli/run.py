@@ -1,0 +1,83 @@
+"""`accordance run`: carry a plan out."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+import click
+
+from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
+from accordance.cli.exits import Exit, one_line
+from accordance.cli.stopping import leave, stoppable
+
+
+@click.command(name="run")
+@click.argument("plan", required=False)
+@click.option("--executor", help="Give everything to this executor, whatever the routes say.")
+@click.option("--model", help="With --executor: the model.")
+@click.option(
+    "--resume", is_flag=True, help="Let a held plan go on first; what was begun is gone on with anyway."
+)
+@ledger_options
+@json_option
+def command(
+    where: Where, plan: str | None, executor: str | None, model: str | None, resume: bool, as_json: bool
+) -> int:
+    """Carry a plan out: executors do the tasks, every message is judged, until nothing moves without a person.
+
+    A run that was killed is gone on with by the next one; nothing that was paid for and kept is paid for again. Exit code
+    0: done; 1: something is in the dead letters; 3: a person is asked.
+    """
+    from accordance.cli.telling import outcomes_of, print_outcomes, telling
+    from accordance.cli.watching import print_status, status_of
+    from accordance.engine.executing import Executing
+    from accordance.engine.running import Runner
+    from accordance.engine.settings import at_once, routing_for
+    from accordance.engine.workers import working_on
+    from accordance.engine.working import Nothing
+    from accordance.engine.working import resume as let_go_on
+
+    with at_desk(where) as desk, contextlib.ExitStack() as held:
+        place = ledger_place(desk.home, where)
+        name = held.enter_context(working_on(place))
+        with desk.ledger.read() as tx:
+            record = find_plan(tx, plan)
+        if resume and record.state == "HELD":
+            let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
+        routing = routing_for(desk.home, executor, model)
+        executing = Executing(desk.ledger, desk.home, routing)
+        executing.workshop.publish(desk.ledger, record.plan_id)
+        heard = (lambda *_: None) if as_json else held.enter_context(telling(desk.ledger, record.plan_id))
+        runner = Runner(
+            str(place),
+            desk.home,
+            executing.run,
+            executing.queue_of,
+            executing.queues(),
+            record.plan_id,
+            name,
+            heard=executing.landing(heard),
+            told=one_line,
+            bounds=at_once(desk.home.settings()),
+        )
+        with stoppable(runner.stop):
+            rests = runner.until_it_rests()
+        not_published = executing.workshop.publish(desk.ledger, record.plan_id)
+        with desk.ledger.read() as tx:
+            status = status_of(tx, tx.plan(record.plan_id))
+            outcomes = outcomes_of(tx, desk.home, status.plan)
+    exit_code = status.exit_code or (Exit.OK if rests is Nothing.FINISHED else Exit.WAITING)
+    if rests is None:
+        exit_code = Exit.USAGE
+    if as_json:
+        why = rests.name if rests else "STOPPED"
+        say({**status.to_json(), "rests": why, **outcomes.to_json(), "not_published": not_published})
+        return leave(exit_code, is_clean=runner.is_clean)
+    if not sys.stdout.isatty():
+        print_status(status)
+    click.echo(rests.value if rests else "stopped; `accordance run` goes on with it")
+    if not_published:
+        click.echo(f"the changes are in the ledger, but {not_published}")
+    print_outcomes(outcomes, desk.home)
+    return leave(exit_code, is_clean=runner.is_clean)

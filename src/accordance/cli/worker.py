@@ -1,0 +1,74 @@
+"""`accordance worker`: one more process that works on a PostgreSQL ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
+from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.stopping import leave, stoppable
+
+if TYPE_CHECKING:
+    from accordance.engine.durable import Attempt
+
+
+@click.command(name="worker")
+@click.option("--plan", help="Only this plan.")
+@click.option("--concurrency", type=click.IntRange(1), help="Runs at once, whatever the executors allow.")
+@ledger_options
+@json_option
+def command(where: Where, plan: str | None, concurrency: int | None, as_json: bool) -> int:
+    """Work on whatever comes, until stopped; any number of workers share a PostgreSQL ledger.
+
+    What a worker leaves behind that dies, the others go on with, within seconds. SIGTERM or Ctrl-C: what runs is ended or
+    handed back, then it leaves.
+    """
+    from accordance.engine.executing import Executing
+    from accordance.engine.running import Runner
+    from accordance.engine.settings import AtOnce, at_once, routing_for
+    from accordance.engine.workers import DEAD_AFTER_SECONDS, worker_name
+
+    with at_desk(where) as desk:
+        place = str(ledger_place(desk.home, where))
+        if not place.startswith("postgresql"):
+            raise Failure(
+                "workers share a PostgreSQL ledger; on SQLite `accordance run` is the one process", Exit.USAGE
+            )
+        with desk.ledger.read() as tx:
+            plan_id = find_plan(tx, plan).plan_id if plan else None
+        executing = Executing(desk.ledger, desk.home, routing_for(desk.home))
+        bounds = at_once(desk.home.settings())
+        name = worker_name()
+        runner = Runner(
+            place,
+            desk.home,
+            executing.run,
+            executing.queue_of,
+            executing.queues(),
+            plan_id,
+            name,
+            heard=executing.landing(_tell_json if as_json else _tell),
+            told=one_line,
+            bounds=AtOnce(concurrency or bounds.in_worker, bounds.in_plan),
+        )
+        if not as_json:
+            click.echo(
+                f"{name} works; the others take over {DEAD_AFTER_SECONDS:.0f} s after its last sign of life"
+            )
+        with stoppable(runner.stop):
+            runner.until_stopped()
+    return leave(Exit.OK, is_clean=runner.is_clean)
+
+
+def _tell(one: Attempt, answer: Mapping[str, Any]) -> None:
+    """One line for each attempt that has ended here."""
+    decided = answer.get("outcome") or answer["status"]
+    said = (one.task_id, f"{one.kind} {one.number}", decided, answer.get("reason_code"), answer.get("state"))
+    click.echo("  ".join(str(part) for part in said if part))
+
+
+def _tell_json(one: Attempt, answer: Mapping[str, Any]) -> None:
+    say({"task_id": one.task_id, "kind": one.kind, "attempt": one.number, "answer": dict(answer)})

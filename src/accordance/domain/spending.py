@@ -1,0 +1,87 @@
+"""What calls of a model cost: tokens as they were reported, or estimated where nobody reported them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from accordance.domain.case import Budget, Usage
+
+BYTES_PER_TOKEN: Final = 4  # a rule of thumb, for answers that were broken off before they were counted
+_MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a million tokens cost."""
+
+    read: float = 0.0
+    written: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """Tokens and money of one call or of many. `cost` is None where nobody knows a price."""
+
+    read: int = 0
+    written: int = 0
+    cached: int = 0  # of those read
+    cost: float | None = None
+    calls: int = 0
+    estimated: bool = False  # some of it was not reported, only reckoned
+
+    @property
+    def tokens(self) -> int:
+        """All of them."""
+        return self.read + self.written
+
+    def __add__(self, other: Spending) -> Spending:
+        known = [one.cost for one in (self, other) if one.cost is not None]
+        return Spending(
+            read=self.read + other.read,
+            written=self.written + other.written,
+            cached=self.cached + other.cached,
+            cost=sum(known) if known else None,
+            calls=self.calls + other.calls,
+            estimated=self.estimated or other.estimated,
+        )
+
+    def exceeds(self, budget: Budget) -> bool:
+        """Whether the budget is used up."""
+        too_many = budget.tokens is not None and self.tokens > budget.tokens
+        return too_many or (budget.cost is not None and (self.cost or 0) > budget.cost)
+
+    def usage(self, *, model: str | None, executor: str, duration_ms: int) -> Usage:
+        """As the judge wants it; what nobody measured is None."""
+        return Usage(
+            tokens=self.tokens if self.calls else None,
+            cost=self.cost,
+            duration_ms=duration_ms,
+            model=model,
+            executor=executor,
+        )
+
+
+def total(spent: Iterable[Spending]) -> Spending:
+    """All of it together."""
+    return sum(spent, start=Spending())
+
+
+def estimate(prompt: str, answer: str) -> Spending:
+    """What a call probably cost that was broken off."""
+    return Spending(
+        read=_tokens(prompt),
+        written=_tokens(answer),
+        calls=1,
+        estimated=True,
+    )
+
+
+def priced(spent: Spending, price: Price) -> float:
+    """What it cost at that price."""
+    return (spent.read * price.read + spent.written * price.written) / _MILLION
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)

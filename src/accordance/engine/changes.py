@@ -1,0 +1,154 @@
+"""A change that was judged by facts, and what becomes of it: the verdict, the patch as a product, the plan's new head.
+
+The verdict was reached while no transaction was open; here it only takes effect. Everything it rests on lies in its bundle,
+whose manifest the chain of events names, so that `verify` can reach it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from accordance.api import check
+from accordance.contracts.catalogue.submit import SUBMIT
+from accordance.contracts.context import Context
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.violation import Accepted
+from accordance.domain.lifecycle import Event, State
+from accordance.domain.records import ArtifactRecord, MessageRecord, TaskRecord
+from accordance.domain.retrying import what_to_tell
+from accordance.domain.ruling import rule_submission
+from accordance.domain.verdict import Outcome, Verdict
+from accordance.engine.answers import Answer
+from accordance.engine.home import Home
+from accordance.engine.inputs import supply_from_artifact
+from accordance.engine.rejudging import rejudge
+from accordance.engine.reviewing import approve_product
+from accordance.engine.submitting import Arrived, arrive, case_of, refuse, settle, store_product
+from accordance.store.ledger import Transaction
+from accordance.workspace.bundle import MANIFEST
+from accordance.workspace.errors import BundleBroken
+
+JUDGED: Final = "JUDGED"  # the event that names the evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What was found out about one attempt to change a repository."""
+
+    verdict: Verdict
+    bundle: str  # its evidence, below the project folder
+    manifest: str  # the hash of its manifest
+    base: str  # the commit it began from
+    commit: str | None = None  # the change on top of it, if it passed
+
+    def to_json(self) -> JsonObject:
+        """As plain JSON."""
+        told: JsonObject = _CHANGE.dump_python(self, mode="json")
+        return told
+
+    def where(self) -> JsonObject:
+        """Where everything lies."""
+        return {"bundle": self.bundle, "manifest": self.manifest, "base": self.base, "commit": self.commit}
+
+
+_CHANGE: Final = TypeAdapter(Change)
+
+
+def change_in(
+    tx: Transaction, home: Home, raw: bytes, task_id: str, attempt: int, judged: JsonObject
+) -> Answer:
+    """Let the verdict on a change take effect, in a transaction of the caller's."""
+    arrived = arrive(tx, task_id, "SUBMISSION", raw)
+    if arrived.task.progress.state is not State.IN_PROGRESS or arrived.attempt != attempt:
+        return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
+    change = _CHANGE.validate_python(judged)
+    case = case_of(tx, arrived.task, _reviewers(tx, task_id))
+    ruling = rule_submission(change.verdict, case)
+    result = check(raw, SUBMIT, Context(task_id=task_id))
+
+    def act() -> dict[str, Any]:
+        tx.record(arrived.plan.plan_id, JUDGED, task_id, {"message": arrived.message_id, **change.where()})
+        extra: dict[str, Any] = {**change.where(), "next_action": change.verdict.next_action}
+        if change.verdict.outcome is Outcome.DONE:
+            summary = result.value.summary if isinstance(result, Accepted) else None
+            extra["artifact"] = _keep_patch(tx, home, arrived, change, summary)
+        else:
+            extra["tell"] = what_to_tell(change.verdict)
+        if ruling.steps[0][0] is Event.APPROVED:
+            approve_product(tx, tx.task(task_id))
+        tx.rule(task_id, ruling, {"message": arrived.message_id})
+        if tx.progress(task_id).state is State.DONE:
+            supply_from_artifact(tx, tx.task(task_id))
+        return extra
+
+    return settle(tx, arrived, result, ruling, {"task": asdict(case), **change.where()}, act)
+
+
+def _reviewers(tx: Transaction, task_id: str) -> int:
+    """How many checks have to approve the change beside the gateway."""
+    checks = [tx.progress(one) for one in tx.node(task_id).checked_by]
+    return sum(at.active and at.state is not State.DONE for at in checks)
+
+
+def _keep_patch(
+    tx: Transaction, home: Home, arrived: Arrived, change: Change, summary: str | None
+) -> dict[str, Any]:
+    patch = (home.root / change.bundle / "patch.diff").read_bytes()
+    return store_product(tx, home, arrived, ("change", "diff"), patch, summary)
+
+
+def head_of(tx: Transaction, plan_id: str) -> str | None:
+    """The commit a plan has come to: that of the change which was approved last. None before the first."""
+    approved = {
+        (one.task_id, one.attempt) for one in tx.find(ArtifactRecord, plan_id=plan_id) if one.approved_at
+    }
+    for message in reversed(tx.find(MessageRecord, plan_id=plan_id, kind="SUBMISSION")):
+        if message.case.get("commit") and (message.subject, message.attempt) in approved:
+            return str(message.case["commit"])
+    return None
+
+
+def last_change(tx: Transaction, task: TaskRecord) -> MessageRecord | None:
+    """The last change of a task that was judged."""
+    found = [one for one in tx.find(MessageRecord, subject=task.task_id) if one.kind == "SUBMISSION"]
+    judged = [one for one in found if "bundle" in one.case]
+    return judged[-1] if judged else None
+
+
+def is_behind(tx: Transaction, task: TaskRecord) -> bool:
+    """Whether the plan has moved on since the current change of a task was made: it would not land on what it was judged on."""
+    change = last_change(tx, task)
+    head = head_of(tx, task.plan_id)
+    return change is not None and head is not None and change.case["base"] != head
+
+
+def verdict_again(
+    root: Path, message: MessageRecord, raw: bytes, asked: bytes | None
+) -> tuple[Verdict | None, list[str]]:
+    """The verdict on a change as it follows from its bundle, and what does not hold about it. `asked` is the plan's task."""
+    folder = root / str(message.case["bundle"])
+    try:
+        again = rejudge(folder)
+    except BundleBroken as error:
+        return None, [str(error)]
+    faults = [*_not_the_same(folder, message, raw, asked), *again.faults]
+    return (again.judgement.verdict if again.judgement else None), faults
+
+
+def _not_the_same(folder: Path, message: MessageRecord, raw: bytes, asked: bytes | None) -> Iterator[str]:
+    if manifest_of(folder) != message.case["manifest"]:
+        yield f"the manifest of {message.case['bundle']} is not the one that was judged by"
+    for name, content in (("submit.json", raw), ("task.json", asked)):
+        if not (folder / name).is_file() or (folder / name).read_bytes() != content:
+            yield f"{name} in {message.case['bundle']} is not the ledger's"
+
+
+def manifest_of(folder: Path) -> str:
+    """The hash of a bundle's manifest, which names the hash of everything else in it."""
+    return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()

@@ -1,0 +1,297 @@
+"""One attempt to change a repository: a clone, an agent in it, a verdict by facts, a commit if it passed.
+
+    [workspace]
+    repo = "."        # the repository, relative to the project folder
+    base = "main"     # what the first change of a plan builds on; HEAD unless something else is said
+
+A plan's changes are made one after the other, each on the commit the one before has come to, so that every change is judged
+on exactly the tree it lands on. The user's working tree and branches are never touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from accordance.api import check
+from accordance.contracts.catalogue.submit import SUBMIT
+from accordance.contracts.violation import Accepted
+from accordance.domain.case import Usage, claim_context
+from accordance.domain.faults import Fault
+from accordance.domain.naming import folder_name
+from accordance.domain.preflight import Start, preflight
+from accordance.domain.records import TaskRecord
+from accordance.domain.retrying import what_to_tell
+from accordance.domain.routing import Choice
+from accordance.domain.verdict import Outcome
+from accordance.engine.asking import Asked, PreflightFailed, left_behind, read_task
+from accordance.engine.changes import Change, head_of, last_change, manifest_of
+from accordance.engine.coding_tasks import coding_task
+from accordance.engine.gateway import Gateway, gateway_of
+from accordance.engine.home import FOLDER, SETTINGS, Home, InvalidSettings
+from accordance.engine.judgement import Judgement
+from accordance.engine.judging import Ground, How, judge_on
+from accordance.errors import AccordanceError
+from accordance.executors.opinion import Opinion
+from accordance.executors.protocol import Produced
+from accordance.store.ledger import Ledger, Transaction
+from accordance.workspace.branch import Branch, branch_name, lay
+from accordance.workspace.bundle import bundle_folder
+from accordance.workspace.clone import clone, discard
+from accordance.workspace.collecting import base_snapshot
+from accordance.workspace.errors import WorkspaceError
+from accordance.workspace.git import resolve
+from accordance.workspace.isolation import Room
+from accordance.workspace.patching import readable_patch
+from accordance.workspace.runnable import why_not
+
+Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], Produced]
+"""Lets the executor run in a clone, with somebody who judges while it runs."""
+
+_KEYS: Final = ("repo", "base")
+_OUT_OF_BOUNDS: Final = frozenset(
+    ("SCOPE_CONFLICT", "ROLE_POLICY_VIOLATION", "POLICY_VIOLATION", "CONSTITUTION_VIOLATION")
+)
+"""After these the next attempt begins anew; after anything else, where the last one stopped."""
+_ALSO_CALLED: Final[Mapping[str, str]] = {"opencode": "opencodecli"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commission:
+    """All that an attempt to change a repository takes from the ledger."""
+
+    asked: Asked
+    title: str
+    number: int  # of all attempts
+    attempt: int  # of those that count
+    earlier: tuple[str, ...]  # how the last ones failed, if in the same way
+    head: str | None  # what the plan has come to
+    start: bytes  # a patch to begin with
+    branch: Branch
+    gateway: Gateway
+
+    @property
+    def seconds(self) -> float:
+        """How long the agent may take."""
+        return (self.asked.task.timeoutMs or math.inf) / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Where the changes of a project's plans are made."""
+
+    home: Home
+    repository: Path
+    base: str
+
+    def commission(self, tx: Transaction, task: TaskRecord) -> Commission | None:
+        """What is to be changed; None for a task that changes nothing. Raises PreflightFailed, InvalidSettings."""
+        raw = coding_task(tx, task)
+        if raw is None:
+            return None
+        gateway = gateway_of(self.home.settings(), self.home.root)
+        fuses = tx.plan(task.plan_id).rules.fuses
+        gateway = replace(
+            gateway,
+            max_attempts=min(gateway.max_attempts, fuses.attempts),
+            repeat_threshold=min(gateway.repeat_threshold, fuses.same_error),
+        )
+        counters = task.progress.standing
+        return Commission(
+            asked=read_task(raw, gateway),
+            title=task.title,
+            number=counters.counters.attempts,
+            attempt=counters.used.failures + counters.used.parse_failures + 1,
+            earlier=(task.last_error or "",) * task.same_errors,
+            head=head_of(tx, task.plan_id),
+            start=self._start(tx, task),
+            branch=Branch(self.repository, branch_name(task.plan_id)),
+            gateway=gateway,
+        )
+
+    def _start(self, tx: Transaction, task: TaskRecord) -> bytes:
+        """The change as the last attempt left it, unless that went out of bounds."""
+        last = last_change(tx, task)
+        if last is None or last.answer.get("reason_code") in _OUT_OF_BOUNDS:
+            return b""
+        patch = self.home.root / str(last.case["bundle"]) / "patch.diff"
+        return patch.read_bytes() if patch.is_file() else b""
+
+    def carry_out(self, job: Commission, choice: Choice, do: Do) -> Produced:
+        """Make the attempt, judge it, write its commit. What cannot even begin is a fault, like any other."""
+        try:
+            return _Attempt(self, job, choice).go(do)
+        except (AccordanceError, OSError) as error:
+            return Produced(fault=Fault.UNPREPARED, text=str(error))
+
+    def publish(self, ledger: Ledger, plan_id: str) -> str | None:
+        """Let the plan's branch stand where the ledger says; why not, if it cannot. Changes nothing that stands there."""
+        with ledger.read() as tx:
+            head = head_of(tx, plan_id)
+        try:
+            if head is not None:
+                Branch(self.repository, branch_name(plan_id)).move_to(head)
+        except WorkspaceError as error:
+            return str(error)
+        return None
+
+
+def workshop_of(home: Home) -> Workshop:
+    """The workshop of a project, as `[workspace]` says. Raises InvalidSettings."""
+    said: Any = home.settings().get("workspace", {})
+    if not isinstance(said, Mapping) or not all(isinstance(one, str) for one in said.values()):
+        raise InvalidSettings(f"{SETTINGS}: [workspace] is a table of texts: {' and '.join(_KEYS)}")
+    for key in said:
+        if key not in _KEYS:
+            raise InvalidSettings(f"{SETTINGS}: [workspace] has no key {key!r}; known: {', '.join(_KEYS)}")
+    return Workshop(home, (home.root / said.get("repo", ".")).resolve(), said.get("base", "HEAD"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One attempt under way."""
+
+    shop: Workshop
+    job: Commission
+    choice: Choice
+
+    def go(self, do: Do) -> Produced:
+        place = self._new_place()
+        try:
+            ground = self._ground(place)
+            self._look_at(ground)
+            lay(self.job.start, ground.workspace.work)
+            produced = do(ground.workspace.work, self._opinion(ground))
+            if produced.raw is None and produced.fault is not Fault.SILENT:
+                return produced
+            return self._judged(ground, produced)
+        finally:
+            if place.exists():
+                discard(place)
+            with contextlib.suppress(OSError):  # other attempts may lie there
+                place.parent.rmdir()
+
+    def _new_place(self) -> Path:
+        """A folder for this run alone; what a run of the same attempt that was cut off has left is thrown away."""
+        place = (
+            self.shop.home.root
+            / FOLDER
+            / "work"
+            / folder_name(self.job.asked.task.task_id)
+            / str(self.job.number)
+        )
+        if place.exists():
+            discard(place)
+        return place
+
+    def _ground(self, place: Path) -> Ground:
+        head, branch = self.job.head, self.job.branch
+        tip = branch.tip
+        if tip is not None and (head is None or not branch.contains(head, tip)):
+            raise WorkspaceError(
+                f"the branch {branch.name} is there and is not this ledger's; rename or delete it, then answer"
+            )
+        workspace = clone(
+            self.shop.repository, place, base=head or resolve(self.shop.repository, self.shop.base)
+        )
+        return Ground(workspace=workspace, before=base_snapshot(workspace), private=place / "private")
+
+    def _look_at(self, ground: Ground) -> None:
+        """Preflight: a task that could not be judged in the end is not begun. Raises PreflightFailed."""
+        task, gateway = self.job.asked.task, self.job.gateway
+        room = Room(ground.private, readable=gateway.readable)
+        runnable = {command: why_not(command, ground.before, room) for command in task.allowedTests or ()}
+        start = Start(runnable=runnable, model=self.choice.model, executor=self._executor)
+        found = preflight(Accepted(task), start, gateway.roles)
+        if not found:
+            raise PreflightFailed(found)
+
+    @property
+    def _executor(self) -> str:
+        """Who does it, by the name the task allows, where it is one of theirs."""
+        kind = self.choice.spec.kind
+        names = (self.choice.executor, kind, _ALSO_CALLED.get(kind, kind))
+        allowed = self.job.asked.task.allowedExecutors or ()
+        return next((name for name in names if name in allowed), names[0])
+
+    def _how(self, produced: Produced | None = None) -> How:
+        usage = Usage(model=self.choice.model, executor=self._executor)
+        if produced is not None:
+            spent = produced.spending
+            usage = replace(
+                usage,
+                tokens=spent.tokens if spent.calls else None,
+                cost=spent.cost,
+                duration_ms=produced.duration_ms,
+            )
+        return How(
+            gateway=self.job.gateway,
+            attempt=self.job.attempt,
+            number=self.job.number,
+            earlier=self.job.earlier,
+            usage=usage,
+        )
+
+    def _opinion(self, ground: Ground) -> Callable[[bytes], Opinion]:
+        """Judges what is there while the agent runs. Nothing of it is kept; in the end everything is judged again."""
+        asked_before = 0
+
+        def opinion(raw: bytes) -> Opinion:
+            nonlocal asked_before
+            asked_before += 1
+            apart = replace(ground, private=ground.private / f"opinion-{asked_before}")
+            try:
+                judgement = judge_on(apart, self.job.asked, raw, self._how())
+            except (AccordanceError, OSError) as error:
+                return Opinion(done=False, text=str(error), reason_code="EVIDENCE_INVALID")
+            if judgement:
+                return Opinion(done=True, text="All checks passed. Change nothing more, and end.")
+            return Opinion(
+                done=False,
+                text=what_to_tell(judgement.verdict),
+                reason_code=judgement.verdict.reason_code,
+            )
+
+        return opinion
+
+    def _judged(self, ground: Ground, produced: Produced) -> Produced:
+        root, task = self.shop.home.root, self.job.asked.task
+        _set_aside(bundle_folder(root, task.task_id, self.job.number))
+        apart = replace(ground, private=ground.private / "judged")
+        said = self._message(ground.workspace.work, produced.raw)
+        judgement = judge_on(apart, self.job.asked, said, replace(self._how(produced), bundles=root))
+        bundle = judgement.bundle or root
+        change = Change(
+            verdict=judgement.verdict,
+            bundle=bundle.relative_to(root).as_posix(),
+            manifest=manifest_of(bundle),
+            base=ground.workspace.commit,
+            commit=self._commit(ground, judgement),
+        )
+        raw = (bundle / "submit.json").read_bytes()
+        return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
+
+    def _message(self, work: Path, said: bytes | None) -> bytes | None:
+        """What the agent hands in: what honours the contract, be it said or left behind; else what it said."""
+        task = self.job.asked.task
+        found = [raw for raw in (said, left_behind(work, task.task_id)) if raw and raw.strip()]
+        good = (raw for raw in found if isinstance(check(raw, SUBMIT, claim_context(task)), Accepted))
+        return next(good, next(iter(found), None))
+
+    def _commit(self, ground: Ground, judgement: Judgement) -> str | None:
+        if judgement.outcome is not Outcome.DONE:
+            return None
+        change = readable_patch(ground.workspace, judgement.facts.changes)
+        text = f"{self.job.title}\n\nTask: {judgement.task_id}\nAttempt: {self.job.number}"
+        return self.job.branch.write(ground.workspace, change, text, judgement.evaluated_at)
+
+
+def _set_aside(bundle: Path) -> None:
+    """The evidence of a run that was cut off before it counted is kept, under another name."""
+    if bundle.exists():
+        others = len(list(bundle.parent.glob(f"{bundle.name}-cut-*")))
+        bundle.rename(bundle.with_name(f"{bundle.name}-cut-{others + 1}"))

@@ -1,0 +1,308 @@
+"""Durable execution of attempts, on DBOS: one workflow for each attempt, with an id that says which.
+
+An attempt is taken up and put into its queue in one transaction of the ledger. Its workflow has two steps: the executor's
+run, whose outcome is kept before anything is decided, and the settling, in which the ledger's rows, the step's mark and
+whatever can begin now commit together. A process that is killed at any point is taken over from its last mark; nothing
+happens twice but a run that was cut off in the middle.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from dbos import (
+    DBOS,
+    DBOSClient,
+    DBOSConfig,
+    DBOSPortableJSONSerializer,
+    EnqueueOptions,
+    Queue,
+    SQLAlchemyDatasource,
+)
+from dbos._datasource import DatasourceOptions
+from sqlalchemy import Connection
+
+from accordance.domain.faults import Fault
+from accordance.engine.changes import change_in
+from accordance.engine.dispatching import Dispatch
+from accordance.engine.faults import fail_in, hand_back_in
+from accordance.engine.home import Home
+from accordance.engine.kept_runs import RunOf, keep_report
+from accordance.engine.reviewing import review_in
+from accordance.engine.slots import Bound, Slot, Slots
+from accordance.engine.submitting import submit_in
+from accordance.engine.working import Taken
+from accordance.errors import AccordanceError, LedgerError
+from accordance.executors.protocol import Produced
+from accordance.store.opening import engine_beside, make_engine, now
+from accordance.store.sql import SqlTransaction, within
+
+VERSION: Final = "1"  # of what is kept between steps; raised when an old workflow could not be gone on with
+LOCAL: Final = "local"  # the one process on a SQLite ledger
+_RECOVERIES: Final = 5
+_HIGHEST: Final = 1_000_000
+_POLL_SECONDS: Final = {"sqlite": 0.25, "postgresql": 0.1}  # how often others' doings are looked for
+_AGAIN_SECONDS: Final = 0.5
+_TAIL_SECONDS: Final = 5.0  # the last marks of what has ended are waited for so long
+
+_UNTOLD: Final = ("violations", "repeated")  # of an answer; the ledger has it whole
+
+Run = Callable[["Attempt", threading.Event], Produced]
+Put = tuple[str, str]  # a workflow, and the queue it was put into
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt, as it is named everywhere."""
+
+    task_id: str
+    kind: str  # action or review
+    number: int
+    product: str | None = None  # what a review is about
+    plan_id: str = ""
+    queue: str = ""
+
+
+def workflow_id(taken: Taken) -> str:
+    """The id of its workflow: the same attempt is never begun twice.
+
+    A product may be reviewed several times within one attempt, so a review is named by its lease.
+    """
+    if taken.kind == "action":
+        return f"{taken.task.task_id}:action:{taken.attempt}"
+    return f"{taken.task.task_id}:review:{taken.attempt}:{taken.lease.until}"
+
+
+@dataclass
+class Durable:
+    """The engine of this process. There is one at a time, as DBOS wants it."""
+
+    place: str
+    home: Home
+    run: Run
+    slots: Slots
+    executor_id: str = LOCAL
+    settled: Callable[[Attempt, Mapping[str, Any]], None] = lambda *_: None
+    go_on: Callable[[SqlTransaction, Connection, str], list[Put]] = (
+        lambda *_: []
+    )  # takes up what can begin now
+    stopping: threading.Event = field(default_factory=threading.Event)
+    _attempts: dict[str, Attempt] = field(default_factory=dict)  # by workflow, while they run here
+    _put: dict[str, list[Put]] = field(default_factory=dict)  # by the workflow whose settling put them there
+
+    def start(self) -> None:
+        """Launch; work that was left behind by this executor is gone on with."""
+        global _current  # noqa: PLW0603 - a workflow is a function and finds its engine here
+        connections = 8 + 2 * sum(bound.runs for bound in self.slots.bounds.values())
+        self.engine = make_engine(self.place, connections=connections)
+        self._system = engine_beside(self.place, connections=connections)
+        self._settling = engine_beside(self.place, connections=connections)
+        self._dialect = self.engine.dialect.name
+        is_shared = self._dialect == "postgresql"  # there, the plan's row is held and nothing else need be
+        self._options: DatasourceOptions = {
+            "name": "settle",
+            "isolation_level": "READ COMMITTED" if is_shared else "SERIALIZABLE",
+        }
+        url = self.engine.url.render_as_string(hide_password=False)
+        config: DBOSConfig = {
+            "name": "accordance",
+            "system_database_url": url,
+            "system_database_engine": self._system,
+            "executor_id": self.executor_id,
+            "application_version": VERSION,
+            "log_level": "CRITICAL",
+            "serializer": _SERIALIZER,
+            "use_listen_notify": False,
+            "notification_listener_polling_interval_sec": 0.1,
+        }
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)
+        engine = DBOS(config=config)
+        DBOS.listen_queues([])  # the queues are listened to by our own threads
+        self.datasource = SQLAlchemyDatasource.create(url, engine=self._settling, serializer=_SERIALIZER)
+        self._client = DBOSClient(
+            system_database_engine=self._system, serializer=_SERIALIZER, application_name="accordance"
+        )
+        _current = self
+        DBOS.launch()
+        queues = {name: self._queue(name, bound) for name, bound in self.slots.bounds.items()}
+        self._dispatch = Dispatch(engine, queues, self.slots)
+
+    def _queue(self, name: str, bound: Bound) -> Queue:
+        limiter = {"limit": bound.per_minute, "period": 60.0} if bound.per_minute else None
+        queue = DBOS.register_queue(
+            name,
+            worker_concurrency=bound.runs,
+            limiter=limiter,  # type: ignore[arg-type]
+            polling_interval_sec=_POLL_SECONDS[self._dialect],
+            on_conflict="always_update",
+        )
+        queue.database_backed_queue = False  # each process keeps to its own bounds
+        return queue
+
+    # -- putting work into queues
+
+    def enqueue(self, connection: Connection, queue: str, taken: Taken) -> Put:
+        """Put an attempt that was just taken up into its queue, in the same transaction. To be told to `begun`."""
+        name = workflow_id(taken)
+        options: EnqueueOptions = {
+            "workflow_name": "attempt",
+            "queue_name": queue,
+            "workflow_id": name,
+            "app_version": VERSION,
+            "priority": max(1, _HIGHEST - taken.task.priority),
+        }
+        task = taken.task
+        said = (task.task_id, taken.kind, taken.attempt, taken.lease.product, task.plan_id, queue)
+        self._client.enqueue_in_transaction(connection, options, *said)
+        return name, queue
+
+    def committed(self, put: list[Put], freed: str = "") -> None:
+        """What was put into queues is there now, and a slot may have become free: somebody may begin it."""
+        for name, queue in put:
+            self.slots.put(name, queue)
+        for queue in {freed, *(queue for _, queue in put)}:
+            self._dispatch.ring(queue)
+
+    def queued(self, names: list[str]) -> Iterator[str]:
+        """Which of these workflows nobody has begun yet."""
+        for one in DBOS.list_workflows(
+            workflow_ids=names, status="ENQUEUED", load_input=False, load_output=False
+        ):
+            yield one.workflow_id
+
+    # -- the two steps
+
+    def execute(self, one: Attempt, slot: Slot) -> dict[str, Any]:
+        """The first step: let the executor run, and keep what came of it."""
+        produced = self._run(one, slot.stop)
+        raw = None if produced.raw is None else base64.b64encode(produced.raw).decode()
+        return {"raw": raw, "seen": produced.to_json(), "judged": produced.judged}
+
+    def _run(self, one: Attempt, stop: threading.Event) -> Produced:
+        while not (stop.is_set() or self.stopping.is_set()):
+            try:
+                return self.run(one, stop)
+            except LedgerError:  # it was not even begun: the ledger is busy or away
+                stop.wait(_AGAIN_SECONDS)
+            except AccordanceError as error:
+                return Produced(fault=Fault.NOT_INSTALLED, text=str(error))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the attempt has failed and says why
+                return Produced(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
+        return Produced(fault=Fault.STOPPED, text="it was not begun")
+
+    def settle(self, one: Attempt, slot: Slot, kept: dict[str, Any]) -> dict[str, Any]:
+        """The second step: what the run means for the task, in the transaction that marks the step as done."""
+        connection = self.datasource.sql_session().connection()
+        if self._dialect == "sqlite":  # nothing may move between what is read and what is written
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        with within(connection, now()) as tx:
+            tx.lock(one.plan_id)
+            answer = self._settle(tx, one, kept)
+            self.slots.end(slot)
+            self._put[slot.name] = [] if self.stopping.is_set() else self.go_on(tx, connection, one.plan_id)
+        return {name: what for name, what in answer.items() if name not in _UNTOLD}
+
+    def _settle(self, tx: SqlTransaction, one: Attempt, kept: dict[str, Any]) -> dict[str, Any]:
+        seen = kept["seen"]
+        keep_report(
+            tx, RunOf(plan_id=one.plan_id, task_id=one.task_id, kind=one.kind, attempt=one.number), seen
+        )
+        if seen["fault"] == Fault.STOPPED:
+            hand_back_in(tx, one.task_id, one.number)
+            return {"status": "handed_back"}
+        if kept["raw"] is None:
+            answer = fail_in(tx, one.task_id, one.number, seen)
+        elif kept["judged"] is not None:
+            raw = base64.b64decode(kept["raw"])
+            answer = change_in(tx, self.home, raw, one.task_id, one.number, kept["judged"])
+        elif one.kind == "action":
+            answer = submit_in(tx, self.home, base64.b64decode(kept["raw"]), one.task_id, one.number)
+        else:
+            answer = review_in(tx, base64.b64decode(kept["raw"]), one.task_id, one.product)
+        return answer.to_json()
+
+    def carry_out(self, one: Attempt) -> dict[str, Any]:
+        """One attempt, from the executor's run to its settling."""
+        name = DBOS.workflow_id or ""
+        self._attempts[name] = one
+        slot = self.slots.begin(name, one.queue)
+        try:
+            kept = DBOS.run_step({"name": "execute"}, self.execute, one, slot)
+            settled = self.datasource.run_tx_step(self._options, self.settle, one, slot, kept)
+        finally:
+            self._attempts.pop(slot.name, None)
+            self.slots.end(slot)
+            self.committed(self._put.pop(slot.name, []), one.queue)
+        self.settled(one, settled)
+        return settled
+
+    # -- stopping
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other process works on this ledger."""
+        return self.executor_id == LOCAL
+
+    def has(self, name: str) -> bool:
+        """Whether a workflow runs here, or waits here for a slot."""
+        return name in self._attempts
+
+    def running(self) -> list[tuple[Attempt, Slot]]:
+        """The attempts that run here now."""
+        return [(one, slot) for slot in self.slots.running() if (one := self._attempts.get(slot.name))]
+
+    def stop(self, seconds: float = 10) -> bool:
+        """Begin nothing more; running executors are told to stop, what they have is settled or handed back.
+
+        Whether nothing is left behind; what is left is gone on with by whoever comes next.
+        """
+        global _current  # noqa: PLW0603
+        self.stopping.set()
+        self._dispatch.stop()
+        self.slots.close()
+        is_clean = _until(lambda: not self.slots.running(), seconds) and _until(
+            self._has_nothing, _TAIL_SECONDS
+        )
+        DBOS.destroy()
+        _current = None
+        for engine in (self.engine, self._system, self._settling):
+            engine.dispose()
+        return is_clean
+
+    def _has_nothing(self) -> bool:
+        """Whether nothing that was begun here is unfinished."""
+        left = DBOS.list_workflows(
+            status="PENDING", executor_id=self.executor_id, limit=1, load_input=False, load_output=False
+        )
+        return not left
+
+
+def _until(holds: Callable[[], bool], seconds: float) -> bool:
+    """Wait until something holds, for so long. Whether it does."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+_SERIALIZER: Final = DBOSPortableJSONSerializer()
+_current: Durable | None = None
+
+
+@DBOS.workflow(name="attempt", max_recovery_attempts=_RECOVERIES)
+def attempt(
+    task_id: str, kind: str, number: int, product: str | None, plan_id: str, queue: str
+) -> dict[str, Any]:
+    """One attempt, in whichever process it was begun."""
+    durable = _current
+    if durable is None:  # pragma: no cover - DBOS runs workflows only while it is launched
+        raise RuntimeError("no engine runs in this process")
+    return durable.carry_out(Attempt(task_id, kind, number, product, plan_id, queue))

@@ -1,0 +1,68 @@
+"""A run that ended without a message. Our own report of it stands where the message would: kept, ruled, recomputable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from accordance.contracts.violation import Rejected, Violation
+from accordance.domain.lifecycle import Event, State
+from accordance.domain.records import MessageRecord
+from accordance.domain.ruling import Ruling, rule_fault, rule_review_fault
+from accordance.engine.answers import Answer
+from accordance.engine.kept_runs import report_bytes
+from accordance.engine.submitting import Arrived, arrive, case_of, refuse, settle
+from accordance.store.ledger import Transaction
+
+
+def fail_in(tx: Transaction, task_id: str, attempt: int, report: dict[str, Any]) -> Answer:
+    """A run has ended without a message, for the reason in the report (`code`, `text`, what was seen)."""
+    arrived = arrive(tx, task_id, "FAULT", report_bytes(report))
+    state, is_current = arrived.task.progress.state, arrived.attempt == attempt
+    if is_current and state is State.IN_PROGRESS:
+        return _settle_fault(tx, arrived, report)
+    if is_current and state is State.READY_TO_CHECK and arrived.task.lease is not None:
+        return _settle_review_fault(tx, arrived, report)
+    return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
+
+
+def hand_back_in(tx: Transaction, task_id: str, attempt: int) -> None:
+    """A run was stopped from outside: the task is put down again, nothing counts as a failure."""
+    task = tx.task(task_id)
+    tx.lock(task.plan_id)
+    task = tx.task(task_id)
+    if task.progress.state is State.IN_PROGRESS and task.progress.standing.counters.attempts == attempt:
+        tx.happen(task_id, Event.RELEASED, why={"by": "engine"})
+    elif task.lease is not None and task.progress.state is State.READY_TO_CHECK:
+        tx.save_task(task_id, lease=None)
+
+
+def _settle_fault(tx: Transaction, arrived: Arrived, report: dict[str, Any]) -> Answer:
+    case = case_of(tx, arrived.task)
+    ruling = rule_fault(str(report["code"]), str(report["text"]), case, arrived.plan.rules.fuses)
+    return _take_effect(tx, arrived, report, ruling, {"task": asdict(case)})
+
+
+def _settle_review_fault(tx: Transaction, arrived: Arrived, report: dict[str, Any]) -> Answer:
+    """The reviewer of a product without a CHECK of its own has failed: the product is put down for the next one."""
+    alike = tx.find(MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256)
+    arrived = replace(arrived, copies=len(alike))  # two reviews of one product may fail in the same words
+    case = case_of(tx, arrived.task)
+    ruling = rule_review_fault(str(report["code"]), str(report["text"]), case, arrived.plan.rules.fuses)
+    said = {"task": asdict(case), "product": arrived.task.product}
+    answer = _take_effect(tx, arrived, report, ruling, said)
+    tx.save_task(arrived.task.task_id, lease=None)
+    return answer
+
+
+def _take_effect(
+    tx: Transaction, arrived: Arrived, report: dict[str, Any], ruling: Ruling, case: Mapping[str, Any]
+) -> Answer:
+    missing = Rejected((Violation("no_message", "$", "a message", str(report["text"])),), 1)
+
+    def act() -> dict[str, Any]:
+        tx.rule(arrived.task.task_id, ruling, {"message": arrived.message_id})
+        return {}
+
+    return settle(tx, arrived, missing, ruling, case, act)

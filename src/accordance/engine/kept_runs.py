@@ -1,0 +1,205 @@
+"""What is kept of every run: the prompt, part by part, so that it can be rebuilt for ever, and what the run cost.
+
+Before an executor is asked, the parts of its prompt and their recipe are kept as blobs and named by an event, PROMPTED; in the
+transaction that settles the run a second event, RAN, says what was seen of it. Both are links of the plan's chain.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from accordance.domain.case import Budget
+from accordance.domain.chain import Entry, canonical
+from accordance.domain.fuses import Fuses
+from accordance.domain.lifecycle import FORGIVES
+from accordance.domain.prompting import Prompt, rebuild
+from accordance.domain.spending import Spending, total
+from accordance.errors import NotFound
+from accordance.executors.prompt_building import Told
+from accordance.store.ledger import Transaction
+
+PROMPTED: Final = "PROMPTED"
+RAN: Final = "RAN"
+PLAN_WRITTEN: Final = "PLAN_WRITTEN"  # a planner's message, whatever became of it
+_FORGIVEN_BY: Final = frozenset(event.value for event in FORGIVES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOf:
+    """Which run it is: of which plan and task, for what, in which attempt."""
+
+    plan_id: str
+    task_id: str | None  # None: it is about the plan as a whole
+    kind: str  # action, review, plan or plan_review
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRun:
+    """One run, as the ledger knows it."""
+
+    kind: str
+    attempt: int
+    began_at: str
+    executor: str | None = None
+    model: str | None = None
+    recipe: str | None = None  # None: nobody was told anything
+    trims: tuple[str, ...] = ()
+    report: Mapping[str, Any] | None = None  # None: it still runs, or was cut off
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {
+            "kind": self.kind,
+            "attempt": self.attempt,
+            "began_at": self.began_at,
+            "executor": self.executor,
+            "model": self.model,
+            "prompt": self.recipe,
+            "trims": list(self.trims),
+            "ran": dict(self.report) if self.report is not None else None,
+        }
+
+
+def keep_prompt(tx: Transaction, run: RunOf, told: Told, *, executor: str, model: str | None) -> None:
+    """Keep a prompt that is about to be sent."""
+    said = prompt_payload(tx, run, told, executor, model)
+    tx.lock(run.plan_id)
+    tx.record(run.plan_id, PROMPTED, run.task_id, said)
+
+
+def prompt_payload(
+    tx: Transaction, run: RunOf, told: Told, executor: str, model: str | None
+) -> dict[str, Any]:
+    """What is written down of a prompt; its parts and its recipe are kept as blobs."""
+    for part in told.prompt.parts:
+        tx.keep(part.text.encode())
+    return {
+        "kind": run.kind,
+        "attempt": run.attempt,
+        "recipe": tx.keep(canonical(told.prompt.recipe()).encode()),
+        "executor": executor,
+        "model": model,
+        "trims": [str(trim) for trim in told.trims],
+    }
+
+
+def report_bytes(report: Mapping[str, Any]) -> bytes:
+    """An executor's report as it is kept: the same report has one spelling."""
+    return json.dumps(report, sort_keys=True, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def keep_report(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> None:
+    """Keep what was seen of a run (`Produced.to_json`), and count what it cost."""
+    said = report_payload(tx, run, report)
+    plan = tx.lock(run.plan_id)
+    tx.record(run.plan_id, RAN, run.task_id, said)
+    spent = spending_of(report)
+    if spent.calls:
+        tx.save_plan(run.plan_id, tokens=plan.tokens + spent.tokens, cost=plan.cost + (spent.cost or 0.0))
+
+
+def report_payload(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> dict[str, Any]:
+    """What is written down of a run; what was said on the way is kept as a blob."""
+    told = {name: value for name, value in report.items() if name != "seen"}
+    if report["seen"]:
+        told["report"] = tx.keep(report_bytes(report))
+    return {"kind": run.kind, "attempt": run.attempt, **told}
+
+
+def spending_of(report: Mapping[str, Any]) -> Spending:
+    """What a run cost, by its report."""
+    return Spending(
+        read=report["read_tokens"],
+        written=report["written_tokens"],
+        cached=report["cached_tokens"],
+        cost=report["cost"],
+        calls=report["calls"],
+        estimated=report["estimated"],
+    )
+
+
+def runs_in(entries: Iterable[Entry]) -> list[KeptRun]:
+    """The runs that a task's events tell of, in their order."""
+    found: list[KeptRun] = []
+    for entry in entries:
+        said: Mapping[str, Any] = entry.payload
+        if entry.kind == PROMPTED:
+            found.append(
+                KeptRun(
+                    kind=said["kind"],
+                    attempt=said["attempt"],
+                    began_at=entry.at,
+                    executor=said["executor"],
+                    model=said["model"],
+                    recipe=said["recipe"],
+                    trims=tuple(said["trims"]),
+                )
+            )
+        elif entry.kind == RAN:
+            _end(found, entry)
+    return found
+
+
+def _end(found: list[KeptRun], entry: Entry) -> None:
+    """Say of the last run that is meant how it ended; of one that never got as far as a prompt, that it was."""
+    said: Mapping[str, Any] = entry.payload
+    kind, attempt = said["kind"], said["attempt"]
+    report = {name: value for name, value in said.items() if name not in ("kind", "attempt")}
+    last = found[-1] if found else None
+    if last is not None and last.report is None and (last.kind, last.attempt) == (kind, attempt):
+        found[-1] = replace(last, report=report)
+    else:
+        found.append(KeptRun(kind=kind, attempt=attempt, began_at=entry.at, report=report))
+
+
+def rebuilt(tx: Transaction, recipe: str) -> Prompt:
+    """A prompt, word for word as it was sent. Raises NotFound."""
+    return rebuild(json.loads(tx.blob(recipe)), lambda sha256: tx.blob(sha256).decode())
+
+
+def run_of(tx: Transaction, task_id: str, *, attempt: int | None = None, kind: str | None = None) -> KeptRun:
+    """The last run of a task that was told something; of one attempt, or of one kind. Raises NotFound."""
+    told = [run for run in runs_in(tx.entries_of(task_id)) if run.recipe is not None]
+    meant = [run for run in told if attempt in (None, run.attempt) and kind in (None, run.kind)]
+    if not meant:
+        which = " ".join(str(part) for part in (task_id, kind, attempt) if part is not None)
+        raise NotFound("prompt of task", which)
+    return meant[-1]
+
+
+def spent_in(entries: Iterable[Entry]) -> Spending:
+    """What runs have cost, by their events."""
+    return total(spending_of(entry.payload) for entry in entries if entry.kind == RAN)
+
+
+def spent_by_task(tx: Transaction, plan_id: str) -> dict[str | None, Spending]:
+    """What a plan has cost since its beginning, task by task; None is what was spent on the plan as a whole."""
+    found: dict[str | None, Spending] = {}
+    for entry in tx.entries(plan_id):
+        if entry.kind == RAN:
+            found[entry.task_id] = found.get(entry.task_id, Spending()) + spending_of(entry.payload)
+    return found
+
+
+def budget_left(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
+    """What another run of a task may cost, or why it may cost nothing any more."""
+    if fuses.tokens_per_task is None and fuses.cost_per_task is None:
+        return Budget()
+    spent = spent_in(_since_forgiven(tx.entries_of(task_id)))
+    tokens = None if fuses.tokens_per_task is None else fuses.tokens_per_task - spent.tokens
+    cost = None if fuses.cost_per_task is None else fuses.cost_per_task - (spent.cost or 0.0)
+    if tokens is not None and tokens <= 0:
+        return f"tokens_per_task: {spent.tokens:,} of {fuses.tokens_per_task:,} tokens are used up"
+    if cost is not None and cost <= 0:
+        return f"cost_per_task: {spent.cost:.2f} of {fuses.cost_per_task:.2f} are used up"
+    return Budget(tokens=tokens, cost=cost)
+
+
+def _since_forgiven(entries: list[Entry]) -> Iterator[Entry]:
+    """The events since a person last gave the task a chance."""
+    last = max((at for at, entry in enumerate(entries) if entry.kind in _FORGIVEN_BY), default=-1)
+    yield from entries[last + 1 :]

@@ -1,0 +1,133 @@
+"""How much runs at once in this process: a slot for each run, bounded for each queue, each executor, and all together.
+
+Work is taken up only where a slot is free, so that nothing lies in a queue of ours that somebody else could have begun.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """What one queue may use."""
+
+    runs: int  # at once, in one process
+    executor: str = ""  # whose runs are counted together
+    executor_runs: int | None = None  # at once, in one process, over all queues of that executor
+    per_minute: int | None = None  # begun, by all processes together
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One run that is going on here."""
+
+    name: str  # of its workflow
+    queue: str
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass
+class Slots:
+    """The slots of this process. Its methods may be called from any thread."""
+
+    bounds: Mapping[str, Bound]
+    most: int | None = None  # runs at once, whatever the queues allow
+    _running: dict[int, Slot] = field(default_factory=dict)
+    _waiting: dict[str, tuple[str, float]] = field(
+        default_factory=dict
+    )  # by workflow: its queue, and since when
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _closed: bool = False
+
+    def room(self, queue: str) -> int:
+        """How many more may be put into a queue."""
+        with self._changed:
+            waiting = [queue for queue, _ in self._waiting.values()]
+            return self._left(queue, [*self._queues_in_use(), *waiting])
+
+    def _queues_in_use(self) -> list[str]:
+        return [slot.queue for slot in self._running.values()]
+
+    def _left(self, queue: str, used: list[str]) -> int:
+        """How many more of a queue may run beside those that are used up."""
+        bound = self.bounds.get(queue)
+        if bound is None:  # work that was begun when the queue was still there
+            return 1
+        left = bound.runs - used.count(queue)
+        if bound.executor_runs is not None:
+            alike = sum(self.bounds[one].executor == bound.executor for one in used if one in self.bounds)
+            left = min(left, bound.executor_runs - alike)
+        if self.most is not None:
+            left = min(left, self.most - len(used))
+        return max(0, left)
+
+    @property
+    def any_room(self) -> int:
+        """How many more may be taken up at all."""
+        return max((self.room(queue) for queue in self.bounds), default=0)
+
+    def put(self, name: str, queue: str) -> None:
+        """A workflow was put into a queue."""
+        with self._changed:
+            self._waiting[name] = (queue, time.monotonic())
+
+    def waits(self, queue: str, seconds: float = float("inf")) -> bool:
+        """Whether something that was put into a queue, at most so long ago, has not begun yet, as far as is known here."""
+        since = time.monotonic() - seconds
+        with self._changed:
+            return any(waiting == queue and put >= since for waiting, put in self._waiting.values())
+
+    def is_idle(self, queue: str) -> bool:
+        """Whether nothing of a queue runs here."""
+        with self._changed:
+            return queue not in self._queues_in_use()
+
+    def begin(self, name: str, queue: str) -> Slot:
+        """A run begins here, as soon as it may."""
+        slot = Slot(name, queue)
+        with self._changed:
+            self._waiting.pop(name, None)
+            self._changed.wait_for(lambda: self._closed or self._left(queue, self._queues_in_use()))
+            self._running[id(slot)] = slot
+        return slot
+
+    def end(self, slot: Slot) -> None:
+        """A run is over; once is enough."""
+        with self._changed:
+            self._running.pop(id(slot), None)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let nobody wait any more; what runs is told to stop."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            for slot in self._running.values():
+                slot.stop.set()
+
+    def running(self) -> list[Slot]:
+        """What runs here now."""
+        with self._changed:
+            return list(self._running.values())
+
+    @property
+    def busy(self) -> bool:
+        """Whether something runs here, or waits to."""
+        with self._changed:
+            return bool(self._running or self._waiting)
+
+    def forget(self, is_queued: Callable[[list[str]], Iterator[str]], seconds: float = 1.0) -> None:
+        """Let go of what another process has begun: what has waited for long, and is queued no more."""
+        long_ago = time.monotonic() - seconds
+        with self._changed:
+            names = [name for name, (_, since) in self._waiting.items() if since < long_ago]
+        if names:
+            queued = set(is_queued(names))
+            with self._changed:
+                for name in names:
+                    if name not in queued:
+                        self._waiting.pop(name, None)

@@ -1,0 +1,1 @@
+"""Coding agents with a command line: codex, opencode, Claude Code."""

@@ -1,0 +1,107 @@
+"""Claude Code: the Messages API, a stream of JSON messages, a typed answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.schemas import export_schema
+from accordance.domain.spending import Spending
+from accordance.executors.agents.command_line import (
+    PRETENDED_KEY,
+    SERVER,
+    SUBMIT,
+    Call,
+    Event,
+    Line,
+    Told,
+    at,
+    compact,
+    count_at,
+    text_at,
+)
+
+_TOOLS: Final = ("Bash", "Edit", "Read", "Write")
+_ENVIRONMENT: Final = {
+    "ANTHROPIC_API_KEY": PRETENDED_KEY,
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "2",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_TELEMETRY": "1",
+}
+
+
+class Claude:
+    """How Claude Code is called, and what it says."""
+
+    endpoint = "https://api.anthropic.com"
+    key_env = "ANTHROPIC_API_KEY"
+
+    def headers(self, key: str) -> tuple[tuple[str, str], ...]:
+        """A key of its own header."""
+        return (("x-api-key", key),)
+
+    def line(self, call: Call) -> Line:
+        """`claude -p`, bare, with the prompt on standard input."""
+        allowed = [*_TOOLS, *((f"mcp__{SERVER}__{SUBMIT}",) if call.tool else ())]
+        words = ["-p", "--bare", "--model", call.model, "--output-format", "stream-json", "--verbose"]
+        words += ["--permission-mode", "acceptEdits", "--allowedTools", " ".join(allowed)]
+        words += ["--no-session-persistence", "--strict-mcp-config"]
+        words += ["--json-schema", compact(export_schema(call.contract, "anthropic").schema)]
+        if call.tool:
+            server: JsonObject = {
+                "type": "stdio",
+                "command": call.tool[0],
+                "args": list(call.tool[1:]),
+            }
+            words += ["--mcp-config", compact({"mcpServers": {SERVER: server}})]
+        return Line(
+            (str(call.program), *words, *call.arguments),
+            {
+                **_ENVIRONMENT,
+                "ANTHROPIC_BASE_URL": call.url,
+                "CLAUDE_CONFIG_DIR": str(call.state / ".claude"),
+            },
+        )
+
+    def read(self, events: Iterable[Event]) -> Told:
+        """Messages and the result. The dollars it names are its own invention for endpoints it does not know."""
+        tools: list[str] = []
+        session, told = None, Told()
+        for event in events:
+            session = text_at(event, "session_id") or session
+            if event.get("type") == "assistant":
+                blocks = at(event, "message", "content")
+                tools += [
+                    text_at(block, "name")
+                    for block in (blocks if isinstance(blocks, list) else ())
+                    if isinstance(block, Mapping) and block.get("type") == "tool_use"
+                ]
+            elif event.get("type") == "result":
+                told = _result(event)
+        return Told(
+            final=told.final,
+            ended=told.ended,
+            error=told.error,
+            session=session,
+            spending=told.spending,
+            tools=tuple(tools),
+        )
+
+
+def _result(event: Event) -> Told:
+    typed, failed = event.get("structured_output"), event.get("is_error") is not False
+    cached = count_at(event, "usage", "cache_read_input_tokens")
+    written_to_cache = count_at(event, "usage", "cache_creation_input_tokens")
+    return Told(
+        final=compact(typed) if isinstance(typed, dict) else text_at(event, "result"),
+        ended=not failed,
+        error=text_at(event, "result") if failed else "",
+        spending=Spending(
+            read=count_at(event, "usage", "input_tokens") + cached + written_to_cache,
+            written=count_at(event, "usage", "output_tokens"),
+            cached=cached,
+            calls=max(1, count_at(event, "num_turns")),
+        ),
+    )

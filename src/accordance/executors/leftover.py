@@ -1,0 +1,33 @@
+"""Reading what an agent left behind: ordinary files inside its folder, and no more of them than may be."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Final
+
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def read_left(folder: Path, name: str, most: int) -> bytes | None:
+    """The file, cut at `most` bytes; None if it is not an ordinary file inside the folder."""
+    place = Path(os.path.realpath(folder / name))
+    if not place.is_relative_to(os.path.realpath(folder)):
+        return None
+    try:
+        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(most)
+
+
+def tail(folder: Path, name: str, most: int = 2000) -> str:
+    """The last words of a log, for people: without what colours a terminal."""
+    said = (read_left(folder, name, 1 << 20) or b"")[-most:].decode("utf-8", "replace")
+    return _COLOURS.sub("", said).strip()

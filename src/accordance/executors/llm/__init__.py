@@ -1,0 +1,1 @@
+"""Models asked directly, through pydantic-ai's model layer. Needs the extra `llm`."""

@@ -1,0 +1,182 @@
+"""The `llm` executor: asks a model for the message, and again with the faults of its answer, within one run.
+
+Every call is counted: tokens as reported, reckoned where a stream was broken off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    UserPromptPart,
+)
+
+from accordance.api import check
+from accordance.contracts.feedback import feedback
+from accordance.contracts.limits import LIMITS
+from accordance.contracts.stream import StreamGuard
+from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.executor_specs import LlmSpec
+from accordance.domain.faults import Fault
+from accordance.domain.spending import Spending, total
+from accordance.executors.llm.asking import Answer, Asker
+from accordance.executors.llm.failing import fault_of, wait_of, words_of
+from accordance.executors.llm.models import CannotBegin, key_for, open_model, parameters, takes_schema
+from accordance.executors.protocol import Assignment, Limits, Produced, Seen
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
+
+_LOOK_EVERY: Final = 0.05  # seconds between looks at the wish to stop
+_MOST_REPEATED: Final = 20_000  # characters of a bad answer that are shown to the model again
+
+
+@dataclass(frozen=True, slots=True)
+class LlmExecutor:
+    """Asks the model of its spec."""
+
+    spec: LlmSpec
+
+    def run(self, assignment: Assignment, limits: Limits) -> Produced:
+        """Ask until the message is good, the re-asks are used up, or something fails."""
+        name = assignment.model or self.spec.model
+        try:
+            model = open_model(self.spec, name, key_for(self.spec))
+        except CannotBegin as error:
+            return Produced(fault=error.fault, text=str(error))
+        began = time.monotonic()
+        talk = _Talk(self.spec, assignment, limits, name)
+        produced = asyncio.run(_bounded(talk.hold(model), limits))
+        return replace(
+            produced,
+            spending=talk.spent,
+            seen=tuple(talk.seen),
+            duration_ms=round((time.monotonic() - began) * 1000),
+        )
+
+
+async def _bounded(work: Coroutine[Any, Any, Produced], limits: Limits) -> Produced:
+    """Do the work until it is done, its time is up, or it is to stop."""
+    # a client whose stream was broken off may complain while it is taken down; nobody needs to hear that
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
+    task = asyncio.ensure_future(work)
+    ends = time.monotonic() + limits.seconds
+    while not task.done():
+        await asyncio.wait({task}, timeout=min(_LOOK_EVERY, max(0.0, ends - time.monotonic())))
+        if task.done():
+            break
+        if limits.stop.is_set() or time.monotonic() >= ends:
+            task.cancel()
+            await asyncio.wait({task}, timeout=1)
+            if limits.stop.is_set():
+                return Produced(fault=Fault.STOPPED, text="it was stopped")
+            return Produced(fault=Fault.TIMED_OUT, text=f"it took longer than {limits.seconds:g} s")
+    return task.result()
+
+
+@dataclass(slots=True)
+class _Talk:
+    """One conversation with a model."""
+
+    spec: LlmSpec
+    assignment: Assignment
+    limits: Limits
+    model: str
+    answers: list[Answer] = field(default_factory=list)
+    seen: list[Seen] = field(default_factory=list)
+
+    @property
+    def spent(self) -> Spending:
+        """All calls together; those that never came through cost nothing."""
+        price = self.spec.price_of(self.model)
+        return total(one.spent(price) for one in self.answers if one.spending or one.text or one.thought)
+
+    async def hold(self, model: Model[Any]) -> Produced:
+        async with model:
+            native = takes_schema(self.spec, model)
+            asker = Asker(
+                model,
+                self._settings(),
+                parameters(self.spec, self.assignment.contract, native=native),
+                self.limits.output_bytes,
+            )
+            produced = await self._converse(asker)
+            if native and self.spec.output == "auto" and produced.fault is Fault.REJECTED:
+                self.seen.append(Seen("schema_not_taken", {"why": produced.text}))
+                produced = await self._converse(
+                    replace(asker, parameters=parameters(self.spec, self.assignment.contract, native=False))
+                )
+            return produced
+
+    async def _converse(self, asker: Asker) -> Produced:
+        prompt = self.assignment.prompt
+        messages: list[ModelMessage] = [
+            ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])
+        ]
+        sent = prompt.text
+        for _ in range(1 + self.spec.reasks):
+            answer = Answer(sent)
+            self.answers.append(answer)
+            try:
+                await asker.ask(messages, self._guard(), answer)
+            except Exception as error:  # noqa: BLE001 - whatever a provider's client raises is a fault, not ours
+                answer.fault, answer.why, answer.wait = fault_of(error), words_of(error), wait_of(error)
+            self._note(answer)
+            if answer.fault is not None:
+                return Produced(fault=answer.fault, text=answer.why, retry_after=answer.wait)
+            result = self._judged(answer)
+            if isinstance(result, Accepted):
+                return Produced(raw=answer.text.encode())
+            if self.spent.exceeds(self.limits.budget):
+                return Produced(fault=Fault.OVER_BUDGET, text=f"{self.spent.tokens:,} tokens are used")
+            told = feedback(result)
+            said = [ModelResponse(parts=[TextPart(answer.text[:_MOST_REPEATED])])] if answer.text else []
+            messages += [*said, ModelRequest(parts=[UserPromptPart(told)])]
+            sent += answer.text[:_MOST_REPEATED] + told
+        last = self.answers[-1].text
+        if not last.strip():
+            return Produced(fault=Fault.SILENT, text="the model said nothing")
+        return Produced(raw=last.encode())  # as it is: whoever judges it says what is wrong with it
+
+    def _judged(self, answer: Answer) -> Accepted[Any] | Rejected:
+        """A doomed message is rejected for its doom; its rest was never written."""
+        contract = self.assignment.contract
+        if answer.doom is not None:
+            return Rejected((answer.doom,), 1, contract.version)
+        return check(answer.text.encode(), contract, self.assignment.context)
+
+    def _guard(self) -> StreamGuard:
+        most = replace(LIMITS, max_bytes=self.limits.output_bytes)
+        return StreamGuard(self.assignment.contract, self.assignment.context, most)
+
+    def _settings(self) -> ModelSettings:
+        settings: ModelSettings = {"max_tokens": self.spec.max_tokens, "max_retries": 0}
+        if self.spec.temperature is not None:
+            settings["temperature"] = self.spec.temperature
+        return settings
+
+    def _note(self, answer: Answer) -> None:
+        """Remember the call: with the prompt and what was said before, it can be rebuilt."""
+        spent = answer.spent(self.spec.price_of(self.model))
+        details = {
+            "model": self.model,
+            "prompt_sha256": self.assignment.prompt.sha256,
+            "said": answer.text[:_MOST_REPEATED],
+            "finish": answer.finish,
+            "doom": answer.doom.code if answer.doom else None,
+            "fault": answer.fault.value if answer.fault else None,
+            "read_tokens": spent.read,
+            "written_tokens": spent.written,
+            "estimated": spent.estimated,
+        }
+        self.seen.append(Seen("model_call", details))

@@ -1,0 +1,47 @@
+"""What a failed call means: pydantic-ai's exceptions as kinds of fault."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic_ai import exceptions
+
+from accordance.domain.faults import Fault
+
+_FAULTS: Final[tuple[tuple[type[Exception], Fault], ...]] = (
+    (exceptions.ContentFilterError, Fault.REFUSED),
+    (exceptions.ModelRateLimitError, Fault.RATE_LIMITED),
+    (exceptions.ModelQuotaExceededError, Fault.UNAVAILABLE),
+    (exceptions.ModelUnavailableError, Fault.UNAVAILABLE),
+    (exceptions.ModelServerError, Fault.SERVER_ERROR),
+    (exceptions.ModelRequestTimeout, Fault.TIMED_OUT),
+    (exceptions.ModelTimeoutError, Fault.TIMED_OUT),
+    (exceptions.ModelAuthenticationError, Fault.UNAUTHORISED),
+    (exceptions.ModelNotFoundError, Fault.UNKNOWN_MODEL),
+    (exceptions.ModelContextWindowExceededError, Fault.TOO_LONG),
+    (exceptions.ModelRequestRejectedError, Fault.REJECTED),
+    (exceptions.ModelAPIError, Fault.GARBAGE),
+    (exceptions.UnexpectedModelBehavior, Fault.GARBAGE),
+    (exceptions.UserError, Fault.REJECTED),
+    (ValueError, Fault.GARBAGE),
+)
+"""The first kind that fits counts."""
+
+
+def fault_of(error: Exception) -> Fault:
+    """The kind of fault. A connection that was there and broke is another one than a connection that never was."""
+    if isinstance(error, exceptions.ModelConnectionError) and not isinstance(
+        error, exceptions.ModelTimeoutError
+    ):
+        return Fault.CUT if error.phase == "read" else Fault.UNAVAILABLE
+    return next((fault for kind, fault in _FAULTS if isinstance(error, kind)), Fault.CRASHED)
+
+
+def wait_of(error: Exception) -> float | None:
+    """How long the provider asks to wait, if it does."""
+    return error.retry_after if isinstance(error, exceptions.ModelAPIError) else None
+
+
+def words_of(error: Exception) -> str:
+    """The error in a line, and not a long one."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

@@ -1,0 +1,1 @@
+"""The engine's face for agents that speak MCP."""

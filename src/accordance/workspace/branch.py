@@ -1,0 +1,104 @@
+"""The branch a plan builds on a repository: changes that were judged, one commit each, no working tree ever touched.
+
+A commit is written as soon as a change is judged, and nothing points to it; the branch moves when the ledger says so.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from accordance.workspace.clone import Workspace
+from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
+from accordance.workspace.git import Git, git_directory, resolve
+from accordance.workspace.patching import ReadablePatch
+
+_HEADS: Final = "refs/heads/"
+_ODD: Final = re.compile(r"[^A-Za-z0-9_-]+")
+_MARK: Final = 8
+_LONGEST: Final = 80
+
+
+def branch_name(plan_id: str) -> str:
+    """A branch for a plan: `accordance/` and its id; what git would not take is told apart by a part of its hash."""
+    plain = _ODD.sub("-", plan_id)[:_LONGEST].strip("-") or "plan"
+    mark = hashlib.sha256(plan_id.encode()).hexdigest()[:_MARK]
+    return f"accordance/{plain}" if plain == plan_id else f"accordance/{plain}-{mark}"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One branch of a repository."""
+
+    repository: Path
+    name: str
+
+    @property
+    def git(self) -> Git:
+        """Git on that repository. Raises WorkspaceError."""
+        directory = git_directory(self.repository)
+        if directory is None:
+            raise WorkspaceError(f"{self.repository} is no git repository; plans change nothing else")
+        return Git(directory)
+
+    @property
+    def tip(self) -> str | None:
+        """Where it stands; None if there is none."""
+        try:
+            return resolve(self.repository, f"{_HEADS}{self.name}")
+        except UnknownBase:
+            return None
+
+    def write(self, workspace: Workspace, change: ReadablePatch, message: str, at: str) -> str:
+        """The commit of a change, on top of its base. Nothing points to it yet. Raises WorkspaceError."""
+        if change.left_out:
+            raise WorkspaceError(f"{change.left_out[0]} is too large, or of a kind that cannot be committed")
+        git = self.git
+        wanted = f"{change.tree}\n^{workspace.commit}^{{tree}}\n".encode()
+        git(
+            "unpack-objects",
+            "-q",
+            given=workspace.base("pack-objects", "-q", "--revs", "--stdout", given=wanted),
+        )
+        who = f"accordance <accordance@localhost> {int(dt.datetime.fromisoformat(at).timestamp())} +0000"
+        text = f"tree {change.tree}\nparent {workspace.commit}\nauthor {who}\ncommitter {who}\n\n{message}\n"
+        written = git("hash-object", "-t", "commit", "-w", "--stdin", given=text.encode("utf-8", "replace"))
+        return written.decode().strip()
+
+    def move_to(self, commit: str) -> None:
+        """Let the branch stand at a commit that lies ahead of it. Raises WorkspaceError."""
+        tip = self.tip
+        if tip == commit:
+            return
+        if tip is not None and not self.contains(commit, tip):
+            raise WorkspaceError(f"the branch {self.name} was moved by somebody else; rename it and go on")
+        if self.is_checked_out():
+            raise WorkspaceError(f"the branch {self.name} is checked out; switch to another one and go on")
+        self.git("update-ref", "-m", "accordance", f"{_HEADS}{self.name}", commit, tip or "")
+
+    def contains(self, commit: str, earlier: str) -> bool:
+        """Whether one commit has the other in its history."""
+        try:
+            self.git("merge-base", "--is-ancestor", earlier, commit)
+        except GitFailed:
+            return False
+        return True
+
+    def is_checked_out(self) -> bool:
+        """Whether some working tree shows it: moving it would change what people see there."""
+        trees = self.git.text("worktree", "list", "--porcelain").splitlines()
+        return f"branch {_HEADS}{self.name}" in trees
+
+
+def lay(patch: bytes, work: Path) -> bool:
+    """Lay an earlier change into a fresh clone; whether it fitted. If it does not, the clone stays as it was."""
+    try:
+        if patch.strip():
+            Git(work / ".git", work)("apply", "--whitespace=nowarn", "-", given=patch)
+    except GitFailed:
+        return False
+    return True

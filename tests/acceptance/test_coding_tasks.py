@@ -1,0 +1,352 @@
+"""Tasks of a plan that change a repository, carried out by `accordance run` with programs as agents."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.coding import (
+    BRANCH,
+    FIRST,
+    SECOND,
+    CodingProject,
+    a_task,
+    coding_node,
+    coding_plan,
+)
+from tests.hostile.stage import git
+from tests.messages import Message, edge, node
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self").exists(), reason="isolation needs Linux: no agent could be run"
+)
+
+HONEST = "app.write_text(RIGHT)\nchange(told, 'Mended.')\n"
+UNTRUE = "app.write_text(WRONG)\nchange(told, 'Mended.', passed=True)\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> CodingProject:
+    """A project with one task that changes its repository."""
+    made = CodingProject(tmp_path / "project")
+    made.build()
+    return made
+
+
+def test_done(project: CodingProject) -> None:
+    """The change is judged, kept as a product and committed on the plan's branch; the user's own tree is left alone."""
+    project.agent(HONEST)
+    before = git(project.repository, "rev-parse", "HEAD")
+    project.imports()
+    ran = project.runs()
+    assert (ran.code, ran.json["root"], ran.json["branch"]) == (0, "DONE", BRANCH), ran
+    assert [(one["outcome"], one["reason_code"]) for one in ran.json["verdicts"]] == [("DONE", "PASSED")]
+    assert "items[-1]" in project.shown("src/app.py")
+    assert git(project.repository, "log", "-1", "--format=%s%n%b", BRANCH).startswith("Mend last()\n")
+    assert git(project.repository, "rev-parse", f"{BRANCH}~1") == before
+    assert git(project.repository, "rev-parse", "HEAD") == before
+    assert git(project.repository, "status", "--short") == ""
+    (product,) = ran.json["deliverables"]
+    assert (project.home / product["path"]).read_bytes() == (project.bundle() / "patch.diff").read_bytes()
+    assert project("verify").code == 0
+    assert project("verify", project.bundle()).code == 0
+    assert not list((project.home / ".accordance").glob("work/*"))
+
+
+def test_retry_then_done(project: CodingProject) -> None:
+    """The next attempt is told what was found, and begins where the last one stopped."""
+    project.agent(
+        "if told['attempt'] == 1:\n"
+        "    app.write_text(WRONG)\n"
+        "    change(told, 'Mended.', passed=True)\n"
+        "else:\n"
+        "    seen = [app.read_text() == WRONG, *told['context']['last_errors']]\n"
+        "    app.write_text(RIGHT)\n"
+        "    change(told, repr(seen))\n"
+    )
+    project.imports()
+    assert project.runs().code == 0
+    assert project.verdicts() == [("RETRY", "CI_FAILED"), ("DONE", "PASSED")]
+    told = json.loads((project.bundle(2) / "submit.json").read_bytes())["summary"]
+    assert told.startswith("[True, 'Your last attempt was not accepted: CI_FAILED.', 'exit code 1: ")
+    assert project("verify").code == 0
+
+
+@pytest.mark.parametrize(
+    ("agent", "verdicts", "state", "code"),
+    [
+        pytest.param(
+            "Path('README.md').write_text('mine')\n" + HONEST,
+            [("REJECT", "SCOPE_CONFLICT")],
+            ("BLOCKED", "WAITING_EXTERNAL"),
+            3,
+            id="out of scope: a person decides",
+        ),
+        pytest.param(
+            UNTRUE,
+            [("RETRY", "CI_FAILED"), ("ESCALATE", "CI_FAILED")],
+            ("DEAD_LETTER", None),
+            1,
+            id="the same failure again: given up",
+        ),
+        pytest.param(
+            "print('Sure!')\n",
+            [("REJECT", "SCHEMA_VIOLATION"), ("REJECT", "SCHEMA_VIOLATION")],
+            ("DEAD_LETTER", None),
+            1,
+            id="no submission at all: given up",
+        ),
+        pytest.param(
+            "app.write_text(RIGHT)\n",
+            [("DONE", "PASSED")],
+            ("DONE", None),
+            0,
+            id="done without a word: accordance hands in",
+        ),
+        pytest.param(
+            HONEST.replace("change(", "print('Thinking ...')\nchange("),
+            [("DONE", "PASSED")],
+            ("DONE", None),
+            0,
+            id="chatter on standard output: what lies in the evidence folder counts",
+        ),
+    ],
+)
+def test_outcomes(
+    project: CodingProject,
+    agent: str,
+    verdicts: list[tuple[str, str]],
+    state: tuple[str, str | None],
+    code: int,
+) -> None:
+    """A verdict takes its task where the ladder says."""
+    project.agent(agent)
+    project.imports()
+    assert project.runs().code == code
+    assert project.verdicts() == verdicts
+    assert project.state() == state
+    assert project("verify").code == 0
+
+
+def test_a_question_is_answered(project: CodingProject) -> None:
+    """NEED_INPUT blocks the task with the agent's question, costs no attempt, and the answer is told to the next one."""
+    project.agent(
+        "if told['context']['answers']:\n"
+        "    app.write_text(RIGHT)\n"
+        "    change(told, told['context']['answers'][0]['answer']['text'])\n"
+        "else:\n"
+        "    change(told, 'Unsure.', passed=True, status='NEED_INPUT', needs_input=['Which end?'])\n"
+    )
+    project.imports()
+    assert project.runs().code == 3
+    assert project.state() == ("BLOCKED", "WAITING_INPUT")
+    (question,) = project("inbox", "list", "--json").json
+    assert "the agent asks: Which end?" in question["text"]
+    assert project("inbox", "answer", question["question_id"], "The right end.").code == 0
+    assert project.runs().code == 0
+    assert project.verdicts() == [("ESCALATE", "NEED_INPUT_REQUIRED"), ("DONE", "PASSED")]
+    assert project.task()["failures"] == 0
+    assert json.loads((project.bundle(2) / "submit.json").read_bytes())["summary"] == "The right end."
+
+
+def test_changes_build_on_each_other(project: CodingProject) -> None:
+    """Two tasks that could begin at once are done one after the other, each on what the one before has come to."""
+    project.plan = coding_plan(
+        coding_node(),
+        coding_node(SECOND, "Write more", a_task(pins={"allowed_paths": ["src/**", "docs/**"]})),
+    )
+    project.agent(
+        "if told['task']['title'] == 'Write more':\n"
+        "    Path('docs/more.md').write_text('more\\n')\n"
+        "app.write_text(RIGHT)\n"
+        "change(told, 'Done.')\n"
+    )
+    project.imports()
+    assert project.runs().code == 0
+    assert "items[-1]" in project.shown("src/app.py")
+    assert project.shown("docs/more.md") == "more\n"
+    log = git(project.repository, "log", "--format=%s", BRANCH).split("\n")
+    assert (sorted(log[:2]), log[2]) == (["Mend last()", "Write more"], "base")
+    assert project("verify").code == 0
+
+
+def test_a_change_that_is_reviewed(project: CodingProject) -> None:
+    """A passing change waits for its CHECK; what is never approved never lands, nor later on another tree."""
+    checked = coding_node(
+        SECOND, "Reviewed", a_task(pins={"allowed_paths": ["src/**", "docs/**"]}), priority=9
+    )
+    project.plan = coding_plan(
+        coding_node(priority=1),
+        checked,
+        node("check", "CHECK", title="Review it"),
+        edges=(edge(SECOND, "check", "DEPENDS_ON"),),
+    )
+    project.agent(
+        "if told['task']['title'] == 'Reviewed':\n"
+        "    Path('docs/more.md').write_text('more\\n')\n"
+        "app.write_text(RIGHT)\n"
+        "change(told, 'Done.')\n"
+    )
+    reviewer = (project.home / "agents/reviewer.py").read_text("utf-8")
+    (project.home / "agents/reviewer.py").write_text(
+        reviewer.replace('is_behind = "parcels/prices.py" in content', 'is_behind = "more.md" in content'),
+        "utf-8",
+    )
+    project.imports("--fuse", "review_rounds=1")
+    assert project.runs().code == 3
+    assert project.state(FIRST) == ("DONE", None)
+    assert project.state(SECOND) == ("BLOCKED", "WAITING_EXTERNAL")
+    assert git(project.repository, "log", "--format=%s", BRANCH).split() == ["Mend", "last()", "base"]
+    (question,) = project("inbox", "list", "--json").json
+    late = project("inbox", "answer", question["question_id"], "--approve")
+    assert (late.code, "has moved on" in late.err) == (6, True), late
+    assert project("verify").code == 0
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        pytest.param(lambda one: one.plan["nodes"][1]["task"].update(allowedTests=["no-such-program"]), "no-such-program is not installed", id="a test nobody can run"),
+        pytest.param(lambda one: git(one.repository, "branch", BRANCH), "is not this ledger's", id="a branch of that name"),
+        pytest.param(lambda one: shutil.rmtree(one.repository), "is no git repository", id="no repository"),
+    ],
+)  # fmt: skip
+def test_what_cannot_begin(project: CodingProject, spoil: object, said: str) -> None:
+    """Nobody is asked to work; a person is told what is in the way."""
+    assert callable(spoil)
+    spoil(project)
+    project.agent(HONEST)
+    project.imports()
+    assert project.runs().code == 3
+    (question,) = project("inbox", "list", "--json").json
+    assert question["text"].startswith("PREFLIGHT_FAILED: ")
+    assert said in question["text"]
+    assert not project.bundle().exists()
+
+
+def test_a_checked_out_branch_is_not_moved(project: CodingProject) -> None:
+    """The change is in the ledger; the branch follows when nobody looks at it any more."""
+    project.plan = coding_plan(
+        coding_node(), coding_node(SECOND, "Again", a_task()), edges=(edge(FIRST, SECOND, "DEPENDS_ON"),)
+    )
+    project.agent(
+        "if told['task']['title'] == 'Again' and not told['context']['answers']:\n"
+        "    change(told, 'Unsure.', passed=True, status='NEED_INPUT', needs_input=['Now?'])\n"
+        "else:\n"
+        "    app.write_text(RIGHT + '# ' + told['task']['title'] + '\\n')\n"
+        "    change(told, 'Done.')\n"
+    )
+    project.imports()
+    assert project.runs().code == 3
+    git(project.repository, "switch", "--quiet", BRANCH)
+    (question,) = project("inbox", "list", "--json").json
+    project("inbox", "answer", question["question_id"], "Now.")
+    ran = project.runs()
+    assert ran.code == 0
+    assert "is checked out" in ran.json["not_published"]
+    assert git(project.repository, "status", "--short") == ""
+    git(project.repository, "switch", "--quiet", "main")
+    assert project.runs().json["not_published"] is None
+    assert "# Again" in project.shown("src/app.py")
+
+
+def test_evidence_that_was_touched_is_seen(project: CodingProject) -> None:
+    """`accordance verify` reads every bundle again: a changed file, another verdict, a folder that is gone."""
+    project.agent(HONEST)
+    project.imports()
+    project.runs()
+    facts = project.bundle() / "facts.json"
+    whole = facts.read_bytes()
+    facts.write_bytes(whole.replace(b'"exit_code": 0', b'"exit_code": 1'))
+    assert "facts.json: changed" in project("verify").out
+    facts.write_bytes(whole)
+    manifest = project.bundle() / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes() + b"\n")
+    assert "is not the one that was judged by" in project("verify").out
+    shutil.rmtree(project.bundle())
+    gone = project("verify")
+    assert (gone.code, "is not there" in gone.out) == (1, True)
+
+
+def test_what_a_run_that_was_cut_off_has_left(project: CodingProject) -> None:
+    """Its evidence is set aside, its clone thrown away; the attempt is made again."""
+    project.agent(HONEST)
+    project.imports()
+    project.bundle().mkdir(parents=True)
+    (project.bundle() / "half.json").write_text("{")
+    (project.home / ".accordance/work" / FIRST / "1/work").mkdir(parents=True)
+    assert project.runs().code == 0
+    assert (project.bundle().with_name("attempt-1-cut-1") / "half.json").exists()
+
+
+def test_it_is_done_by_accordance_run_only(project: CodingProject) -> None:
+    """Nobody who asks for work elsewhere gets it, and no message by hand counts."""
+    project.imports()
+    assert project("task", "next", "--json").json["task"] is None
+    (project.home / "m.json").write_text("{}")
+    refused = project("task", "submit", project.home / "m.json", "--task", FIRST)
+    assert "changes a repository" in refused.out + refused.err
+
+
+Spoilt = dict[str, object]
+
+
+@pytest.mark.parametrize(
+    ("changed", "path", "code"),
+    [
+        (
+            {"task": {"role": "engineer", "pins": {"allowed_paths": []}}},
+            "$.nodes[1].task.pins.allowed_paths",
+            "empty",
+        ),
+        ({"task": a_task(role="gremlin")}, "$.nodes[1].task.role", "unknown_role"),
+        ({"task": a_task(task_id=SECOND)}, "$.nodes[1].task.task_id", "wrong_task"),
+        (
+            {"task": a_task(pins={"allowed_paths": ["../x"]})},
+            "$.nodes[1].task.pins.allowed_paths[0]",
+            "unsafe_path",
+        ),
+        ({"task": "mend it"}, "$.nodes[1].task", "wrong_type"),
+        ({"tags": []}, "$.nodes[1].tags", "task_misplaced"),
+        ({"node_type": "GOAL"}, "$.nodes[1].task", "task_misplaced"),
+        ({"task_id": "mend"}, "$.nodes[1].task_id", "bad_format"),
+    ],
+    ids=[
+        "no paths",
+        "unknown role",
+        "another task",
+        "a path outside",
+        "no object",
+        "no tag",
+        "a goal",
+        "no UUID",
+    ],
+)
+def test_bad_tasks_are_reported_before_anything_runs(
+    project: CodingProject, changed: Spoilt, path: str, code: str
+) -> None:
+    """At their place in the plan, when it is imported; nothing is imported."""
+    spoilt: Message = {**coding_node(), **changed}
+    project.plan = coding_plan(spoilt)
+    for options in ((), ("--dry-run",)):
+        ran = project.imports(*options)
+        assert ran.code == 1, ran
+        assert f"{path} " in ran.out
+        assert f" {code}\n" in ran.out
+
+
+def test_settings_nobody_knows(project: CodingProject) -> None:
+    """A wrong [workspace] is said before anything runs."""
+    project.imports()
+    for said, expected in (
+        ('nest = "."', "no key 'nest'; known: repo, base"),
+        ("repo = 1", "is a table of texts"),
+    ):
+        text = (project.home / "accordance.toml").read_text("utf-8")
+        (project.home / "accordance.toml").write_text(text.replace('repo = "repository"', said), "utf-8")
+        ran = project.runs()
+        assert (ran.code, expected in ran.err) == (2, True), ran
+        (project.home / "accordance.toml").write_text(text, "utf-8")

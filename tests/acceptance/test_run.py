@@ -1,0 +1,377 @@
+"""`accordance run` and all that can go wrong with it: one clear line, or a clear event with the right code, and it goes on."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.cli import Ran, accordance
+from tests.fake_model_server import Json, Script, Server, serving
+from tests.messages import ACTION, Message, changed, edge, node, plan, small_plan
+
+AGENT = """
+import json, sys
+
+told = json.load(sys.stdin)
+task = told["contract"]["task_id"]
+if told["kind"] == "action":
+    artifact = {"name": "text", "format": "md", "content": "It is done.", "summary": None}
+    said = {"schema_version": "xiaobo_action_v1", "result_type": "ARTIFACT", "artifact": artifact}
+else:
+    scores = told["context"]["rubric"]["dimensions"].items()
+    said = {
+        "schema_version": "xiaojing_review_v1",
+        "review_target": "NODE",
+        "total_score": 100,
+        "action_required": "APPROVE",
+        "summary": "Good.",
+        "breakdown": [{"dimension": name, "score": most, "max_score": most, "issues": []} for name, most in scores],
+        "suggestions": [],
+    }
+print(json.dumps({**said, "task_id": task}))
+"""
+HONEST = '[executors.honest]\nkind = "command"\ncommand = ["python3", "agent.py"]\n'
+
+
+def begin(home: Path, message: Message, settings: str, *options: str) -> None:
+    """A project with a plan, which may begin unless the options say otherwise."""
+    (home / "agent.py").write_text(AGENT)
+    (home / "accordance.toml").write_text(settings)
+    (home / "plan.json").write_text(json.dumps(message))
+    assert accordance("plan", "import", "plan.json", *(options or ("--no-review",)), cwd=home).code == 0
+
+
+def holds(home: Path) -> bool:
+    """Whether the ledger is what it should be."""
+    return accordance("verify", cwd=home).code == 0
+
+
+# -- what is said before anything begins
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "code", "said"),
+    [
+        ("", (), 2, "no executor for this task: none is configured; add [executors.NAME] to accordance.toml"),
+        (HONEST, ("--executor", "honst"), 5, "unknown executor 'honst'; did you mean honest?"),
+        (
+            '[executors.m]\nkind = "llm"\nmodel = "small"\n',
+            ("--executor", "m", "--model", "smal"),
+            5,
+            "unknown model 'smal'; did you mean small?",
+        ),
+        (HONEST + '[[routes]]\nexecutor = "nobody"\n', (), 5, "unknown executor 'nobody'"),
+        (HONEST + '[[routes]]\nexecutor = "honest"\nprompt = "none.v1"\n', (), 5, "unknown prompt 'none.v1'"),
+        (HONEST + '[[routes]]\nkind = "review"\nexecutor = "honest"\n', (), 2, "no route in accordance.toml fits"),
+        ('[executors.m]\nkind = "lllm"\n', (), 2, "unknown kind of executor 'lllm'; did you mean llm?"),
+        ("[executors", (), 2, "accordance.toml"),
+        (HONEST, ("no-such-plan",), 5, "no plan 'no-such-plan'"),
+    ],
+    ids=[
+        "no executor",
+        "an unknown executor",
+        "an unknown model",
+        "a route to nobody",
+        "an unknown prompt",
+        "no route",
+        "an unknown kind",
+        "no TOML",
+        "another plan",
+    ],
+)  # fmt: skip
+def test_settings_that_cannot_work(
+    tmp_path: Path, settings: str, options: tuple[str, ...], code: int, said: str
+) -> None:
+    """One line with the way out; nothing has begun."""
+    begin(tmp_path, small_plan(), HONEST)
+    (tmp_path / "accordance.toml").write_text(settings)
+    ran = accordance("run", *options, cwd=tmp_path)
+    assert (ran.code, ran.out) == (code, ""), ran.err
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    (tmp_path / "accordance.toml").write_text(HONEST)
+    assert accordance("task", "show", "a", "--json", cwd=tmp_path).json["state"] == "READY"
+
+
+def test_no_ledger_and_no_plan(tmp_path: Path) -> None:
+    """Each has its own line."""
+    ran = accordance("run", cwd=tmp_path)
+    assert (ran.code, ran.err.count("\n")) == (5, 1)
+    assert "no ledger" in ran.err
+    (tmp_path / "accordance.toml").write_text("")
+    assert accordance("plan", "create", "x", cwd=tmp_path).code == 2  # makes the ledger, and no plan
+    ran = accordance("run", cwd=tmp_path)
+    assert (ran.code, ran.err) == (
+        5,
+        "accordance: there is no plan yet; `accordance plan import FILE` brings one\n",
+    )
+
+
+def test_a_plan_in_review_waits(tmp_path: Path) -> None:
+    """Nothing begins, and the exit code says that somebody has to do something."""
+    begin(tmp_path, small_plan(), HONEST, "--json")
+    ran = accordance("run", "--json", cwd=tmp_path)
+    assert (ran.code, ran.json["rests"]) == (3, "IN_REVIEW")
+    assert accordance("task", "show", "a", "--json", cwd=tmp_path).json["runs"] == []
+
+
+# -- a plan that meets everything at once: each task goes to an executor that fails in its own way
+
+
+@dataclass(frozen=True)
+class Bad:
+    """An executor that fails, and what must come of it."""
+
+    settings: str
+    code: str
+    said: str
+    attempts: int = 2  # tried again once; the same error twice is enough
+    step: Any = None  # what the scripted model does
+
+
+def model(**more: Any) -> str:
+    lines = [f"{name} = {json.dumps(value)}" for name, value in more.items()]
+    return "\n".join(['kind = "llm"', 'model = "NAME"', 'base_url = "URL/v1"', "reasks = 0", *lines])
+
+
+def program(source: str, **more: Any) -> str:
+    lines = [f"{name} = {json.dumps(value)}" for name, value in more.items()]
+    return "\n".join(['kind = "command"', f"command = {json.dumps(['python3', '-c', source])}", *lines])
+
+
+HALF = {"say": json.dumps({"schema_version": ACTION["schema_version"], "note": "x" * 300})}
+BADS: dict[str, Bad] = {
+    "key-missing": Bad(model(key_env="NO_SUCH_KEY"), "PERMISSION_DENIED", "NO_SUCH_KEY is not set", 1),
+    "key-wrong": Bad(model(), "PERMISSION_DENIED", "401", 1, {"fault": {"status": 401}}),
+    "model-unknown": Bad(model(), "MODEL_UNAVAILABLE", "404", step={"fault": {"status": 404, "code": "model_not_found"}}),
+    "nobody-there": Bad(model().replace("URL", "http://127.0.0.1:PORT"), "MODEL_UNAVAILABLE", "onnection error"),
+    "rate-limited": Bad(model(), "EXECUTOR_ERROR", "429", step={"fault": {"status": 429}}),
+    "server-error": Bad(model(), "EXECUTOR_ERROR", "500", step={"fault": {"status": 500}}),
+    "cut": Bad(model(), "EXECUTOR_ERROR", "broke off", step={**HALF, "fault": {"cut": True}}),
+    "endless": Bad(model(output_bytes=4000), "EXECUTOR_ERROR", "more than 4,000 bytes", step={**HALF, "fault": {"endless": "x" * 500}}),
+    "garbage": Bad(model(), "EXECUTOR_ERROR", "", step={"fault": {"garbage": True}}),
+    "hangs": Bad(model(seconds=1.5), "TIMEOUT_EXCEEDED", "longer than 1.5 s", step={**HALF, "fault": {"hang": 60}}),
+    "refuses": Bad(model(), "LLM_REFUSAL", "the model refused", 1, {"refuse": "I will not."}),
+    "prose": Bad(model(), "LLM_UNPARSEABLE", "text_around", step={"say": "Here you are!"}),
+    "no-program": Bad('kind = "command"\ncommand = ["no-such-program"]', "DEPENDENCY_MISSING", "no-such-program", 1),
+    "no-agent": Bad('kind = "codex"\nbinary = "no/such/codex"', "DEPENDENCY_MISSING", "codex", 1),
+    "never-ends": Bad(program("import time\nwhile True: time.sleep(1)", seconds=1.5), "TIMEOUT_EXCEEDED", "longer than 1.5 s"),
+    "floods": Bad(program("while True: print('x' * 1000)", output_bytes=4096), "EXECUTOR_ERROR", "more than 4,096 bytes"),
+    "says-nothing": Bad(program("pass"), "EXECUTOR_ERROR", "without a message"),
+    "crashes": Bad(program("raise SystemExit('no luck')"), "EXECUTOR_ERROR", "no luck"),
+    "talks": Bad(program("print('All done!')"), "LLM_UNPARSEABLE", "text_around"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fallen:
+    """What came of a run in which nearly everything goes wrong."""
+
+    home: Path
+    ran: Ran
+    server: Server
+
+    def task(self, name: str) -> Json:
+        """A task, with its runs and events."""
+        shown: Json = accordance("task", "show", name, "--json", cwd=self.home).json
+        return shown
+
+
+def unused_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def asked(body: Json) -> Json:
+    """What the scripted model does: its name says which. Those with tiers know better models."""
+    name = str(body["model"])
+    if name == "strong":
+        return {
+            "json": {**ACTION, "task_id": "ladder", "artifact": {**ACTION["artifact"], "path_hint": None}}
+        }
+    if name == "weak":
+        return {"say": "I am not sure."}
+    return {"say": "", **BADS[name].step}
+
+
+LADDER = """
+[executors.ladder]
+kind = "llm"
+model = "weak"
+base_url = "URL/v1"
+reasks = 0
+tiers = { weak = 2, strong = 1 }
+prices = { weak = { input = 1.0, output = 10.0 }, strong = { input = 10.0, output = 100.0 } }
+"""
+
+
+together = pytest.mark.xdist_group("fallen")  # in one worker, so that the run is made once
+
+
+@pytest.fixture(scope="module")
+def fallen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fallen]:
+    """One run of one plan: an honest task, one that climbs the ladder, and one for each bad executor."""
+    home = tmp_path_factory.mktemp("fallen")
+    names = ["ok", "ladder", *BADS]
+    message = plan(
+        [node("root", "GOAL"), *(node(name, tags=[name]) for name in names)],
+        [edge("root", name) for name in names],
+    )
+    with serving(Script([{}], asked=asked)) as server:
+        tables = [f"[executors.{name}]\n{bad.settings.replace('NAME', name)}\n" for name, bad in BADS.items()]
+        routes = [
+            f'[[routes]]\nkind = "action"\ntags = ["{name}"]\nexecutor = "{name}"\n'
+            for name in [*BADS, "ladder"]
+        ]
+        settings = "\n".join([*tables, LADDER, HONEST, *routes, '[[routes]]\nexecutor = "honest"\n'])
+        begin(home, message, settings.replace("URL", server.url).replace("PORT", str(unused_port())))
+        ran = accordance("run", "--json", cwd=home)
+        yield Fallen(home, ran, server)
+
+
+@together
+def test_a_run_ends_whatever_happens_in_it(fallen: Fallen) -> None:
+    """A person is asked for what failed, what could be done is done, and the ledger holds."""
+    assert fallen.ran.code == 3, fallen.ran.err
+    assert fallen.ran.json["rests"] == "WAITING"
+    assert fallen.ran.json["states"] == {"PENDING": 1, "BLOCKED": len(BADS), "DONE": 2}
+    assert holds(fallen.home)
+
+
+@together
+@pytest.mark.parametrize("name", BADS)
+def test_every_failure_has_its_code(fallen: Fallen, name: str) -> None:
+    """In the event, in the verdict and in the question; tried again where that may help."""
+    bad, task = BADS[name], fallen.task(name)
+    assert task["state"] == "BLOCKED"
+    assert task["attempt_count"] == bad.attempts
+    verdicts = [one for one in task["events"] if one["event"] == "VERDICT"]
+    assert [one["outcome"] for one in verdicts] == [*["RETRY"] * (bad.attempts - 1), "ESCALATE"]
+    assert {one["reason_code"] for one in verdicts} == {bad.code}
+    (question,) = task["questions"]
+    assert bad.code in question["text"] or bad.code == "LLM_UNPARSEABLE"
+    assert bad.said in question["text"]
+    assert [run["executor"] for run in task["runs"]] == [name] * bad.attempts
+    if bad.code != "LLM_UNPARSEABLE":
+        assert {run["ran"]["code"] for run in task["runs"]} == {bad.code}
+
+
+@together
+def test_a_stronger_model_is_asked_after_a_failure(fallen: Fallen) -> None:
+    """Every call is counted, and every prompt can be rebuilt: the second says what was wrong with the first."""
+    task = fallen.task("ladder")
+    assert task["state"] == "DONE"
+    runs = [run for run in task["runs"] if run["kind"] == "action"]
+    assert [run["model"] for run in runs] == ["weak", "strong"]
+    assert runs[1]["ran"]["cost"] == pytest.approx((100 * 10 + 20 * 100) / 1_000_000)
+    first, second = (
+        accordance("task", "prompt", "ladder", "--kind", "action", "--attempt", at, cwd=fallen.home).out
+        for at in ("1", "2")
+    )
+    assert "why your last message was not taken" not in first
+    assert "why your last message was not taken" in second
+    sent = next(one["body"] for one in fallen.server.requests if one["model"] == "strong")
+    told = accordance(
+        "task", "prompt", "ladder", "--kind", "action", "--attempt", "2", "--json", cwd=fallen.home
+    ).json
+    assert [one["content"] for one in sent["messages"]] == [told["system"], told["user"]]
+
+
+@together
+def test_what_it_cost_is_told(fallen: Fallen) -> None:
+    """For the plan and for each task that asked a model."""
+    shown = accordance("plan", "show", "--json", cwd=fallen.home).json
+    spent = shown["spent_by_task"]
+    assert spent["ladder"]["calls"] == 2
+    assert spent["ok"]["calls"] == 0
+    assert shown["spent"]["tokens"] == sum(one["tokens"] for one in spent.values()) > 240
+    assert "tokens in" in accordance("plan", "show", cwd=fallen.home).out
+    assert "ladder weak  7 bytes, about" in accordance("task", "show", "ladder", cwd=fallen.home).out
+    assert "nobody" not in accordance("task", "show", "never-ends", cwd=fallen.home).out
+
+
+@together
+def test_a_prompt_that_was_never_sent(fallen: Fallen) -> None:
+    """One line."""
+    ran = accordance("task", "prompt", "ok", "--attempt", "7", cwd=fallen.home)
+    assert (ran.code, ran.err) == (5, "accordance: no prompt of task 'ok 7'\n")
+
+
+# -- reviewers
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("print('Looks good to me')", "REVIEWER_BAD_OUTPUT"),
+        ("import time\nwhile True: time.sleep(1)", "TIMEOUT_EXCEEDED"),
+    ],
+    ids=["prose", "never ends"],
+)
+def test_a_bad_reviewer_ends_with_a_person(tmp_path: Path, source: str, code: str) -> None:
+    """Three times; it counts against nobody's work."""
+    bad = "[executors.bad]\n" + program(source, seconds=1)
+    routes = '\n[[routes]]\nkind = "review"\nexecutor = "bad"\n[[routes]]\nexecutor = "honest"\n'
+    begin(tmp_path, plan([node("root", "GOAL"), node("a")], [edge("root", "a")]), HONEST + bad + routes)
+    ran = accordance("run", "--json", cwd=tmp_path)
+    task = accordance("task", "show", "a", "--json", cwd=tmp_path).json
+    assert (ran.code, task["state"], task["attempt_count"], task["failures"]) == (3, "BLOCKED", 1, 0)
+    assert task["review_failures"] == 3
+    assert {one["reason_code"] for one in task["events"] if one["event"] == "VERDICT"} == {code}
+    assert holds(tmp_path)
+
+
+# -- budgets
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ({"say": "I am not sure."}, "BUDGET_EXCEEDED: 1,"),
+        ({"json": {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}},
+         "1 reviews failed; the last: BUDGET_EXCEEDED: tokens_per_task: 120 of 100 tokens are used up"),
+    ],
+    ids=["within a run", "before the next"],
+)  # fmt: skip
+def test_a_task_that_has_cost_too_much_asks_a_person(tmp_path: Path, step: Json, said: str) -> None:
+    """No call is made that is not paid for."""
+    with serving(Script([step])) as server:
+        settings = f"[fuses]\ntokens_per_task = 100\n[executors.m]\n{model()}\n"
+        begin(tmp_path, small_plan(), settings.replace("URL", server.url).replace("NAME", "m"))
+        ran = accordance("run", "--json", cwd=tmp_path)
+    task = accordance("task", "show", "a", "--json", cwd=tmp_path).json
+    assert (ran.code, len(server.requests)) == (3, 1)
+    assert task["questions"][0]["text"].startswith(said)
+    assert holds(tmp_path)
+
+
+# -- somebody meddles
+
+
+def test_a_plan_is_not_changed_while_it_runs(tmp_path: Path) -> None:
+    """Nor does a second process run it on SQLite. Both are told, and the run goes on."""
+    slow = "[executors.slow]\n" + program("import time\nwhile True: time.sleep(1)", seconds=4)
+    begin(tmp_path, small_plan(), slow)
+    command = [sys.executable, "-m", "accordance.cli.main", "run", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        while not accordance("task", "show", "a", "--json", cwd=tmp_path).json["runs"]:
+            assert running.poll() is None
+        (tmp_path / "plan.json").write_text(json.dumps(changed(small_plan(), "plan.title", "Another")))
+        other = accordance("plan", "import", "plan.json", cwd=tmp_path)
+        second = accordance("run", cwd=tmp_path)
+        out, err = running.communicate(timeout=100)
+    assert (other.code, second.code, running.returncode) == (6, 6, 3), (other.err, second.err, err)
+    assert "runs already and is not replaced" in other.err
+    assert "another process runs on" in second.err
+    assert json.loads(out)["title"] == "Spring catalogue"
+    assert holds(tmp_path)

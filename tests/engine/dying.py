@@ -1,0 +1,56 @@
+"""A worker that dies at one point. Run as a process of its own: it forks the worker, so it must have one thread.
+
+python -m tests.engine.dying PLACE FOLDER POINT TIMES [VERSION]
+
+POINT is where it dies: in a `run`, or when it is `kept` and would be settled, or `never`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from accordance.engine import durable
+from accordance.engine.durable import Attempt, Durable
+from accordance.executors.protocol import Produced
+from tests.engine.stage import said, stage
+
+
+def die(*_: Any) -> None:
+    """Without any last words."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def work(place: str, folder: Path, point: str) -> None:
+    """Work until the point."""
+
+    def run(one: Attempt, _: threading.Event) -> Produced:
+        with (folder / "ran.log").open("a") as log:
+            log.write(f"{one.task_id} {one.kind} {one.number}\n")
+        if point == "run":
+            die()
+        return said(one)
+
+    if point == "kept":
+        Durable.settle = die  # type: ignore[method-assign,assignment]
+    stage(place, folder).runner(run).until_it_rests()
+    os._exit(0)
+
+
+def main(place: str, folder: Path, point: str, times: int, version: str) -> None:
+    """Let so many workers die, one after the other."""
+    durable.VERSION = version  # type: ignore[misc]
+    for _ in range(times):
+        pid = os.fork()
+        if not pid:
+            work(place, folder, point)
+        assert os.WIFSIGNALED(os.waitpid(pid, 0)[1]) is (point != "never")
+
+
+if __name__ == "__main__":
+    place, folder, point, times, *version = sys.argv[1:]
+    main(place, Path(folder), point, int(times), version[0] if version else durable.VERSION)

@@ -1,0 +1,191 @@
+"""Workers that are killed again and again. Run as a process of its own: it forks them, so it must have one thread.
+
+python -m tests.engine.killed_workers PLACE|restart FOLDER KILLS WORKERS SEED TASKS
+
+PLACE is a SQLite file or a PostgreSQL URL; `restart` brings a PostgreSQL server of its own, which is restarted now and then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+from accordance.domain.lifecycle import State
+from accordance.domain.records import MessageRecord, VerdictRecord
+from accordance.engine.durable import LOCAL, Attempt
+from accordance.engine.workers import worker_name
+from accordance.engine.working import Nothing, retry
+from accordance.executors.protocol import Produced
+from tests.engine.stage import Stage, lanes, said, stage
+from tests.messages import PLAN
+from tests.postgresql import OwnServer
+
+BEAT, DEAD = 0.3, 2.0
+RESTART_EVERY = 20
+LOG = "ran.log"
+
+
+def work(place: str, folder: Path, seed: int, *, shared: bool) -> Nothing | None:
+    """Work until nothing is left to do."""
+    dice = random.Random(seed)
+    log = (folder / LOG).open("ab", buffering=0)
+
+    def run(one: Attempt, stop: threading.Event) -> Produced:
+        name = f"{os.getpid()} {one.task_id} {one.kind} {one.number}"
+        log.write(f"begin {name}\n".encode())
+        stop.wait(dice.uniform(0, 0.05))
+        log.write(f"end {name}\n".encode())
+        return said(one, f"{one.task_id} {dice.random()}")
+
+    runner = stage(place, folder).runner(
+        run,
+        executor_id=worker_name() if shared else LOCAL,
+        beat_seconds=BEAT,
+        dead_after=DEAD,
+        plan_id=PLAN,
+    )
+    return runner.until_it_rests()
+
+
+def fork(place: str, folder: Path, seed: int, *, shared: bool) -> int:
+    """A worker in a process of its own."""
+    pid = os.fork()
+    if not pid:
+        try:
+            work(place, folder, seed, shared=shared)
+        finally:
+            os._exit(0)
+    return pid
+
+
+def begun(folder: Path) -> str:
+    """What workers have begun and ended."""
+    log = folder / LOG
+    return log.read_text() if log.exists() else ""
+
+
+def ended(pid: int) -> bool:
+    return os.waitpid(pid, os.WNOHANG)[0] == pid
+
+
+def kill(pid: int) -> bool:
+    """Kill it; whether it still lived."""
+    os.kill(pid, signal.SIGKILL)
+    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+
+
+class Workers:
+    """So many workers, of which one after the other is killed."""
+
+    def __init__(self, place: str, folder: Path, count: int, seed: int) -> None:
+        self.place, self.folder, self.seed = place, folder, seed
+        self.dice = random.Random(seed)
+        self.shared = count > 1
+        self.pids = [self._start() for _ in range(count)]
+        self.killed = 0
+
+    def _start(self) -> int:
+        self.seed += 1
+        return fork(self.place, self.folder, self.seed, shared=self.shared)
+
+    def lose_one(self) -> bool:
+        """Kill one that works, at a random point, and begin another; whether there was one to kill."""
+        at = self.dice.randrange(len(self.pids))
+        pid = self.pids[at]
+        while f"begin {pid} " not in begun(self.folder):
+            time.sleep(0.02)
+            if ended(pid):
+                self.pids.remove(pid)
+                return bool(self.pids)
+        time.sleep(self.dice.uniform(0, 0.4))
+        if ended(pid):
+            self.pids.remove(pid)
+            return bool(self.pids)
+        self.killed += kill(pid)
+        self.pids[at] = self._start()
+        return True
+
+    def await_end(self) -> None:
+        """Until the last of them has ended by itself."""
+        for pid in self.pids:
+            os.waitpid(pid, 0)
+
+
+def finish(place: str, folder: Path, seed: int) -> None:
+    """Let one worker finish what is left; a task that lost too many workers gets another chance."""
+    for again in range(20):
+        pid = fork(place, folder, seed + 1000 + again, shared=not place.endswith(".db"))
+        os.waitpid(pid, 0)
+        on = stage(place, folder)
+        blocked = [name for name, state in on.states().items() if state == State.BLOCKED]
+        for name in blocked:
+            if on.task(name).is_work:
+                retry(on.ledger, name, by="test")
+        is_done = on.task("root").progress.state is State.DONE
+        on.ledger.close()
+        if is_done:
+            return
+    raise AssertionError("the plan does not come to its end")
+
+
+def held(on: Stage) -> dict[str, int]:
+    """Everything holds: one accepted product and one approval for each task, nothing doubled, nothing lost."""
+    assert on.holds()
+    with on.ledger.read() as tx:
+        tasks = [task for task in tx.tasks(PLAN) if task.is_work]
+        accepted = Counter(
+            (one.subject, one.kind) for one in tx.find(MessageRecord, plan_id=PLAN, accepted=True)
+        )
+        done = Counter(one.subject for one in tx.find(VerdictRecord, plan_id=PLAN, outcome="DONE"))
+    for task in tasks:
+        assert task.progress.state is State.DONE, task
+        assert accepted[task.task_id, "ACTION"] == 1, task.task_id
+        assert accepted[task.task_id, "REVIEW"] == 1, task.task_id
+        assert done[task.task_id] == 1, task.task_id
+    lines = begun(on.home.root).splitlines()
+    runs = [line.split(" ", 2)[2] for line in lines if line.startswith("begin")]
+    ends = sum(line.startswith("end") for line in lines)
+    return {
+        "tasks": len(tasks),
+        "runs": len(runs),
+        "cut_off": len(runs) - ends,
+        "again": len(runs) - len(set(runs)),
+    }
+
+
+def main(place: str, folder: Path, kills: int, workers: int, seed: int, tasks: int) -> None:
+    """Kill so many, then let the rest be finished, and look at what is there."""
+    server = OwnServer(folder / "pg") if place == "restart" else None
+    if server is not None:
+        (folder / "pg").mkdir()
+        place = server.start()
+    restarts = 0
+    stage(place, folder).brings(lanes(tasks)).ledger.close()
+    crew = Workers(place, folder, workers, seed)
+    while crew.killed < kills and crew.lose_one():
+        if server is not None and crew.killed % RESTART_EVERY == 0:
+            server.stop()
+            server.start()
+            restarts += 1
+    if server is not None:  # under load, at least once
+        server.stop()
+        server.start()
+        restarts += 1
+    crew.await_end()
+    finish(place, folder, seed)
+    on = stage(place, folder)
+    sys.stdout.write(json.dumps({"killed": crew.killed, "restarts": restarts, **held(on)}))
+    on.ledger.close()
+    if server is not None:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), *(int(word) for word in sys.argv[3:7]))

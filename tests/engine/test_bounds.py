@@ -1,0 +1,92 @@
+"""How much is done at once, as accordance.toml says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accordance.domain.routing import routing_of
+from accordance.engine.executing import Executing
+from accordance.engine.home import Home, InvalidSettings
+from accordance.engine.settings import AtOnce, at_once
+from accordance.engine.slots import Bound
+from tests.engine.stage import Stage
+from tests.messages import edge, node, plan
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, AtOnce()),
+        ({"run": {"concurrency": 3}}, AtOnce(in_worker=3)),
+        ({"run": {"plan_concurrency": 9, "concurrency": 3}}, AtOnce(in_worker=3, in_plan=9)),
+    ],
+)
+def test_the_table_run(said: dict[str, object], expected: AtOnce) -> None:
+    """Both bounds, or one, or none."""
+    assert at_once(said) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"run": {"concurency": 3}}, "has no 'concurency'; known: concurrency, plan_concurrency"),
+        ({"run": {"concurrency": 0}}, "concurrency is a whole number from 1, got 0"),
+        ({"run": {"concurrency": True}}, "concurrency is a whole number from 1, got True"),
+        ({"run": 3}, r"\[run\] is a table"),
+    ],
+)
+def test_a_table_run_that_means_nothing(said: dict[str, object], why: str) -> None:
+    """One line with the way out."""
+    with pytest.raises(InvalidSettings, match=why):
+        at_once(said)
+
+
+SETTINGS = {
+    "executors": {
+        "small": {"kind": "command", "command": "true"},
+        "model": {
+            "kind": "llm",
+            "model": "weak",
+            "tiers": {"weak": 2, "strong": 1},
+            "concurrency": 6,
+            "per_minute": 60,
+            "bounds": {"strong": {"concurrency": 2}, "weak": {"per_minute": 10, "concurrency": 9}},
+        },
+        "away": {"kind": "external"},
+    },
+    "routes": [
+        {"tags": ["away"], "executor": "away"},
+        {"tags": ["strong"], "executor": "model", "model": "strong"},
+        {"tags": ["small"], "executor": "small"},
+        {"executor": "model"},
+    ],
+}
+
+
+def test_every_executor_has_a_queue_and_every_bounded_model_its_own(on: Stage) -> None:
+    """A model never gets more than its executor."""
+    whole = {"executor": "model", "executor_runs": 6}
+    found = Executing(on.ledger, on.home, routing_of(SETTINGS)).queues()
+    assert found == {
+        "small": Bound(runs=4, executor="small", executor_runs=4),
+        "model": Bound(runs=6, per_minute=60, **whole),  # type: ignore[arg-type]
+        "model/strong": Bound(runs=2, per_minute=60, **whole),  # type: ignore[arg-type]
+        "model/weak": Bound(runs=6, per_minute=10, **whole),  # type: ignore[arg-type]
+        "away": Bound(runs=4, executor="away", executor_runs=4),
+    }
+
+
+def test_tasks_go_to_the_queue_of_whoever_does_them(on: Stage, tmp_path: Path) -> None:
+    """Or to none, if somebody elsewhere asks for them."""
+    names = ("away", "strong", "small", "plain")
+    nodes = [node("root", "GOAL"), *(node(name, tags=[name]) for name in names)]
+    on.brings(plan(nodes, [edge("root", name) for name in names]))
+    executing = Executing(on.ledger, Home(tmp_path), routing_of(SETTINGS))
+    assert [executing.queue_of(on.task(name)) for name in names] == [
+        None,
+        "model/strong",
+        "small",
+        "model/weak",
+    ]

@@ -1,0 +1,134 @@
+"""kill -9 at any point: every task ends with one accepted product, nothing is doubled, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbos._sys_db import SystemDatabase
+
+from accordance.engine.durable import Attempt
+from accordance.engine.slots import Bound
+from accordance.engine.working import Nothing
+from accordance.executors.protocol import Produced
+from tests.acceptance.cli import ROOT
+from tests.engine.stage import Stage, lanes, said
+from tests.messages import edge, node, plan
+
+ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
+
+
+def run_module(name: str, *words: str | Path | int) -> str:
+    """Run a module of these tests in a process of its own. The time limit only keeps it from hanging the tests."""
+    command = [sys.executable, "-m", f"tests.engine.{name}", *map(str, words)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert not done.returncode, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("database", "kills", "workers"),
+    [("sqlite", 5, 1), ("postgresql", 4, 3), ("restart", 2, 3)],
+    ids=["the only process, on SQLite", "one of three, on PostgreSQL", "while PostgreSQL is restarted"],
+)
+def test_workers_that_are_killed_again_and_again(
+    database: str, kills: int, workers: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """A few of them; `make chaos` kills many."""
+    places = {"sqlite": str(tmp_path / "ledger.db"), "restart": "restart"}
+    place = places.get(database) or request.getfixturevalue("postgresql_url")
+    found: dict[str, Any] = json.loads(run_module("killed_workers", place, tmp_path, kills, workers, 11, 60))
+    assert (found["killed"], found["tasks"]) == (kills, 60)
+    assert found["again"] >= found["cut_off"]
+    assert found["restarts"] == (database == "restart")
+
+
+def runs(folder: Path) -> list[str]:
+    """What executors were asked to do."""
+    return (folder / "ran.log").read_text().splitlines()
+
+
+def test_what_was_kept_is_not_paid_for_again(on: Stage, tmp_path: Path) -> None:
+    """Killed after the executor has answered and before that was judged: the answer is judged by the next process."""
+    on.brings(ONE)
+    run_module("dying", on.place, tmp_path, "kept", 1)
+    assert (runs(tmp_path), on.states()["a"]) == (["a action 1"], "IN_PROGRESS")
+    run_module("dying", on.place, tmp_path, "never", 1)
+    assert runs(tmp_path) == ["a action 1", "a review 1"]
+    assert on.accepted() == {"a": ["ACTION", "REVIEW"]}
+    assert on.holds()
+
+
+def test_what_was_cut_off_is_run_again_in_the_same_attempt(on: Stage, tmp_path: Path) -> None:
+    """Killed while the executor ran: nothing of it was kept."""
+    on.brings(ONE)
+    run_module("dying", on.place, tmp_path, "run", 2)
+    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert runs(tmp_path) == ["a action 1"] * 2
+    assert on.task("a").progress.standing.counters.attempts == 1
+    assert on.holds()
+
+
+def test_a_task_that_kills_every_worker_is_given_up(on: Stage, tmp_path: Path) -> None:
+    """After six of them its attempt has failed, and says why; the plan goes on."""
+    on.brings(lanes(1))
+    run_module("dying", on.place, tmp_path, "run", 6)
+    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert runs(tmp_path) == ["n0000 action 1"] * 6
+    assert on.verdicts("n0000") == [("RETRY", "EXECUTOR_ERROR"), ("DONE", "APPROVE")]
+    assert on.holds()
+
+
+def test_attempts_of_another_version_are_left_alone(on: Stage, tmp_path: Path) -> None:
+    """Whoever cannot go on with them says so, and does not wait for ever; a worker of that version goes on."""
+    on.brings(ONE)
+    run_module("dying", on.place, tmp_path, "run", 1, "0")
+    assert on.runner().until_it_rests() is Nothing.BUSY
+    assert [text.split(";")[0] for text in on.told] == ["a: was begun by engine version 0, this is version 1"]
+    assert on.states()["a"] == "IN_PROGRESS"
+    run_module("dying", on.place, tmp_path, "never", 1, "0")
+    assert on.states()["a"] == "DONE"
+    assert on.holds()
+
+
+def test_an_attempt_that_was_given_out_and_never_begun(on: Stage) -> None:
+    """The database goes away just when a worker is given an attempt: it does not know of it, and nobody else may begin it."""
+    on.brings(ONE)
+    runner = on.runner()
+    given: list[list[str]] = []
+    claim = SystemDatabase.start_queued_workflows
+
+    def lose(*words: Any, **more: Any) -> Any:
+        found, reason = claim(*words, **more)
+        if found and not given:
+            given.append(found)
+            raise RuntimeError("the connection broke after the commit")
+        return found, reason
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SystemDatabase, "start_queued_workflows", lose)
+        assert runner.until_it_rests() is Nothing.FINISHED
+    assert given == [["a:action:1"]]
+    assert on.task("a").progress.standing.counters.attempts == 1
+    assert on.holds()
+
+
+def test_work_in_the_queue_of_an_executor_that_is_gone(on: Stage) -> None:
+    """It was renamed while nobody worked: the task goes to whoever is there now."""
+    on.brings(lanes(2, wide=2))
+
+    def stop(one: Attempt, _: threading.Event) -> Produced:
+        first.stop()
+        return said(one)
+
+    old = {"old": Bound(runs=2, per_minute=1)}  # both are taken up, one may begin
+    first = on.runner(stop, queues=old, queue_of=lambda _: "old")
+    assert first.until_it_rests() is None
+    assert sorted(on.states().values()) == ["IN_PROGRESS", "PENDING", "READY_TO_CHECK"]
+    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.holds()

@@ -1,0 +1,365 @@
+"""The engine carries plans out: whatever its executors do, the run comes to its end and the ledger holds."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from accordance.domain.faults import FAULTS, Fault
+from accordance.domain.fuses import Fuses
+from accordance.domain.records import Rules, TaskRecord
+from accordance.engine.durable import Attempt
+from accordance.engine.reviewing import review
+from accordance.engine.running import Runner
+from accordance.engine.settings import AtOnce
+from accordance.engine.slots import Bound
+from accordance.engine.submitting import submit
+from accordance.engine.working import Nothing, cancel, take_next
+from accordance.errors import NoExecutor, UnknownModel
+from accordance.executors.protocol import Produced
+from tests.engine.stage import Stage, lanes, said
+from tests.ledger.project import product
+from tests.messages import edge, node, plan
+from tests.reviews import node_review
+
+ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
+HELPLESS = {
+    Fault.UNAUTHORISED,
+    Fault.KEY_MISSING,
+    Fault.TOO_LONG,
+    Fault.NOT_INSTALLED,
+    Fault.NOT_ISOLATED,
+    Fault.OVER_BUDGET,
+    Fault.REFUSED,
+    Fault.UNPREPARED,
+}
+"""What trying again does not mend."""
+
+
+def stop_after(runner: Runner, wait: Callable[[float], object]) -> None:
+    """Stop a runner as soon as something has happened."""
+
+    def stop() -> None:
+        wait(60)
+        runner.stop()
+
+    threading.Thread(target=stop).start()
+
+
+def flat(tasks: int) -> Any:
+    """So many tasks, none of which waits for another."""
+    return lanes(tasks, wide=tasks)
+
+
+@pytest.mark.parametrize("database", ["on", "on_postgresql"])
+def test_a_plan_is_carried_out(database: str, request: pytest.FixtureRequest) -> None:
+    """Every task is done once and reviewed once, and everything can be recomputed."""
+    on: Stage = request.getfixturevalue(database)
+    runner = on.brings(lanes(9)).runner(executor_id="local" if database == "on" else "worker-1")
+    assert runner.until_it_rests() is Nothing.FINISHED
+    assert set(on.states().values()) == {"DONE"}
+    assert on.accepted() == {f"n{at:04}": ["ACTION", "REVIEW"] for at in range(9)}
+    assert (runner.is_clean, runner.slots.busy, on.told) == (True, False, [])
+    assert on.holds()
+
+
+def test_it_can_be_run_again(on: Stage) -> None:
+    """A finished plan is finished; a new task in another run finds the engine as it was left."""
+    on.brings(ONE)
+    assert [on.runner().until_it_rests() for _ in range(2)] == [Nothing.FINISHED, Nothing.FINISHED]
+    assert len(on.heard) == 2
+
+
+@pytest.mark.parametrize("fault", [one for one in Fault if one is not Fault.STOPPED], ids=str)
+def test_a_fault_of_each_kind_is_ruled(on: Stage, fault: Fault) -> None:
+    """Tried again while that may help, else a person is asked; our report stands in the ledger and verifies."""
+
+    def run(_: Attempt, __: threading.Event) -> Produced:
+        return Produced(fault=fault, text="it went wrong")
+
+    assert on.brings(ONE).runner(run).until_it_rests() is Nothing.WAITING
+    code = FAULTS[fault].code
+    tried = [] if fault in HELPLESS else [("RETRY", code)]
+    assert on.verdicts("a") == [*tried, ("ESCALATE", code)]
+    assert on.states()["a"] == "BLOCKED"
+    assert on.holds()
+
+
+@pytest.mark.parametrize("fault", [Fault.TIMED_OUT, Fault.KEY_MISSING], ids=str)
+def test_a_reviewer_that_fails_is_not_the_tasks_fault(on: Stage, fault: Fault) -> None:
+    """The product waits for another review, then for a person."""
+
+    def run(one: Attempt, _: threading.Event) -> Produced:
+        return said(one) if one.kind == "action" else Produced(fault=fault, text="it went wrong")
+
+    assert on.brings(ONE).runner(run).until_it_rests() is Nothing.WAITING
+    counters = on.task("a").progress.standing.counters
+    expected = (0, 1) if fault is Fault.KEY_MISSING else (0, 3)
+    assert (counters.failures, counters.review_failures) == expected
+    assert on.holds()
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(UnknownModel("m", ["n"]), "DEPENDENCY_MISSING"), (RuntimeError("oh"), "EXECUTOR_ERROR")],
+    ids=["settings that changed", "a bug"],
+)
+def test_an_executor_that_raises_has_failed(on: Stage, error: Exception, code: str) -> None:
+    """The attempt has failed and says why; the run goes on."""
+
+    def run(one: Attempt, _: threading.Event) -> Produced:
+        if one.task_id == "n0000":
+            raise error
+        return said(one)
+
+    assert on.brings(flat(2)).runner(run).until_it_rests() is Nothing.WAITING
+    assert on.verdicts("n0000")[-1] == ("ESCALATE", code)
+    assert on.states() == {"root": "PENDING", "n0000": "BLOCKED", "n0001": "DONE"}
+
+
+def test_a_listener_that_raises_changes_nothing(on: Stage) -> None:
+    """What is settled is settled."""
+    runner = on.brings(ONE).runner()
+
+    def heard(*_: object) -> None:
+        raise RuntimeError("no ear")
+
+    runner.heard = heard
+    assert runner.until_it_rests() is Nothing.FINISHED
+    assert on.told == ["a: no ear"] * 2
+
+
+def test_a_task_that_is_cancelled_while_it_runs_is_stopped(on: Stage) -> None:
+    """Soon, and without waiting for its end; the others go on."""
+    stopped: list[str] = []
+
+    def run(one: Attempt, stop: threading.Event) -> Produced:
+        if one.task_id != "n0000":
+            return said(one)
+        cancel(on.ledger, "n0000", by="test", excuse=True)
+        assert stop.wait(60)
+        stopped.append(one.task_id)
+        return Produced(fault=Fault.STOPPED, text="it was stopped")
+
+    assert on.brings(flat(3)).runner(run).until_it_rests() is Nothing.FINISHED
+    assert (stopped, on.states()["n0000"]) == (["n0000"], "ABANDONED")
+    assert on.holds()
+
+
+def test_stopping_hands_back_what_runs(on: Stage) -> None:
+    """Nothing is counted as a failure, nothing is lost: the next run does it."""
+    on.brings(flat(3))
+    begun = threading.Barrier(4)
+
+    def run(_: Attempt, stop: threading.Event) -> Produced:
+        begun.wait(60)
+        assert stop.wait(60)
+        return Produced(fault=Fault.STOPPED, text="it was stopped")
+
+    runner = on.runner(run)
+    stop_after(runner, begun.wait)
+    assert runner.until_it_rests() is None
+    assert runner.is_clean
+    assert {on.task(f"n000{at}").progress.state.value for at in range(3)} == {"READY"}
+    assert on.task("n0000").progress.standing.counters.failures == 0
+    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.holds()
+
+
+def test_a_run_that_does_not_stop_is_not_waited_for(on: Stage) -> None:
+    """It is said that something is left behind; the next run goes on with it, in the same attempt."""
+    on.brings(ONE)
+    let_go, begun = threading.Event(), threading.Event()
+
+    def run(one: Attempt, _: threading.Event) -> Produced:
+        begun.set()
+        let_go.wait(60)
+        return said(one)
+
+    runner = on.runner(run)
+    runner.stop_seconds = 0.1
+    stop_after(runner, begun.wait)
+    assert (runner.until_it_rests(), runner.is_clean) == (None, False)
+    assert on.states()["a"] == "IN_PROGRESS"
+    assert on.runner().until_it_rests() is Nothing.FINISHED
+    let_go.set()
+    assert on.task("a").progress.standing.counters.attempts == 1
+    assert on.holds()
+
+
+def test_a_fuse_holds_the_plan_and_what_was_begun_still_counts(on: Stage) -> None:
+    """Nothing begins any more; messages of attempts that run are judged like any other."""
+    together = threading.Barrier(4)
+
+    def run(one: Attempt, _: threading.Event) -> Produced:
+        if one.kind == "action":
+            together.wait(60)  # all four were begun before the first message came
+        return said(one)
+
+    on.brings(flat(8), Rules(fuses=Fuses(calls_per_run=2)))
+    assert on.runner(run).until_it_rests() is Nothing.HELD
+    assert len(on.accepted()) == 4
+    assert "IN_PROGRESS" not in on.states().values()
+    assert on.holds()
+
+
+class Crowd:
+    """Counts how many run at once."""
+
+    def __init__(self) -> None:
+        self.now: dict[str, int] = {}
+        self.most: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def run(self, one: Attempt, stop: threading.Event) -> Produced:
+        with self._lock:
+            for name in (one.queue, "all"):
+                self.now[name] = self.now.get(name, 0) + 1
+                self.most[name] = max(self.most.get(name, 0), self.now[name])
+        stop.wait(0.02)
+        with self._lock:
+            for name in (one.queue, "all"):
+                self.now[name] -= 1
+        return said(one)
+
+
+def by_number(task: TaskRecord) -> str:
+    return "even" if int(task.task_id[1:]) % 2 == 0 else "odd"
+
+
+@pytest.mark.parametrize(
+    ("queues", "bounds", "most"),
+    [
+        ({"even": Bound(runs=2), "odd": Bound(runs=1)}, AtOnce(), {"even": 2, "odd": 1, "all": 3}),
+        (
+            {name: Bound(runs=2, executor="e", executor_runs=2) for name in ("even", "odd")},
+            AtOnce(),
+            {"even": 2, "odd": 2, "all": 2},
+        ),
+        ({"even": Bound(runs=3), "odd": Bound(runs=3)}, AtOnce(in_worker=2), {"even": 2, "odd": 2, "all": 2}),
+        ({"even": Bound(runs=3), "odd": Bound(runs=3)}, AtOnce(in_plan=1), {"even": 1, "odd": 1, "all": 1}),
+    ],
+    ids=["each queue", "an executor over its queues", "the process", "the plan"],
+)
+def test_no_more_runs_at_once_than_may(
+    on: Stage, queues: dict[str, Bound], bounds: AtOnce, most: dict[str, int]
+) -> None:
+    """Whatever is ready."""
+    crowd = Crowd()
+    runner = on.brings(flat(10)).runner(crowd.run, queue_of=by_number, queues=queues, bounds=bounds)
+    assert runner.until_it_rests() is Nothing.FINISHED
+    assert all(crowd.most[name] <= count for name, count in most.items()), crowd.most
+
+
+def test_no_more_begin_in_a_minute_than_may(on: Stage) -> None:
+    """What is over the rate waits in its queue."""
+    begun: list[str] = []
+
+    def run(one: Attempt, _: threading.Event) -> Produced:
+        begun.append(one.task_id)
+        if len(begun) == 2:
+            runner.stop()
+        return said(one)
+
+    runner = on.brings(flat(4)).runner(run, queues={"q": Bound(runs=4, per_minute=2)})
+    assert runner.until_it_rests() is None
+    assert len(begun) == 2
+
+
+def test_what_somebody_elsewhere_does_is_waited_for(on: Stage) -> None:
+    """A task without an executor of ours is taken up with `task next`; the run goes on when it is done."""
+    on.brings(lanes(2, wide=1))
+
+    def elsewhere(task: TaskRecord) -> str | None:
+        return None if task.task_id == "n0000" else "q"
+
+    runner = on.runner(queue_of=elsewhere)
+    resting: list[Nothing | None] = []
+    running = threading.Thread(target=lambda: resting.append(runner.until_it_rests()))
+    running.start()
+    take_next(on.ledger, [], holder="somebody")
+    submit(on.ledger, on.home, json.dumps(product("n0000")).encode())
+    product_hash = on.task("n0000").product
+    review(on.ledger, json.dumps(node_review("n0000")).encode(), product=product_hash)
+    running.join(60)
+    assert (resting, set(on.states().values())) == ([Nothing.FINISHED], {"DONE"})
+
+
+def test_a_task_nobody_is_there_for(on: Stage) -> None:
+    """Everything else is done first; then the run says what is missing."""
+
+    def nobody(task: TaskRecord) -> str | None:
+        if task.task_id == "n0001":
+            raise NoExecutor("no executor for this task")
+        return "q"
+
+    with pytest.raises(NoExecutor, match="no executor"):
+        on.brings(flat(3)).runner(queue_of=nobody).until_it_rests()
+    assert on.states() == {"root": "PENDING", "n0000": "DONE", "n0001": "READY", "n0002": "DONE"}
+
+
+def test_a_worker_goes_on_when_there_is_nothing_to_do(on: Stage) -> None:
+    """It waits for whoever brings work; of a task it has nobody for, it says so once."""
+    on.brings(flat(2))
+
+    def nobody(task: TaskRecord) -> str | None:
+        if task.task_id == "n0001":
+            raise NoExecutor("no executor for this task")
+        return "q"
+
+    runner = on.runner(queue_of=nobody)
+    heard = threading.Event()
+    runner.heard = lambda one, _: heard.set() if one.kind == "review" else None
+    working = threading.Thread(target=runner.until_stopped)
+    working.start()
+    assert heard.wait(60)
+    runner.stop()
+    working.join(60)
+    assert on.told == ["n0001: no executor for this task"]
+
+
+def test_an_outcome_that_cannot_be_settled_is_a_failure(on: Stage) -> None:
+    """Here, because a file lies where the products' folder should be. Nothing waits for ever."""
+    on.brings(ONE)
+    (on.home.root / "workspace").mkdir()
+    (on.home.root / "workspace" / "artifacts").write_text("in the way")
+    assert on.runner().until_it_rests() is Nothing.WAITING
+    assert on.verdicts("a") == [("RETRY", "EXECUTOR_ERROR"), ("ESCALATE", "EXECUTOR_ERROR")]
+    assert on.states()["a"] == "BLOCKED"
+    assert on.holds()
+
+
+def test_a_ledger_that_is_busy_is_waited_for(on: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody else writes for a long time: the run says so, waits, and goes on."""
+    on.brings(ONE)
+    monkeypatch.setenv("ACCORDANCE_PATIENCE", "0.05")
+    free = threading.Event()
+
+    def told(text: str) -> None:
+        on.told.append(text)
+        free.set()
+
+    runner = on.runner()
+    runner.told = told
+
+    def hold() -> None:
+        with on.ledger.engine.begin() as connection:
+            connection.exec_driver_sql("SELECT 1")
+            held.set()
+            free.wait(60)
+
+    held = threading.Event()
+    go: Callable[..., Any] = runner.durable.start
+
+    def start() -> None:
+        go()
+        threading.Thread(target=hold).start()
+        held.wait(60)
+
+    runner.durable.start = start  # type: ignore[method-assign]
+    assert runner.until_it_rests() is Nothing.FINISHED
+    assert any("another process holds it" in text for text in on.told), on.told

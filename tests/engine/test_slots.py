@@ -1,0 +1,111 @@
+"""Slots and bells: small parts that many threads share."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from accordance.engine.dispatching import Bell
+from accordance.engine.slots import Bound, Slots
+
+
+@pytest.fixture
+def slots() -> Slots:
+    """Two queues of one executor, and one of another."""
+    bounds = {
+        "small": Bound(runs=1, executor="e", executor_runs=3),
+        "large": Bound(runs=3, executor="e", executor_runs=3),
+        "other": Bound(runs=2, executor="f"),
+    }
+    return Slots(bounds, most=4)
+
+
+def room(slots: Slots) -> tuple[int, ...]:
+    """What is left in each queue."""
+    return tuple(slots.room(queue) for queue in slots.bounds)
+
+
+def test_what_waits_and_what_runs_uses_up_room(slots: Slots) -> None:
+    """In its queue, in its executor's other queues, and in the process."""
+    assert room(slots) == (1, 3, 2)
+    slots.put("a", "large")
+    assert (room(slots), slots.waits("large"), slots.busy) == ((1, 2, 2), True, True)
+    slot = slots.begin("a", "large")
+    assert (room(slots), slots.waits("large")) == ((1, 2, 2), False)
+    slots.put("b", "small")
+    slots.put("c", "other")
+    assert (room(slots), slots.any_room) == ((0, 1, 1), 1)
+    slots.end(slot)
+    slots.end(slot)
+    assert room(slots) == (0, 2, 1)
+    assert slots.running() == []
+
+
+def test_work_of_a_queue_that_is_gone_may_still_end(slots: Slots) -> None:
+    """It was begun under other settings."""
+    assert slots.begin("a", "gone").queue == "gone"
+    assert room(slots) == (1, 3, 2)
+
+
+def test_a_run_begins_when_another_has_ended(slots: Slots) -> None:
+    """Never before."""
+    first = slots.begin("a", "small")
+    begun = threading.Event()
+
+    def begin() -> None:
+        slots.begin("b", "small")
+        begun.set()
+
+    waiting = threading.Thread(target=begin)
+    waiting.start()
+    assert not begun.is_set()
+    slots.end(first)
+    assert begun.wait(60)
+    waiting.join()
+
+
+def test_closing_lets_nobody_wait(slots: Slots) -> None:
+    """What runs is told to stop, what waits begins and finds that out."""
+    first = slots.begin("a", "small")
+    waiting = threading.Thread(target=slots.begin, args=("b", "small"))
+    waiting.start()
+    slots.close()
+    waiting.join(60)
+    assert first.stop.is_set()
+    assert len(slots.running()) == 2
+
+
+def test_what_somebody_else_has_begun_is_forgotten(slots: Slots) -> None:
+    """As soon as its queue no longer has it."""
+    slots.put("a", "small")
+    slots.put("b", "other")
+    slots.forget(lambda _: iter(["b"]), seconds=60)
+    assert (slots.waits("small"), slots.waits("other")) == (True, True)
+    slots.forget(lambda _: iter(["b"]), seconds=-1)
+    assert (slots.waits("small"), slots.waits("other")) == (False, True)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_bell_ends_a_long_wait(at_once: bool) -> None:
+    """At once, or after a moment if something is awaited."""
+    bell = Bell(lambda: True)
+    done = threading.Event()
+
+    def wait() -> None:
+        bell.wait(3600)
+        done.set()
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    bell.ring(at_once=at_once)
+    assert done.wait(60)
+    waiting.join()
+    assert not bell.is_set()
+
+
+def test_a_stopped_bell_stays_so() -> None:
+    """Whoever waits is told to end."""
+    bell = Bell(lambda: False)
+    bell.stop()
+    assert (bell.wait(3600), bell.wait(3600), bell.is_set()) == (True, True, True)

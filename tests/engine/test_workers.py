@@ -1,0 +1,204 @@
+"""Who works on a ledger: one process on SQLite, any number on PostgreSQL, and nobody's work is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dbos import DBOS
+from sqlalchemy import text
+
+from accordance.domain.faults import Fault
+from accordance.engine.durable import LOCAL, Attempt
+from accordance.engine.workers import Heart, only_one, worker_name, working_on
+from accordance.engine.working import Nothing
+from accordance.errors import Conflict
+from accordance.executors.protocol import Produced
+from accordance.store.opening import make_engine
+from tests.acceptance.cli import accordance
+from tests.engine.stage import Stage, lanes, said, stage
+from tests.messages import edge, node, plan
+
+ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
+SLOW = '[executors.slow]\nkind = "command"\ncommand = "sleep 600"\nisolation = "rlimit"\n'
+
+
+def workers(on: Stage) -> dict[str, str]:
+    """The workers a ledger knows, with their versions."""
+    with on.ledger.engine.begin() as connection:
+        found = connection.execute(text("SELECT executor_id, version FROM accordance_workers"))
+        return {name: version for name, version in found}  # noqa: C416 - rows are no pairs to dict
+
+
+def add_worker(on: Stage, name: str, version: str, age: str) -> None:
+    """A worker that beat so long ago."""
+    with on.ledger.engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO accordance_workers (executor_id, version, started_at, beat_at)"
+                f" VALUES (:name, :version, now(), now() - interval '{age}')"
+            ),
+            {"name": name, "version": version},
+        )
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what other processes do; the limit only keeps a test from hanging."""
+    end = time.monotonic() + 100
+    while not holds():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_one_process_on_sqlite(tmp_path: Path) -> None:
+    """A second one is refused as long as the first is there."""
+    ledger = tmp_path / "ledger.db"
+    with only_one(ledger), pytest.raises(Conflict, match="another process runs on"), working_on(ledger):
+        pass
+    with working_on(f"sqlite:///{ledger}") as name:
+        assert name == LOCAL
+
+
+def test_names_are_never_the_same() -> None:
+    """Not even in one process."""
+    with working_on("postgresql://somewhere") as name:
+        assert name != worker_name()
+
+
+def test_a_heart_beats_and_leaves_nothing_behind(on_postgresql: Stage) -> None:
+    """As long as its worker works; after that nobody looks for it."""
+    on = on_postgresql.brings(lanes(2))
+    seen: list[dict[str, str]] = []
+
+    def run(one: Attempt, _: threading.Event) -> Produced:
+        seen.append(workers(on))
+        return said(one)
+
+    assert on.runner(run, executor_id="w-1").until_it_rests() is Nothing.FINISHED
+    assert seen == [{"w-1": "1"}] * 4
+    assert workers(on) == {}
+
+
+def test_workers_of_other_versions_are_told_of(on_postgresql: Stage) -> None:
+    """Those that live."""
+    on = on_postgresql.brings(ONE)
+    add_worker(on, "old", "0", "1 second")
+    add_worker(on, "older", "00", "1 hour")
+    assert on.runner(executor_id="w-1").until_it_rests() is Nothing.FINISHED
+    assert on.told == [
+        "1 workers of engine version 0 are here too: each version goes on with its own attempts"
+    ]
+
+
+def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
+    """It is forgotten only when nothing of it is left; the private function of DBOS this rests on is still there."""
+    on = on_postgresql.brings(ONE)
+    begun, let_go = threading.Event(), threading.Event()
+
+    def hang(one: Attempt, _: threading.Event) -> Produced:
+        begun.set()
+        let_go.wait(60)
+        return said(one)
+
+    lost = on.runner(hang, executor_id="lost", stop_seconds=0.1, beat_seconds=60)
+    working = threading.Thread(target=lost.until_it_rests)
+    working.start()
+    assert begun.wait(60)
+    lost.stop()
+    working.join()
+    assert (lost.is_clean, workers(on)) == (False, {"lost": "1"})
+    assert callable(DBOS._recover_pending_workflows)
+    next_one = on.runner(executor_id="next", beat_seconds=0.05)
+    assert next_one.until_it_rests() is Nothing.FINISHED
+    let_go.set()
+    assert [one.kind for one, _ in on.heard] == ["action", "review"]
+    assert workers(on) == {}
+    assert on.task("a").progress.standing.counters.attempts == 1
+    assert on.holds()
+
+
+def test_a_heart_survives_a_database_that_is_away(on_postgresql: Stage) -> None:
+    """The next beat tries again."""
+    heart = Heart(make_engine(on_postgresql.place, connections=2), "w-1", beat_seconds=0.01)
+    heart.start()
+    with on_postgresql.ledger.engine.begin() as connection:
+        connection.execute(
+            text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        )
+        connection.execute(text("DELETE FROM accordance_workers"))
+    until(lambda: workers(on_postgresql) == {"w-1": "1"})
+    heart.stop()
+    assert workers(on_postgresql) == {}
+
+
+# -- the command line
+
+
+def project(folder: Path, *options: str) -> None:
+    """A project with one task and an executor that never ends."""
+    (folder / "accordance.toml").write_text(SLOW)
+    (folder / "plan.json").write_text(json.dumps(ONE))
+    done = accordance("plan", "import", "plan.json", "--no-review", *options, cwd=folder)
+    assert done.code == 0, done.err
+
+
+def started(folder: Path, *words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "accordance.cli.main", *words]
+    return subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "code"),
+    [(signal.SIGINT, ("run",), 2), (signal.SIGTERM, ("worker", "--concurrency", "2"), 0)],
+    ids=["Ctrl-C and a run", "SIGTERM and a worker"],
+)
+def test_a_signal_hands_back_what_runs(
+    tmp_path: Path, number: signal.Signals, words: tuple[str, ...], code: int, request: pytest.FixtureRequest
+) -> None:
+    """The program that ran is ended, its task is ready again, nothing counts as a failure."""
+    place = request.getfixturevalue("postgresql_url") if words[0] == "worker" else str(tmp_path / "ledger.db")
+    project(tmp_path, "--ledger", place)
+    worker = started(tmp_path, *words, "--ledger", place)
+    look = stage(place, tmp_path)
+    until(lambda: look.states()["a"] == "IN_PROGRESS")
+    os.kill(worker.pid, number)
+    _, said_last = worker.communicate(timeout=100)
+    assert (worker.returncode, "stopping: what runs is ended" in said_last) == (code, True), said_last
+    assert (look.states()["a"], look.task("a").progress.standing.counters.failures) == ("READY", 0)
+    look.ledger.close()
+
+
+def test_a_worker_needs_postgresql(tmp_path: Path) -> None:
+    """On SQLite there is one process, and it says which."""
+    project(tmp_path)
+    refused = accordance("worker", cwd=tmp_path)
+    assert refused.code == 2
+    assert refused.err == (
+        "accordance: workers share a PostgreSQL ledger; on SQLite `accordance run` is the one process\n"
+    )
+
+
+def test_a_stopped_run_is_no_failure(on: Stage) -> None:
+    """A review that was stopped is handed back too."""
+    on.brings(ONE)
+
+    def run(one: Attempt, stop: threading.Event) -> Produced:
+        if one.kind == "action":
+            return said(one)
+        runner.stop()
+        assert stop.wait(60)
+        return Produced(fault=Fault.STOPPED, text="it was stopped")
+
+    runner = on.runner(run)
+    assert runner.until_it_rests() is None
+    assert (on.states()["a"], on.task("a").lease) == ("READY_TO_CHECK", None)
+    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.holds()

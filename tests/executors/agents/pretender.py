@@ -1,0 +1,79 @@
+"""A program that behaves like codex as far as an executor can tell: for machines where codex is not installed.
+
+What it does is in its prompt, as JSON after the word DO: files to write, messages to submit, last words, an exit code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+
+def say(kind: str, **more: Any) -> None:
+    """An event."""
+    sys.stdout.write(json.dumps({"type": kind, **more}) + "\n")
+    sys.stdout.flush()
+
+
+def submit(command: list[str], messages: list[Any]) -> list[str]:
+    """Hand in through MCP, as a client that knows only the handshake."""
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    lines: list[dict[str, Any]] = [
+        {"id": 0, "method": "initialize", "params": about},
+        {"method": "notifications/initialized"},
+        *(
+            {"id": at, "method": "tools/call", "params": {"name": "submit", "arguments": {"message": one}}}
+            for at, one in enumerate(messages, 1)
+        ),
+    ]
+    told = []
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for line in lines:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **line}) + "\n")
+            server.stdin.flush()
+            if "id" in line:
+                told.append(server.stdout.readline())
+        server.stdin.close()
+    return told[1:]
+
+
+def main() -> None:
+    settings: dict[str, Any] = {}
+    for flag, value in pairwise(sys.argv):
+        settings |= tomllib.loads(value) if flag == "-c" else {}
+    do = json.loads(sys.stdin.read().partition("DO ")[2])
+    os.chdir(sys.argv[sys.argv.index("-C") + 1])
+    for _ in range(do.get("calls", 1)):
+        url = settings["model_providers"]["accordance"]["base_url"]
+        request = urllib.request.Request(f"{url}/responses", b'{"model": "fake-model", "input": []}')
+        try:
+            urllib.request.urlopen(request, timeout=60).read()
+        except urllib.error.HTTPError as error:
+            say("error", message=str(error))
+    for name, content in do.get("files", {}).items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(content)
+    tool = settings["mcp_servers"]["accordance"]
+    told = submit([tool["command"], *tool["args"]], do["submit"]) if "submit" in do else []
+    Path("told.json").write_text(json.dumps([told, dict(os.environ), sys.argv]))
+    time.sleep(do.get("sleep", 0))
+    if "final" in do:
+        say("item.completed", item={"type": "agent_message", "text": do["final"]})
+    if do.get("ends", True):
+        say("turn.completed", usage={"input_tokens": 10, "output_tokens": 5})
+    sys.exit(do.get("exit", 0))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""The relay between an agent and its model: the key goes in, nothing else gets out, every call is seen."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from accordance.domain.faults import Fault
+from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, fault_of, relaying
+from accordance.executors.agents.sockets import within
+from tests.fake_model_server import Script, serving
+
+BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True})
+
+
+def post(port: int, path: str, headers: dict[str, str] | None = None, body: str = BODY) -> tuple[int, bytes]:
+    """Ask through the relay, as an agent would."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("POST", path, body, headers or {})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def test_the_key_is_put_in_and_the_agents_own_is_dropped() -> None:
+    """The endpoint takes only the real one."""
+    with serving(Script([{"say": "hello"}], key="real")) as server:
+        endpoint = Endpoint(f"{server.url}/v1", (("Authorization", "Bearer real"),))
+        with relaying(endpoint, None) as (port, calls):
+            status, said = post(
+                port, "/v1/chat/completions", {"Authorization": "Bearer pretended", "X-Api-Key": "p"}
+            )
+    assert (status, calls.statuses, calls.fault) == (200, [200], None)
+    assert b"llo" in said
+    assert b"[DONE]" in said
+    assert not calls.hopeless.is_set()
+
+
+def test_a_body_in_chunks_is_passed_on() -> None:
+    """As some clients send it."""
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), None) as (port, _),
+        socket.create_connection(("127.0.0.1", port), 60) as client,
+    ):
+        head = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        client.sendall(f"{head}{len(BODY):x}\r\n{BODY}\r\n0\r\n\r\n".encode())
+        assert client.recv(12) == b"HTTP/1.1 200"
+    assert server.requests[0]["model"] == "m"
+
+
+@pytest.mark.parametrize("path", ["/admin", "/v10/models", "http://elsewhere.example/v1/x"])
+def test_only_the_endpoints_own_paths_can_be_reached(path: str) -> None:
+    """And no other host."""
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(f"{server.url}/v1"), None) as (port, calls),
+    ):
+        assert post(port, path)[0] == 404
+    assert (server.requests, calls.statuses) == ([], [])
+
+
+def test_looking_around_is_passed_on_and_says_nothing_of_the_model() -> None:
+    """Agents ask for models and send HEAD before they begin."""
+    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), None) as (port, calls):
+        for method, path, status in (("HEAD", "/", 200), ("GET", "/v1/models", 200), ("GET", "/x", 404)):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection.request(method, path)
+            assert connection.getresponse().status == status
+            connection.close()
+    assert calls.statuses == []
+
+
+def test_an_endpoint_that_is_not_there_is_hopeless_after_a_few_calls() -> None:
+    """The agent would wait for ever; the relay knows better."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with relaying(Endpoint(f"http://127.0.0.1:{port}"), None) as (relay, calls):
+        hopeless = []
+        for _ in range(3):
+            assert post(relay, "/v1/x")[0] == 502
+            hopeless.append(calls.hopeless.is_set())
+    assert hopeless == [False, False, True]
+    assert calls.fault is Fault.UNAVAILABLE
+
+
+def test_nonsense_and_floods_end_only_their_own_connection() -> None:
+    """What an agent sends is not trusted either."""
+    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), None) as (port, _):
+        for nonsense in (b"\x00\xff\r\n\r\n", b"POST /v1/x HTTP/1.1\r\nContent-Length: many\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", port), 60) as client:
+                client.sendall(nonsense)
+                client.shutdown(socket.SHUT_WR)
+                client.recv(1)
+        too_large = f"POST /v1/x HTTP/1.1\r\nContent-Length: {1 << 40}\r\n\r\n"
+        chunks = f"POST /v1/x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{1 << 40:x}\r\n"
+        for head in (too_large, chunks):
+            with socket.create_connection(("127.0.0.1", port), 60) as client:
+                client.sendall(head.encode())
+                assert client.recv(12) == b"HTTP/1.1 413"
+        assert post(port, "/v1/chat/completions")[0] == 200
+
+
+def test_ending_breaks_off_what_still_goes_on() -> None:
+    """No call outlives its run."""
+    with serving(Script([{"say": "hello", "fault": {"endless": "x"}}])) as server:
+        with relaying(Endpoint(server.url), None) as (port, calls):
+            client = socket.create_connection(("127.0.0.1", port), 60)
+            client.sendall(
+                f"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: {len(BODY)}\r\n\r\n{BODY}".encode()
+            )
+            assert client.recv(10)
+        with client, client.makefile("rb") as rest:
+            rest.read()  # comes to an end
+    assert calls.statuses == [200]
+
+
+def test_a_socket_in_a_folder_with_a_long_path(tmp_path: Path) -> None:
+    """Longer than the name of a socket can be."""
+    folder = tmp_path / ("x" * 120)
+    folder.mkdir()
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), folder) as (port, _),
+        socket.socket(socket.AF_UNIX) as client,
+        within(folder) as place,
+    ):
+        client.connect(f"{place}/{SOCKET}")
+        client.sendall(b"GET /v1/models HTTP/1.1\r\n\r\n")
+        assert client.recv(12) == b"HTTP/1.1 200"
+    assert port == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "fault"),
+    [
+        (200, None),
+        (400, Fault.REJECTED),
+        (401, Fault.UNAUTHORISED),
+        (403, Fault.UNAUTHORISED),
+        (404, Fault.UNKNOWN_MODEL),
+        (429, Fault.RATE_LIMITED),
+        (500, Fault.SERVER_ERROR),
+        (503, Fault.UNAVAILABLE),
+        (529, Fault.UNAVAILABLE),
+        (0, Fault.UNAVAILABLE),
+    ],
+)
+def test_a_status_says_what_is_wrong(status: int, fault: Fault | None) -> None:
+    """The endpoint's own word, not the agent's."""
+    assert fault_of(status) is fault
+    calls = Calls()
+    assert calls.fault is None
+    calls.note(status)
+    assert calls.hopeless.is_set() is (fault in (Fault.UNAUTHORISED, Fault.UNKNOWN_MODEL))
+
+
+def test_https_is_spoken_to_https() -> None:
+    """The agent speaks plainly to the relay; the relay does not to the world."""
+    assert isinstance(Endpoint("https://api.example/v1").connection(), http.client.HTTPSConnection)

@@ -1,0 +1,213 @@
+"""Models asked directly, against a scripted server that speaks their dialects and fails in every way."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accordance.domain.case import Budget
+from accordance.domain.faults import Fault
+from accordance.executors.protocol import Limits, Produced
+from tests.executors.assignments import BAD_ACTION, an_assignment, an_executor, stopped_when
+from tests.fake_model_server import Script, Server, serving
+from tests.messages import ACTION
+
+PROVIDERS = ("openai", "openai-responses", "anthropic", "google")
+
+
+def ask(server: Server, tmp_path: Path, limits: Limits | None = None, **said: Any) -> Produced:
+    """Ask the scripted model once."""
+    said = {"provider": "openai", "model": "fake-model", **said}
+    url = server.url if said["provider"] in ("anthropic", "google") else f"{server.url}/v1"
+    executor = an_executor(tmp_path, kind="llm", base_url=url, **said)
+    return executor.run(an_assignment(tmp_path), limits or Limits(seconds=60, output_bytes=20_000))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_good_answer_is_taken_as_it_is(tmp_path: Path, provider: str) -> None:
+    """One call, its tokens counted, the system and the user told apart."""
+    with serving(Script([{"json": ACTION}])) as server:
+        produced = ask(server, tmp_path, provider=provider)
+    assert produced.fault is None, produced.text
+    assert json.loads(produced.raw or b"") == ACTION
+    spent = produced.spending
+    assert (spent.read, spent.written, spent.cached, spent.calls) == (100, 20, 40, 1)
+    assert not spent.estimated
+    assert "You do one task." in json.dumps(server.requests[0]["body"])
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_bad_answer_is_asked_for_again_with_its_faults(tmp_path: Path, provider: str) -> None:
+    """Prose is stopped at once, a broken contract is explained, and every call is counted."""
+    script = Script([{"say": "Of course! Here it is: " * 50}, {"json": BAD_ACTION}, {"json": ACTION}])
+    with serving(script) as server:
+        produced = ask(server, tmp_path, provider=provider)
+    assert json.loads(produced.raw or b"") == ACTION
+    assert [one["step"] for one in server.asked] == [0, 1, 2]
+    assert "not_in_enum" in json.dumps(server.asked[2]["body"])
+    assert produced.spending.calls == 3
+    assert produced.spending.estimated  # the first was broken off before anybody counted
+    assert [one.details["doom"] is not None for one in produced.seen] == [True, False, False]
+
+
+def test_an_answer_that_stays_bad_is_handed_on(tmp_path: Path) -> None:
+    """After the re-asks the last one is what is judged; nothing is made up."""
+    with serving(Script([{"json": BAD_ACTION}])) as server:
+        produced = ask(server, tmp_path, reasks=1)
+    assert json.loads(produced.raw or b"") == BAD_ACTION
+    assert produced.spending.calls == len(server.asked) == 2
+
+
+FAULTS: list[tuple[str, dict[str, Any], Fault, str]] = [
+    ("429", {"status": 429, "retry_after": 7}, Fault.RATE_LIMITED, "EXECUTOR_ERROR"),
+    ("500", {"status": 500}, Fault.SERVER_ERROR, "EXECUTOR_ERROR"),
+    ("503", {"status": 503}, Fault.UNAVAILABLE, "MODEL_UNAVAILABLE"),
+    ("402", {"status": 402, "code": "insufficient_quota"}, Fault.UNAVAILABLE, "MODEL_UNAVAILABLE"),
+    ("400", {"status": 400}, Fault.REJECTED, "EXECUTOR_ERROR"),
+    ("cut stream", {"cut": True}, Fault.CUT, "EXECUTOR_ERROR"),
+    ("endless stream", {"endless": "x" * 500}, Fault.FLOODED, "EXECUTOR_ERROR"),
+    ("garbage", {"garbage": True}, Fault.GARBAGE, "EXECUTOR_ERROR"),
+]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    ("fault", "kind", "code"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS]
+)
+def test_every_fault_of_an_endpoint_has_its_kind(
+    tmp_path: Path, provider: str, fault: dict[str, Any], kind: Fault, code: str
+) -> None:
+    """The right code, a line for people, the wait the provider asks for; nothing hangs and nothing is raised."""
+    step = {
+        "say": json.dumps({"schema_version": ACTION["schema_version"], "note": "x" * 200}),
+        "fault": fault,
+    }
+    with serving(Script([step])) as server:
+        produced = ask(server, tmp_path, provider=provider)
+    assert (produced.fault, produced.code) == (kind, code), produced.text
+    assert produced.text
+    assert produced.retry_after == fault.get("retry_after")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_refusal_is_one(tmp_path: Path, provider: str) -> None:
+    """The task waits for a person: asking again would not help."""
+    with serving(Script([{"refuse": "I will not do that."}])) as server:
+        produced = ask(server, tmp_path, provider=provider)
+    assert (produced.fault, produced.code) == (Fault.REFUSED, "LLM_REFUSAL")
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    ("script", "fault"),
+    [
+        (Script([{"json": ACTION}], key="another"), Fault.UNAUTHORISED),
+        (Script([{"json": ACTION}], models=("big", "small")), Fault.UNKNOWN_MODEL),
+    ],
+    ids=["wrong key", "unknown model"],
+)
+def test_a_wrong_key_or_model_is_said(tmp_path: Path, provider: str, script: Script, fault: Fault) -> None:
+    """Each has its own kind."""
+    with serving(script) as server:
+        assert ask(server, tmp_path, provider=provider).fault is fault
+
+
+def test_the_key_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named by the spec, or the provider's own; missing, it is named."""
+    with serving(Script([{"json": ACTION}], key="right")) as server:
+        monkeypatch.setenv("MY_KEY", "right")
+        assert ask(server, tmp_path, key_env="MY_KEY").fault is None
+        monkeypatch.delenv("MY_KEY")
+        produced = ask(server, tmp_path, key_env="MY_KEY")
+    assert (produced.fault, produced.code) == (Fault.KEY_MISSING, "PERMISSION_DENIED")
+    assert "MY_KEY is not set" in produced.text
+    for provider, name in (
+        ("openai", "OPENAI_API_KEY"),
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("google", "GOOGLE_API_KEY"),
+    ):
+        monkeypatch.delenv(name, raising=False)
+        executor = an_executor(tmp_path, kind="llm", provider=provider, model="m")
+        assert name in executor.run(an_assignment(tmp_path), Limits()).text
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_endpoint_that_is_not_there_is_said(tmp_path: Path, provider: str) -> None:
+    """No connection, no model; at once."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    executor = an_executor(
+        tmp_path, kind="llm", provider=provider, model="m", base_url=f"http://127.0.0.1:{port}"
+    )
+    produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+    assert (produced.fault, produced.code) == (Fault.UNAVAILABLE, "MODEL_UNAVAILABLE"), produced.text
+
+
+def test_a_model_that_stays_silent_is_left(tmp_path: Path) -> None:
+    """Its time is up."""
+    with serving(Script([{"json": ACTION, "fault": {"hang": 600}}])) as server:
+        produced = ask(server, tmp_path, Limits(seconds=0.5))
+    assert (produced.fault, produced.code) == (Fault.TIMED_OUT, "TIMEOUT_EXCEEDED")
+
+
+def test_a_call_is_stopped(tmp_path: Path) -> None:
+    """Soon after the wish, with what it probably cost."""
+    script = Script([{"say": '{"x": "abcdefgh', "fault": {"endless": "x"}}])
+    with serving(script) as server, stopped_when(lambda: bool(server.requests)) as limits:
+        produced = ask(server, tmp_path, limits)
+    assert produced.fault is Fault.STOPPED
+
+
+def test_empty_answers_are_silence(tmp_path: Path) -> None:
+    """Asked again, and still nothing."""
+    with serving(Script([{"say": "  "}])) as server:
+        assert ask(server, tmp_path, reasks=1).fault is Fault.SILENT
+
+
+def test_a_budget_ends_the_asking(tmp_path: Path) -> None:
+    """No further call once it is used up."""
+    with serving(Script([{"json": BAD_ACTION}])) as server:
+        produced = ask(server, tmp_path, Limits(seconds=60, budget=Budget(tokens=150)))
+    assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED")
+    assert len(server.asked) == 2
+
+
+def test_prices_of_the_spec_make_the_cost(tmp_path: Path) -> None:
+    """For every call, good or bad."""
+    with serving(Script([{"json": BAD_ACTION}, {"json": ACTION}])) as server:
+        prices = {"fake-model": {"input": 1.0, "output": 10.0}}
+        produced = ask(server, tmp_path, prices=prices)
+    assert produced.spending.cost == pytest.approx(2 * (100 + 200) / 1_000_000)
+
+
+@pytest.mark.parametrize(("output", "told"), [("auto", True), ("native", True), ("prompt", False)])
+def test_the_schema_goes_to_a_provider_that_takes_it(tmp_path: Path, output: str, told: bool) -> None:
+    """In its own dialect: everything required, nothing further."""
+    with serving(Script([{"json": ACTION}])) as server:
+        assert ask(server, tmp_path, output=output).fault is None
+    schema = server.requests[0]["schema"]
+    assert (schema is not None) is told
+    assert schema is None or (schema["additionalProperties"] is False and "task_id" in schema["required"])
+
+
+def test_an_endpoint_that_takes_no_schema_is_asked_without(tmp_path: Path) -> None:
+    """Once, and it is noted."""
+    with serving(Script([{"json": ACTION, "fault": {"status": 400}, "times": 1}])) as server:
+        produced = ask(server, tmp_path)
+    assert json.loads(produced.raw or b"") == ACTION
+    assert [one["schema"] is not None for one in server.requests] == [True, False]
+    assert "schema_not_taken" in [one.what for one in produced.seen]
+
+
+def test_the_model_of_the_assignment_is_the_one_that_is_asked(tmp_path: Path) -> None:
+    """So a stronger one can be asked after a failure."""
+    with serving(Script([{"json": ACTION}], models=("big",))) as server:
+        executor = an_executor(tmp_path, kind="llm", model="small", base_url=f"{server.url}/v1")
+        produced = executor.run(an_assignment(tmp_path, model="big"), Limits(seconds=60))
+    assert produced.fault is None
+    assert produced.seen[0].details["model"] == "big"

@@ -1,0 +1,186 @@
+"""Routing: tables in, choices out, and one clear line for everything that could never work."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from accordance.domain.executor_specs import AgentSpec, CommandSpec, ExternalSpec, LlmSpec
+from accordance.domain.routing import Routing, Wanted, routing_of
+from accordance.domain.spending import Price
+from accordance.errors import AccordanceError, NoExecutor, UnknownExecutor, UnknownModel
+
+SETTINGS = """
+[executors.builder]
+kind = "command"
+command = ["python3", "agents/builder.py"]
+
+[executors.writer]
+kind = "llm"
+model = "small"
+base_url = "http://127.0.0.1:8080/v1"
+[executors.writer.tiers]
+small = 3
+middle = 2
+big = 1
+[executors.writer.prices.small]
+input = 0.5
+output = 1.5
+
+[executors.codex]
+model = "gpt"
+
+[executors.people]
+kind = "external"
+
+[[routes]]
+tags = ["code", "rust"]
+executor = "codex"
+contract = "scc.submit.v1"
+prompt = "coder.v1"
+
+[[routes]]
+kind = "review"
+executor = "writer"
+model = "middle"
+
+[[routes]]
+role = "printer"
+executor = "people"
+
+[[routes]]
+node_type = "ACTION"
+executor = "writer"
+"""
+
+
+@pytest.fixture
+def routing() -> Routing:
+    """The settings above."""
+    return routing_of(tomllib.loads(SETTINGS), contracts=["scc.submit.v1"], prompts=["coder.v1"])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "tier", "executor", "model", "prompt"),
+    [
+        (Wanted(tags=frozenset(("code", "rust", "x"))), None, "codex", "gpt", "coder.v1"),
+        (Wanted(tags=frozenset(("code",)), node_type="ACTION"), None, "writer", "small", "worker.v1"),
+        (Wanted(kind="review", node_type="CHECK"), None, "writer", "middle", "reviewer.v1"),
+        (Wanted(role="printer", node_type="ACTION"), None, "people", None, "worker.v1"),
+        (Wanted(node_type="ACTION"), 2, "writer", "middle", "worker.v1"),
+        (Wanted(node_type="ACTION"), 1, "writer", "big", "worker.v1"),
+        (Wanted(tags=frozenset(("code", "rust"))), 1, "codex", "gpt", "coder.v1"),
+    ],
+    ids=str,
+)
+def test_the_first_route_that_fits_counts(
+    routing: Routing, wanted: Wanted, tier: int | None, executor: str, model: str | None, prompt: str
+) -> None:
+    """All its tags, its role, its type and its kind; a tier asks for a model at least that strong."""
+    choice = routing.choose(wanted, tier)
+    assert (choice.executor, choice.model, choice.prompt) == (executor, model, prompt)
+    assert choice.tier == {"small": 3, "middle": 2, "big": 1}.get(model or "")
+
+
+def test_specs_are_read(routing: Routing) -> None:
+    """Each kind with its own settings; a table named like a kind is of that kind."""
+    kinds = {name: type(spec) for name, spec in routing.executors.items()}
+    assert kinds == {
+        "builder": CommandSpec,
+        "writer": LlmSpec,
+        "codex": AgentSpec,
+        "people": ExternalSpec,
+    }
+    writer = routing.executors["writer"]
+    assert isinstance(writer, LlmSpec)
+    assert writer.price_of("small") == Price(0.5, 1.5)
+    assert writer.price_of("big") is None
+    assert routing.tiers_for(Wanted(node_type="ACTION")) == {1, 2, 3}
+    assert routing.tiers_for(Wanted(role="printer")) == set()
+
+
+def test_one_executor_alone_gets_everything() -> None:
+    """Without routes there is nothing to choose."""
+    alone = routing_of({"executors": {"codex": {"model": "m"}}})
+    assert alone.choose(Wanted(kind="plan")).prompt == "planner.v1"
+
+
+def test_everything_can_go_to_one() -> None:
+    """`--executor` needs no settings for agents that need none; models are checked all the same."""
+    everything = routing_of({}).everything_to("claude", "some-model")
+    assert everything.choose(Wanted()).model == "some-model"
+    configured = routing_of(tomllib.loads(SETTINGS)).everything_to("writer")
+    assert configured.choose(Wanted(role="printer")).model == "small"
+    with pytest.raises(UnknownExecutor, match="did you mean codex"):
+        routing_of({}).everything_to("codx")
+    with pytest.raises(UnknownModel, match="did you mean big"):
+        routing_of(tomllib.loads(SETTINGS)).everything_to("writer", "bigg")
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({}, "none is configured; add [executors.NAME]"),
+        (
+            {"executors": {"a": {"kind": "external"}, "b": {"kind": "external"}}},
+            "no route in accordance.toml fits",
+        ),
+    ],
+)
+def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: str) -> None:
+    """Nothing is guessed."""
+    with pytest.raises(NoExecutor) as raised:
+        routing_of(settings).choose(Wanted(role="x", node_type="ACTION", tags=frozenset(("t",))))
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"executors": []}, "executors are tables"),
+        ({"executors": {"x": 1}}, "[executors.x] is a table"),
+        ({"executors": {"x": {}}}, "needs a kind: command, llm"),
+        ({"executors": {"x": {"kind": "lmm"}}}, "unknown kind of executor 'lmm'; did you mean llm?"),
+        ({"executors": {"x": {"kind": "llm", "modle": "m"}}}, "model: field required"),
+        (
+            {"executors": {"x": {"kind": "llm", "model": "m", "base_ulr": "u"}}},
+            "unknown key 'base_ulr'; did you mean base_url",
+        ),
+        (
+            {"executors": {"x": {"kind": "external", "zzz": 1}}},
+            "unknown key 'zzz'; known: seconds, output_bytes",
+        ),
+        (
+            {"executors": {"x": {"kind": "external", "seconds": "9"}}},
+            "seconds: Input should be a valid number",
+        ),
+        ({"executors": {"x": {"kind": "external", "seconds": 0}}}, "seconds: Input should be greater than 0"),
+        ({"routes": {}}, "routes are a list"),
+        ({"routes": [{}]}, "route 1: executor: field required"),
+        ({"routes": [{"executor": "x", "rol": "y"}]}, "route 1: unknown key 'rol'; did you mean role"),
+        ({"routes": [{"executor": "x"}]}, "unknown executor 'x'"),
+        (
+            {"executors": {"codex": {}}, "routes": [{"executor": "codex", "contract": "scc.submit.v2"}]},
+            "unknown contract 'scc.submit.v2'; did you mean scc.submit.v1?",
+        ),
+        (
+            {"executors": {"codex": {}}, "routes": [{"executor": "codex", "prompt": "coder.v2"}]},
+            "unknown prompt 'coder.v2'; did you mean coder.v1?",
+        ),
+        (
+            {
+                "executors": {"codex": {"model": "gpt-4o"}},
+                "routes": [{"executor": "codex", "model": "gpt-40"}],
+            },
+            "unknown model 'gpt-40'; did you mean gpt-4o?",
+        ),
+    ],
+)
+def test_what_could_never_work_is_said_in_a_line(settings: dict[str, Any], says: str) -> None:
+    """Unknown names come with the nearest known ones."""
+    with pytest.raises(AccordanceError) as raised:
+        routing_of(settings, contracts=["scc.submit.v1"], prompts=["coder.v1"])
+    assert says in str(raised.value)
+    assert "\n" not in str(raised.value)

@@ -1,0 +1,69 @@
+"""What the gateway's verdict on a change means for its task."""
+
+from __future__ import annotations
+
+import pytest
+
+from accordance.domain.briefing import briefing
+from accordance.domain.escalation import Level, Step
+from accordance.domain.findings import Finding, Gate
+from accordance.domain.lifecycle import Counters, State, Waiting
+from accordance.domain.ruling import Asked, Case, rule_submission
+from accordance.domain.verdict import Checks, Outcome, Verdict
+from tests.unit.test_ruling import FRESH, Expected, holds
+
+ALL_WELL = Checks(
+    schema_valid=True, scope_clean=True, tests_passed=True, artifacts_complete=True, changed_files_match=True
+)
+DONE = Verdict(outcome=Outcome.DONE, checks=ALL_WELL)
+
+
+def found(gate: Gate, code: str, outcome: Outcome, level: Level, *, uses_attempt: bool = True) -> Verdict:
+    """A verdict led by one finding."""
+    return Verdict(
+        outcome=outcome,
+        checks=ALL_WELL,
+        findings=(Finding(gate, code, "it is so", ("Which list?",)),),
+        reason_code=code,
+        step=Step(level),
+        uses_attempt=uses_attempt,
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "case", "expected"),
+    [
+        pytest.param(DONE, FRESH, Expected("APPROVED", "DONE", "PASSED"), id="done"),
+        pytest.param(DONE, Case(used=Counters(), other_checks=1), Expected("PRODUCED", "DONE", "PASSED"), id="done, and to be reviewed"),
+        pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.RETRY, Level.RETRY), FRESH, Expected("ERRED RETRIED", "RETRY", "CI_FAILED"), id="tests fail"),
+        pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.MODEL_UPGRADE), FRESH, Expected("ERRED RETRIED", "ESCALATE", "CI_FAILED"), id="a stronger model tries"),
+        pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.ROLE_ESCALATION), FRESH, Expected("ERRED ESCALATED", "ESCALATE", "CI_FAILED", "CI_FAILED: it is so"), id="a person gives it to another role"),
+        pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.DEAD_LETTER), FRESH, Expected("ERRED BURIED", "ESCALATE", "CI_FAILED"), id="given up"),
+        pytest.param(found(Gate.SCHEMA, "SCHEMA_VIOLATION", Outcome.REJECT, Level.RETRY), FRESH, Expected("UNPARSEABLE RETRIED", "REJECT", "SCHEMA_VIOLATION"), id="no contract honoured"),
+        pytest.param(found(Gate.SCOPE, "SCOPE_CONFLICT", Outcome.REJECT, Level.HUMAN), FRESH, Expected("ERRED ESCALATED", "REJECT", "SCOPE_CONFLICT", "SCOPE_CONFLICT: it is so"), id="out of scope"),
+        pytest.param(found(Gate.CONSTITUTION, "CONSTITUTION_VIOLATION", Outcome.REJECT, Level.DEAD_LETTER), FRESH, Expected("ERRED BURIED", "REJECT", "CONSTITUTION_VIOLATION"), id="a rule no task can lift"),
+        pytest.param(
+            found(Gate.NEED_INPUT, "NEED_INPUT_REQUIRED", Outcome.ESCALATE, Level.HUMAN, uses_attempt=False),
+            FRESH,
+            Expected("STALLED", "ESCALATE", "NEED_INPUT_REQUIRED", "it is so", Asked.HELP, Waiting.INPUT),
+            id="a question costs no attempt",
+        ),
+    ],
+)  # fmt: skip
+def test_a_verdict_moves_its_task(verdict: Verdict, case: Case, expected: Expected) -> None:
+    """Approved, reviewed, tried again, a person asked, or given up: as the ladder has said."""
+    ruling = rule_submission(verdict, case)
+    holds(ruling, expected, State.IN_PROGRESS)
+    failed = any(event.name in ("ERRED", "LLM_UNPARSEABLE", "UNPARSEABLE") for event, _ in ruling.steps)
+    assert ruling.error == (verdict.signature if failed else None)
+
+
+def test_whoever_changes_a_repository_is_told_pins_tests_and_where_evidence_goes() -> None:
+    """The task as it will be judged by; nobody else is told of such things."""
+    contract = {"schema_version": "scc.submit.v1", "task_id": "t", "schema": {}}
+    told = {"task": {"task_id": "t", "title": "Mend it"}, "contract": contract}
+    change = {"task_id": "t", "pins": {"allowed_paths": ["src/**"]}, "allowedTests": ["make test"]}
+    pieces = {piece.name: piece.text for piece in briefing({**told, "change": change})}
+    assert "src/**" in pieces["change"]
+    assert "artifacts/t/submit.json" in pieces["change"]
+    assert "change" not in {piece.name for piece in briefing(told)}
