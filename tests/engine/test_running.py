@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -363,3 +364,21 @@ def test_a_ledger_that_is_busy_is_waited_for(on: Stage, monkeypatch: pytest.Monk
     runner.durable.start = start  # type: ignore[method-assign]
     assert runner.until_it_rests() is Nothing.FINISHED
     assert any("another process holds it" in text for text in on.told), on.told
+
+
+def test_a_provider_that_asks_for_a_pause_gets_it(on: Stage) -> None:
+    """The task is tried again after the time it has named, and whoever watches is told."""
+    on.brings(ONE)
+    called: list[float] = []
+
+    def run(one: Attempt, _: threading.Event) -> Produced:
+        called.append(time.monotonic())
+        if len(called) == 1:
+            return Produced(fault=Fault.RATE_LIMITED, text="429 Too Many Requests", retry_after=0.5)
+        return said(one)
+
+    assert on.runner(run).until_it_rests() is Nothing.FINISHED
+    assert called[1] - called[0] >= 0.5
+    assert on.told == ["q: 429 Too Many Requests; it is called again in 0.5 s"]
+    assert on.verdicts("a")[0] == ("RETRY", "EXECUTOR_ERROR")
+    assert on.holds()

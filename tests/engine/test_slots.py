@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -109,3 +110,21 @@ def test_a_stopped_bell_stays_so() -> None:
     bell = Bell(lambda: False)
     bell.stop()
     assert (bell.wait(3600), bell.wait(3600), bell.is_set()) == (True, True, True)
+
+
+def test_a_queue_at_rest_begins_nothing_until_its_time_has_come(slots: Slots) -> None:
+    """The others go on; the shorter of two wishes is met by the longer."""
+    slots.rest("small", 0.3)
+    slots.rest("small", 0.1)
+    began = time.monotonic()
+    assert room(slots) == (0, 3, 2)
+    slots.begin("a", "small")
+    assert time.monotonic() >= began + 0.3
+    assert slots.begin("b", "large").queue == "large"
+
+
+def test_a_rest_ends_with_the_process(slots: Slots) -> None:
+    """Nobody waits for a provider while stopping."""
+    slots.rest("small", 60)
+    threading.Timer(0.1, slots.close).start()
+    assert slots.begin("a", "small").queue == "small"

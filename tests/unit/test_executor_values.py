@@ -12,7 +12,7 @@ from accordance.domain.briefing import briefing
 from accordance.domain.case import Budget
 from accordance.domain.context_pack import ESSENTIAL, Piece, budget_for, pack
 from accordance.domain.fail_codes import fail_code
-from accordance.domain.faults import FAULTS, Fault
+from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.prompting import Part, Prompt, fenced, plain, prompt_of, rebuild
 from accordance.domain.spending import Price, Spending, estimate, priced, total
 from accordance.errors import ContextTooLarge
@@ -23,6 +23,28 @@ def test_every_fault_has_a_code_somebody_knows() -> None:
     assert set(FAULTS) == set(Fault)
     for page in FAULTS.values():
         assert page.code == "LLM_REFUSAL" or fail_code(page.code)
+
+
+@pytest.mark.parametrize(
+    ("fault", "asked", "in_a_row", "seconds"),
+    [
+        (None, None, 1, 0),
+        (Fault.STOPPED, None, 1, 0),
+        (Fault.UNAUTHORISED, 9, 1, 0),
+        (Fault.RATE_LIMITED, 7, 5, 7),
+        (Fault.RATE_LIMITED, 0, 1, 0),
+        (Fault.RATE_LIMITED, -3, 1, 0),
+        (Fault.RATE_LIMITED, 86_400, 1, 600),
+        (Fault.SERVER_ERROR, None, 1, 1),
+        (Fault.SERVER_ERROR, None, 3, 4),
+        (Fault.UNAVAILABLE, None, 30, 60),
+    ],
+)
+def test_who_fails_in_passing_is_left_in_peace(
+    fault: Fault | None, asked: float | None, in_a_row: int, seconds: float
+) -> None:
+    """As long as it asks for, else longer each time; never for ever."""
+    assert pause_after(fault, asked, in_a_row) == seconds
 
 
 def test_spending_adds_up() -> None:

@@ -66,3 +66,16 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
     }
 )  # fmt: skip
 """Every kind. Codes are those of `fail_codes`, but for LLM_REFUSAL, which is an action's own."""
+
+_FIRST_PAUSE: Final = 1.0  # seconds, doubled each time in a row
+_LONGEST_PAUSE: Final = 60.0
+_LONGEST_ASKED: Final = 600.0  # whatever a provider asks for
+
+
+def pause_after(fault: Fault | None, asked: float | None, in_a_row: int) -> float:
+    """How many seconds the same executor is left in peace: as long as it asks, else longer each time it fails in a row."""
+    if fault is None or fault is Fault.STOPPED or not FAULTS[fault].passes:
+        return 0.0
+    if asked is not None:
+        return min(max(0.0, asked), _LONGEST_ASKED)
+    return float(min(_FIRST_PAUSE * 2 ** (in_a_row - 1), _LONGEST_PAUSE))

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import Contract
 from accordance.domain.case import Budget
 from accordance.domain.chain import Payload
-from accordance.domain.faults import FAULTS, Fault
+from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.fuses import Fuses
 from accordance.domain.naming import safe_name
 from accordance.domain.routing import Choice, Kind, Routing, Wanted
@@ -24,8 +24,6 @@ from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.prompt_building import Told, tell
 from accordance.executors.protocol import Assignment, Executor, Produced
 from accordance.store.ledger import Ledger, Transaction
-
-_LONGEST_WAIT: Final = 60.0  # seconds, whatever a provider asks for
 
 
 class Unanswered(Exception):
@@ -48,6 +46,7 @@ class Consultation:
     stop: threading.Event = field(default_factory=threading.Event)
     spent: Spending = field(default_factory=Spending)
     runs: int = 0
+    _failed: int = 0  # in a row, in ways that pass
     _events: list[tuple[str, Payload]] = field(default_factory=list)  # not in the chain yet
 
     def ask(
@@ -75,6 +74,8 @@ class Consultation:
         self.note(RAN, lambda tx: report_payload(tx, run, produced.to_json()))
         if produced.fault is not None:
             self._wait_or_end(produced, produced.fault)
+        else:
+            self._failed = 0
         return produced
 
     def note(self, event: str, payload: Callable[[Transaction], Payload]) -> None:
@@ -131,4 +132,5 @@ class Consultation:
     def _wait_or_end(self, produced: Produced, fault: Fault) -> None:
         if self.stop.is_set() or not FAULTS[fault].passes:
             raise Unanswered(produced)
-        self.stop.wait(min(produced.retry_after or 0.0, _LONGEST_WAIT))
+        self._failed += 1
+        self.stop.wait(pause_after(fault, produced.retry_after, self._failed))

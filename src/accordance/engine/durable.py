@@ -28,7 +28,7 @@ from dbos import (
 from dbos._datasource import DatasourceOptions
 from sqlalchemy import Connection
 
-from accordance.domain.faults import Fault
+from accordance.domain.faults import Fault, pause_after
 from accordance.engine.changes import change_in
 from accordance.engine.dispatching import Dispatch
 from accordance.engine.faults import fail_in, hand_back_in
@@ -92,8 +92,10 @@ class Durable:
     go_on: Callable[[SqlTransaction, Connection, str], list[Put]] = (
         lambda *_: []
     )  # takes up what can begin now
+    told: Callable[[str], None] = lambda _: None
     stopping: threading.Event = field(default_factory=threading.Event)
     _attempts: dict[str, Attempt] = field(default_factory=dict)  # by workflow, while they run here
+    _failed: dict[str, int] = field(default_factory=dict)  # by queue: runs in a row that failed in ways that pass
     _put: dict[str, list[Put]] = field(default_factory=dict)  # by the workflow whose settling put them there
 
     def start(self) -> None:
@@ -181,6 +183,7 @@ class Durable:
     def execute(self, one: Attempt, slot: Slot) -> dict[str, Any]:
         """The first step: let the executor run, and keep what came of it."""
         produced = self._run(one, slot.stop)
+        self._leave_in_peace(one.queue, produced)
         raw = None if produced.raw is None else base64.b64encode(produced.raw).decode()
         return {"raw": raw, "seen": produced.to_json(), "judged": produced.judged}
 
@@ -195,6 +198,13 @@ class Durable:
             except Exception as error:  # noqa: BLE001 - whatever it is, the attempt has failed and says why
                 return Produced(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
         return Produced(fault=Fault.STOPPED, text="it was not begun")
+
+    def _leave_in_peace(self, queue: str, produced: Produced) -> None:
+        """Who wants fewer calls, or is not there just now, is not called again at once."""
+        failed = self._failed[queue] = self._failed.get(queue, 0) + 1 if produced.fault else 0
+        if pause := pause_after(produced.fault, produced.retry_after, failed):
+            self.slots.rest(queue, pause)
+            self.told(f"{queue}: {produced.text}; it is called again in {pause:g} s")
 
     def settle(self, one: Attempt, slot: Slot, kept: dict[str, Any]) -> dict[str, Any]:
         """The second step: what the run means for the task, in the transaction that marks the step as done."""

@@ -70,6 +70,7 @@ class Runner:
             self.executor_id,
             settled=self._settled,
             go_on=self._go_on,
+            told=self.told,
         )
         self.ledger = open_ledger(self.place)
         self._reconciling = Reconciling(self.durable, self.ledger, self.told)
@@ -93,7 +94,7 @@ class Runner:
 
     def _resting(self, why: Nothing) -> Nothing:
         """The reason, unless what is left has nobody to do it."""
-        if why is Nothing.WAITING and self._no_executor is not None:
+        if why is not Nothing.FINISHED and self._no_executor is not None:
             raise self._no_executor
         return why
 

@@ -40,6 +40,7 @@ class Slots:
     _waiting: dict[str, tuple[str, float]] = field(
         default_factory=dict
     )  # by workflow: its queue, and since when
+    _rests: dict[str, float] = field(default_factory=dict)  # by queue: nothing of it begins before then
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _closed: bool = False
 
@@ -57,6 +58,8 @@ class Slots:
         bound = self.bounds.get(queue)
         if bound is None:  # work that was begun when the queue was still there
             return 1
+        if self._rest_left(queue):
+            return 0
         left = bound.runs - used.count(queue)
         if bound.executor_runs is not None:
             alike = sum(self.bounds[one].executor == bound.executor for one in used if one in self.bounds)
@@ -69,6 +72,15 @@ class Slots:
     def any_room(self) -> int:
         """How many more may be taken up at all."""
         return max((self.room(queue) for queue in self.bounds), default=0)
+
+    def rest(self, queue: str, seconds: float) -> None:
+        """Begin nothing of a queue for so long."""
+        with self._changed:
+            self._rests[queue] = max(self._rests.get(queue, 0.0), time.monotonic() + seconds)
+
+    def _rest_left(self, queue: str) -> float:
+        """For how many seconds nothing of a queue begins."""
+        return max(0.0, self._rests.get(queue, 0.0) - time.monotonic())
 
     def put(self, name: str, queue: str) -> None:
         """A workflow was put into a queue."""
@@ -91,7 +103,8 @@ class Slots:
         slot = Slot(name, queue)
         with self._changed:
             self._waiting.pop(name, None)
-            self._changed.wait_for(lambda: self._closed or self._left(queue, self._queues_in_use()))
+            while not (self._closed or self._left(queue, self._queues_in_use())):
+                self._changed.wait(self._rest_left(queue) or None)
             self._running[id(slot)] = slot
         return slot
 
