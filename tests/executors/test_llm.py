@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -211,3 +212,42 @@ def test_the_model_of_the_assignment_is_the_one_that_is_asked(tmp_path: Path) ->
         produced = executor.run(an_assignment(tmp_path, model="big"), Limits(seconds=60))
     assert produced.fault is None
     assert produced.seen[0].details["model"] == "big"
+
+
+class Remembering:
+    """Keeps answers as the engine does."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, dict[str, Any]] = {}
+
+    def recall(self, asked: str) -> dict[str, Any] | None:
+        """What was kept."""
+        return self.kept.get(asked)
+
+    def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
+        """Keep it, once."""
+        assert asked not in self.kept
+        self.kept[asked] = json.loads(json.dumps(answer))
+
+
+def test_answers_that_were_kept_are_not_asked_for_again(tmp_path: Path) -> None:
+    """Also one that was broken off, and one that was bad; they are counted as they were."""
+    memory = Remembering()
+    script = Script([{"say": "Of course! Here it is: " * 50}, {"json": BAD_ACTION}, {"json": ACTION}])
+    with serving(script) as server:
+        executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1")
+        first, second = (
+            executor.run(an_assignment(tmp_path, memory=memory), Limits(seconds=60)) for _ in range(2)
+        )
+    assert len(server.asked) == len(memory.kept) == 3
+    assert (first.raw, first.spending) == (second.raw, second.spending)
+    assert [one.details["kept"] for one in (*first.seen, *second.seen)] == [False] * 3 + [True] * 3
+
+
+def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:
+    """It brought nothing, and the next may go well."""
+    memory = Remembering()
+    with serving(Script([{"fault": {"status": 500}, "json": ACTION}])) as server:
+        executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1")
+        assert executor.run(an_assignment(tmp_path, memory=memory), Limits(seconds=60)).fault
+    assert memory.kept == {}

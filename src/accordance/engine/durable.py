@@ -95,7 +95,9 @@ class Durable:
     told: Callable[[str], None] = lambda _: None
     stopping: threading.Event = field(default_factory=threading.Event)
     _attempts: dict[str, Attempt] = field(default_factory=dict)  # by workflow, while they run here
-    _failed: dict[str, int] = field(default_factory=dict)  # by queue: runs in a row that failed in ways that pass
+    _failed: dict[str, int] = field(
+        default_factory=dict
+    )  # by queue: runs in a row that failed in ways that pass
     _put: dict[str, list[Put]] = field(default_factory=dict)  # by the workflow whose settling put them there
 
     def start(self) -> None:

@@ -23,7 +23,7 @@ from accordance.engine.coding_tasks import TAG
 from accordance.engine.contracts_for import contract_of_message, review_context
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
-from accordance.engine.kept_runs import RunOf, budget_left, keep_prompt
+from accordance.engine.kept_runs import KeptAnswers, RunOf, budget_left, keep_prompt
 from accordance.engine.slots import Bound
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge
@@ -114,6 +114,7 @@ class Executing:
         run = RunOf(plan_id=task.plan_id, task_id=task.task_id, kind=one.kind, attempt=one.number)
         with self.ledger.write() as tx:
             keep_prompt(tx, run, told, executor=choice.executor, model=choice.model)
+        given = replace(given, memory=KeptAnswers(self.ledger, run))
         limits = replace(limits_for(choice.spec), stop=stop, budget=budget)
         if job is None:
             return executor.run(given, limits)

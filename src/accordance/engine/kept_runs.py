@@ -1,7 +1,8 @@
 """What is kept of every run: the prompt, part by part, so that it can be rebuilt for ever, and what the run cost.
 
 Before an executor is asked, the parts of its prompt and their recipe are kept as blobs and named by an event, PROMPTED; in the
-transaction that settles the run a second event, RAN, says what was seen of it. Both are links of the plan's chain.
+transaction that settles the run a second event, RAN, says what was seen of it; between them SAID names each answer of a
+model, kept before anything is made of it. All are links of the plan's chain.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from accordance.domain.prompting import Prompt, rebuild
 from accordance.domain.spending import Spending, total
 from accordance.errors import NotFound
 from accordance.executors.prompt_building import Told
-from accordance.store.ledger import Transaction
+from accordance.store.ledger import Ledger, Transaction
 
 PROMPTED: Final = "PROMPTED"
+SAID: Final = "SAID"  # a model, within a run
 RAN: Final = "RAN"
 PLAN_WRITTEN: Final = "PLAN_WRITTEN"  # a planner's message, whatever became of it
 _FORGIVEN_BY: Final = frozenset(event.value for event in FORGIVES)
@@ -85,6 +87,36 @@ def prompt_payload(
         "model": model,
         "trims": [str(trim) for trim in told.trims],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswers:
+    """What models have answered in a run. A run that was cut off told nobody how it ended: its answers count for the next."""
+
+    ledger: Ledger
+    run: RunOf
+
+    def recall(self, asked: str) -> dict[str, Any] | None:
+        """The answer to a question, if a run that was cut off got one."""
+        with self.ledger.read() as tx:
+            found = None
+            for entry in tx.entries_of(self.run.task_id or ""):
+                said: Mapping[str, Any] = entry.payload
+                if entry.kind == RAN:
+                    found = None
+                elif entry.kind == SAID and said == {**self._about(asked), "answer": said["answer"]}:
+                    found = said["answer"]
+            return json.loads(tx.blob(found)) if found else None
+
+    def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
+        """Keep an answer."""
+        with self.ledger.write() as tx:
+            tx.lock(self.run.plan_id)
+            said = {**self._about(asked), "answer": tx.keep(report_bytes(answer))}
+            tx.record(self.run.plan_id, SAID, self.run.task_id, said)
+
+    def _about(self, asked: str) -> dict[str, Any]:
+        return {"kind": self.run.kind, "attempt": self.run.attempt, "asked": asked}
 
 
 def report_bytes(report: Mapping[str, Any]) -> bytes:

@@ -28,7 +28,7 @@ from accordance.domain.records import (
 )
 from accordance.engine.changes import JUDGED
 from accordance.engine.importing import missing_inputs
-from accordance.engine.kept_runs import PLAN_WRITTEN, PROMPTED, RAN
+from accordance.engine.kept_runs import PLAN_WRITTEN, PROMPTED, RAN, SAID
 from accordance.engine.verify_findings import UNREADABLE, Findings, fetch
 from accordance.engine.verify_messages import (
     Announced,
@@ -210,6 +210,8 @@ class _Runs:
             raw = self._fetch(str(said.get("recipe")), f"event {entry.seq}: the recipe of a prompt")
             for name, sha256 in self._parts(raw, entry.seq):
                 self._fetch(sha256, f"event {entry.seq}: the part {name} of a prompt")
+        elif entry.kind == SAID:
+            self._fetch(str(said.get("answer")), f"event {entry.seq}: the answer of a model")
         elif entry.kind == RAN and "report" in said:
             self._fetch(str(said["report"]), f"event {entry.seq}: the report of a run")
         elif entry.kind == PLAN_WRITTEN:

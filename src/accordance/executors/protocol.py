@@ -23,6 +23,28 @@ from accordance.domain.spending import Spending
 from accordance.executors.opinion import Opinion
 
 
+class Memory(Protocol):
+    """What models have answered in an earlier run of the same attempt, which was cut off: it is not paid for again."""
+
+    def recall(self, asked: str) -> dict[str, Any] | None:
+        """The answer to a question, by the question's hash."""
+        ...
+
+    def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
+        """Keep an answer, before anything is made of it."""
+        ...
+
+
+class NoMemory:
+    """Nothing was asked before, and nothing is kept."""
+
+    def recall(self, asked: str) -> None:
+        """Nothing."""
+
+    def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
+        """Let it go."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """One attempt, as its executor sees it."""
@@ -35,6 +57,7 @@ class Assignment:
     model: str | None = None
     work: Path | None = None  # the clone to work in; None where there is no repository
     opinion: Callable[[bytes], Opinion] | None = None  # judges a message while the agent still runs
+    memory: Memory = field(default_factory=NoMemory)
 
     def as_json(self) -> bytes:
         """What a program is told on its standard input."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.direct import model_request_stream
@@ -47,6 +47,17 @@ class Answer:
         if price is not None:
             return replace(spending, cost=priced(spending, price))
         return spending
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept: what it was made of can be found out from the text again."""
+        spending = asdict(self.spending) if self.spending else None
+        return {"text": self.text, "thought": self.thought, "finish": self.finish, "spending": spending}
+
+    def remember(self, kept: Mapping[str, Any], guard: StreamGuard) -> None:
+        """Become the answer that was kept."""
+        self.text, self.thought, self.finish = kept["text"], kept["thought"], kept["finish"]
+        self.spending = Spending(**kept["spending"]) if kept["spending"] else None
+        self.doom = guard.feed(self.text)
 
 
 @dataclass(frozen=True, slots=True)

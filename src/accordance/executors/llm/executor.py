@@ -6,6 +6,7 @@ Every call is counted: tokens as reported, reckoned where a stream was broken of
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
@@ -127,11 +128,8 @@ class _Talk:
         for _ in range(1 + self.spec.reasks):
             answer = Answer(sent)
             self.answers.append(answer)
-            try:
-                await asker.ask(messages, self._guard(), answer)
-            except Exception as error:  # noqa: BLE001 - whatever a provider's client raises is a fault, not ours
-                answer.fault, answer.why, answer.wait = fault_of(error), words_of(error), wait_of(error)
-            self._note(answer)
+            is_kept = await self._ask(asker, messages, answer)
+            self._note(answer, is_kept=is_kept)
             if answer.fault is not None:
                 return Produced(fault=answer.fault, text=answer.why, retry_after=answer.wait)
             result = self._judged(answer)
@@ -147,6 +145,23 @@ class _Talk:
         if not last.strip():
             return Produced(fault=Fault.SILENT, text="the model said nothing")
         return Produced(raw=last.encode())  # as it is: whoever judges it says what is wrong with it
+
+    async def _ask(self, asker: Asker, messages: list[ModelMessage], answer: Answer) -> bool:
+        """Fill the answer; whether it was kept from a run that was cut off, and the model was not asked again."""
+        memory, guard = self.assignment.memory, self._guard()
+        asked = hashlib.sha256(
+            f"{self.model} {asker.parameters.output_mode} {answer.prompt}".encode()
+        ).hexdigest()
+        if (kept := memory.recall(asked)) is not None:
+            answer.remember(kept, guard)
+            return True
+        try:
+            await asker.ask(messages, guard, answer)
+        except Exception as error:  # noqa: BLE001 - whatever a provider's client raises is a fault, not ours
+            answer.fault, answer.why, answer.wait = fault_of(error), words_of(error), wait_of(error)
+        if answer.fault is None:
+            memory.keep(asked, answer.to_json())
+        return False
 
     def _judged(self, answer: Answer) -> Accepted[Any] | Rejected:
         """A doomed message is rejected for its doom; its rest was never written."""
@@ -165,7 +180,7 @@ class _Talk:
             settings["temperature"] = self.spec.temperature
         return settings
 
-    def _note(self, answer: Answer) -> None:
+    def _note(self, answer: Answer, *, is_kept: bool) -> None:
         """Remember the call: with the prompt and what was said before, it can be rebuilt."""
         spent = answer.spent(self.spec.price_of(self.model))
         details = {
@@ -178,5 +193,6 @@ class _Talk:
             "read_tokens": spent.read,
             "written_tokens": spent.written,
             "estimated": spent.estimated,
+            "kept": is_kept,  # by an earlier run that was cut off: nobody was asked again
         }
         self.seen.append(Seen("model_call", details))

@@ -1,0 +1,27 @@
+"""What a model has answered is kept for a run that was cut off, and for no other."""
+
+from __future__ import annotations
+
+from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_report
+from accordance.executors.protocol import Produced
+from tests.engine.stage import Stage
+from tests.messages import PLAN, edge, node, plan
+
+ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
+RUN = RunOf(plan_id=PLAN, task_id="a", kind="review", attempt=1)
+
+
+def test_answers_count_until_the_run_has_ended(on: Stage) -> None:
+    """A run that has told how it ended got all of its answers; who asks the same again wants a new one."""
+    answers = KeptAnswers(on.brings(ONE).ledger, RUN)
+    assert answers.recall("q") is None
+    answers.keep("q", {"text": "héllo"})
+    answers.keep("other", {"text": "no"})
+    assert answers.recall("q") == {"text": "héllo"}
+    assert (
+        KeptAnswers(on.ledger, RunOf(plan_id=PLAN, task_id="a", kind="review", attempt=2)).recall("q") is None
+    )
+    with on.ledger.write() as tx:
+        keep_report(tx, RUN, Produced(raw=b"{}").to_json())
+    assert answers.recall("q") is None
+    assert on.holds()
