@@ -382,3 +382,19 @@ def test_a_provider_that_asks_for_a_pause_gets_it(on: Stage) -> None:
     assert on.told == ["q: 429 Too Many Requests; it is called again in 0.5 s"]
     assert on.verdicts("a")[0] == ("RETRY", "EXECUTOR_ERROR")
     assert on.holds()
+
+
+def test_what_was_not_begun_is_handed_back_at_the_end(on: Stage) -> None:
+    """It lay in a queue that had no room for it; the next run takes it up anew."""
+    on.brings(flat(2))
+
+    def stop(one: Attempt, _: threading.Event) -> Produced:
+        runner.stop()
+        return said(one)
+
+    narrow = {"q": Bound(runs=2, per_minute=1)}  # both are taken up, one may begin
+    runner = on.runner(stop, queues=narrow)
+    assert runner.until_it_rests() is None
+    assert sorted(on.states().values()) == ["PENDING", "READY", "READY_TO_CHECK"]
+    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.holds()

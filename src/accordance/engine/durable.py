@@ -9,6 +9,7 @@ happens twice but a run that was cut off in the middle.
 from __future__ import annotations
 
 import base64
+import contextlib
 import logging
 import threading
 import time
@@ -40,6 +41,7 @@ from accordance.engine.submitting import submit_in
 from accordance.engine.working import Taken
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.protocol import Produced
+from accordance.store.failures import translated
 from accordance.store.opening import engine_beside, make_engine, now
 from accordance.store.sql import SqlTransaction, within
 
@@ -278,6 +280,8 @@ class Durable:
         self.stopping.set()
         self._dispatch.stop()
         self.slots.close()
+        if self.is_alone:  # on a shared ledger the others begin it
+            self._hand_back_queued()
         is_clean = _until(lambda: not self.slots.running(), seconds) and _until(
             self._has_nothing, _TAIL_SECONDS
         )
@@ -286,6 +290,19 @@ class Durable:
         for engine in (self.engine, self._system, self._settling):
             engine.dispose()
         return is_clean
+
+    def take_back(self, name: str, task_id: str, attempt: int) -> None:
+        """Take an attempt that nobody has begun out of its queue, and hand its task back."""
+        DBOS.cancel_workflow(name)
+        with translated(self.engine), self.engine.begin() as connection, within(connection, now()) as tx:
+            hand_back_in(tx, task_id, attempt)
+
+    def _hand_back_queued(self) -> None:
+        """What nobody has begun is not left lying in a queue."""
+        with contextlib.suppress(LedgerError):  # then whoever comes next goes on with it
+            for one in DBOS.list_workflows(status="ENQUEUED", app_version=VERSION, load_output=False):
+                task_id, _, number, *_ = one.input["args"] if one.input else ("", "", 0)
+                self.take_back(one.workflow_id, task_id, number)
 
     def _has_nothing(self) -> bool:
         """Whether nothing that was begun here is unfinished."""

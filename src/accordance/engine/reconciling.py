@@ -97,9 +97,9 @@ class Reconciling:
         elif (
             workflow.status == "ENQUEUED" and self.durable.is_alone and queue not in self.durable.slots.bounds
         ):
-            DBOS.cancel_workflow(name)  # its executor is no longer configured: somebody else gets it
-            with self.ledger.write() as tx:
-                hand_back_in(tx, one.task.task_id, one.attempt)
+            self.durable.take_back(
+                name, one.task.task_id, one.attempt
+            )  # its executor is no longer configured
 
     def _is_ours(self, task: TaskRecord, workflow: WorkflowStatus) -> bool:
         if workflow.app_version == VERSION:
