@@ -133,7 +133,7 @@ class Bad:
     settings: str
     code: str
     said: str
-    attempts: int = 2  # tried again once; the same error twice is enough
+    attempts: int = 2  # tried again once; the same error twice is enough, unless it may pass
     step: Any = None  # what the scripted model does
 
 
@@ -152,12 +152,12 @@ BADS: dict[str, Bad] = {
     "key-missing": Bad(model(key_env="NO_SUCH_KEY"), "PERMISSION_DENIED", "NO_SUCH_KEY is not set", 1),
     "key-wrong": Bad(model(), "PERMISSION_DENIED", "401", 1, {"fault": {"status": 401}}),
     "model-unknown": Bad(model(), "MODEL_UNAVAILABLE", "404", step={"fault": {"status": 404, "code": "model_not_found"}}),
-    "nobody-there": Bad(model().replace("URL", "http://127.0.0.1:PORT"), "MODEL_UNAVAILABLE", "onnection error"),
-    "rate-limited": Bad(model(), "EXECUTOR_ERROR", "429", step={"fault": {"status": 429}}),
-    "server-error": Bad(model(), "EXECUTOR_ERROR", "500", step={"fault": {"status": 500}}),
-    "cut": Bad(model(), "EXECUTOR_ERROR", "broke off", step={**HALF, "fault": {"cut": True}}),
+    "nobody-there": Bad(model().replace("URL", "http://127.0.0.1:PORT"), "MODEL_UNAVAILABLE", "onnection error", 3),
+    "rate-limited": Bad(model(), "EXECUTOR_ERROR", "429", 3, {"fault": {"status": 429}}),
+    "server-error": Bad(model(), "EXECUTOR_ERROR", "500", 3, {"fault": {"status": 500}}),
+    "cut": Bad(model(), "EXECUTOR_ERROR", "broke off", 3, {**HALF, "fault": {"cut": True}}),
     "endless": Bad(model(output_bytes=4000), "EXECUTOR_ERROR", "more than 4,000 bytes", step={**HALF, "fault": {"endless": "x" * 500}}),
-    "garbage": Bad(model(), "EXECUTOR_ERROR", "", step={"fault": {"garbage": True}}),
+    "garbage": Bad(model(), "EXECUTOR_ERROR", "", 3, {"fault": {"garbage": True}}),
     "hangs": Bad(model(seconds=1.5), "TIMEOUT_EXCEEDED", "longer than 1.5 s", step={**HALF, "fault": {"hang": 60}}),
     "refuses": Bad(model(), "LLM_REFUSAL", "the model refused", 1, {"refuse": "I will not."}),
     "prose": Bad(model(), "LLM_UNPARSEABLE", "text_around", step={"say": "Here you are!"}),
@@ -335,23 +335,22 @@ def test_a_bad_reviewer_ends_with_a_person(tmp_path: Path, source: str, code: st
 
 
 @pytest.mark.parametrize(
-    ("step", "said"),
+    ("step", "code", "said"),
     [
-        ({"say": "I am not sure."}, "BUDGET_EXCEEDED: 1,"),
-        ({"json": {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}},
-         "1 reviews failed; the last: BUDGET_EXCEEDED: tokens_per_task: 120 of 100 tokens are used up"),
+        ({"say": "I am not sure."}, 1, "BUDGET_EXCEEDED: 1,"),
+        ({"json": {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}}, 3,
+         "BUDGET_EXCEEDED: tokens_per_task: 120 of 100 tokens are used up"),
     ],
-    ids=["within a run", "before the next"],
+    ids=["the work is given up", "a product without a review waits for a person"],
 )  # fmt: skip
-def test_a_task_that_has_cost_too_much_asks_a_person(tmp_path: Path, step: Json, said: str) -> None:
+def test_a_task_that_has_cost_too_much(tmp_path: Path, step: Json, code: int, said: str) -> None:
     """No call is made that is not paid for."""
     with serving(Script([step])) as server:
         settings = f"[fuses]\ntokens_per_task = 100\n[executors.m]\n{model()}\n"
         begin(tmp_path, small_plan(), settings.replace("URL", server.url).replace("NAME", "m"))
         ran = accordance("run", "--json", cwd=tmp_path)
-    task = accordance("task", "show", "a", "--json", cwd=tmp_path).json
-    assert (ran.code, len(server.requests)) == (3, 1)
-    assert task["questions"][0]["text"].startswith(said)
+    assert (ran.code, len(server.requests)) == (code, 1)
+    assert said in accordance("task", "show", "a", cwd=tmp_path).out
     assert holds(tmp_path)
 
 
@@ -375,3 +374,19 @@ def test_a_plan_is_not_changed_while_it_runs(tmp_path: Path) -> None:
     assert "another process runs on" in second.err
     assert json.loads(out)["title"] == "Spring catalogue"
     assert holds(tmp_path)
+
+
+def test_a_node_may_say_how_long_an_attempt_takes(tmp_path: Path) -> None:
+    """Whatever its executor allows; what is no time is refused with the plan."""
+    slow = "[executors.slow]\n" + program("import time\nwhile True: time.sleep(1)", seconds=600)
+    message = plan([node("root", "GOAL"), node("a", timeoutMs=700)], [edge("root", "a")])
+    begin(tmp_path, message, slow)
+    assert accordance("run", "--json", cwd=tmp_path).code == 3
+    task = accordance("task", "show", "a", "--json", cwd=tmp_path).json
+    assert {run["ran"]["code"] for run in task["runs"]} == {"TIMEOUT_EXCEEDED"}
+    assert "longer than 0.7 s" in task["questions"][0]["text"]
+    (tmp_path / "bad.json").write_text(
+        json.dumps(plan([node("root", "GOAL"), node("a", timeoutMs="1s")], [edge("root", "a")]))
+    )
+    ran = accordance("plan", "import", "bad.json", cwd=tmp_path)
+    assert (ran.code, "timeoutMs" in ran.out + ran.err) == (1, True)

@@ -37,7 +37,7 @@ def test_every_fault_has_a_code_somebody_knows() -> None:
         (Fault.RATE_LIMITED, 86_400, 1, 600),
         (Fault.SERVER_ERROR, None, 1, 1),
         (Fault.SERVER_ERROR, None, 3, 4),
-        (Fault.UNAVAILABLE, None, 30, 60),
+        (Fault.UNAVAILABLE, None, 5_000, 60),
     ],
 )
 def test_who_fails_in_passing_is_left_in_peace(

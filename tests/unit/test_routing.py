@@ -97,8 +97,29 @@ def test_specs_are_read(routing: Routing) -> None:
     assert isinstance(writer, LlmSpec)
     assert writer.price_of("small") == Price(0.5, 1.5)
     assert writer.price_of("big") is None
-    assert routing.tiers_for(Wanted(node_type="ACTION")) == {1, 2, 3}
-    assert routing.tiers_for(Wanted(role="printer")) == set()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "failures", "model", "stronger"),
+    [
+        (Wanted(node_type="ACTION"), 0, "small", [2, 1]),
+        (Wanted(node_type="ACTION"), 1, "middle", [1]),
+        (Wanted(node_type="ACTION"), 2, "big", []),
+        (Wanted(node_type="ACTION"), 9, "big", []),
+        (Wanted(kind="review", node_type="CHECK"), 1, "big", []),
+        (Wanted(node_type="ACTION", models=frozenset(("small",))), 2, "small", []),
+        (Wanted(node_type="ACTION", models=frozenset(("small", "big"))), 1, "big", []),
+        (Wanted(node_type="ACTION", models=frozenset(("middle", "big"))), 0, "middle", [1]),
+        (Wanted(node_type="ACTION", models=frozenset(("another",))), 3, "small", []),
+        (Wanted(role="printer", node_type="ACTION"), 3, None, []),
+    ],
+)
+def test_each_failure_asks_the_next_stronger_model_that_is_allowed(
+    routing: Routing, wanted: Wanted, failures: int, model: str | None, stronger: list[int]
+) -> None:
+    """Until there is none; a task that allows none of them is left to whoever looks before it begins."""
+    choice = routing.after(wanted, failures)
+    assert (choice.model, choice.stronger) == (model, stronger)
 
 
 def test_one_executor_alone_gets_everything() -> None:

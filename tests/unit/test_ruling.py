@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from accordance import check_value
 from accordance.contracts.violation import Rejected
+from accordance.domain.faults import Fault
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import LIFECYCLE, Counters, State, Waiting
 from accordance.domain.ruling import (
@@ -157,50 +158,67 @@ def test_documents_are_listed_for_the_person() -> None:
     assert docs == NEEDS_INPUT["needs_input"]["required_docs"]
 
 
+TIMED_OUT_ONCE = Case(used=Counters(failures=1), last_error="TIMEOUT_EXCEEDED timed_out", same_errors=1)
+LIMITED = [
+    Case(used=Counters(failures=at), last_error="EXECUTOR_ERROR rate_limited", same_errors=at)
+    for at in (0, 1, 2)
+]
+
+
 @pytest.mark.parametrize(
-    ("code", "case", "expected"),
+    ("fault", "case", "expected"),
     [
-        ("EXECUTOR_ERROR", FRESH, Expected("ERRED RETRIED", "RETRY", "EXECUTOR_ERROR")),
-        (
-            "TIMEOUT_EXCEEDED",
-            Case(used=Counters(failures=1), last_error="TIMEOUT_EXCEEDED", same_errors=1),
-            Expected("ERRED ESCALATED", "ESCALATE", "TIMEOUT_EXCEEDED", "REPEATED_ERROR after 2"),
-        ),
-        (
-            "PERMISSION_DENIED",
-            FRESH,
-            Expected("STALLED", "ESCALATE", "PERMISSION_DENIED", "no key", Asked.HELP, Waiting.EXTERNAL),
-        ),
-        (
-            "LLM_REFUSAL",
-            FRESH,
-            Expected("STALLED", "ESCALATE", "LLM_REFUSAL", "no key", Asked.HELP, Waiting.EXTERNAL),
-        ),
+        (Fault.CRASHED, FRESH, Expected("ERRED RETRIED", "RETRY", "EXECUTOR_ERROR")),
+        (Fault.TIMED_OUT, TIMED_OUT_ONCE, Expected("ERRED ESCALATED", "ESCALATE", "TIMEOUT_EXCEEDED", "REPEATED_ERROR after 2")),
+        (Fault.CRASHED, LIMITED[1], Expected("ERRED RETRIED", "RETRY", "EXECUTOR_ERROR")),
+        (Fault.TIMED_OUT, replace(TIMED_OUT_ONCE, has_stronger=True), Expected("ERRED RETRIED", "RETRY", "TIMEOUT_EXCEEDED")),
+        (Fault.RATE_LIMITED, LIMITED[1], Expected("ERRED RETRIED", "RETRY", "EXECUTOR_ERROR")),
+        (Fault.RATE_LIMITED, LIMITED[2], Expected("ERRED ESCALATED", "ESCALATE", "EXECUTOR_ERROR", "MAX_ATTEMPTS_EXCEEDED after 3")),
+        (Fault.OVER_BUDGET, FRESH, Expected("ERRED BURIED", "ESCALATE", "BUDGET_EXCEEDED")),
+        (Fault.KEY_MISSING, FRESH, Expected("STALLED", "ESCALATE", "PERMISSION_DENIED", "no key", Asked.HELP, Waiting.EXTERNAL)),
+        (Fault.NOT_ISOLATED, FRESH, Expected("STALLED", "ESCALATE", "ISOLATION_UNAVAILABLE", "no key", Asked.HELP, Waiting.EXTERNAL)),
+        (Fault.REFUSED, FRESH, Expected("STALLED", "ESCALATE", "LLM_REFUSAL", "no key", Asked.HELP, Waiting.EXTERNAL)),
     ],
-    ids=["tried again", "the same again", "a person has to do something", "refused"],
-)
-def test_a_run_without_a_message(code: str, case: Case, expected: Expected) -> None:
-    """Tried again where that may help; else a person is asked."""
-    holds(rule_fault(code, "no key", case, Fuses()), expected, State.IN_PROGRESS)
+    ids=[
+        "tried again",
+        "the same again",
+        "another one with the same code",
+        "the same again, but a stronger model is there",
+        "what passes may come twice",
+        "but not for ever",
+        "given up",
+        "a person has to do something",
+        "the machine cannot",
+        "refused",
+    ],
+)  # fmt: skip
+def test_a_run_without_a_message(fault: Fault, case: Case, expected: Expected) -> None:
+    """Tried again where that may help; else a person is asked, or it is given up."""
+    holds(rule_fault(fault, "no key", case, Fuses()), expected, State.IN_PROGRESS)
 
 
 @pytest.mark.parametrize(
-    ("code", "case", "expected"),
+    ("fault", "case", "expected"),
     [
-        ("EXECUTOR_ERROR", FRESH, Expected("MISREVIEWED", "RETRY", "EXECUTOR_ERROR")),
+        (Fault.CRASHED, FRESH, Expected("MISREVIEWED", "RETRY", "EXECUTOR_ERROR")),
         (
-            "EXECUTOR_ERROR",
+            Fault.CRASHED,
             used(review_failures=2),
             Expected("MISREVIEWED ESCALATED", "ESCALATE", "EXECUTOR_ERROR", "3 reviews failed"),
         ),
         (
-            "DEPENDENCY_MISSING",
+            Fault.NOT_INSTALLED,
             FRESH,
             Expected("MISREVIEWED ESCALATED", "ESCALATE", "DEPENDENCY_MISSING", "1 reviews failed"),
         ),
+        (
+            Fault.OVER_BUDGET,
+            FRESH,
+            Expected("MISREVIEWED ESCALATED", "ESCALATE", "BUDGET_EXCEEDED", "1 reviews failed"),
+        ),
     ],
-    ids=["another reviewer", "too often", "a person has to do something"],
+    ids=["another reviewer", "too often", "a person has to do something", "the product is not given up"],
 )
-def test_a_reviewer_who_ends_without_a_review(code: str, case: Case, expected: Expected) -> None:
+def test_a_reviewer_who_ends_without_a_review(fault: Fault, case: Case, expected: Expected) -> None:
     """It never counts against the product."""
-    holds(rule_review_fault(code, "it broke", case, Fuses()), expected, State.READY_TO_CHECK)
+    holds(rule_review_fault(fault, "it broke", case, Fuses()), expected, State.READY_TO_CHECK)

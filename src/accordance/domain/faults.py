@@ -78,4 +78,4 @@ def pause_after(fault: Fault | None, asked: float | None, in_a_row: int) -> floa
         return 0.0
     if asked is not None:
         return min(max(0.0, asked), _LONGEST_ASKED)
-    return float(min(_FIRST_PAUSE * 2 ** (in_a_row - 1), _LONGEST_PAUSE))
+    return float(min(_FIRST_PAUSE * 2 ** min(in_a_row - 1, 10), _LONGEST_PAUSE))

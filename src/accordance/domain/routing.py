@@ -32,6 +32,7 @@ class Wanted:
     role: str | None = None
     node_type: str | None = None
     tags: frozenset[str] = frozenset()
+    models: frozenset[str] | None = None  # those the task allows; None: any
 
     def __str__(self) -> str:
         told = (self.kind, self.node_type, self.role and f"of {self.role}", *sorted(self.tags))
@@ -66,8 +67,14 @@ class Choice:
     spec: Spec
     model: str | None
     tier: int | None  # of that model
+    tiers: Mapping[str, int]  # all models that could do it, 1 is the strongest
     contract: str | None
     prompt: str
+
+    @property
+    def stronger(self) -> list[int]:
+        """The tiers above the model's, the nearest first."""
+        return sorted({at for at in self.tiers.values() if self.tier is None or at < self.tier}, reverse=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,9 @@ class Routing:
             raise NoExecutor(f"no executor for this task: {why}; {_HINT}")
         spec = self.executors[route.executor]
         model = spec.model_for(route.model)
-        tiers: Mapping[str, int] = getattr(spec, "tiers", {})
+        tiers = _allowed(getattr(spec, "tiers", {}), wanted.models)
+        if wanted.models is not None and model not in wanted.models:
+            model = max(tiers, key=lambda one: tiers[one], default=model)
         if tier is not None:
             model = _at_least(tiers, tier) or model
         return Choice(
@@ -93,6 +102,7 @@ class Routing:
             spec=spec,
             model=model,
             tier=tiers.get(model or ""),
+            tiers=tiers,
             contract=route.contract,
             prompt=route.prompt or PROMPTS[wanted.kind],
         )
@@ -107,9 +117,15 @@ class Routing:
         executors[executor].model_for(model)
         return replace(self, executors=executors, routes=(Route(executor=executor, model=model),))
 
-    def tiers_for(self, wanted: Wanted) -> frozenset[int]:
-        """The strengths this work could be done with, for the ladder."""
-        return frozenset(getattr(self.choose(wanted).spec, "tiers", {}).values())
+    def after(self, wanted: Wanted, failures: int) -> Choice:
+        """Who does this after so many failures: each time the next stronger model, where there is one. Raises NoExecutor."""
+        first = self.choose(wanted)
+        stronger = first.stronger
+        return (
+            self.choose(wanted, stronger[min(failures, len(stronger)) - 1])
+            if failures and stronger
+            else first
+        )
 
 
 def routing_of(
@@ -155,6 +171,10 @@ def _check(
         raise UnknownContract(route.contract, contracts)
     if route.prompt is not None and prompts and route.prompt not in prompts:
         raise UnknownPrompt(route.prompt, prompts)
+
+
+def _allowed(tiers: Mapping[str, int], models: frozenset[str] | None) -> Mapping[str, int]:
+    return tiers if models is None else {model: at for model, at in tiers.items() if model in models}
 
 
 def _at_least(tiers: Mapping[str, int], tier: int) -> str | None:

@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 from accordance.contracts.catalogue.action import Action
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
-from accordance.domain.escalation import NextAction
+from accordance.domain.escalation import FAST_TRACKS, Level, NextAction
+from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.findings import Gate
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters, Event, Waiting
@@ -55,6 +56,7 @@ class Case:
     same_errors: int = 0  # how often running
     has_rival: bool = False  # another alternative could be tried
     other_checks: int = 0  # checks of the same product that have not approved yet
+    has_stronger: bool = False  # a stronger model could be asked next
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,7 @@ _BLOCKED_BY: Final[Mapping[str, Waiting]] = MappingProxyType(
 """Error codes that trying again does not help: the task waits. Every other code is a failed attempt."""
 
 UNPARSEABLE: Final = "LLM_UNPARSEABLE"
+_TOO_MANY: Final = "MAX_CALLS_PER_TASK_EXCEEDED"
 
 
 def rule_action(result: Accepted[Action] | Rejected, case: Case, fuses: Fuses) -> Ruling:
@@ -151,34 +154,47 @@ _HELPLESS: Final = frozenset(
     (
         "PERMISSION_DENIED",
         "DEPENDENCY_MISSING",
-        "ISOLATION_UNAVAILABLE",
         "PREFLIGHT_FAILED",
         "SPLIT_REQUIRED",
-        "BUDGET_EXCEEDED",
     )
 )
-"""Faults of a run that trying again does not mend: a person has to do something first."""
+"""Codes of faults that trying again does not mend, beside those with a fast track."""
 
 
-def rule_fault(code: str, text: str, case: Case, fuses: Fuses) -> Ruling:
-    """What it means for a task that a run ended without a message."""
-    if code in _BLOCKED_BY or code in _HELPLESS:
+def rule_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruling:
+    """What it means for a task that a run ended without a message.
+
+    What passes by itself is tried again as often as there are attempts: that it comes twice says nothing about the task.
+    """
+    code, _, passes = FAULTS[fault]
+    if FAST_TRACKS.get(code) is Level.DEAD_LETTER:
+        given_up: tuple[Step, ...] = ((Event.ERRED, None), (Event.BURIED, None))
+        return Ruling(steps=given_up, outcome=Outcome.ESCALATE, reason=code, messages=(f"{code}: {text}",))
+    if is_helpless(fault):
         return _stalled(code, text, None)
-    return _failed(Event.ERRED, code, (f"{code}: {text}",), case, fuses)
+    fuses = replace(fuses, same_error=fuses.attempts) if passes else fuses
+    return _failed(Event.ERRED, code, (f"{code}: {text}",), case, fuses, f"{code} {fault}")
 
 
-def rule_review_fault(code: str, text: str, case: Case, fuses: Fuses) -> Ruling:
+def rule_review_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruling:
     """What it means for a product that the run of its reviewer ended without a review. The product goes on waiting."""
+    code = FAULTS[fault].code
     faults = (f"{code}: {text}",)
     first: Step = (Event.MISREVIEWED, None)
     failures = case.used.review_failures + 1
-    if failures < fuses.review_failures and code not in _BLOCKED_BY and code not in _HELPLESS:
+    if failures < fuses.review_failures and not is_helpless(fault):
         return Ruling(steps=(first,), outcome=Outcome.RETRY, reason=code, messages=faults)
     ask = Ask(kind=Asked.DECISION, text=f"{failures} reviews failed; the last: {faults[0]}")
     return _escalated((first,), code, faults, ask)
 
 
-def rule_submission(verdict: Verdict, case: Case) -> Ruling:
+def is_helpless(fault: Fault) -> bool:
+    """Whether trying again does not mend it: a person has to do something first."""
+    code = FAULTS[fault].code
+    return code in _BLOCKED_BY or code in _HELPLESS or code in FAST_TRACKS
+
+
+def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
     """What the gateway's verdict on a change means for its task: the ladder has spoken, this only carries it out.
 
     A change that has a reviewer of its own waits for the review; what facts can show has been shown.
@@ -201,6 +217,11 @@ def rule_submission(verdict: Verdict, case: Case) -> Ruling:
         event = Event.BURIED
     elif verdict.next_action in (NextAction.HUMAN, NextAction.ROLE_ESCALATION):
         event, ask = Event.ESCALATED, Ask(kind=Asked.DECISION, text=f"{reason}: {verdict.reason}")
+    elif _calls_are_used_up(case, fuses):
+        event, ask = (
+            Event.ESCALATED,
+            Ask(kind=Asked.DECISION, text=f"{_TOO_MANY}: {reason}: {verdict.reason}"),
+        )
     return Ruling(
         steps=(failed, (event, None)),
         outcome=verdict.outcome,
@@ -235,10 +256,10 @@ def _failed(
     why = None
     if used >= fuses.attempts:
         why = "MAX_ATTEMPTS_EXCEEDED"
-    elif same >= fuses.same_error:
+    elif same >= fuses.same_error and not case.has_stronger:
         why = "REPEATED_ERROR"
-    elif fuses.calls_per_task is not None and _calls(case.used) >= fuses.calls_per_task:
-        why = "MAX_CALLS_PER_TASK_EXCEEDED"
+    elif _calls_are_used_up(case, fuses):
+        why = _TOO_MANY
     first: Step = (event, None)
     if why is None:
         steps = (first, (Event.RETRIED, None))
@@ -251,9 +272,11 @@ def _failed(
     return replace(_escalated((first,), reason, (*faults, why), ask), error=error)
 
 
-def _calls(used: Counters) -> int:
+def _calls_are_used_up(case: Case, fuses: Fuses) -> bool:
     """Messages about a task: one for each attempt, one for each review that did not settle it."""
-    return used.attempts + used.review_rounds + used.review_failures
+    used = case.used
+    calls = used.attempts + used.review_rounds + used.review_failures
+    return fuses.calls_per_task is not None and calls >= fuses.calls_per_task
 
 
 def _escalated(before: tuple[Step, ...], reason: str, messages: tuple[str, ...], ask: Ask) -> Ruling:

@@ -69,7 +69,7 @@ def change_in(
         return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
     change = _CHANGE.validate_python(judged)
     case = case_of(tx, arrived.task, _reviewers(tx, task_id))
-    ruling = rule_submission(change.verdict, case)
+    ruling = rule_submission(change.verdict, case, arrived.plan.rules.fuses)
     result = check(raw, SUBMIT, Context(task_id=task_id))
 
     def act() -> dict[str, Any]:

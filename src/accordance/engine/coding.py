@@ -229,7 +229,7 @@ class _Attempt:
                 duration_ms=produced.duration_ms,
             )
         return How(
-            gateway=self.job.gateway,
+            gateway=replace(self.job.gateway, tiers=self.choice.tiers),  # what could really be asked
             attempt=self.job.attempt,
             number=self.job.number,
             earlier=self.job.earlier,

@@ -25,6 +25,7 @@ from accordance.domain.executor_specs import KINDS
 from accordance.domain.lifecycle import State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
+from accordance.engine.time_limits import check_time_limits
 from accordance.errors import AccordanceError
 from accordance.store.ledger import Transaction
 
@@ -81,6 +82,13 @@ def _whole(node: Mapping[str, Any]) -> JsonObject:
     return {"task_id": node["task_id"], "goal": goal, **node[KEY]}
 
 
+def allowed_models(tx: Transaction, task: TaskRecord) -> frozenset[str] | None:
+    """The models a task allows; None where it says nothing about them."""
+    raw = coding_task(tx, task)
+    said = json.loads(raw).get("allowedModels") if raw else None
+    return frozenset(said) if said else None
+
+
 def waits_its_turn(tx: Transaction, task: TaskRecord) -> bool:
     """Whether a task would change a repository while another change of the plan is made or reviewed.
 
@@ -99,12 +107,13 @@ def waits_its_turn(tx: Transaction, task: TaskRecord) -> bool:
 
 def check_tasks(plan: Plan, roles: Collection[str] = ROLES) -> tuple[Violation, ...]:
     """Why tasks of a plan could not be judged by: every reason, at the place where it stands in the plan."""
+    late = tuple(check_time_limits(plan))
     carrying = [(at, node) for at, node in enumerate(plan.nodes) if _carries_task(node)]
     if not carrying:
-        return ()
+        return late
     graph = plan_graph(plan)
     context = Context(roles=frozenset(roles), executors=EXECUTORS | {*KINDS})
-    return tuple(
+    return late + tuple(
         fault
         for at, node in carrying
         for fault in (

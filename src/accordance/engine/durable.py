@@ -29,7 +29,7 @@ from dbos import (
 from dbos._datasource import DatasourceOptions
 from sqlalchemy import Connection
 
-from accordance.domain.faults import Fault, pause_after
+from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.engine.changes import change_in
 from accordance.engine.dispatching import Dispatch
 from accordance.engine.faults import fail_in, hand_back_in
@@ -205,7 +205,8 @@ class Durable:
 
     def _leave_in_peace(self, queue: str, produced: Produced) -> None:
         """Who wants fewer calls, or is not there just now, is not called again at once."""
-        failed = self._failed[queue] = self._failed.get(queue, 0) + 1 if produced.fault else 0
+        passes = produced.fault is not None and FAULTS[produced.fault].passes
+        failed = self._failed[queue] = self._failed.get(queue, 0) + 1 if passes else 0
         if pause := pause_after(produced.fault, produced.retry_after, failed):
             self.slots.rest(queue, pause)
             self.told(f"{queue}: {produced.text}; it is called again in {pause:g} s")
@@ -236,7 +237,10 @@ class Durable:
             raw = base64.b64decode(kept["raw"])
             answer = change_in(tx, self.home, raw, one.task_id, one.number, kept["judged"])
         elif one.kind == "action":
-            answer = submit_in(tx, self.home, base64.b64decode(kept["raw"]), one.task_id, one.number)
+            raw = base64.b64decode(kept["raw"])
+            answer = submit_in(
+                tx, self.home, raw, one.task_id, one.number, has_stronger=bool(seen.get("stronger"))
+            )
         else:
             answer = review_in(tx, base64.b64decode(kept["raw"]), one.task_id, one.product)
         return answer.to_json()
@@ -298,17 +302,21 @@ class Durable:
             hand_back_in(tx, task_id, attempt)
 
     def _hand_back_queued(self) -> None:
-        """What nobody has begun is not left lying in a queue."""
-        with contextlib.suppress(LedgerError):  # then whoever comes next goes on with it
+        """What nobody has ever begun is not left lying in a queue; what was begun once is gone on with."""
+        with contextlib.suppress(Exception):  # the ledger is away: whoever comes next goes on with it
             for one in DBOS.list_workflows(status="ENQUEUED", app_version=VERSION, load_output=False):
-                task_id, _, number, *_ = one.input["args"] if one.input else ("", "", 0)
-                self.take_back(one.workflow_id, task_id, number)
+                if not one.recovery_attempts and one.input:
+                    task_id, _, number, *_ = one.input["args"]
+                    self.take_back(one.workflow_id, task_id, number)
 
     def _has_nothing(self) -> bool:
         """Whether nothing that was begun here is unfinished."""
-        left = DBOS.list_workflows(
-            status="PENDING", executor_id=self.executor_id, limit=1, load_input=False, load_output=False
-        )
+        try:
+            left = DBOS.list_workflows(
+                status="PENDING", executor_id=self.executor_id, limit=1, load_input=False, load_output=False
+            )
+        except Exception:  # noqa: BLE001 - the ledger is away: nobody knows
+            return False
         return not left
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,12 +20,13 @@ from accordance.domain.routing import PROMPTS, Choice, Routing, Wanted
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
 from accordance.engine.coding import Commission, Workshop, workshop_of
-from accordance.engine.coding_tasks import TAG
+from accordance.engine.coding_tasks import TAG, allowed_models
 from accordance.engine.contracts_for import contract_of_message, review_context
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import KeptAnswers, RunOf, budget_left, keep_prompt
 from accordance.engine.slots import Bound
+from accordance.engine.time_limits import seconds_for
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge
 from accordance.executors.catalogue import executor_for, limits_for
@@ -60,7 +62,7 @@ class Executing:
     def queue_of(self, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
         kind = "review" if task.checks or task.progress.state is State.READY_TO_CHECK else "action"
-        choice = self.routing.choose(wanted(task, kind), _tier(self.routing, task, kind))
+        choice = self.routing.after(wanted(task, kind), _failures(task, kind))
         if executor_for(choice.spec, self.home.root) is None:
             return None
         return queue_name(choice.executor, choice.model if choice.model in choice.spec.bounds else None)
@@ -95,7 +97,8 @@ class Executing:
         """Let the executor of an attempt run."""
         with self.ledger.read() as tx:
             task = tx.task(one.task_id)
-            choice = self.routing.choose(wanted(task, one.kind), _tier(self.routing, task, one.kind))
+            asked = wanted(task, one.kind, allowed_models(tx, task) if one.kind == "action" else None)
+            choice = self._choose(one, asked, _failures(task, one.kind))
             executor = executor_for(choice.spec, self.home.root)
             if executor is None:
                 return Produced(fault=Fault.STOPPED, text="it waits for somebody who asks for it")
@@ -104,6 +107,7 @@ class Executing:
             budget = budget_left(tx, task.task_id, tx.plan(task.plan_id).rules.fuses)
             if isinstance(budget, str):
                 return Produced(fault=Fault.OVER_BUDGET, text=budget)
+            at_most = seconds_for(tx, task) if one.kind == "action" or task.checks else None
             try:
                 job = self.workshop.commission(tx, task) if one.kind == "action" else None
                 told, given = self._assignment(tx, Taken(task, _kind(one.kind), task.lease), one, choice, job)
@@ -116,14 +120,23 @@ class Executing:
             keep_prompt(tx, run, told, executor=choice.executor, model=choice.model)
         given = replace(given, memory=KeptAnswers(self.ledger, run))
         limits = replace(limits_for(choice.spec), stop=stop, budget=budget)
+        limits = replace(limits, seconds=min(limits.seconds, at_most or math.inf))
         if job is None:
-            return executor.run(given, limits)
+            return replace(executor.run(given, limits), stronger=bool(choice.stronger))
         limits = replace(limits, seconds=min(limits.seconds, job.seconds))
         return self.workshop.carry_out(
             job,
             choice,
             lambda work, opinion: executor.run(replace(given, work=work, opinion=opinion), limits),
         )
+
+    def _choose(self, one: Attempt, asked: Wanted, failures: int) -> Choice:
+        """By the routes; work that was put into the queue of another executor is that one's: whoever did it had others."""
+        choice = self.routing.after(asked, failures)
+        bound = self.queues().get(one.queue)
+        if bound is None or bound.executor == choice.executor:
+            return choice
+        return self.routing.everything_to(bound.executor).after(asked, failures)
 
     def _assignment(
         self, tx: Transaction, taken: Taken, one: Attempt, choice: Choice, job: Commission | None
@@ -158,18 +171,20 @@ def _kind(said: str) -> Literal["action", "review"]:
     return "action" if said == "action" else "review"
 
 
-def wanted(task: TaskRecord, kind: str) -> Wanted:
+def wanted(task: TaskRecord, kind: str, models: frozenset[str] | None = None) -> Wanted:
     """What routes look at."""
     return Wanted(
-        kind=_kind(kind), role=task.owner_agent_id, node_type=task.node_type, tags=frozenset(task.tags)
+        kind=_kind(kind),
+        role=task.owner_agent_id,
+        node_type=task.node_type,
+        tags=frozenset(task.tags),
+        models=models,
     )
 
 
-def _tier(routing: Routing, task: TaskRecord, kind: str) -> int | None:
-    """How strong a model has to be: after each failed attempt the next stronger one is asked, where there is one."""
+def _failures(task: TaskRecord, kind: str) -> int:
+    """How often this kind of work on a task has failed since a person last gave it a chance."""
     used = task.progress.standing.used
-    failed = used.failures + used.parse_failures
-    asked = wanted(task, kind)
-    first, tiers = routing.choose(asked).tier, sorted(routing.tiers_for(asked), reverse=True)
-    stronger = [tier for tier in tiers if first is None or tier < first]  # 1 is the strongest
-    return stronger[min(failed, len(stronger)) - 1] if failed and stronger else None
+    if kind == "review" and task.checks is None:
+        return used.review_failures
+    return used.failures + used.parse_failures

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from accordance.contracts.violation import Rejected, Violation
+from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import MessageRecord
 from accordance.domain.ruling import Ruling, rule_fault, rule_review_fault
@@ -39,8 +40,8 @@ def hand_back_in(tx: Transaction, task_id: str, attempt: int) -> None:
 
 
 def _settle_fault(tx: Transaction, arrived: Arrived, report: dict[str, Any]) -> Answer:
-    case = case_of(tx, arrived.task)
-    ruling = rule_fault(str(report["code"]), str(report["text"]), case, arrived.plan.rules.fuses)
+    case = case_of(tx, arrived.task, has_stronger=bool(report.get("stronger")))
+    ruling = rule_fault(Fault(report["fault"]), str(report["text"]), case, arrived.plan.rules.fuses)
     return _take_effect(tx, arrived, report, ruling, {"task": asdict(case)})
 
 
@@ -49,7 +50,7 @@ def _settle_review_fault(tx: Transaction, arrived: Arrived, report: dict[str, An
     alike = tx.find(MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256)
     arrived = replace(arrived, copies=len(alike))  # two reviews of one product may fail in the same words
     case = case_of(tx, arrived.task)
-    ruling = rule_review_fault(str(report["code"]), str(report["text"]), case, arrived.plan.rules.fuses)
+    ruling = rule_review_fault(Fault(report["fault"]), str(report["text"]), case, arrived.plan.rules.fuses)
     said = {"task": asdict(case), "product": arrived.task.product}
     answer = _take_effect(tx, arrived, report, ruling, said)
     tx.save_task(arrived.task.task_id, lease=None)

@@ -7,6 +7,7 @@ model, kept before anything is made of it. All are links of the plan's chain.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import FORGIVES
 from accordance.domain.prompting import Prompt, rebuild
 from accordance.domain.spending import Spending, total
-from accordance.errors import NotFound
+from accordance.errors import LedgerError, NotFound
 from accordance.executors.prompt_building import Told
 from accordance.store.ledger import Ledger, Transaction
 
@@ -98,7 +99,7 @@ class KeptAnswers:
 
     def recall(self, asked: str) -> dict[str, Any] | None:
         """The answer to a question, if a run that was cut off got one."""
-        with self.ledger.read() as tx:
+        with contextlib.suppress(LedgerError), self.ledger.read() as tx:
             found = None
             for entry in tx.entries_of(self.run.task_id or ""):
                 said: Mapping[str, Any] = entry.payload
@@ -107,10 +108,11 @@ class KeptAnswers:
                 elif entry.kind == SAID and said == {**self._about(asked), "answer": said["answer"]}:
                     found = said["answer"]
             return json.loads(tx.blob(found)) if found else None
+        return None
 
     def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
-        """Keep an answer."""
-        with self.ledger.write() as tx:
+        """Keep an answer. If the ledger is away, the run goes on: it has the answer, and its outcome is kept at its end."""
+        with contextlib.suppress(LedgerError), self.ledger.write() as tx:
             tx.lock(self.run.plan_id)
             said = {**self._about(asked), "answer": tx.keep(report_bytes(answer))}
             tx.record(self.run.plan_id, SAID, self.run.task_id, said)

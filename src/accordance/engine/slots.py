@@ -103,8 +103,10 @@ class Slots:
         slot = Slot(name, queue)
         with self._changed:
             self._waiting.pop(name, None)
-            while not (self._closed or self._left(queue, self._queues_in_use())):
-                self._changed.wait(self._rest_left(queue) or None)
+            rest = self._rest_left(queue)
+            while not self._closed and (rest or not self._left(queue, self._queues_in_use())):
+                self._changed.wait(rest or None)
+                rest = self._rest_left(queue)
             self._running[id(slot)] = slot
         return slot
 

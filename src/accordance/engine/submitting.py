@@ -74,8 +74,16 @@ def submit(
         return submit_in(tx, home, raw, named, attempt)
 
 
-def submit_in(tx: Transaction, home: Home, raw: bytes, named: str, attempt: int | None = None) -> Answer:
-    """The same in a transaction of the caller's."""
+def submit_in(
+    tx: Transaction,
+    home: Home,
+    raw: bytes,
+    named: str,
+    attempt: int | None = None,
+    *,
+    has_stronger: bool = False,
+) -> Answer:
+    """The same in a transaction of the caller's, who may know of a stronger model to be asked next."""
     arrived = arrive(tx, named, "ACTION", raw)
     repeated = _answered_before(tx, arrived, attempt)
     if repeated is not None:
@@ -90,7 +98,7 @@ def submit_in(tx: Transaction, home: Home, raw: bytes, named: str, attempt: int 
         return refuse(tx, arrived, why_not)
     if arrived.task.progress.state in CLAIMABLE:
         begin_attempt(tx, arrived.task, "submit")
-    return _judge_action(tx, home, arrive(tx, named, "ACTION", raw))
+    return _judge_action(tx, home, arrive(tx, named, "ACTION", raw), has_stronger=has_stronger)
 
 
 def named_task(raw: bytes) -> str:
@@ -186,7 +194,7 @@ def note(
     tx.save_plan(arrived.plan.plan_id, calls=tx.plan(arrived.plan.plan_id).calls + 1)
 
 
-def case_of(tx: Transaction, task: TaskRecord, other_checks: int = 0) -> Case:
+def case_of(tx: Transaction, task: TaskRecord, other_checks: int = 0, *, has_stronger: bool = False) -> Case:
     """What counts beside a message for a task."""
     rivals = tx.node(task.task_id).rivals
     return Case(
@@ -195,6 +203,7 @@ def case_of(tx: Transaction, task: TaskRecord, other_checks: int = 0) -> Case:
         same_errors=task.same_errors,
         has_rival=any(tx.progress(rival).state is State.ABANDONED for rival in rivals),
         other_checks=other_checks,
+        has_stronger=has_stronger,
     )
 
 
@@ -246,10 +255,10 @@ def settle(
     return Answer(content)
 
 
-def _judge_action(tx: Transaction, home: Home, arrived: Arrived) -> Answer:
+def _judge_action(tx: Transaction, home: Home, arrived: Arrived, *, has_stronger: bool) -> Answer:
     task = arrived.task
     result = check(arrived.raw, ACTIONS, Context(task_id=task.task_id))
-    case = case_of(tx, task)
+    case = case_of(tx, task, has_stronger=has_stronger)
     ruling = rule_action(result, case, arrived.plan.rules.fuses)
 
     def act() -> dict[str, Any]:

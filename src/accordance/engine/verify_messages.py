@@ -12,6 +12,7 @@ from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.chain import Payload
+from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import Counters
 from accordance.domain.plan_review import rule_plan_review
 from accordance.domain.records import MessageRecord, PlanRecord, Rules, VerdictRecord
@@ -120,7 +121,7 @@ def _judge_again(
     try:
         raw, asked = tx.blob(message.sha256), coding_tasks(tx, plan).get(message.subject)
         verdict, faults = verdict_again(root, message, raw, asked)
-        ruling = rule_submission(verdict, _case(message.case["task"])) if verdict else None
+        ruling = rule_submission(verdict, _case(message.case["task"]), plan.rules.fuses) if verdict else None
     except (*UNREADABLE, NotFound):
         found.broken(f"{what}: what it was judged by cannot be read")
         return
@@ -144,7 +145,7 @@ def rule_anew(rules: Rules, message: MessageRecord, raw: bytes) -> Again:
     if message.kind == "FAULT":
         report = json.loads(raw)
         ruled_by = rule_review_fault if "product" in case else rule_fault
-        ruling = ruled_by(str(report["code"]), str(report["text"]), _case(case["task"]), rules.fuses)
+        ruling = ruled_by(Fault(report["fault"]), str(report["text"]), _case(case["task"]), rules.fuses)
         return False, ruling.outcome, ruling.reason, ruling.messages
     if message.kind == "ACTION":
         result = check(raw, ACTIONS, Context(task_id=message.subject))

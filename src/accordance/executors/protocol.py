@@ -96,6 +96,7 @@ class Produced:
     seen: tuple[Seen, ...] = ()
     retry_after: float | None = None  # seconds the provider asks to wait
     isolation: str | None = None  # the level that was reached
+    stronger: bool = False  # a stronger model could be asked next
     judged: JsonObject | None = None  # what was found out about a change that was judged at once
 
     def __post_init__(self) -> None:
@@ -124,6 +125,7 @@ class Produced:
             "duration_ms": self.duration_ms,
             "retry_after": self.retry_after,
             "isolation": self.isolation,
+            "stronger": self.stronger,
             "seen": [{"what": one.what, **one.details} for one in self.seen],
         }
 
