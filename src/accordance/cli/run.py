@@ -27,7 +27,7 @@ def command(
     """Carry a plan out: executors do the tasks, every message is judged, until nothing moves without a person.
 
     A run that was killed is gone on with by the next one; nothing that was paid for and kept is paid for again. Exit code
-    0: done; 1: something is in the dead letters; 3: a person is asked.
+    0: done; 1: something is in the dead letters; 3: a person is asked; 130 or 143: it was stopped by Ctrl-C or SIGTERM.
     """
     from accordance.cli.telling import outcomes_of, print_outcomes, telling
     from accordance.cli.watching import print_status, status_of
@@ -61,15 +61,15 @@ def command(
             told=one_line,
             bounds=at_once(desk.home.settings()),
         )
-        with stoppable(runner.stop):
+        with stoppable(runner.stop) as stopped:
             rests = runner.until_it_rests()
         not_published = executing.workshop.publish(desk.ledger, record.plan_id)
         with desk.ledger.read() as tx:
             status = status_of(tx, tx.plan(record.plan_id))
             outcomes = outcomes_of(tx, desk.home, status.plan)
-    exit_code = status.exit_code or (Exit.OK if rests is Nothing.FINISHED else Exit.WAITING)
+    exit_code: int = status.exit_code or (Exit.OK if rests is Nothing.FINISHED else Exit.WAITING)
     if rests is None:
-        exit_code = Exit.USAGE
+        exit_code = stopped.exit_code
     if as_json:
         why = rests.name if rests else "STOPPED"
         say({**status.to_json(), "rests": why, **outcomes.to_json(), "not_published": not_published})

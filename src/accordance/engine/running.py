@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -116,17 +116,23 @@ class Runner:
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        self.durable.start()
-        heart = self._heart()
-        try:
-            yield
-        finally:
-            self.is_clean = self.durable.stop(self.stop_seconds)
+        with ExitStack() as end:
+            end.callback(self.ledger.close)
+            heart = self._heart()
             if heart is not None:
-                heart.stop(is_clean=self.is_clean)
-            self.ledger.close()
+                end.callback(lambda: heart.stop(is_clean=self.is_clean))
+            self.durable.start()
+            end.callback(self._end)
+            if heart is not None:
+                heart.start()
+            yield
+
+    def _end(self) -> None:
+        self.is_clean = False  # unless we hear otherwise
+        self.is_clean = self.durable.stop(self.stop_seconds)
 
     def _heart(self) -> Heart | None:
+        """Beats once before anything is taken up."""
         if self.durable.is_alone:
             return None
         heart = Heart(
@@ -135,7 +141,7 @@ class Runner:
             beat_seconds=self.beat_seconds,
             dead_after=self.dead_after,
         )
-        heart.start()
+        heart.beat()
         for version, count in heart.other_versions().items():
             self.told(
                 f"{count} workers of engine version {version} are here too: each version goes on with its own attempts"

@@ -13,19 +13,21 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from dbos import DBOS
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Engine, text
 
 from accordance.engine.durable import LOCAL, VERSION
 from accordance.errors import Conflict
 
 BEAT_SECONDS: Final = 2.0
 DEAD_AFTER_SECONDS: Final = 15.0
+_STEADY_BEATS: Final = 3
 _LOCK: Final = 7242078
 
 _BEAT: Final = text(
@@ -80,13 +82,22 @@ class Heart:
     executor_id: str
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
+    _steady_since: float = field(default_factory=time.monotonic)  # it has beaten without a gap since then
+    _last_beat: float = field(default_factory=time.monotonic)
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
-    def start(self) -> None:
-        """Begin to beat."""
+    def beat(self) -> None:
+        """Say that this process lives. To be done before it takes any work, so that nothing is ever left by a stranger."""
         with self.engine.begin() as connection:
-            self._beat(connection)
+            connection.execute(_BEAT, {"executor_id": self.executor_id, "version": VERSION})
+        now = time.monotonic()
+        if now - self._last_beat > 2 * self.beat_seconds:
+            self._steady_since = now
+        self._last_beat = now
+
+    def start(self) -> None:
+        """Go on beating, and look after those that do not."""
         self._thread = threading.Thread(target=self._live, name="heart", daemon=True)
         self._thread.start()
 
@@ -108,12 +119,13 @@ class Heart:
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):
             with contextlib.suppress(Exception):  # the database may be away; the next beat tries again
-                with self.engine.begin() as connection:
-                    self._beat(connection)
-                self.sweep()
+                self.beat()
+                if self._is_steady():
+                    self.sweep()
 
-    def _beat(self, connection: Connection) -> None:
-        connection.execute(_BEAT, {"executor_id": self.executor_id, "version": VERSION})
+    def _is_steady(self) -> bool:
+        """Whether the others had time to beat, too: after an outage everybody's last sign of life is old."""
+        return time.monotonic() - self._steady_since >= _STEADY_BEATS * self.beat_seconds
 
     def sweep(self) -> list[str]:
         """Give the work of the dead to the living; each is forgotten only when nothing of it is left."""
