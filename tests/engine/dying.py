@@ -44,7 +44,7 @@ def work(place: str, folder: Path, point: str) -> None:
 def main(place: str, folder: Path, point: str, times: int, version: str) -> None:
     """Let so many workers die, one after the other."""
     for module in (durable, reconciling, workers):
-        module.VERSION = version  # type: ignore[attr-defined,misc]
+        module.VERSION = version  # type: ignore[attr-defined]
     for _ in range(times):
         pid = os.fork()
         if not pid:

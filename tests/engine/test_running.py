@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.fuses import Fuses
 from accordance.domain.records import Rules, TaskRecord
+from accordance.domain.spending import Spending
 from accordance.engine.durable import Attempt, Durable
 from accordance.engine.reviewing import review
 from accordance.engine.running import Runner
@@ -24,7 +27,7 @@ from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced
 from tests.engine.stage import Stage, lanes, said
 from tests.ledger.project import product
-from tests.messages import edge, node, plan
+from tests.messages import PLAN, edge, node, plan
 from tests.reviews import node_review
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
@@ -329,9 +332,16 @@ def test_an_outcome_that_cannot_be_settled_is_a_failure(on: Stage) -> None:
     on.brings(ONE)
     (on.home.root / "workspace").mkdir()
     (on.home.root / "workspace" / "artifacts").write_text("in the way")
-    assert on.runner().until_it_rests() is Nothing.WAITING
+
+    def paid(one: Attempt, _: threading.Event) -> Produced:
+        return replace(said(one), spending=Spending(read=100, written=20, calls=1))
+
+    assert on.runner(paid).until_it_rests() is Nothing.WAITING
     assert on.verdicts("a") == [("RETRY", "EXECUTOR_ERROR"), ("ESCALATE", "EXECUTOR_ERROR")]
     assert on.states()["a"] == "BLOCKED"
+    with on.ledger.read() as tx:  # what was paid for is counted, and what was said is there
+        assert tx.plan(PLAN).tokens == 240
+        assert tx.blob(hashlib.sha256(said(Attempt("a", "action", 1)).raw or b"").hexdigest())
     assert on.holds()
 
 
