@@ -22,7 +22,7 @@ from accordance.engine.running import Runner
 from accordance.engine.settings import AtOnce
 from accordance.engine.slots import Bound
 from accordance.engine.submitting import submit
-from accordance.engine.working import Nothing, cancel, take_next
+from accordance.engine.working import Nothing, cancel, release, take_next
 from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced
 from tests.engine.stage import Stage, lanes, said
@@ -408,4 +408,25 @@ def test_what_was_not_begun_is_handed_back_at_the_end(on: Stage) -> None:
     assert runner.until_it_rests() is None
     assert sorted(on.states().values()) == ["PENDING", "READY", "READY_TO_CHECK"]
     assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.holds()
+
+
+def test_a_reviewer_whose_product_was_given_to_another_changes_nothing(on: Stage) -> None:
+    """Somebody released it and it was taken up again: the first one's failure is not the second one's."""
+    on.brings(ONE)
+    seen: list[tuple[int, str]] = []
+
+    def run(one: Attempt, stop: threading.Event) -> Produced:
+        if one.kind == "action":
+            return said(one)
+        seen.append((len(seen), one.lease or ""))
+        if len(seen) == 1:
+            release(on.ledger, "a", by="test")
+            assert stop.wait(60)
+            return Produced(fault=Fault.CRASHED, text="it broke")
+        return said(one)
+
+    assert on.runner(run).until_it_rests() is Nothing.FINISHED
+    assert len({lease for _, lease in seen}) == len(seen) == 2
+    assert on.task("a").progress.standing.counters.review_failures == 0
     assert on.holds()

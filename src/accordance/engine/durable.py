@@ -70,6 +70,7 @@ class Attempt:
     product: str | None = None  # what a review is about
     plan_id: str = ""
     queue: str = ""
+    lease: str | None = None  # until when it has the task
 
 
 def workflow_id(taken: Taken) -> str:
@@ -165,7 +166,8 @@ class Durable:
             "priority": max(1, _HIGHEST - taken.task.priority),
         }
         task = taken.task
-        said = (task.task_id, taken.kind, taken.attempt, taken.lease.product, task.plan_id, queue)
+        lease = taken.lease
+        said = (task.task_id, taken.kind, taken.attempt, lease.product, task.plan_id, queue, lease.until)
         self._client.enqueue_in_transaction(connection, options, *said)
         return name, queue
 
@@ -247,10 +249,10 @@ class Durable:
             tx, RunOf(plan_id=one.plan_id, task_id=one.task_id, kind=one.kind, attempt=one.number), seen
         )
         if seen["fault"] == Fault.STOPPED:
-            hand_back_in(tx, one.task_id, one.number)
+            hand_back_in(tx, one.task_id, one.number, one.lease)
             return {"status": "handed_back"}
         if kept["raw"] is None:
-            answer = fail_in(tx, one.task_id, one.number, seen)
+            answer = fail_in(tx, one.task_id, one.number, seen, one.lease)
         elif kept["judged"] is not None:
             raw = base64.b64decode(kept["raw"])
             answer = change_in(tx, self.home, raw, one.task_id, one.number, kept["judged"])
@@ -353,11 +355,9 @@ _current: Durable | None = None
 
 
 @DBOS.workflow(name="attempt", max_recovery_attempts=_RECOVERIES)
-def attempt(
-    task_id: str, kind: str, number: int, product: str | None, plan_id: str, queue: str
-) -> dict[str, Any]:
-    """One attempt, in whichever process it was begun."""
+def attempt(*said: Any) -> dict[str, Any]:
+    """One attempt, as it was put into its queue, in whichever process it is begun."""
     durable = _current
     if durable is None:  # pragma: no cover - DBOS runs workflows only while it is launched
         raise RuntimeError("no engine runs in this process")
-    return durable.carry_out(Attempt(task_id, kind, number, product, plan_id, queue))
+    return durable.carry_out(Attempt(*said))

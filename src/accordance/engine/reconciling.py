@@ -117,7 +117,7 @@ class Reconciling:
 
     def _give_up(self, tx: Transaction, one: Taken, workflow: WorkflowStatus) -> None:
         if workflow.status not in _BROKEN:
-            hand_back_in(tx, one.task.task_id, one.attempt)
+            hand_back_in(tx, one.task.task_id, one.attempt, one.lease.until)
             return
         kept = self.durable.outcome_of(workflow.workflow_id)
         if kept is not None:  # what was said and what it cost is not lost because its settling failed
@@ -129,7 +129,7 @@ class Reconciling:
                 tx.keep(base64.b64decode(kept["raw"]))
         text = _BROKEN[workflow.status].format(error=workflow.error)
         report = {"fault": Fault.CRASHED.value, "code": FAULTS[Fault.CRASHED].code, "text": text}
-        fail_in(tx, one.task.task_id, one.attempt, report)
+        fail_in(tx, one.task.task_id, one.attempt, report, one.lease.until)
 
 
 def _in_work(tx: Transaction, plan_id: str) -> Iterable[Taken]:

@@ -269,5 +269,5 @@ def is_wanted(tx: Transaction, one: Attempt) -> bool:
     if task.lease is None or task.progress.standing.counters.attempts != one.number:
         return False
     return task.progress.state is State.IN_PROGRESS or (
-        task.progress.state is State.READY_TO_CHECK and task.lease.product == one.product
+        task.progress.state is State.READY_TO_CHECK and task.lease.until == one.lease
     )
