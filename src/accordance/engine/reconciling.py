@@ -13,11 +13,11 @@ from typing import Final
 
 from dbos import DBOS, WorkflowStatus
 
-from accordance.domain.faults import FAULTS, Fault
+from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.engine.durable import VERSION, Durable, workflow_id
-from accordance.engine.faults import fail_in, hand_back_in
+from accordance.engine.faults import fail_in, hand_back_in, report_of
 from accordance.engine.kept_runs import RunOf, keep_report
 from accordance.engine.working import Nothing, Taken
 from accordance.store.ledger import Ledger, Transaction
@@ -128,8 +128,7 @@ class Reconciling:
             if kept["raw"] is not None:
                 tx.keep(base64.b64decode(kept["raw"]))
         text = _BROKEN[workflow.status].format(error=workflow.error)
-        report = {"fault": Fault.CRASHED.value, "code": FAULTS[Fault.CRASHED].code, "text": text}
-        fail_in(tx, one.task.task_id, one.attempt, report, one.lease.until)
+        fail_in(tx, one.task.task_id, one.attempt, report_of(Fault.CRASHED, text), one.lease.until)
 
 
 def _in_work(tx: Transaction, plan_id: str) -> Iterable[Taken]:

@@ -24,6 +24,7 @@ from sqlalchemy import Engine, text
 
 from accordance.engine.durable import LOCAL, VERSION
 from accordance.errors import Conflict
+from accordance.store.failures import translated
 
 BEAT_SECONDS: Final = 2.0
 DEAD_AFTER_SECONDS: Final = 15.0
@@ -41,6 +42,10 @@ _DEAD: Final = text(
 _OTHERS: Final = text(
     "SELECT version, count(*) FROM accordance_workers"
     " WHERE version <> :version AND beat_at >= now() - make_interval(secs => :seconds) GROUP BY version"
+)
+_COMPANY: Final = text(
+    "SELECT 1 FROM accordance_workers"
+    " WHERE executor_id <> :executor_id AND beat_at >= now() - make_interval(secs => :seconds) LIMIT 1"
 )
 _LOST: Final = text("UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :executor_id")
 _GONE: Final = text("DELETE FROM accordance_workers WHERE executor_id = :executor_id")
@@ -115,6 +120,14 @@ class Heart:
         with self.engine.begin() as connection:
             found = connection.execute(_OTHERS, {"version": VERSION, "seconds": self.dead_after})
             return {version: count for version, count in found}  # noqa: C416 - rows are no pairs to dict
+
+    def has_company(self) -> bool:
+        """Whether another worker lives."""
+        with translated(self.engine), self.engine.begin() as connection:
+            found = connection.execute(
+                _COMPANY, {"executor_id": self.executor_id, "seconds": self.dead_after}
+            )
+            return found.first() is not None
 
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):
