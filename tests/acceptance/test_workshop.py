@@ -30,7 +30,9 @@ WRONG = "def last(items):\n    return items[0]\n"
 def a_choice(model: str | None = None) -> Choice:
     """The executor of a route."""
     spec = spec_of("agent", {"kind": "command", "command": "true"})
-    return Choice(executor="agent", spec=spec, model=model, tier=None, contract=None, prompt="coder.v1")
+    return Choice(
+        executor="agent", spec=spec, model=model, tier=None, contract="xiaobo_action_v1", prompt="coder.v1"
+    )
 
 
 def begun(tmp_path: Path, **task: Any) -> tuple[Workshop, Commission]:

@@ -15,8 +15,8 @@ from tests.unit.test_executor_values import DOCUMENT
 
 
 def test_every_prompt_a_route_falls_back_to_is_shipped(tmp_path: Path) -> None:
-    """And so are the shared words and the coder's."""
-    assert {SHARED, "coder.v1", *PROMPTS.values()} <= PromptFiles(tmp_path).names()
+    """And so are the shared words, the coder's and the researcher's."""
+    assert {SHARED, "coder.v1", "researcher.v1", *PROMPTS.values()} <= PromptFiles(tmp_path).names()
 
 
 def test_a_projects_own_prompts_come_first(tmp_path: Path) -> None:

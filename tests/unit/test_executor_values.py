@@ -230,6 +230,14 @@ def test_a_briefing_of_little_is_short() -> None:
     assert "and task_id 't1'." in pieces[1].text
 
 
+def test_a_research_agent_is_told_how_to_answer() -> None:
+    """In our words, which nothing cuts."""
+    research = {"agent_id": "owl", "instructions": "Look."}
+    pieces = {piece.name: piece for piece in briefing({**DOCUMENT, "research": research})}
+    assert pieces["research"].rendered == "# How to find your answer\nLook."
+    assert pieces["research"].weight == ESSENTIAL
+
+
 def test_whoever_writes_a_plan_is_told_its_name() -> None:
     """A plan has no task_id."""
     asked = {

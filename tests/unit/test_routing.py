@@ -38,8 +38,13 @@ kind = "external"
 [[routes]]
 tags = ["code", "rust"]
 executor = "codex"
-contract = "scc.submit.v1"
 prompt = "coder.v1"
+
+[[routes]]
+kind = "action"
+tags = ["research"]
+executor = "writer"
+contract = "answer"
 
 [[routes]]
 kind = "review"
@@ -59,7 +64,7 @@ executor = "writer"
 @pytest.fixture
 def routing() -> Routing:
     """The settings above."""
-    return routing_of(tomllib.loads(SETTINGS), contracts=["scc.submit.v1"], prompts=["coder.v1"])
+    return routing_of(tomllib.loads(SETTINGS), prompts=["coder.v1"])
 
 
 @pytest.mark.parametrize(
@@ -99,6 +104,16 @@ def test_specs_are_read(routing: Routing) -> None:
     assert writer.price_of("big") is None
     assert routing.tiers_for(Wanted(node_type="ACTION")) == {1, 2, 3}
     assert routing.tiers_for(Wanted(role="printer")) == set()
+
+
+@pytest.mark.parametrize("to", [None, "codex"], ids=["by the routes", "all to one"])
+def test_routes_say_which_contract_holds(routing: Routing, to: str | None) -> None:
+    """Whoever does the work; where none is named, it is an action's."""
+    routing = routing.everything_to(to) if to else routing
+    research = Wanted(node_type="ACTION", tags=frozenset(("research",)))
+    assert routing.choose(research).contract == "agent_answer_v1"
+    assert routing.choose(Wanted(node_type="ACTION")).contract == "xiaobo_action_v1"
+    assert routing.choose(research).executor == (to or "writer")
 
 
 def test_one_executor_alone_gets_everything() -> None:
@@ -162,8 +177,15 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
         ({"routes": [{"executor": "x", "rol": "y"}]}, "route 1: unknown key 'rol'; did you mean role"),
         ({"routes": [{"executor": "x"}]}, "unknown executor 'x'"),
         (
-            {"executors": {"codex": {}}, "routes": [{"executor": "codex", "contract": "scc.submit.v2"}]},
-            "unknown contract 'scc.submit.v2'; did you mean scc.submit.v1?",
+            {"executors": {"codex": {}}, "routes": [{"executor": "codex", "contract": "scc.submit.v1"}]},
+            "route 1: contract 'scc.submit.v1': xiaobo_action_v1 or agent_answer_v1, for actions",
+        ),
+        (
+            {
+                "executors": {"codex": {}},
+                "routes": [{"executor": "codex", "kind": "plan", "contract": "action"}],
+            },
+            "reviews, plans and changes of a repository have their own, leave it out there",
         ),
         (
             {"executors": {"codex": {}}, "routes": [{"executor": "codex", "prompt": "coder.v2"}]},
@@ -181,6 +203,6 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
 def test_what_could_never_work_is_said_in_a_line(settings: dict[str, Any], says: str) -> None:
     """Unknown names come with the nearest known ones."""
     with pytest.raises(AccordanceError) as raised:
-        routing_of(settings, contracts=["scc.submit.v1"], prompts=["coder.v1"])
+        routing_of(settings, prompts=["coder.v1"])
     assert says in str(raised.value)
     assert "\n" not in str(raised.value)

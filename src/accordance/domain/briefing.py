@@ -24,6 +24,7 @@ def briefing(
         for piece in (
             _task(assignment),
             *_change(assignment.get("change")),
+            *_research(assignment.get("research")),
             *_contract(assignment["contract"], with_schema=with_schema),
             *_context(assignment.get("context", {})),
             *_inputs(assignment.get("context", {}).get("inputs", ()), inputs or {}),
@@ -61,6 +62,13 @@ def _change(change: Mapping[str, Any] | None) -> Iterator[Piece]:
         f"- {folder}/submit.json: your answer",
     ]
     yield Piece("change", "\n".join(lines), ESSENTIAL, is_data=False)
+
+
+def _research(research: Mapping[str, Any] | None) -> Iterator[Piece]:
+    """Who the agent is that answers, and how it finds its answer."""
+    if research is not None:
+        text = f"# How to find your answer\n{research['instructions']}"
+        yield Piece("research", text, ESSENTIAL, is_data=False)
 
 
 def _contract(contract: Mapping[str, Any], *, with_schema: bool) -> Iterator[Piece]:

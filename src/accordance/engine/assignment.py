@@ -18,7 +18,7 @@ from accordance.domain.records import (
 )
 from accordance.domain.rubric import Rubric
 from accordance.engine.coding_tasks import coding_task
-from accordance.engine.contracts_for import contract_of_message
+from accordance.engine.contracts_for import contract_of_message, method_of
 from accordance.engine.home import Home
 from accordance.engine.working import Taken
 from accordance.store.ledger import Transaction
@@ -32,12 +32,14 @@ def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
     plan = tx.plan(task.plan_id)
     subject = task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
     change = coding_task(tx, task) if taken.kind == "action" else None
-    contract = contract_of_message(taken.kind, plan.rules, is_change=change is not None)
+    method = method_of(tx, task) if taken.kind == "action" else None
+    contract = contract_of_message(tx, task, taken.kind)
     attempt = task.progress.standing.counters.attempts
     return {
         "kind": taken.kind,
         "task": describe(task),
         **({"change": json.loads(change)} if change else {}),
+        **({"research": method} if method else {}),
         "plan": {"plan_id": plan.plan_id, "title": plan.title},
         "attempt": attempt,
         "lease": {"holder": taken.lease.holder, "until": taken.lease.until},

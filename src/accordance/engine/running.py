@@ -15,6 +15,7 @@ from accordance.domain.evidence import InputFile
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.engine.coding_tasks import waits_its_turn
+from accordance.engine.contracts_for import Holding, to_actions
 from accordance.engine.durable import LOCAL, Attempt, Durable, Put, Run
 from accordance.engine.home import Home
 from accordance.engine.inputs import look_at_inputs
@@ -50,6 +51,7 @@ class Runner:
     queues: Mapping[str, Bound]
     plan_id: str | None = None
     executor_id: str = LOCAL
+    holding: Holding = to_actions  # which contracts attempts are held to
     heard: Callable[[Attempt, Mapping[str, Any]], None] = lambda *_: None
     told: Callable[[str], None] = lambda _: None  # what whoever watches should know
     bounds: AtOnce = field(default_factory=AtOnce)
@@ -234,9 +236,8 @@ class Runner:
             if queue is None or not most or not room.get(queue):
                 left = True
                 continue
-            put.append(
-                self.durable.enqueue(connection, queue, take_up(tx, task, self.executor_id, _LEASE_SECONDS))
-            )
+            taken = take_up(tx, task, self.executor_id, _LEASE_SECONDS, self.holding)
+            put.append(self.durable.enqueue(connection, queue, taken))
             room = {one: free - (one == queue) for one, free in room.items()}
             if len(put) == most:
                 break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Literal
@@ -16,6 +16,7 @@ from accordance.domain.progress import left_hanging
 from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, Asked, rule_lost_lease
 from accordance.engine.coding_tasks import coding_task
+from accordance.engine.contracts_for import Holding, to_actions
 from accordance.engine.inputs import bind_inputs
 from accordance.engine.submitting import begin_attempt, case_of
 from accordance.errors import Conflict
@@ -61,11 +62,12 @@ def take_next(
     holder: str = "somebody",
     seconds: int = LEASE_SECONDS,
     kinds: tuple[str, ...] = (),
+    holding: Holding = to_actions,
 ) -> Taken | Nothing:
-    """Take up the next task of a plan, or of the oldest plan that has one."""
+    """Take up the next task of a plan, or of the oldest plan that has one. `holding` says which contracts hold."""
     if plan_id is not None:
         with ledger.write() as tx:
-            return take_in(tx, plan_id, files, holder, seconds, kinds=kinds)
+            return take_in(tx, plan_id, files, holder, seconds, kinds=kinds, holding=holding)
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, _at_rest(tx, plan)) for plan in reversed(tx.plans())]
     nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
@@ -73,7 +75,7 @@ def take_next(
         found: Taken | Nothing | None = rests
         if found is None:
             with ledger.write() as tx:
-                found = take_in(tx, name, files, holder, seconds, kinds=kinds)
+                found = take_in(tx, name, files, holder, seconds, kinds=kinds, holding=holding)
         if isinstance(found, Taken):
             return found
         nothing = found if nothing is Nothing.FINISHED else nothing
@@ -95,19 +97,19 @@ def take_in(
     seconds: int,
     *,
     kinds: tuple[str, ...] = (),
-    without: Collection[str] = (),
+    holding: Holding = to_actions,
 ) -> Taken | Nothing:
-    """Take up the next task of one plan, in a transaction of the caller's; none of those `without` which it must be.
+    """Take up the next task of one plan, in a transaction of the caller's.
 
     What changes a repository is not handed out: `accordance run` has it done in a clone.
     """
     if rests := may_not_begin(tx, plan_id, files):
         return rests
-    skipped = {*without}
+    skipped: set[str] = set()
     while (task := tx.next_turn(plan_id, kinds, skipped)) is not None and _is_change(tx, task):
         skipped.add(task.task_id)
     if task is not None:
-        return take_up(tx, task, holder, seconds)
+        return take_up(tx, task, holder, seconds, holding)
     return why_nothing(tx, plan_id, for_others=bool(kinds or skipped))
 
 
@@ -144,14 +146,16 @@ def why_nothing(tx: Transaction, plan_id: str, *, for_others: bool = False) -> N
     return Nothing.WAITING if waits else Nothing.STUCK
 
 
-def take_up(tx: Transaction, task: TaskRecord, holder: str, seconds: int) -> Taken:
+def take_up(
+    tx: Transaction, task: TaskRecord, holder: str, seconds: int, holding: Holding = to_actions
+) -> Taken:
     """Somebody takes up a task that can be taken up."""
     until = _later(tx.now, seconds)
     if task.progress.state is State.READY_TO_CHECK:
         lease = Lease(holder=holder, until=until, product=task.product)
         tx.take(task.task_id, lease)
         return Taken(tx.task(task.task_id), "review", lease)
-    begin_attempt(tx, task, holder)
+    begin_attempt(tx, task, holder, {} if task.checks else holding(tx, task))
     product = tx.task(task.checks).product if task.checks else None
     lease = Lease(holder=holder, until=until, product=product)
     tx.take(task.task_id, lease)
