@@ -12,7 +12,7 @@ from accordance.domain.briefing import briefing
 from accordance.domain.case import Budget
 from accordance.domain.context_pack import ESSENTIAL, Piece, budget_for, pack
 from accordance.domain.fail_codes import fail_code
-from accordance.domain.faults import FAULTS, Fault, pause_after
+from accordance.domain.faults import FAULTS, Fault, in_words, pause_after
 from accordance.domain.prompting import Part, Prompt, fenced, plain, prompt_of, rebuild
 from accordance.domain.spending import Price, Spending, estimate, priced, total
 from accordance.errors import ContextTooLarge
@@ -23,6 +23,15 @@ def test_every_fault_has_a_code_somebody_knows() -> None:
     assert set(FAULTS) == set(Fault)
     for page in FAULTS.values():
         assert page.code == "LLM_REFUSAL" or fail_code(page.code)
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_every_fault_can_be_told_to_whoever_tries_next(fault: Fault) -> None:
+    """In whole sentences, in a line; what was seen is in them."""
+    assert in_words(fault, "seen").startswith("No message came: ")
+    assert " (seen)." in in_words(fault, "seen")
+    assert in_words(fault, "").endswith(".")
+    assert "()" not in in_words(fault, "")
 
 
 @pytest.mark.parametrize(

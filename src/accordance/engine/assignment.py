@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 from accordance.contracts.schemas import export_schema
+from accordance.domain.faults import Fault, in_words
 from accordance.domain.records import (
     ArtifactRecord,
     EvidenceRecord,
@@ -179,12 +181,26 @@ def last_review(tx: Transaction, subject: str) -> dict[str, Any] | None:
 
 
 def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
-    """Why the last message was not taken, or the last change not accepted, if so."""
-    found = [
-        one for one in tx.find(MessageRecord, subject=task.task_id) if one.kind in ("ACTION", "SUBMISSION")
-    ]
-    last = found[-1] if found else None
-    if last is None or (last.accepted and "tell" not in last.answer):
+    """Why the last message was not taken, or the last change not accepted, and why no other has come since, if so."""
+    last, silent = None, None
+    for one in tx.find(MessageRecord, subject=task.task_id):
+        if "refused" in one.case:
+            continue
+        if one.kind in ("ACTION", "SUBMISSION"):
+            last, silent = one, None
+        elif one.kind == "FAULT" and "product" not in one.case:  # else it was its reviewer's
+            silent = one
+    return [*(_wrong_with(last) if last else ()), *(_silence(tx, silent) if silent else ())]
+
+
+def _silence(tx: Transaction, message: MessageRecord) -> Iterator[str]:
+    """A run without a message, in words."""
+    report = json.loads(tx.blob(message.sha256))
+    yield in_words(Fault(report["fault"]), report["text"])
+
+
+def _wrong_with(last: MessageRecord) -> list[str]:
+    if last.accepted and "tell" not in last.answer:
         return []
     told = last.answer.get("tell")
     lines = [line.removeprefix("- ") for line in told.splitlines()] if isinstance(told, str) else None
