@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from accordance.domain.context_pack import ESSENTIAL, Piece
+from accordance.domain.context_pack import ESSENTIAL, Excerpt, Piece
 
 _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
     {"last_errors": 95, "last_review": 90, "answers": 85, "inputs": 70, "dependencies": 60, "goals": 40}
@@ -16,7 +16,7 @@ _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
 
 
 def briefing(
-    assignment: Mapping[str, Any], inputs: Mapping[str, str] | None = None, *, with_schema: bool = True
+    assignment: Mapping[str, Any], inputs: Mapping[str, Excerpt] | None = None, *, with_schema: bool = True
 ) -> tuple[Piece, ...]:
     """The pieces, in the order they are told. `inputs` are the texts of input files by their references."""
     return tuple(
@@ -105,15 +105,20 @@ def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
 
 
 def _artifact(what: str, artifact: Mapping[str, Any], weight: int) -> Piece:
-    cut = " (only its beginning)" if artifact.get("is_cut") else ""
-    return Piece(f"{what}: {artifact['path']}{cut}", artifact["content"], weight)
+    whole = artifact["bytes"] if artifact.get("is_cut") else 0
+    return _excerpt(f"{what}: {artifact['path']}", Excerpt(artifact["content"], whole), weight)
 
 
-def _inputs(inputs: Any, texts: Mapping[str, str]) -> Iterator[Piece]:
+def _inputs(inputs: Any, texts: Mapping[str, Excerpt]) -> Iterator[Piece]:
     for one in inputs:
         reference = str(one["reference"])
-        text = texts.get(reference, f"[not shown; it lies at {reference}]")
-        yield Piece(f"input {one['name']}: {reference}", text, _WEIGHTS["inputs"])
+        excerpt = texts.get(reference, Excerpt(f"[not shown; it lies at {reference}]"))
+        yield _excerpt(f"input {one['name']}: {reference}", excerpt, _WEIGHTS["inputs"])
+
+
+def _excerpt(name: str, excerpt: Excerpt, weight: int) -> Piece:
+    mark = " (only its beginning)" if excerpt.whole else ""
+    return Piece(f"{name}{mark}", excerpt.text, weight, whole=excerpt.whole)
 
 
 def _json(value: object) -> str:

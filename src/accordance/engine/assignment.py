@@ -138,7 +138,8 @@ def _dependencies(tx: Transaction, home: Home, task: TaskRecord) -> list[dict[st
 
 
 def _product(tx: Transaction, home: Home, artifact: ArtifactRecord) -> dict[str, Any]:
-    content = tx.blob(artifact.sha256).decode("utf-8", "replace")  # a patch shows files of any encoding
+    raw = tx.blob(artifact.sha256)
+    content = raw.decode("utf-8", "replace")  # a patch shows files of any encoding
     path = home.artifacts(artifact.task_id) / artifact.file_name
     return {
         "name": artifact.name,
@@ -149,6 +150,7 @@ def _product(tx: Transaction, home: Home, artifact: ArtifactRecord) -> dict[str,
         "summary": artifact.summary,
         "content": content[:MAX_TEXT],
         "is_cut": len(content) > MAX_TEXT,
+        "bytes": len(raw),
     }
 
 
