@@ -17,6 +17,7 @@ from accordance.domain.spending import Spending
 from accordance.engine.assignment import assignment
 from accordance.engine.faults import fail_in, hand_back_in
 from accordance.engine.kept_runs import (
+    KeptAnswers,
     RunOf,
     budget_left,
     keep_prompt,
@@ -26,6 +27,7 @@ from accordance.engine.kept_runs import (
     runs_in,
     spent_by_task,
 )
+from accordance.engine.rebuilding import Call, calls_in, messages_of
 from accordance.engine.working import Nothing, Taken, resume
 from accordance.errors import NotFound
 from accordance.executors.prompt_building import Told
@@ -99,6 +101,37 @@ def test_runs_are_told_apart(project: Project) -> None:
         with pytest.raises(NotFound, match="no prompt of task 'b review'"):
             run_of(tx, "b", kind="review")
     assert [run.to_json()["ran"] is None for run in runs] == [True, False, False, False]
+
+
+def test_the_calls_of_a_run_that_was_cut_off(project: Project) -> None:
+    """Its answers were kept on the way; the run that goes on from there has them too, one with another prompt has not."""
+    project.runs(small_plan())
+    answers = KeptAnswers(project.ledger, RunOf(plan_id=PLAN, task_id="a", kind="action", attempt=1))
+    told(project)
+    answers.keep("1", {"told": None, "text": "x" * 30_000})
+    told(project)
+    answers.keep("2", {"told": "Wrong.", "text": ""})
+    told(project, told=Told(Prompt((Part("user", "task", "Other."),))))
+    with project.ledger.read() as tx:
+        _, second, third = runs_in(tx.entries_of("a"))
+        calls = calls_in(tx, second)
+        assert calls_in(tx, third) == []
+    assert calls == [Call(None, "x" * 20_000), Call("Wrong.", "")]
+    assert messages_of(PROMPT, calls, 1) == [
+        {"role": "system", "content": "Rules."},
+        {"role": "user", "content": "Write it, naïvely."},
+    ]
+    assert messages_of(PROMPT, calls, 2)[2:] == [
+        {"role": "assistant", "content": "x" * 20_000},
+        {"role": "user", "content": "Wrong."},
+    ]
+
+
+def test_a_conversation_that_began_anew() -> None:
+    """A server that does not take the schema is asked from the beginning: what was said before is not told again."""
+    calls = [Call(None, "a"), Call("Wrong.", "b"), Call(None, "c"), Call("Still wrong.", "d")]
+    told = [[one["content"] for one in messages_of(PROMPT, calls, at)[2:]] for at in (1, 2, 3, 4)]
+    assert told == [[], ["a", "Wrong."], [], ["c", "Still wrong."]]
 
 
 def _errors_told(project: Project) -> list[str]:
