@@ -87,16 +87,19 @@ def test_a_long_input_is_told_from_its_beginning(tmp_path: Path, content: bytes,
 def test_what_was_cut_is_told(tmp_path: Path) -> None:
     """Within the role's budget, with a note in the prompt itself."""
     long = {**DOCUMENT["context"]["dependencies"][0]}
-    long["artifact"] = {**long["artifact"], "content": "x" * 60_000}
+    long["artifact"] = {**long["artifact"], "content": "x" * 60_000, "is_cut": False}
     document = {
         **DOCUMENT,
         "task": {**DOCUMENT["task"], "owner_agent_id": "doc"},
-        "context": {**DOCUMENT["context"], "dependencies": [long]},
+        "context": {**DOCUMENT["context"], "dependencies": [long], "product": None},
     }
     assert packed(document, tmp_path).size <= 50_000
     prompt = tell(document, "worker.v1", tmp_path).prompt
     assert prompt.parts[-1].name == "cut"
     assert "left out" in prompt.user or "shortened" in prompt.user
+    assert packed(document, tmp_path, 90_000).trims == ()  # whoever has more room is told more
+    assert packed(document, tmp_path, 3_000).size <= 3_000
+    assert tell(document, "worker.v1", tmp_path, 90_000).trims == ()
     huge = {**document, "task": {**document["task"], "goal_statement": "x" * 60_000}}
     with pytest.raises(ContextTooLarge):
         tell(huge, "worker.v1", tmp_path)

@@ -116,6 +116,42 @@ def test_routes_say_which_contract_holds(routing: Routing, to: str | None) -> No
     assert routing.choose(research).executor == (to or "writer")
 
 
+def test_context_has_the_room_that_is_said() -> None:
+    """By the route, else by the model, else by the executor; else the role's own counts."""
+    said = """
+        [executors.m]
+        kind = "llm"
+        model = "small"
+        tiers = { small = 3, middle = 2, big = 1 }
+        context_bytes = 50_000
+        bounds = { big = { context_bytes = 900_000 }, middle = { concurrency = 1 } }
+        [executors.free]
+        kind = "external"
+        [[routes]]
+        role = "reader"
+        executor = "m"
+        context_bytes = 2_000
+        [[routes]]
+        kind = "review"
+        executor = "free"
+        [[routes]]
+        executor = "m"
+    """
+    routing = routing_of(tomllib.loads(said))
+    asked = [
+        (Wanted(), None),
+        (Wanted(), 2),
+        (Wanted(), 1),
+        (Wanted(role="reader"), 1),
+        (Wanted(kind="review"), None),
+    ]
+    found = [routing.choose(wanted, tier).context_bytes for wanted, tier in asked]
+    assert found == [50_000, 50_000, 900_000, 2_000, None]
+    assert routing.everything_to("free").choose(Wanted(role="reader")).context_bytes is None
+    with pytest.raises(AccordanceError, match="context_bytes: Input should be greater than or equal to 1000"):
+        routing_of({"executors": {"x": {"kind": "external", "context_bytes": 10}}})
+
+
 def test_one_executor_alone_gets_everything() -> None:
     """Without routes there is nothing to choose."""
     alone = routing_of({"executors": {"codex": {"model": "m"}}})

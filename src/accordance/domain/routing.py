@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.answer import ANSWER
-from accordance.domain.executor_specs import KINDS, WITHOUT_SETTINGS, Spec, first_fault, spec_of
+from accordance.domain.executor_specs import KINDS, WITHOUT_SETTINGS, ContextBytes, Spec, first_fault, spec_of
 from accordance.domain.records import TaskRecord
 from accordance.errors import InvalidRouting, NoExecutor, UnknownExecutor, UnknownPrompt
 
@@ -59,6 +59,7 @@ class Route(BaseModel):
     model: str | None = None
     contract: str | None = None
     prompt: str | None = None
+    context_bytes: ContextBytes | None = None
 
     def fits(self, wanted: Wanted) -> bool:
         """Whether this route is meant."""
@@ -76,6 +77,7 @@ class Choice:
     tier: int | None  # of that model
     contract: str  # of an action that changes no repository
     prompt: str
+    context_bytes: int | None = None  # None: as the role has it
 
 
 def wanted(task: TaskRecord, kind: Kind) -> Wanted:
@@ -108,6 +110,7 @@ class Routing:
             tier=tiers.get(model or ""),
             contract=CONTRACTS[route.contract or ACTION.version],
             prompt=route.prompt or PROMPTS[wanted.kind],
+            context_bytes=route.context_bytes or _room(spec, model),
         )
 
     def everything_to(self, executor: str, model: str | None = None) -> Routing:
@@ -121,7 +124,7 @@ class Routing:
                 raise UnknownExecutor(executor, {*executors, *WITHOUT_SETTINGS})
             executors[executor] = spec_of(executor, {})
         executors[executor].model_for(model)
-        to_one = {"executor": executor, "model": model, "prompt": None}
+        to_one = {"executor": executor, "model": model, "prompt": None, "context_bytes": None}
         kept = (route.model_copy(update=to_one) for route in self.routes)
         return replace(self, executors=executors, routes=(*kept, Route(executor=executor, model=model)))
 
@@ -172,6 +175,12 @@ def _check(at: int, route: Route, executors: Mapping[str, Spec], prompts: frozen
         )
     if route.prompt is not None and prompts and route.prompt not in prompts:
         raise UnknownPrompt(route.prompt, prompts)
+
+
+def _room(spec: Spec, model: str | None) -> int | None:
+    """How much of a context fits: as the model has it, else the executor."""
+    own = spec.bounds.get(model or "")
+    return (own.context_bytes if own else None) or spec.context_bytes
 
 
 def _at_least(tiers: Mapping[str, int], tier: int) -> str | None:

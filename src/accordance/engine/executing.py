@@ -148,7 +148,7 @@ class Executing:
         contract = contract_of_message(tx, task, taken.kind)
         is_usual = choice.prompt == PROMPTS["action"]
         prompt = _PROMPTS.get(contract.version, choice.prompt) if is_usual else choice.prompt
-        told = tell(document, prompt, self.home.root)
+        told = tell(document, prompt, self.home.root, choice.context_bytes)
         return told, Assignment(
             document=document,
             contract=contract,

@@ -25,20 +25,20 @@ class Told:
     trims: tuple[Trim, ...] = ()
 
 
-def tell(document: Mapping[str, Any], name: str, root: Path) -> Told:
+def tell(document: Mapping[str, Any], name: str, root: Path, budget: int | None = None) -> Told:
     """The whole prompt for an assignment, and what was cut to fit. Raises ContextTooLarge or UnknownPrompt."""
     files = PromptFiles(root)
-    context = packed(document, root)
+    context = packed(document, root, budget)
     parts = [Part("user", piece.name, piece.rendered) for piece in context.pieces]
     if context.note:
         parts.append(Part("user", "cut", context.note))
     return Told(prompt_of(files.part(SHARED), files.part(name), parts), context.trims)
 
 
-def packed(document: Mapping[str, Any], root: Path) -> Pack:
-    """The context of an assignment within its role's budget, and what was cut."""
+def packed(document: Mapping[str, Any], root: Path, budget: int | None = None) -> Pack:
+    """The context of an assignment within so many bytes, else within its role's budget, and what was cut."""
     role = document["task"].get("owner_agent_id") or document["task"].get("role")
-    return pack(briefing(document, _inputs(document, root)), budget_for(role))
+    return pack(briefing(document, _inputs(document, root)), budget or budget_for(role))
 
 
 def _inputs(document: Mapping[str, Any], root: Path) -> dict[str, Excerpt]:
