@@ -218,6 +218,7 @@ DOCUMENT: dict[str, Any] = {
         "answers": [{"question": "How many?", "answer": {"text": "three"}}],
         "last_review": {"summary": "Too short"},
         "last_errors": ["$.x: missing"],
+        "history": ["attempt 1: RETRY"],
         "product": ARTIFACT,
         "reviewed_task": {"title": "Made it"},
         "rubric": {"approve_at": 90},
@@ -241,7 +242,8 @@ def test_a_briefing_tells_everything_and_fences_what_comes_from_elsewhere() -> N
         pieces["the product you review: workspace/artifacts/t0/a.v1.md (only its beginning)"].weight
         == ESSENTIAL
     )
-    assert len(pieces) == 12
+    assert pieces["what was decided about this task, the last at the end"].text == "- attempt 1: RETRY"
+    assert len(pieces) == 13
 
 
 def test_a_briefing_of_little_is_short() -> None:

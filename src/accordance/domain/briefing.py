@@ -10,7 +10,15 @@ from typing import Any, Final
 from accordance.domain.context_pack import ESSENTIAL, Excerpt, Piece
 
 _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
-    {"last_errors": 95, "last_review": 90, "answers": 85, "inputs": 70, "dependencies": 60, "goals": 40}
+    {
+        "last_errors": 95,
+        "last_review": 90,
+        "answers": 85,
+        "history": 80,
+        "inputs": 70,
+        "dependencies": 60,
+        "goals": 40,
+    }
 )
 """What is kept longest when room is short; the task, its contract and what is reviewed are never cut."""
 
@@ -89,19 +97,22 @@ def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
         yield Piece("rubric", f"# Rubric\n{_json(rubric)}", ESSENTIAL, is_data=False)
     if product := context.get("product"):
         yield _artifact("the product you review", product, ESSENTIAL)
-    if errors := context.get("last_errors"):
-        text = "\n".join(f"- {error}" for error in errors)
-        yield Piece("why your last message was not taken", text, _WEIGHTS["last_errors"])
+    yield from _listed(context, "last_errors", "why your last message was not taken")
     if review := context.get("last_review"):
         yield Piece("the last review", _json(review), _WEIGHTS["last_review"])
+    yield from _listed(context, "history", "what was decided about this task, the last at the end")
     for one in context.get("answers", ()):
         yield Piece(f"answer to: {one['question']}", _json(one["answer"]), _WEIGHTS["answers"])
     for one in context.get("dependencies", ()):
         if one.get("artifact"):
             yield _artifact(f"product of {one['title']}", one["artifact"], _WEIGHTS["dependencies"])
-    if goals := context.get("goals"):
-        text = "\n".join(f"- {goal}" for goal in goals)
-        yield Piece("the goals this serves, the nearest first", text, _WEIGHTS["goals"])
+    yield from _listed(context, "goals", "the goals this serves, the nearest first")
+
+
+def _listed(context: Mapping[str, Any], key: str, name: str) -> Iterator[Piece]:
+    """Lines, if there are any."""
+    if lines := context.get(key):
+        yield Piece(name, "\n".join(f"- {line}" for line in lines), _WEIGHTS[key])
 
 
 def _artifact(what: str, artifact: Mapping[str, Any], weight: int) -> Piece:

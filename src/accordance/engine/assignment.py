@@ -17,6 +17,7 @@ from accordance.domain.records import (
     ReviewRecord,
     Rules,
     TaskRecord,
+    VerdictRecord,
 )
 from accordance.domain.rubric import Rubric
 from accordance.engine.coding_tasks import coding_task
@@ -25,6 +26,8 @@ from accordance.engine.home import Home
 from accordance.engine.working import Taken
 from accordance.store.ledger import Transaction
 
+MANY_VERDICTS: Final = 3  # that whoever changes a repository is told
+MAX_LINE: Final = 300  # characters of each
 MAX_TEXT: Final = 200_000  # characters of an artifact that are told in full; the rest is read from its file
 
 
@@ -51,7 +54,10 @@ def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
             "task_id": subject.task_id,
             "schema": export_schema(contract).schema,
         },
-        "context": _context(tx, home, task, subject, plan.rules, taken),
+        "context": {
+            **_context(tx, home, task, subject, plan.rules, taken),
+            **({"history": _history(tx, task)} if change else {}),
+        },
         "hand_in": [] if change else _hand_in(taken, subject, attempt),
     }
 
@@ -193,6 +199,18 @@ def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
         elif one.kind == "FAULT" and "product" not in one.case:  # else it was its reviewer's
             silent = one
     return [*(_wrong_with(last) if last else ()), *(_silence(tx, silent) if silent else ())]
+
+
+def _history(tx: Transaction, task: TaskRecord) -> list[str]:
+    """What was decided about a task, the last few times."""
+    by_name = {one.message_id: one for one in tx.find(MessageRecord, subject=task.task_id)}
+    told = []
+    for verdict in tx.find(VerdictRecord, subject=task.task_id)[-MANY_VERDICTS:]:
+        message = by_name[verdict.message_id]
+        why = f": {verdict.messages[0][:MAX_LINE]}" if verdict.messages else ""
+        what = f"attempt {message.attempt}, {message.kind.lower()}"
+        told.append(f"{what}: {verdict.outcome} {verdict.reason_code}{why}")
+    return told
 
 
 def _silence(tx: Transaction, message: MessageRecord) -> Iterator[str]:
