@@ -73,6 +73,10 @@ def test_retry_then_done(project: CodingProject) -> None:
     assert project.verdicts() == [("RETRY", "CI_FAILED"), ("DONE", "PASSED")]
     told = json.loads((project.bundle(2) / "submit.json").read_bytes())["summary"]
     assert told.startswith("[True, 'Your last attempt was not accepted: CI_FAILED.', 'exit code 1: ")
+    prompts = [project("task", "prompt", FIRST, "--attempt", at).out for at in "12"]
+    assert "what was decided about this task" not in prompts[0]
+    assert "what was decided about this task" in prompts[1]
+    assert "- attempt 1, submission: RETRY CI_FAILED: exit code 1: " in prompts[1]
     assert project("verify").code == 0
 
 

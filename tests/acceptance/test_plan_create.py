@@ -103,6 +103,14 @@ def test_a_plan_that_is_approved_at_once(tmp_path: Path) -> None:
     shown = accordance("plan", "show", "--json", cwd=tmp_path).json
     assert shown["spent"]["tokens"] == 240
     assert shown["spent_by_task"][""]["tokens"] == 240
+    for kind, one in zip(("plan", "plan_review"), server.requests, strict=True):
+        told = accordance("plan", "prompt", "--kind", kind, "--call", "1", "--json", cwd=tmp_path).json
+        assert [(m["role"], m["content"]) for m in told["messages"]] == [
+            (m["role"], m["content"]) for m in one["body"]["messages"]
+        ]
+    assert GOAL in accordance("plan", "prompt", ran.json["plan_id"][:9], "--kind", "plan", cwd=tmp_path).out
+    missing = accordance("plan", "prompt", "--attempt", "9", cwd=tmp_path)
+    assert (missing.code, missing.err.count("\n")) == (5, 1)
 
 
 @pytest.mark.parametrize(

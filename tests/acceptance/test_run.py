@@ -365,6 +365,43 @@ def test_a_prompt_that_was_never_sent(fallen: Fallen) -> None:
     assert (ran.code, ran.err) == (5, "accordance: no prompt of task 'ok 7'\n")
 
 
+def test_every_call_of_a_run_can_be_rebuilt(tmp_path: Path) -> None:
+    """A model that is asked again is told what it had said and what was wrong: message by message, word for word."""
+    good = {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}
+    steps: list[Json] = [
+        {"json": {**good, "result_type": "NOPE", "note": "x" * 30_000}},
+        {"say": "Here you are!"},
+        {"say": ""},
+        {"json": good},
+    ]
+    said = iter(steps)
+    with serving(Script([{}], asked=lambda _: next(said))) as server:
+        settings = f"[executors.m]\n{model(output='prompt').replace('NAME', 'm').replace('reasks = 0', 'reasks = 3')}\n"
+        routes = '[[routes]]\nkind = "action"\nexecutor = "m"\n[[routes]]\nexecutor = "honest"\n'
+        begin(
+            tmp_path,
+            plan([node("root", "GOAL"), node("a")], [edge("root", "a")]),
+            HONEST + settings.replace("URL", server.url) + routes,
+        )
+        assert accordance("run", cwd=tmp_path).code == 0
+
+    def prompt(call: int, *options: str) -> Ran:
+        return accordance(
+            "task", "prompt", "a", "--kind", "action", "--call", str(call), *options, cwd=tmp_path
+        )
+
+    sent = [one["body"]["messages"] for one in server.requests]
+    rebuilt = [prompt(call, "--json").json for call in (1, 2, 3, 4)]
+    told = [[(one["role"], one["content"]) for one in call["messages"]] for call in rebuilt]
+    assert told == [[(one["role"], one["content"]) for one in call] for call in sent]
+    assert [len(call) for call in told] == [2, 4, 6, 7]  # what was not said is not repeated
+    assert rebuilt[0]["calls"] == 4
+    assert "[assistant]\n" in prompt(2).out
+    assert (prompt(5).code, prompt(5).err) == (5, "accordance: no call 5 in this run, which made 4\n")
+    reviewed = accordance("task", "prompt", "a", "--kind", "review", "--call", "1", cwd=tmp_path)
+    assert reviewed.out.startswith("[system]\n")  # a program was told once, whatever it did then
+
+
 # -- reviewers
 
 

@@ -31,7 +31,13 @@ def a_choice(model: str | None = None) -> Choice:
     """The executor of a route."""
     spec = spec_of("agent", {"kind": "command", "command": "true"})
     return Choice(
-        executor="agent", spec=spec, model=model, tier=None, tiers={}, contract=None, prompt="coder.v1"
+        executor="agent",
+        spec=spec,
+        model=model,
+        tier=None,
+        tiers={},
+        contract="xiaobo_action_v1",
+        prompt="coder.v1",
     )
 
 

@@ -14,8 +14,10 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.records import Rules
 from accordance.domain.spending import Spending
+from accordance.engine.assignment import assignment
 from accordance.engine.faults import fail_in, hand_back_in
 from accordance.engine.kept_runs import (
+    KeptAnswers,
     RunOf,
     budget_left,
     keep_prompt,
@@ -25,7 +27,8 @@ from accordance.engine.kept_runs import (
     runs_in,
     spent_by_task,
 )
-from accordance.engine.working import Nothing, resume
+from accordance.engine.rebuilding import Call, calls_in, messages_of
+from accordance.engine.working import Nothing, Taken, resume
 from accordance.errors import NotFound
 from accordance.executors.prompt_building import Told
 from accordance.executors.protocol import Produced, Seen
@@ -98,6 +101,79 @@ def test_runs_are_told_apart(project: Project) -> None:
         with pytest.raises(NotFound, match="no prompt of task 'b review'"):
             run_of(tx, "b", kind="review")
     assert [run.to_json()["ran"] is None for run in runs] == [True, False, False, False]
+
+
+def test_the_calls_of_a_run_that_was_cut_off(project: Project) -> None:
+    """Its answers were kept on the way; the run that goes on from there has them too, one with another prompt has not."""
+    project.runs(small_plan())
+    answers = KeptAnswers(project.ledger, RunOf(plan_id=PLAN, task_id="a", kind="action", attempt=1))
+    told(project)
+    answers.keep("1", {"told": None, "text": "x" * 30_000})
+    told(project)
+    answers.keep("2", {"told": "Wrong.", "text": ""})
+    told(project, told=Told(Prompt((Part("user", "task", "Other."),))))
+    with project.ledger.read() as tx:
+        _, second, third = runs_in(tx.entries_of("a"))
+        calls = calls_in(tx, second)
+        assert calls_in(tx, third) == []
+    assert calls == [Call(None, "x" * 20_000), Call("Wrong.", "")]
+    assert messages_of(PROMPT, calls, 1) == [
+        {"role": "system", "content": "Rules."},
+        {"role": "user", "content": "Write it, naïvely."},
+    ]
+    assert messages_of(PROMPT, calls, 2)[2:] == [
+        {"role": "assistant", "content": "x" * 20_000},
+        {"role": "user", "content": "Wrong."},
+    ]
+
+
+def test_a_conversation_that_began_anew() -> None:
+    """A server that does not take the schema is asked from the beginning: what was said before is not told again."""
+    calls = [Call(None, "a"), Call("Wrong.", "b"), Call(None, "c"), Call("Still wrong.", "d")]
+    told = [[one["content"] for one in messages_of(PROMPT, calls, at)[2:]] for at in (1, 2, 3, 4)]
+    assert told == [[], ["a", "Wrong."], [], ["c", "Still wrong."]]
+
+
+def _errors_told(project: Project) -> list[str]:
+    """What whoever takes the task up next is told about the last attempts."""
+    taken = project.take()
+    assert isinstance(taken, Taken)
+    with project.ledger.read() as tx:
+        found: list[str] = assignment(tx, project.home, taken)["context"]["last_errors"]
+    return found
+
+
+def test_the_next_attempt_is_told_why_the_last_run_brought_nothing(project: Project) -> None:
+    """In words, with what the last message that came was rejected for; a refused one says nothing."""
+    project.runs(small_plan(), Rules(fuses=Fuses(attempts=9, same_error=9)))
+    assert _errors_told(project) == []
+    rejected = project.submit("a", b"{}", attempt=1).content["messages"]
+    assert _errors_told(project) == rejected
+    seen = Produced(fault=Fault.TIMED_OUT, text="it took longer than 5 s").to_json()
+    with project.ledger.write() as tx:
+        fail_in(tx, "a", 2, seen)
+    project.submit("a", b"late", attempt=1)
+    assert _errors_told(project) == [
+        *rejected,
+        "No message came: The run took longer than it may (it took longer than 5 s). Do less, and answer in time.",
+    ]
+    with project.ledger.write() as tx:
+        fail_in(tx, "a", 3, Produced(fault=Fault.SERVER_ERROR, text="500").to_json())
+    assert _errors_told(project)[len(rejected) :] == ["No message came: The endpoint failed (500)."]
+    project.submit("a", attempt=4)
+    project.review("a", 60)
+    assert _errors_told(project) == []
+
+
+def test_a_reviewers_fault_is_not_the_authors(project: Project) -> None:
+    """Who made the product is told what its review says, and nothing else."""
+    project.runs(small_plan())
+    project.submit("a")
+    assert isinstance(project.take(), Taken)
+    with project.ledger.write() as tx:
+        fail_in(tx, "a", 1, Produced(fault=Fault.SILENT, text="nothing").to_json())
+    project.review("a", 60)
+    assert _errors_told(project) == []
 
 
 def test_what_runs_cost_is_summed(project: Project) -> None:

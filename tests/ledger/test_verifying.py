@@ -10,8 +10,9 @@ import pytest
 
 from accordance.domain.plan_review import PlanEvent
 from tests.ledger.project import Project, asking, failing, product
-from tests.messages import edge, node, plan, requirement
+from tests.messages import changed, edge, node, plan, requirement
 from tests.reviews import node_review, plan_review
+from tests.unit.research import example
 
 TASK_A = "task_id = 'a'"
 
@@ -106,6 +107,42 @@ def test_tampering_shows(on_sqlite: Project, tmp_path: Path, what: str) -> None:
     found = on_sqlite.verify()
     assert not found.holds
     assert any(said in one for one in getattr(found, where)), (found.integrity, found.completeness)
+
+
+HELD = "WHERE kind = 'CLAIMED' AND task_id = 'a'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM blobs WHERE CAST(content AS TEXT) LIKE '%accordance.agents.v1%'", "the registry of research agents"),
+        ("UPDATE blobs SET content = x'78' WHERE CAST(content AS TEXT) LIKE '%accordance.agents.v1%'", "what it was judged by cannot be read"),
+        (f"UPDATE task_events SET payload = json_remove(payload, '$.held_to') {HELD}", "was accepted, is rejected"),
+        (f"UPDATE task_events SET payload = json_set(payload, '$.held_to', 7) {HELD}", "what it was judged by cannot be read"),
+        ("UPDATE task_nodes SET title = 'An IRB for it' WHERE task_id = 'a'", "was accepted, is rejected"),
+    ],
+    ids=["no registry", "another registry", "another contract", "no contract", "another question"],
+)  # fmt: skip
+def test_what_an_answer_was_held_to_is_kept(
+    on_sqlite: Project, tmp_path: Path, statement: str, said: str
+) -> None:
+    """Routes and registry may change; what the chain names may not."""
+    settings = on_sqlite.home.root / "accordance.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text('[executors.x]\nkind = "external"\n[[routes]]\nexecutor = "x"\ncontract = "answer"\n')
+    asked = plan(
+        [node("root", "GOAL"), node("a", owner_agent_id="ta"), node("b")],
+        [edge("root", "a"), edge("root", "b")],
+    )
+    on_sqlite.runs(asked)
+    low = changed(example("answer-1"), "task_id", ...)
+    assert on_sqlite.submit("a", low).status == "accepted"
+    settings.write_text("")
+    assert on_sqlite.submit("b").status == "accepted"
+    assert on_sqlite.verify().holds
+    assert _below(tmp_path, statement)
+    found = on_sqlite.verify()
+    assert any(said in one for one in (*found.integrity, *found.completeness)), found
 
 
 def _below(folder: Path, statement: str) -> int:

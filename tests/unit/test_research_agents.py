@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accordance.contracts.phases import DEMANDS, LEVELS
-from accordance.domain.research.agents import TaskType, language_of
+from accordance.domain.research.agents import TaskType, language_in, language_of
 from accordance.domain.research.agents_file import parse_agents, read_agents
 from accordance.domain.research.floors import creativity, floor_of
 from accordance.domain.research.lint import lint
-from accordance.domain.research.prompts import CANDIDATES, build_prompt, skeleton
+from accordance.domain.research.prompts import CANDIDATES, build_prompt, instructions, skeleton
 from accordance.domain.research.routing import route, topics_of, words_in
 from accordance.errors import InvalidAgents, UnknownAgent
 from accordance.shipped import AGENTS, shipped
@@ -202,6 +202,14 @@ def test_floors(name: str, changes: dict[str, Any] | None, least: float, source:
     assert not floor.allows(least - 0.001)
 
 
+@pytest.mark.parametrize(
+    ("words", "least"), [("", 0.2), ("Which theory fits?", 0.3), ("동의서를 쓴다", 0.7)], ids=str
+)
+def test_the_floor_of_a_task(words: str, least: float) -> None:
+    """A task of a plan has topics as a request has; nobody turns a dial there."""
+    assert floor_of(REGISTRY.get("theory-architect"), REGISTRY, words=words).least == least
+
+
 @given(st.floats(0, 1))
 def test_every_dial_has_a_creativity(dial: float) -> None:
     """And turning it up never raises the floor."""
@@ -247,4 +255,15 @@ def test_prompts_speak_the_language_of_the_request() -> None:
     text = build_prompt(REGISTRY.get("ta"), asked, REGISTRY)
     assert text.startswith("You are the research agent theory-architect")
     assert "dial" not in text
-    assert skeleton(REGISTRY.get("ta"), asked)["task_id"] == asked.task_id
+    assert skeleton(REGISTRY.get("ta"), asked.task_id)["task_id"] == asked.task_id
+
+
+def test_an_agent_in_a_plan_is_told_the_same_without_a_request() -> None:
+    """Its own words, its phases, its floor, the shape; the task is told elsewhere."""
+    agent = REGISTRY.get("ta")
+    floor = floor_of(agent, REGISTRY, words="Which theory?")
+    text = instructions(agent, "t7", floor, language_in("Which theory?"))
+    assert text.startswith("You are the research agent theory-architect")
+    assert "T-score below 0.3 is only accepted" in text
+    assert "Request:" not in text
+    assert '"task_id": "t7"' in text

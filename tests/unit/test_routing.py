@@ -38,8 +38,13 @@ kind = "external"
 [[routes]]
 tags = ["code", "rust"]
 executor = "codex"
-contract = "scc.submit.v1"
 prompt = "coder.v1"
+
+[[routes]]
+kind = "action"
+tags = ["research"]
+executor = "writer"
+contract = "answer"
 
 [[routes]]
 kind = "review"
@@ -59,7 +64,7 @@ executor = "writer"
 @pytest.fixture
 def routing() -> Routing:
     """The settings above."""
-    return routing_of(tomllib.loads(SETTINGS), contracts=["scc.submit.v1"], prompts=["coder.v1"])
+    return routing_of(tomllib.loads(SETTINGS), prompts=["coder.v1"])
 
 
 @pytest.mark.parametrize(
@@ -120,6 +125,52 @@ def test_each_failure_asks_the_next_stronger_model_that_is_allowed(
     """Until there is none; a task that allows none of them is left to whoever looks before it begins."""
     choice = routing.after(wanted, failures)
     assert (choice.model, choice.stronger) == (model, stronger)
+
+
+@pytest.mark.parametrize("to", [None, "codex"], ids=["by the routes", "all to one"])
+def test_routes_say_which_contract_holds(routing: Routing, to: str | None) -> None:
+    """Whoever does the work; where none is named, it is an action's."""
+    routing = routing.everything_to(to) if to else routing
+    research = Wanted(node_type="ACTION", tags=frozenset(("research",)))
+    assert routing.choose(research).contract == "agent_answer_v1"
+    assert routing.choose(Wanted(node_type="ACTION")).contract == "xiaobo_action_v1"
+    assert routing.choose(research).executor == (to or "writer")
+
+
+def test_context_has_the_room_that_is_said() -> None:
+    """By the route, else by the model, else by the executor; else the role's own counts."""
+    said = """
+        [executors.m]
+        kind = "llm"
+        model = "small"
+        tiers = { small = 3, middle = 2, big = 1 }
+        context_bytes = 50_000
+        bounds = { big = { context_bytes = 900_000 }, middle = { concurrency = 1 } }
+        [executors.free]
+        kind = "external"
+        [[routes]]
+        role = "reader"
+        executor = "m"
+        context_bytes = 2_000
+        [[routes]]
+        kind = "review"
+        executor = "free"
+        [[routes]]
+        executor = "m"
+    """
+    routing = routing_of(tomllib.loads(said))
+    asked = [
+        (Wanted(), None),
+        (Wanted(), 2),
+        (Wanted(), 1),
+        (Wanted(role="reader"), 1),
+        (Wanted(kind="review"), None),
+    ]
+    found = [routing.choose(wanted, tier).context_bytes for wanted, tier in asked]
+    assert found == [50_000, 50_000, 900_000, 2_000, None]
+    assert routing.everything_to("free").choose(Wanted(role="reader")).context_bytes is None
+    with pytest.raises(AccordanceError, match="context_bytes: Input should be greater than or equal to 1000"):
+        routing_of({"executors": {"x": {"kind": "external", "context_bytes": 10}}})
 
 
 def test_one_executor_alone_gets_everything() -> None:
@@ -183,8 +234,15 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
         ({"routes": [{"executor": "x", "rol": "y"}]}, "route 1: unknown key 'rol'; did you mean role"),
         ({"routes": [{"executor": "x"}]}, "unknown executor 'x'"),
         (
-            {"executors": {"codex": {}}, "routes": [{"executor": "codex", "contract": "scc.submit.v2"}]},
-            "unknown contract 'scc.submit.v2'; did you mean scc.submit.v1?",
+            {"executors": {"codex": {}}, "routes": [{"executor": "codex", "contract": "scc.submit.v1"}]},
+            "route 1: contract 'scc.submit.v1': xiaobo_action_v1 or agent_answer_v1, for actions",
+        ),
+        (
+            {
+                "executors": {"codex": {}},
+                "routes": [{"executor": "codex", "kind": "plan", "contract": "action"}],
+            },
+            "reviews, plans and changes of a repository have their own, leave it out there",
         ),
         (
             {"executors": {"codex": {}}, "routes": [{"executor": "codex", "prompt": "coder.v2"}]},
@@ -202,6 +260,6 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
 def test_what_could_never_work_is_said_in_a_line(settings: dict[str, Any], says: str) -> None:
     """Unknown names come with the nearest known ones."""
     with pytest.raises(AccordanceError) as raised:
-        routing_of(settings, contracts=["scc.submit.v1"], prompts=["coder.v1"])
+        routing_of(settings, prompts=["coder.v1"])
     assert says in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +13,14 @@ from accordance.contracts.violation import Rejected
 from accordance.domain.faults import Fault
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import LIFECYCLE, Counters, State, Waiting
+from accordance.domain.research.answers import Asked as ResearchAsked
+from accordance.domain.research.answers import check_answer
 from accordance.domain.ruling import (
     Asked,
     Case,
     Ruling,
     rule_action,
+    rule_answer,
     rule_check_failure,
     rule_fault,
     rule_lost_lease,
@@ -25,6 +29,7 @@ from accordance.domain.ruling import (
 )
 from tests.messages import ACTION, NEEDS_INPUT, TASK, Message
 from tests.reviews import node_review
+from tests.unit.research import REGISTRY, example
 
 FRESH = Case(used=Counters())
 ANSWER: Message = {"schema_version": "xiaobo_action_v1", "task_id": TASK}
@@ -98,6 +103,31 @@ def test_actions(message: Message, case: Case, expected: Expected) -> None:
     """ARTIFACT, NEEDS_INPUT, NOOP, ERROR by code, and what cannot be read."""
     kept = {key: value for key, value in message.items() if value is not ...}
     holds(rule_action(check_value(kept, "TASK_ACTION"), case, Fuses()), expected, State.IN_PROGRESS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "case", "expected"),
+    [
+        ({}, FRESH, Expected("PRODUCED", None, "ANSWER")),
+        ({"agent_id": "nobody"}, FRESH, Expected("UNPARSEABLE RETRIED", "RETRY", "LLM_UNPARSEABLE")),
+        (
+            {"agent_id": "nobody"},
+            used(failures=2),
+            Expected("UNPARSEABLE ESCALATED", "ESCALATE", "LLM_UNPARSEABLE", "MAX_ATTEMPTS_EXCEEDED"),
+        ),
+        (
+            {"vs_metadata": example("answer-low")["vs_metadata"]},
+            used(failures=2),
+            Expected("STALLED", "ESCALATE", "BELOW_FLOOR", "--approve", Asked.DECISION, Waiting.EXTERNAL),
+        ),
+    ],
+    ids=["an answer", "nobody's", "nobody's, again and again", "too daring"],
+)
+def test_answers(changes: Message, case: Case, expected: Expected) -> None:
+    """An answer is the product; one that is only too daring waits for a person, and no attempt is used up."""
+    asked = ResearchAsked(registry=REGISTRY, words="Which theory?")
+    result = check_answer(json.dumps({**example("answer-1"), **changes}), asked)
+    holds(rule_answer(result, case, Fuses()), expected, State.IN_PROGRESS)
 
 
 REVIEWS = [

@@ -21,6 +21,7 @@ from accordance.cli.desk import (
 )
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.planning import create
+from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import read_bounded
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.drawing import FORMATS
@@ -204,6 +205,7 @@ def _plan_json(plan: PlanRecord) -> dict[str, Any]:
 
 
 command.add_command(create)
+command.add_command(plan_prompt)
 
 
 @command.command(name="list")

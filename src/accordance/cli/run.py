@@ -67,6 +67,7 @@ def command(
             executing.queues(),
             record.plan_id,
             name,
+            holding=executing.holding,
             heard=executing.landing(heard),
             told=one_line,
             bounds=at_once(desk.home.settings()),

@@ -68,6 +68,7 @@ def take(
     """
     from accordance.engine.assignment import assignment, describe
     from accordance.engine.inputs import look_at_inputs
+    from accordance.engine.settings import holding_for
     from accordance.engine.working import Nothing, take_next
 
     with at_desk(where) as desk:
@@ -86,7 +87,13 @@ def take(
                 return Exit.OK if found else Exit.NOT_FOUND
         files = look_at_inputs(desk.ledger, desk.home)
         taken = take_next(
-            desk.ledger, files, plan_id=plan_id, holder=whoever(worker), seconds=seconds, kinds=kinds
+            desk.ledger,
+            files,
+            plan_id=plan_id,
+            holder=whoever(worker),
+            seconds=seconds,
+            kinds=kinds,
+            holding=holding_for(desk.home),
         )
         if isinstance(taken, Nothing):
             if as_json:
@@ -119,8 +126,10 @@ def _print_assignment(told: dict[str, Any]) -> None:
     console.print(f"  task      {task['task_id']}", markup=False)
     if task["goal_statement"]:
         console.print(f"  goal      {task['goal_statement']}", markup=False)
+    contract = told["contract"]
     console.print(
-        f"  contract  {told['contract']['scope']} for task_id {told['contract']['task_id']}", markup=False
+        f"  contract  {contract['scope'] or contract['schema_version']} for task_id {contract['task_id']}",
+        markup=False,
     )
     for one in context["dependencies"]:
         where = one["artifact"]["path"] if one["artifact"] else "no artifact"
@@ -230,7 +239,7 @@ def _print_task(told: dict[str, Any]) -> None:
 @ledger_options
 @json_option
 def submit(file: str, task: str | None, attempt: int | None, where: Where, as_json: bool) -> int:
-    """Hand in an executor's message for a task (xiaobo_action_v1).
+    """Hand in an executor's message for a task (xiaobo_action_v1, or what its route names).
 
     The same message again gets the same answer and changes nothing. Exit code 1: it does not honour its contract, 3: a
     person is asked, 6: it comes too late or for something else.

@@ -50,6 +50,7 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
             executing.queues(),
             plan_id,
             name,
+            holding=executing.holding,
             heard=executing.landing(_tell_json if as_json else _tell),
             told=one_line,
             bounds=AtOnce(concurrency or bounds.in_worker, bounds.in_plan),

@@ -7,16 +7,24 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from accordance.domain.context_pack import ESSENTIAL, Piece
+from accordance.domain.context_pack import ESSENTIAL, Excerpt, Piece
 
 _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
-    {"last_errors": 95, "last_review": 90, "answers": 85, "inputs": 70, "dependencies": 60, "goals": 40}
+    {
+        "last_errors": 95,
+        "last_review": 90,
+        "answers": 85,
+        "history": 80,
+        "inputs": 70,
+        "dependencies": 60,
+        "goals": 40,
+    }
 )
 """What is kept longest when room is short; the task, its contract and what is reviewed are never cut."""
 
 
 def briefing(
-    assignment: Mapping[str, Any], inputs: Mapping[str, str] | None = None, *, with_schema: bool = True
+    assignment: Mapping[str, Any], inputs: Mapping[str, Excerpt] | None = None, *, with_schema: bool = True
 ) -> tuple[Piece, ...]:
     """The pieces, in the order they are told. `inputs` are the texts of input files by their references."""
     return tuple(
@@ -24,6 +32,7 @@ def briefing(
         for piece in (
             _task(assignment),
             *_change(assignment.get("change")),
+            *_research(assignment.get("research")),
             *_contract(assignment["contract"], with_schema=with_schema),
             *_context(assignment.get("context", {})),
             *_inputs(assignment.get("context", {}).get("inputs", ()), inputs or {}),
@@ -63,6 +72,13 @@ def _change(change: Mapping[str, Any] | None) -> Iterator[Piece]:
     yield Piece("change", "\n".join(lines), ESSENTIAL, is_data=False)
 
 
+def _research(research: Mapping[str, Any] | None) -> Iterator[Piece]:
+    """Who the agent is that answers, and how it finds its answer."""
+    if research is not None:
+        text = f"# How to find your answer\n{research['instructions']}"
+        yield Piece("research", text, ESSENTIAL, is_data=False)
+
+
 def _contract(contract: Mapping[str, Any], *, with_schema: bool) -> Iterator[Piece]:
     named = next(name for name in ("task_id", "plan_id") if name in contract)
     lines = [
@@ -81,31 +97,39 @@ def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
         yield Piece("rubric", f"# Rubric\n{_json(rubric)}", ESSENTIAL, is_data=False)
     if product := context.get("product"):
         yield _artifact("the product you review", product, ESSENTIAL)
-    if errors := context.get("last_errors"):
-        text = "\n".join(f"- {error}" for error in errors)
-        yield Piece("why your last message was not taken", text, _WEIGHTS["last_errors"])
+    yield from _listed(context, "last_errors", "why your last message was not taken")
     if review := context.get("last_review"):
         yield Piece("the last review", _json(review), _WEIGHTS["last_review"])
+    yield from _listed(context, "history", "what was decided about this task, the last at the end")
     for one in context.get("answers", ()):
         yield Piece(f"answer to: {one['question']}", _json(one["answer"]), _WEIGHTS["answers"])
     for one in context.get("dependencies", ()):
         if one.get("artifact"):
             yield _artifact(f"product of {one['title']}", one["artifact"], _WEIGHTS["dependencies"])
-    if goals := context.get("goals"):
-        text = "\n".join(f"- {goal}" for goal in goals)
-        yield Piece("the goals this serves, the nearest first", text, _WEIGHTS["goals"])
+    yield from _listed(context, "goals", "the goals this serves, the nearest first")
+
+
+def _listed(context: Mapping[str, Any], key: str, name: str) -> Iterator[Piece]:
+    """Lines, if there are any."""
+    if lines := context.get(key):
+        yield Piece(name, "\n".join(f"- {line}" for line in lines), _WEIGHTS[key])
 
 
 def _artifact(what: str, artifact: Mapping[str, Any], weight: int) -> Piece:
-    cut = " (only its beginning)" if artifact.get("is_cut") else ""
-    return Piece(f"{what}: {artifact['path']}{cut}", artifact["content"], weight)
+    whole = artifact["bytes"] if artifact.get("is_cut") else 0
+    return _excerpt(f"{what}: {artifact['path']}", Excerpt(artifact["content"], whole), weight)
 
 
-def _inputs(inputs: Any, texts: Mapping[str, str]) -> Iterator[Piece]:
+def _inputs(inputs: Any, texts: Mapping[str, Excerpt]) -> Iterator[Piece]:
     for one in inputs:
         reference = str(one["reference"])
-        text = texts.get(reference, f"[not shown; it lies at {reference}]")
-        yield Piece(f"input {one['name']}: {reference}", text, _WEIGHTS["inputs"])
+        excerpt = texts.get(reference, Excerpt(f"[not shown; it lies at {reference}]"))
+        yield _excerpt(f"input {one['name']}: {reference}", excerpt, _WEIGHTS["inputs"])
+
+
+def _excerpt(name: str, excerpt: Excerpt, weight: int) -> Piece:
+    mark = " (only its beginning)" if excerpt.whole else ""
+    return Piece(f"{name}{mark}", excerpt.text, weight, whole=excerpt.whole)
 
 
 def _json(value: object) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from accordance.domain.prompting import fenced
 from accordance.errors import ContextTooLarge
@@ -39,6 +39,7 @@ class Piece:
     text: str
     weight: int  # what weighs least is cut first
     is_data: bool = True  # fenced: it comes from elsewhere and instructs nobody
+    whole: int = 0  # bytes of all of it, where the text is only its beginning
 
     @property
     def rendered(self) -> str:
@@ -49,6 +50,13 @@ class Piece:
     def size(self) -> int:
         """Bytes in the prompt."""
         return len(self.rendered.encode())
+
+
+class Excerpt(NamedTuple):
+    """A text from a file, and how many bytes there are where it is only the beginning."""
+
+    text: str
+    whole: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +105,18 @@ def pack(pieces: Sequence[Piece], budget: int) -> Pack:
         raise ContextTooLarge(must, budget)
     kept: dict[int, Piece] = dict(enumerate(pieces))
     over = sum(piece.size for piece in pieces) - budget
-    trims: dict[int, Trim] = {}
+    trims = {
+        at: Trim(piece.name, piece.whole, len(piece.text.encode()))
+        for at, piece in enumerate(pieces)
+        if piece.whole
+    }
     for at in sorted(kept, key=lambda at: (pieces[at].weight, -at)):
         if over <= 0 or pieces[at].weight >= ESSENTIAL:
             break
         shorter = _shortened(pieces[at], over)
         over -= pieces[at].size - (shorter.size if shorter else 0)
-        trims[at] = Trim(pieces[at].name, pieces[at].size, shorter.size if shorter else 0)
+        before = pieces[at].whole or pieces[at].size
+        trims[at] = Trim(pieces[at].name, before, shorter.size if shorter else 0)
         if shorter:
             kept[at] = shorter
         else:

@@ -15,13 +15,17 @@ Isolation: TypeAlias = Literal["auto", "bwrap", "landlock", "rlimit"]
 Positive: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
+ContextBytes: TypeAlias = Annotated[int, Field(ge=1000)]
+
+
 class Bounds(BaseModel):
-    """What one model may use, where that is less than its executor may."""
+    """What one model may use, where its executor says something else."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     concurrency: int | None = Field(default=None, ge=1)
     per_minute: int | None = Field(default=None, ge=1)
+    context_bytes: ContextBytes | None = None
 
 
 class _Spec(BaseModel):
@@ -35,6 +39,7 @@ class _Spec(BaseModel):
     per_minute: int | None = Field(
         default=None, ge=1
     )  # so many runs begin in a minute, in all workers together
+    context_bytes: ContextBytes | None = None  # it is told so much; else as its role is
     bounds: dict[str, Bounds] = Field(default_factory=dict)  # of single models
 
     def model_for(self, wanted: str | None) -> str | None:  # noqa: ARG002 - for those that have models

@@ -69,6 +69,25 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
 )  # fmt: skip
 """Every kind. Codes are those of `fail_codes`, but for LLM_REFUSAL, which is an action's own."""
 
+_ADVICE: Final[Mapping[Fault, str]] = MappingProxyType(
+    {
+        Fault.TIMED_OUT: "Do less, and answer in time.",
+        Fault.FLOODED: "Say less: only the message counts.",
+        Fault.SILENT: "End with your message.",
+        Fault.CRASHED: "End with your message, whatever happens on the way.",
+        Fault.CUT: "Keep your answer short.",
+        Fault.OVER_BUDGET: "Read and say less.",
+    }
+)
+"""What whoever tries next can do about it, where they can."""
+
+
+def in_words(fault: Fault, text: str) -> str:
+    """A fault for whoever tries next."""
+    said = f"No message came: {FAULTS[fault].meaning.removesuffix('.')}{f' ({text})' if text else ''}."
+    return f"{said} {_ADVICE[fault]}" if fault in _ADVICE else said
+
+
 _FIRST_PAUSE: Final = 1.0  # seconds, doubled each time in a row
 _LONGEST_PAUSE: Final = 60.0
 _LONGEST_ASKED: Final = 600.0  # whatever a provider asks for

@@ -12,14 +12,22 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from accordance.domain.executor_specs import KINDS, WITHOUT_SETTINGS, Spec, first_fault, spec_of
-from accordance.errors import InvalidRouting, NoExecutor, UnknownContract, UnknownExecutor, UnknownPrompt
+from accordance.contracts.catalogue.action import ACTION
+from accordance.contracts.catalogue.answer import ANSWER
+from accordance.domain.executor_specs import KINDS, WITHOUT_SETTINGS, ContextBytes, Spec, first_fault, spec_of
+from accordance.domain.records import TaskRecord
+from accordance.errors import InvalidRouting, NoExecutor, UnknownExecutor, UnknownPrompt
 
 Kind: TypeAlias = Literal["action", "review", "plan"]
 PROMPTS: Final[Mapping[Kind, str]] = MappingProxyType(
     {"action": "worker.v1", "review": "reviewer.v1", "plan": "planner.v1"}
 )
 """What an agent is told where no route says otherwise."""
+
+CONTRACTS: Final[Mapping[str, str]] = MappingProxyType(
+    {name: one.version for one in (ACTION, ANSWER) for name in (one.version, one.name)}
+)
+"""What a route may hold an action to, by its names; a change of a repository has a contract of its own."""
 
 _HINT: Final = "add [executors.NAME] to accordance.toml, or name one with --executor"
 
@@ -52,6 +60,7 @@ class Route(BaseModel):
     model: str | None = None
     contract: str | None = None
     prompt: str | None = None
+    context_bytes: ContextBytes | None = None
 
     def fits(self, wanted: Wanted) -> bool:
         """Whether this route is meant."""
@@ -68,13 +77,25 @@ class Choice:
     model: str | None
     tier: int | None  # of that model
     tiers: Mapping[str, int]  # all models that could do it, 1 is the strongest
-    contract: str | None
+    contract: str  # of an action that changes no repository
     prompt: str
+    context_bytes: int | None = None  # None: as the role has it
 
     @property
     def stronger(self) -> list[int]:
         """The tiers above the model's, the nearest first."""
         return sorted({at for at in self.tiers.values() if self.tier is None or at < self.tier}, reverse=True)
+
+
+def wanted(task: TaskRecord, kind: Kind, models: frozenset[str] | None = None) -> Wanted:
+    """What routes look at of a task."""
+    return Wanted(
+        kind=kind,
+        role=task.owner_agent_id,
+        node_type=task.node_type,
+        tags=frozenset(task.tags),
+        models=models,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +124,25 @@ class Routing:
             model=model,
             tier=tiers.get(model or ""),
             tiers=tiers,
-            contract=route.contract,
+            contract=CONTRACTS[route.contract or ACTION.version],
             prompt=route.prompt or PROMPTS[wanted.kind],
+            context_bytes=route.context_bytes or _room(spec, model),
         )
 
     def everything_to(self, executor: str, model: str | None = None) -> Routing:
-        """The same executors, with all work going to one. Kinds that need no settings need not be configured."""
+        """The same executors, with all work going to one. Kinds that need no settings need not be configured.
+
+        Routes keep saying which contract holds: who does the work does not change what it is.
+        """
         executors = dict(self.executors)
         if executor not in executors:
             if executor not in WITHOUT_SETTINGS:
                 raise UnknownExecutor(executor, {*executors, *WITHOUT_SETTINGS})
             executors[executor] = spec_of(executor, {})
         executors[executor].model_for(model)
-        return replace(self, executors=executors, routes=(Route(executor=executor, model=model),))
+        to_one = {"executor": executor, "model": model, "prompt": None, "context_bytes": None}
+        kept = (route.model_copy(update=to_one) for route in self.routes)
+        return replace(self, executors=executors, routes=(*kept, Route(executor=executor, model=model)))
 
     def after(self, wanted: Wanted, failures: int) -> Choice:
         """Who does this after so many failures: each time the next stronger model, where there is one. Raises NoExecutor."""
@@ -128,9 +155,7 @@ class Routing:
         )
 
 
-def routing_of(
-    settings: Mapping[str, Any], *, contracts: Iterable[str] = (), prompts: Iterable[str] = ()
-) -> Routing:
+def routing_of(settings: Mapping[str, Any], *, prompts: Iterable[str] = ()) -> Routing:
     """What `[executors.NAME]` and `[[routes]]` say. Raises InvalidRouting or UnknownName, with the nearest names.
 
     Without routes, one executor alone gets everything.
@@ -147,9 +172,9 @@ def routing_of(
     routes = [_route(at, said) for at, said in enumerate(rows, 1)]
     if not routes and len(executors) == 1:
         routes = [Route(executor=next(iter(executors)))]
-    known, texts = frozenset(contracts), frozenset(prompts)
-    for route in routes:
-        _check(route, executors, known, texts)
+    texts = frozenset(prompts)
+    for at, route in enumerate(routes, 1):
+        _check(at, route, executors, texts)
     return Routing(executors, tuple(routes))
 
 
@@ -161,20 +186,27 @@ def _route(at: int, said: object) -> Route:
         raise InvalidRouting(f"accordance.toml: route {at}: {fault}") from None
 
 
-def _check(
-    route: Route, executors: Mapping[str, Spec], contracts: frozenset[str], prompts: frozenset[str]
-) -> None:
+def _check(at: int, route: Route, executors: Mapping[str, Spec], prompts: frozenset[str]) -> None:
     if route.executor not in executors:
         raise UnknownExecutor(route.executor, executors)
     executors[route.executor].model_for(route.model)
-    if route.contract is not None and contracts and route.contract not in contracts:
-        raise UnknownContract(route.contract, contracts)
+    if route.contract is not None and (route.contract not in CONTRACTS or route.kind in ("review", "plan")):
+        raise InvalidRouting(
+            f"accordance.toml: route {at}: contract {route.contract!r}: {ACTION.version} or {ANSWER.version}, for"
+            " actions; reviews, plans and changes of a repository have their own, leave it out there"
+        )
     if route.prompt is not None and prompts and route.prompt not in prompts:
         raise UnknownPrompt(route.prompt, prompts)
 
 
 def _allowed(tiers: Mapping[str, int], models: frozenset[str] | None) -> Mapping[str, int]:
     return tiers if models is None else {model: at for model, at in tiers.items() if model in models}
+
+
+def _room(spec: Spec, model: str | None) -> int | None:
+    """How much of a context fits: as the model has it, else the executor."""
+    own = spec.bounds.get(model or "")
+    return (own.context_bytes if own else None) or spec.context_bytes
 
 
 def _at_least(tiers: Mapping[str, int], tier: int) -> str | None:

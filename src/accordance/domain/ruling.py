@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from accordance.contracts.catalogue.action import Action
+from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.escalation import FAST_TRACKS, Level, NextAction
@@ -20,6 +21,7 @@ from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.findings import Gate
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters, Event, Waiting
+from accordance.domain.research.answers import awaits_a_person
 from accordance.domain.verdict import Outcome, Verdict
 
 
@@ -104,6 +106,26 @@ def rule_action(result: Accepted[Action] | Rejected, case: Case, fuses: Fuses) -
             return _stalled(code.upper(), text, action.error.suggestion)
         return _failed(Event.ERRED, code, (f"{code}: {text}",), case, fuses, f"{code}")
     return _idle(case, fuses)
+
+
+def rule_answer(result: Accepted[AgentAnswer] | Rejected, case: Case, fuses: Fuses) -> Ruling:
+    """What a research agent's answer means for its task: it is the product.
+
+    One that is only more daring than its agent may be waits for a person, who can approve it as it is.
+    """
+    if isinstance(result, Accepted):
+        return Ruling(steps=((Event.PRODUCED, None),), reason="ANSWER")
+    faults = _faults(result)
+    if not awaits_a_person(result):
+        return _failed(Event.UNPARSEABLE, UNPARSEABLE, faults, case, fuses, _error_of(result))
+    text = f"The selection is below its T-score floor: {faults[0]}. --approve takes the answer as it is"
+    return Ruling(
+        steps=((Event.STALLED, Waiting.EXTERNAL),),
+        outcome=Outcome.ESCALATE,
+        reason="BELOW_FLOOR",
+        messages=faults,
+        ask=Ask(kind=Asked.DECISION, text=text),
+    )
 
 
 def rule_review(result: Accepted[Review] | Rejected, case: Case, fuses: Fuses) -> Ruling:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 from accordance.contracts.schemas import export_schema
+from accordance.domain.faults import Fault, in_words
 from accordance.domain.records import (
     ArtifactRecord,
     EvidenceRecord,
@@ -15,14 +17,17 @@ from accordance.domain.records import (
     ReviewRecord,
     Rules,
     TaskRecord,
+    VerdictRecord,
 )
 from accordance.domain.rubric import Rubric
 from accordance.engine.coding_tasks import coding_task
-from accordance.engine.contracts_for import contract_of_message
+from accordance.engine.contracts_for import contract_of_message, method_of
 from accordance.engine.home import Home
 from accordance.engine.working import Taken
 from accordance.store.ledger import Transaction
 
+MANY_VERDICTS: Final = 3  # that whoever changes a repository is told
+MAX_LINE: Final = 300  # characters of each
 MAX_TEXT: Final = 200_000  # characters of an artifact that are told in full; the rest is read from its file
 
 
@@ -32,12 +37,14 @@ def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
     plan = tx.plan(task.plan_id)
     subject = task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
     change = coding_task(tx, task) if taken.kind == "action" else None
-    contract = contract_of_message(taken.kind, plan.rules, is_change=change is not None)
+    method = method_of(tx, task) if taken.kind == "action" else None
+    contract = contract_of_message(tx, task, taken.kind)
     attempt = task.progress.standing.counters.attempts
     return {
         "kind": taken.kind,
         "task": describe(task),
         **({"change": json.loads(change)} if change else {}),
+        **({"research": method} if method else {}),
         "plan": {"plan_id": plan.plan_id, "title": plan.title},
         "attempt": attempt,
         "lease": {"holder": taken.lease.holder, "until": taken.lease.until},
@@ -47,7 +54,10 @@ def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
             "task_id": subject.task_id,
             "schema": export_schema(contract).schema,
         },
-        "context": _context(tx, home, task, subject, plan.rules, taken),
+        "context": {
+            **_context(tx, home, task, subject, plan.rules, taken),
+            **({"history": _history(tx, task)} if change else {}),
+        },
         "hand_in": [] if change else _hand_in(taken, subject, attempt),
     }
 
@@ -134,7 +144,8 @@ def _dependencies(tx: Transaction, home: Home, task: TaskRecord) -> list[dict[st
 
 
 def _product(tx: Transaction, home: Home, artifact: ArtifactRecord) -> dict[str, Any]:
-    content = tx.blob(artifact.sha256).decode("utf-8", "replace")  # a patch shows files of any encoding
+    raw = tx.blob(artifact.sha256)
+    content = raw.decode("utf-8", "replace")  # a patch shows files of any encoding
     path = home.artifacts(artifact.task_id) / artifact.file_name
     return {
         "name": artifact.name,
@@ -145,6 +156,7 @@ def _product(tx: Transaction, home: Home, artifact: ArtifactRecord) -> dict[str,
         "summary": artifact.summary,
         "content": content[:MAX_TEXT],
         "is_cut": len(content) > MAX_TEXT,
+        "bytes": len(raw),
     }
 
 
@@ -177,12 +189,38 @@ def last_review(tx: Transaction, subject: str) -> dict[str, Any] | None:
 
 
 def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
-    """Why the last message was not taken, or the last change not accepted, if so."""
-    found = [
-        one for one in tx.find(MessageRecord, subject=task.task_id) if one.kind in ("ACTION", "SUBMISSION")
-    ]
-    last = found[-1] if found else None
-    if last is None or (last.accepted and "tell" not in last.answer):
+    """Why the last message was not taken, or the last change not accepted, and why no other has come since, if so."""
+    last, silent = None, None
+    for one in tx.find(MessageRecord, subject=task.task_id):
+        if "refused" in one.case:
+            continue
+        if one.kind in ("ACTION", "SUBMISSION"):
+            last, silent = one, None
+        elif one.kind == "FAULT" and "product" not in one.case:  # else it was its reviewer's
+            silent = one
+    return [*(_wrong_with(last) if last else ()), *(_silence(tx, silent) if silent else ())]
+
+
+def _history(tx: Transaction, task: TaskRecord) -> list[str]:
+    """What was decided about a task, the last few times."""
+    by_name = {one.message_id: one for one in tx.find(MessageRecord, subject=task.task_id)}
+    told = []
+    for verdict in tx.find(VerdictRecord, subject=task.task_id)[-MANY_VERDICTS:]:
+        message = by_name[verdict.message_id]
+        why = f": {verdict.messages[0][:MAX_LINE]}" if verdict.messages else ""
+        what = f"attempt {message.attempt}, {message.kind.lower()}"
+        told.append(f"{what}: {verdict.outcome} {verdict.reason_code}{why}")
+    return told
+
+
+def _silence(tx: Transaction, message: MessageRecord) -> Iterator[str]:
+    """A run without a message, in words."""
+    report = json.loads(tx.blob(message.sha256))
+    yield in_words(Fault(report["fault"]), report["text"])
+
+
+def _wrong_with(last: MessageRecord) -> list[str]:
+    if last.accepted and "tell" not in last.answer:
         return []
     told = last.answer.get("tell")
     lines = [line.removeprefix("- ") for line in told.splitlines()] if isinstance(told, str) else None

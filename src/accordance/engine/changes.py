@@ -29,7 +29,7 @@ from accordance.engine.home import Home
 from accordance.engine.inputs import supply_from_artifact
 from accordance.engine.rejudging import rejudge
 from accordance.engine.reviewing import approve_product
-from accordance.engine.submitting import Arrived, arrive, case_of, refuse, settle, store_product
+from accordance.engine.submitting import Arrived, Product, arrive, case_of, refuse, settle, store_product
 from accordance.store.ledger import Transaction
 from accordance.workspace.bundle import MANIFEST
 from accordance.workspace.errors import BundleBroken
@@ -100,7 +100,7 @@ def _keep_patch(
     tx: Transaction, home: Home, arrived: Arrived, change: Change, summary: str | None
 ) -> dict[str, Any]:
     patch = (home.root / change.bundle / "patch.diff").read_bytes()
-    return store_product(tx, home, arrived, ("change", "diff"), patch, summary)
+    return store_product(tx, home, arrived, Product("change", "diff", patch, summary))
 
 
 def head_of(tx: Transaction, plan_id: str) -> str | None:

@@ -108,7 +108,7 @@ class Consultation:
 
     def _told(self, document: dict[str, Any], choice: Choice) -> Told:
         try:
-            return tell(document, choice.prompt, self.home.root)
+            return tell(document, choice.prompt, self.home.root, choice.context_bytes)
         except ContextTooLarge as error:
             raise Unanswered(Produced(fault=Fault.TOO_LONG, text=str(error))) from None
 

@@ -10,21 +10,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from accordance.contracts.catalogue.answer import ANSWER
+from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.domain.case import claim_context
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.naming import safe_name
 from accordance.domain.records import TaskRecord
-from accordance.domain.routing import PROMPTS, Choice, Routing, Wanted
+from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted, wanted
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.coding_tasks import TAG, allowed_models
-from accordance.engine.contracts_for import contract_of_message, review_context
+from accordance.engine.contracts_for import Holding, contract_of_message, review_context
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import KeptAnswers, RunOf, budget_left, keep_prompt
+from accordance.engine.settings import holding_for
 from accordance.engine.slots import Bound
 from accordance.engine.time_limits import seconds_for
 from accordance.engine.working import Taken
@@ -34,7 +37,8 @@ from accordance.executors.prompt_building import Told, tell
 from accordance.executors.protocol import Assignment, Produced
 from accordance.store.ledger import Ledger, Transaction
 
-_CODER: Final = "coder.v1"  # what whoever changes a repository is told, where no route says otherwise
+_PROMPTS: Final[Mapping[str, str]] = {SUBMIT.version: "coder.v1", ANSWER.version: "researcher.v1"}
+"""What agents are told by what their message is held to, where no route says otherwise."""
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
 
 
@@ -55,13 +59,19 @@ class Executing:
     routing: Routing
 
     @cached_property
+    def holding(self) -> Holding:
+        """Which contracts the routes hold actions to. Raises InvalidSettings or InvalidAgents."""
+        return holding_for(self.home, self.routing)
+
+    @cached_property
     def workshop(self) -> Workshop:
         """Where repositories are changed. Raises InvalidSettings."""
         return workshop_of(self.home)
 
     def queue_of(self, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
-        kind = "review" if task.checks or task.progress.state is State.READY_TO_CHECK else "action"
+        is_review = task.checks or task.progress.state is State.READY_TO_CHECK
+        kind: Kind = "review" if is_review else "action"
         choice = self.routing.after(wanted(task, kind), _failures(task, kind))
         if executor_for(choice.spec, self.home.root) is None:
             return None
@@ -102,8 +112,9 @@ class Executing:
         """Let the executor of an attempt run."""
         with self.ledger.read() as tx:
             task = tx.task(one.task_id)
-            asked = wanted(task, one.kind, allowed_models(tx, task) if one.kind == "action" else None)
-            choice = self._choose(one, asked, _failures(task, one.kind))
+            kind = _kind(one.kind)
+            asked = wanted(task, kind, allowed_models(tx, task) if kind == "action" else None)
+            choice = self._choose(one, asked, _failures(task, kind))
             executor = executor_for(choice.spec, self.home.root)
             if executor is None:
                 return Produced(fault=Fault.STOPPED, text="it waits for somebody who asks for it")
@@ -115,7 +126,7 @@ class Executing:
             at_most = seconds_for(tx, task) if one.kind == "action" or task.checks else None
             try:
                 job = self.workshop.commission(tx, task) if one.kind == "action" else None
-                told, given = self._assignment(tx, Taken(task, _kind(one.kind), task.lease), one, choice, job)
+                told, given = self._assignment(tx, Taken(task, kind, task.lease), one, choice, job)
             except ContextTooLarge as error:
                 return Produced(fault=Fault.TOO_LONG, text=str(error))
             except PreflightFailed as error:
@@ -152,11 +163,13 @@ class Executing:
         context = review_context(rules.node_rubric, task_id=document["contract"]["task_id"])
         if taken.kind == "action":
             context = claim_context(job.asked.task) if job else Context(task_id=task.task_id)
-        prompt = _CODER if job and choice.prompt == PROMPTS["action"] else choice.prompt
-        told = tell(document, prompt, self.home.root)
+        contract = contract_of_message(tx, task, taken.kind)
+        is_usual = choice.prompt == PROMPTS["action"]
+        prompt = _PROMPTS.get(contract.version, choice.prompt) if is_usual else choice.prompt
+        told = tell(document, prompt, self.home.root, choice.context_bytes)
         return told, Assignment(
             document=document,
-            contract=contract_of_message(taken.kind, rules, is_change=job is not None),
+            contract=contract,
             context=context,
             prompt=told.prompt,
             folder=self._folder(one),
@@ -176,18 +189,7 @@ def _kind(said: str) -> Literal["action", "review"]:
     return "action" if said == "action" else "review"
 
 
-def wanted(task: TaskRecord, kind: str, models: frozenset[str] | None = None) -> Wanted:
-    """What routes look at."""
-    return Wanted(
-        kind=_kind(kind),
-        role=task.owner_agent_id,
-        node_type=task.node_type,
-        tags=frozenset(task.tags),
-        models=models,
-    )
-
-
-def _failures(task: TaskRecord, kind: str) -> int:
+def _failures(task: TaskRecord, kind: Kind) -> int:
     """How often this kind of work on a task has failed since a person last gave it a chance."""
     used = task.progress.standing.used
     if kind == "review" and task.checks is None:

@@ -11,7 +11,7 @@ import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from accordance.domain.case import Budget
 from accordance.domain.chain import Entry, canonical
@@ -52,6 +52,7 @@ class KeptRun:
     recipe: str | None = None  # None: nobody was told anything
     trims: tuple[str, ...] = ()
     report: Mapping[str, Any] | None = None  # None: it still runs, or was cut off
+    answers: tuple[str, ...] = ()  # of models, also those that an earlier run of the same was cut off after
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
@@ -162,20 +163,28 @@ def runs_in(entries: Iterable[Entry]) -> list[KeptRun]:
     for entry in entries:
         said: Mapping[str, Any] = entry.payload
         if entry.kind == PROMPTED:
-            found.append(
-                KeptRun(
-                    kind=said["kind"],
-                    attempt=said["attempt"],
-                    began_at=entry.at,
-                    executor=said["executor"],
-                    model=said["model"],
-                    recipe=said["recipe"],
-                    trims=tuple(said["trims"]),
-                )
-            )
+            found.append(_begun(found, entry))
+        elif entry.kind == SAID and found:
+            found[-1] = replace(found[-1], answers=(*found[-1].answers, said["answer"]))
         elif entry.kind == RAN:
             _end(found, entry)
     return found
+
+
+def _begun(found: list[KeptRun], entry: Entry) -> KeptRun:
+    said: Mapping[str, Any] = entry.payload
+    run = KeptRun(
+        kind=said["kind"],
+        attempt=said["attempt"],
+        began_at=entry.at,
+        executor=said["executor"],
+        model=said["model"],
+        recipe=said["recipe"],
+        trims=tuple(said["trims"]),
+    )
+    last = found[-1] if found else None
+    is_again = last is not None and last.report is None and last.recipe == run.recipe
+    return replace(run, answers=last.answers) if last and is_again else run
 
 
 def _end(found: list[KeptRun], entry: Entry) -> None:
@@ -197,12 +206,26 @@ def rebuilt(tx: Transaction, recipe: str) -> Prompt:
 
 def run_of(tx: Transaction, task_id: str, *, attempt: int | None = None, kind: str | None = None) -> KeptRun:
     """The last run of a task that was told something; of one attempt, or of one kind. Raises NotFound."""
-    told = [run for run in runs_in(tx.entries_of(task_id)) if run.recipe is not None]
+    found = _meant(tx.entries_of(task_id), attempt, kind)
+    return found or _nothing_told("task", task_id, kind, attempt)
+
+
+def run_about(
+    tx: Transaction, plan_id: str, *, attempt: int | None = None, kind: str | None = None
+) -> KeptRun:
+    """The same of the runs that wrote or reviewed a plan as a whole. Raises NotFound."""
+    entries = (entry for entry in tx.entries(plan_id) if entry.task_id is None)
+    return _meant(entries, attempt, kind) or _nothing_told("plan", plan_id, kind, attempt)
+
+
+def _meant(entries: Iterable[Entry], attempt: int | None, kind: str | None) -> KeptRun | None:
+    told = [run for run in runs_in(entries) if run.recipe is not None]
     meant = [run for run in told if attempt in (None, run.attempt) and kind in (None, run.kind)]
-    if not meant:
-        which = " ".join(str(part) for part in (task_id, kind, attempt) if part is not None)
-        raise NotFound("prompt of task", which)
-    return meant[-1]
+    return meant[-1] if meant else None
+
+
+def _nothing_told(what: str, *which: object) -> NoReturn:
+    raise NotFound(f"prompt of {what}", " ".join(str(part) for part in which if part is not None))
 
 
 def spent_in(entries: Iterable[Entry]) -> Spending:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from accordance.domain.evidence import InputFile
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
+from accordance.engine.contracts_for import Holding, to_actions
 from accordance.engine.durable import LOCAL, Attempt, Durable, Put, Run
 from accordance.engine.faults import fail_unbegun
 from accordance.engine.home import Home
@@ -49,6 +50,7 @@ class Runner:
     queues: Mapping[str, Bound]
     plan_id: str | None = None
     executor_id: str = LOCAL
+    holding: Holding = to_actions  # which contracts attempts are held to
     heard: Callable[[Attempt, Mapping[str, Any]], None] = lambda *_: None
     told: Callable[[str], None] = lambda _: None  # what whoever watches should know
     bounds: AtOnce = field(default_factory=AtOnce)
@@ -73,7 +75,7 @@ class Runner:
         )
         self.ledger = open_ledger(self.place)
         self._reconciling = Reconciling(self.durable, self.ledger, self.told)
-        self._taking = TakingUp(self.durable, self.queue_of, self.bounds.in_plan)
+        self._taking = TakingUp(self.durable, self.queue_of, self.bounds.in_plan, self.holding)
         self._heart: Heart | None = None
         self._nobodys: dict[str, dict[str, Nobody]] = {}  # by plan: what nobody here can begin
         self._left_alone: set[str] = set()

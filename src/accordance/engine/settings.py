@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accordance.api import registry
+from accordance.contracts.catalogue.answer import ANSWER
 from accordance.domain.fuses import fuses_from
 from accordance.domain.records import Rules
-from accordance.domain.routing import Routing, routing_of
+from accordance.domain.research.agents_file import read_agents
+from accordance.domain.routing import CONTRACTS, Routing, routing_of
 from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
+from accordance.engine.contracts_for import Holding, by_routes
 from accordance.engine.home import Home, InvalidSettings
 from accordance.errors import InvalidRubric
 from accordance.executors.prompt_files import PromptFiles
+from accordance.shipped import AGENTS, shipped
 
 _AT_ONCE: Final = ("concurrency", "plan_concurrency")
 _RUBRICS: Final = {"plan": PLAN_RUBRIC, "node": NODE_RUBRIC}
@@ -34,12 +37,31 @@ def rules_of(settings: Mapping[str, Any], fuses: Mapping[str, object] | None = N
 
 def routing_for(home: Home, executor: str | None = None, model: str | None = None) -> Routing:
     """Who does what in a project; with an executor, that one does everything. Raises InvalidRouting or UnknownName."""
-    routing = routing_of(
-        home.settings(),
-        contracts=[name for one in registry for name in one.names],
-        prompts=PromptFiles(home.root).names(),
-    )
+    routing = routing_of(home.settings(), prompts=PromptFiles(home.root).names())
     return routing.everything_to(executor, model) if executor else routing
+
+
+def holding_for(home: Home, routing: Routing | None = None) -> Holding:
+    """Which contracts a project's routes hold actions to. Raises as `routing_for` does, and InvalidAgents."""
+    known = routing or routing_for(home)
+    asks_agents = any(CONTRACTS[route.contract] == ANSWER.version for route in known.routes if route.contract)
+    return by_routes(known, _agents(home) if asks_agents else "")
+
+
+def _agents(home: Home) -> str:
+    """The research agents of a project, as `[research] agents` says, else those that come along: linted, as TOML."""
+    said = _table(home.settings(), "research")
+    file = said.get("agents", "")
+    if said.keys() - {"agents"} or not isinstance(file, str):
+        raise InvalidSettings(
+            "accordance.toml: [research] has agents, a file in the project folder, nothing else"
+        )
+    try:
+        text = (home.root / file).read_text("utf-8") if file else shipped(AGENTS)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSettings(f"accordance.toml: [research] agents: {file}: {error}") from None
+    read_agents(text)
+    return text
 
 
 @dataclass(frozen=True, slots=True)

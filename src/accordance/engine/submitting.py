@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from accordance.api import check
-from accordance.contracts.catalogue.action import INPUTS, Action, Artifact
+from accordance.contracts.catalogue.action import INPUTS, Action
+from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.context import Context
 from accordance.contracts.pins import normal_path
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.chain import Payload
 from accordance.domain.lifecycle import CLAIMABLE, Event, State
 from accordance.domain.naming import versioned
 from accordance.domain.plan_review import PlanState
@@ -25,11 +27,13 @@ from accordance.domain.records import (
     TaskRecord,
     VerdictRecord,
 )
-from accordance.domain.ruling import Asked, Case, Ruling, rule_action
+from accordance.domain.research.answers import awaits_a_person
+from accordance.domain.ruling import Asked, Case, Ruling
 from accordance.engine.answers import Answer, Status, violations_of
 from accordance.engine.coding_tasks import coding_task
-from accordance.engine.contracts_for import ACTIONS
+from accordance.engine.contracts_for import contract_under, held_to, rule_under
 from accordance.engine.home import Home, write_file
+from accordance.engine.settings import holding_for
 from accordance.errors import AccordanceError, Unparseable
 from accordance.store.ledger import Ledger, Transaction
 
@@ -65,6 +69,15 @@ class Arrived:
         return f"{self.task.task_id}:{self.kind}:{attempt}:{self.sha256}{again}"
 
 
+class Product(NamedTuple):
+    """What a task has produced."""
+
+    name: str
+    format: str
+    content: bytes
+    summary: str | None = None
+
+
 def submit(
     ledger: Ledger, home: Home, raw: bytes, *, task_id: str | None = None, attempt: int | None = None
 ) -> Answer:
@@ -97,7 +110,7 @@ def submit_in(
     if why_not := _not_now(arrived, attempt):
         return refuse(tx, arrived, why_not)
     if arrived.task.progress.state in CLAIMABLE:
-        begin_attempt(tx, arrived.task, "submit")
+        begin_attempt(tx, arrived.task, "submit", holding_for(home)(tx, arrived.task))
     return _judge_action(tx, home, arrive(tx, named, "ACTION", raw), has_stronger=has_stronger)
 
 
@@ -131,9 +144,9 @@ def _answer_to(tx: Transaction, message_id: str) -> Answer | None:
     return Answer(found[0].answer, repeated=True) if found else None
 
 
-def begin_attempt(tx: Transaction, task: TaskRecord, holder: str) -> None:
-    """An attempt begins; with the first one the plan's run does."""
-    tx.happen(task.task_id, Event.CLAIMED, why={"holder": holder})
+def begin_attempt(tx: Transaction, task: TaskRecord, holder: str, held: Payload | None = None) -> None:
+    """An attempt begins, held to a contract; with the first one the plan's run does."""
+    tx.happen(task.task_id, Event.CLAIMED, why={"holder": holder, **(held or {})})
     if tx.plan(task.plan_id).run_started_at is None:
         tx.save_plan(task.plan_id, run_started_at=tx.now, **UNSPENT)
 
@@ -257,49 +270,57 @@ def settle(
 
 def _judge_action(tx: Transaction, home: Home, arrived: Arrived, *, has_stronger: bool) -> Answer:
     task = arrived.task
-    result = check(arrived.raw, ACTIONS, Context(task_id=task.task_id))
+    contract = contract_under(tx, task, held_to(tx, task))
+    result = check(arrived.raw, contract, Context(task_id=task.task_id))
     case = case_of(tx, task, has_stronger=has_stronger)
-    ruling = rule_action(result, case, arrived.plan.rules.fuses)
+    ruling = rule_under(contract, result, case, arrived.plan.rules.fuses)
 
     def act() -> dict[str, Any]:
         extra: dict[str, Any] = {}
-        if isinstance(result, Accepted) and result.value.artifact and result.value.result_type == "ARTIFACT":
-            extra["artifact"] = _store_artifact(tx, home, arrived, result.value.artifact)
+        if (product := product_in(result, arrived.raw)) is not None:
+            extra["artifact"] = store_product(tx, home, arrived, product)
         tx.rule(task.task_id, ruling, {"message": arrived.message_id})
-        if isinstance(result, Accepted) and result.value.result_type == "NEEDS_INPUT":
-            extra["question"] = _require_documents(tx, task, result.value)
+        said = result.value if isinstance(result, Accepted) else None
+        if isinstance(said, Action) and said.result_type == "NEEDS_INPUT":
+            extra["question"] = _require_documents(tx, task, said)
         return extra
 
     return settle(tx, arrived, result, ruling, {"task": asdict(case)}, act)
 
 
-def _store_artifact(tx: Transaction, home: Home, arrived: Arrived, artifact: Artifact) -> dict[str, Any]:
-    kind = (artifact.name, artifact.format)
-    return store_product(tx, home, arrived, kind, artifact.content.encode(), artifact.summary)
+def product_in(result: Accepted[Any] | Rejected, raw: bytes) -> Product | None:
+    """The product a message brings. An answer is one as it is, also when a person has to approve it first."""
+    if isinstance(result, Rejected):
+        return Product("answer", "json", raw) if awaits_a_person(result) else None
+    said = result.value
+    if isinstance(said, AgentAnswer):
+        return Product("answer", "json", raw, said.content.summary)
+    if said.artifact is None or said.result_type != "ARTIFACT":
+        return None
+    made = said.artifact
+    return Product(made.name, made.format, made.content.encode(), made.summary)
 
 
-def store_product(
-    tx: Transaction, home: Home, arrived: Arrived, kind: tuple[str, str], content: bytes, summary: str | None
-) -> dict[str, Any]:
-    """A new version of a product (its name and format in `kind`), in the ledger and as a file. Earlier versions stay."""
-    task, (name, suffix) = arrived.task, kind
+def store_product(tx: Transaction, home: Home, arrived: Arrived, product: Product) -> dict[str, Any]:
+    """A new version of a task's product, in the ledger and as a file. Earlier versions stay."""
+    task = arrived.task
     version = len(tx.products(task.task_id)) + 1
     record = ArtifactRecord(
         plan_id=task.plan_id,
         task_id=task.task_id,
         version=version,
         attempt=arrived.attempt,
-        name=name,
-        file_name=versioned(name, suffix, version),
-        format=suffix,
-        sha256=tx.keep(content),
-        summary=summary,
+        name=product.name,
+        file_name=versioned(product.name, product.format, version),
+        format=product.format,
+        sha256=tx.keep(product.content),
+        summary=product.summary,
         created_at=tx.now,
     )
     tx.add(record)
     tx.save_task(task.task_id, product=record.sha256)
     path = home.artifacts(task.task_id) / record.file_name
-    write_file(path, content)
+    write_file(path, product.content)
     return {"sha256": record.sha256, "version": version, "path": str(path.relative_to(home.root))}
 
 

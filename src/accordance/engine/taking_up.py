@@ -18,6 +18,7 @@ from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.engine.coding_tasks import changes_under_way, is_change
+from accordance.engine.contracts_for import Holding, to_actions
 from accordance.engine.durable import Durable, Put
 from accordance.engine.working import take_up
 from accordance.errors import NoExecutor
@@ -77,6 +78,7 @@ class TakingUp:
     durable: Durable
     queue_of: Queue  # of a task; None: somebody elsewhere asks for it. Raises NoExecutor
     in_plan: int | None = None  # tasks of one plan at once, in all processes together
+    holding: Holding = to_actions  # which contracts attempts are held to
     _passed: dict[str, TaskRecord] = field(
         default_factory=dict
     )  # by plan: the last of those at the head of its line that could not begin
@@ -159,7 +161,7 @@ class TakingUp:
         elif found.is_full or queue not in found.roomy:
             found.is_left = True
         else:
-            taken = take_up(tx, task, self.durable.executor_id, _LEASE_SECONDS)
+            taken = take_up(tx, task, self.durable.executor_id, _LEASE_SECONDS, self.holding)
             found.put.append(self.durable.enqueue(connection, queue, taken))
             found.roomy = self.durable.slots.roomy([queue for _, queue in found.put])
             if found.changing is not None and changes:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from accordance.api import check
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
+from accordance.contracts.contract import Contract
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.chain import Payload
 from accordance.domain.faults import Fault
@@ -18,7 +19,6 @@ from accordance.domain.plan_review import rule_plan_review
 from accordance.domain.records import MessageRecord, PlanRecord, Rules, VerdictRecord
 from accordance.domain.ruling import (
     Case,
-    rule_action,
     rule_check_failure,
     rule_fault,
     rule_review,
@@ -27,18 +27,26 @@ from accordance.domain.ruling import (
 )
 from accordance.engine.changes import verdict_again
 from accordance.engine.coding_tasks import coding_tasks
-from accordance.engine.contracts_for import ACTIONS, review_context, reviews_by
+from accordance.engine.contracts_for import ACTIONS, contract_under, review_context, reviews_by, rule_under
 from accordance.engine.rejudging import is_bundle
 from accordance.engine.verify_findings import UNREADABLE, Findings, fetch
-from accordance.errors import NotFound
+from accordance.errors import InvalidAgents, NotFound
 from accordance.store.ledger import Transaction
 
 Announced: TypeAlias = dict[str, Payload]  # messages by their names, with what their event says
+Claims: TypeAlias = Mapping[
+    tuple[str, int], Mapping[str, Any]
+]  # attempts that are held to more than an action
 Again: TypeAlias = tuple[bool, str | None, str, tuple[str, ...]]  # accepted, outcome, reason, messages
 
 
 def verify_messages(
-    tx: Transaction, plan: PlanRecord, announced: Announced, rules: Mapping[int, Rules], found: Findings
+    tx: Transaction,
+    plan: PlanRecord,
+    announced: Announced,
+    rules: Mapping[int, Rules],
+    claims: Claims,
+    found: Findings,
 ) -> None:
     """Every message is there, was announced, and is ruled the same way again."""
     known = set()
@@ -52,21 +60,23 @@ def verify_messages(
         was_refused = "why" in announced.get(message.message_id, {})
         if raw is not None and not was_refused and message.kind != "SUBMISSION":
             revision = message.attempt if message.kind == "PLAN_REVIEW" else plan.revision
-            held_to = rules.get(revision, plan.rules)
-            _rule_again(held_to, message, raw, verdicts.get(message.message_id), found)
+            again = _again(tx, rules.get(revision, plan.rules), claims, message, raw)
+            if again is None:
+                found.broken(f"message {message.message_id[:40]}: what it was judged by cannot be read")
+            else:
+                _compare_ruling(again, message, verdicts.get(message.message_id), found)
     for lost in announced.keys() - known:
         found.missing(f"message {lost[:40]} is missing")
 
 
-def _rule_again(
-    rules: Rules, message: MessageRecord, raw: bytes, verdict: VerdictRecord | None, found: Findings
-) -> None:
+def _again(tx: Transaction, rules: Rules, claims: Claims, message: MessageRecord, raw: bytes) -> Again | None:
+    """How a message is ruled by what was written down; None if that cannot be read."""
+    held = claims.get((message.subject, message.attempt))
     try:
-        again = rule_anew(rules, message, raw)
-    except UNREADABLE:
-        found.broken(f"message {message.message_id[:40]}: what it was judged by cannot be read")
-        return
-    _compare_ruling(again, message, verdict, found)
+        contract = contract_under(tx, tx.task(message.subject), held) if held else ACTIONS
+        return rule_anew(rules, contract, message, raw)
+    except (*UNREADABLE, InvalidAgents, NotFound):
+        return None
 
 
 def _compare_ruling(
@@ -132,8 +142,8 @@ def _judge_again(
         _compare_ruling((accepted, ruling.outcome, ruling.reason, ruling.messages), message, was, found)
 
 
-def rule_anew(rules: Rules, message: MessageRecord, raw: bytes) -> Again:
-    """Judge a stored message again, by what was written down beside it."""
+def rule_anew(rules: Rules, actions: Contract[Any], message: MessageRecord, raw: bytes) -> Again:
+    """Judge a stored message again, by what was written down beside it; `actions` is the contract of its attempt."""
     case = message.case
     result: Accepted[Any] | Rejected
     if message.kind == "PLAN_REVIEW":
@@ -148,8 +158,8 @@ def rule_anew(rules: Rules, message: MessageRecord, raw: bytes) -> Again:
         ruling = ruled_by(Fault(report["fault"]), str(report["text"]), _case(case["task"]), rules.fuses)
         return False, ruling.outcome, ruling.reason, ruling.messages
     if message.kind == "ACTION":
-        result = check(raw, ACTIONS, Context(task_id=message.subject))
-        ruling = rule_action(result, _case(case["task"]), rules.fuses)
+        result = check(raw, actions, Context(task_id=message.subject))
+        ruling = rule_under(actions, result, _case(case["task"]), rules.fuses)
     else:
         contract = reviews_by(rules.node_rubric, "TASK_CHECK")
         result = check(raw, contract, review_context(rules.node_rubric, task_id=message.subject))

@@ -6,7 +6,7 @@ Integrity: what is there is what was written. Completeness: nothing that was wri
 from __future__ import annotations
 
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -27,6 +27,7 @@ from accordance.domain.records import (
     Rules,
 )
 from accordance.engine.changes import JUDGED
+from accordance.engine.contracts_for import HELD_TO
 from accordance.engine.importing import missing_inputs
 from accordance.engine.kept_runs import PLAN_WRITTEN, PROMPTED, RAN, SAID
 from accordance.engine.verify_findings import UNREADABLE, Findings, fetch
@@ -50,18 +51,19 @@ def verify_plan(tx: Transaction, plan: PlanRecord, root: Path | None = None) -> 
     replay = _Replay(tx, found)
     hashes: dict[int, str] = {}
     announced: dict[str, Announced] = {"MESSAGE": {}, "MESSAGE_REFUSED": {}, "VERDICT": {}, JUDGED: {}}
-    runs = _Runs(tx, found)
+    runs, claims = _Runs(tx, found), _Claims()
     for entry in _linked(tx.entries(plan.plan_id), found):
         hashes[entry.seq] = entry.hash
         found.events += 1
         replay.see(entry)
         runs.see(entry)
+        claims.see(entry)
         if entry.kind in announced:
             announced[entry.kind][str(entry.payload.get("message"))] = entry.payload
     _compare_head(plan, hashes, found)
     replay.compare(plan)
     said = announced["MESSAGE"] | announced["MESSAGE_REFUSED"]
-    verify_messages(tx, plan, said, replay.rules, found)
+    verify_messages(tx, plan, said, replay.rules, claims.held, found)
     verify_changes(tx, plan, announced[JUDGED], root, found)
     verify_verdicts(tx, plan, announced["VERDICT"], hashes, found)
     _verify_products(tx, plan, found)
@@ -196,6 +198,21 @@ def _again(plan: PlanInMemory, kind: str, task: str, said: Mapping[str, Any]) ->
     return list(plan.move(task, Event(kind), waiting=Waiting(waiting) if waiting else None))
 
 
+class _Claims:
+    """What attempts are held to, by the events that began them."""
+
+    def __init__(self) -> None:
+        self._begun: Counter[str] = Counter()
+        self.held: dict[tuple[str, int], Mapping[str, Any]] = {}  # by task and attempt; actions are left out
+
+    def see(self, entry: Entry) -> None:
+        if entry.kind == Event.CLAIMED and entry.task_id is not None:
+            self._begun[entry.task_id] += 1
+            if HELD_TO in entry.payload:
+                said = cast("Mapping[str, Any]", entry.payload[HELD_TO])
+                self.held[entry.task_id, self._begun[entry.task_id]] = said
+
+
 class _Runs:
     """What runs were told and what was seen of them: every part that an event names is there."""
 
@@ -210,6 +227,8 @@ class _Runs:
             raw = self._fetch(str(said.get("recipe")), f"event {entry.seq}: the recipe of a prompt")
             for name, sha256 in self._parts(raw, entry.seq):
                 self._fetch(sha256, f"event {entry.seq}: the part {name} of a prompt")
+        elif entry.kind == Event.CLAIMED and isinstance(held := said.get(HELD_TO), dict):
+            self._fetch(str(held.get("agents")), f"event {entry.seq}: the registry of research agents")
         elif entry.kind == SAID:
             self._fetch(str(said.get("answer")), f"event {entry.seq}: the answer of a model")
         elif entry.kind == RAN and "report" in said:

@@ -16,6 +16,7 @@ from accordance.domain.progress import left_hanging
 from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, Asked, rule_lost_lease
 from accordance.engine.coding_tasks import is_change
+from accordance.engine.contracts_for import Holding, to_actions
 from accordance.engine.inputs import bind_inputs
 from accordance.engine.submitting import begin_attempt, case_of
 from accordance.errors import Conflict
@@ -62,7 +63,7 @@ class Taken:
         return self.task.progress.standing.counters.attempts
 
 
-def take_next(
+def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
     ledger: Ledger,
     files: list[InputFile],
     *,
@@ -71,11 +72,12 @@ def take_next(
     seconds: int = LEASE_SECONDS,
     kinds: tuple[str, ...] = (),
     fits: Fits = anything,
+    holding: Holding = to_actions,
 ) -> Taken | Nothing:
-    """Take up the next task of a plan, or of the oldest plan that has one."""
+    """Take up the next task of a plan, or of the oldest plan that has one. `holding` says which contracts hold."""
     if plan_id is not None:
         with ledger.write() as tx:
-            return take_in(tx, plan_id, files, holder, seconds, kinds=kinds, fits=fits)
+            return take_in(tx, plan_id, files, holder, seconds, kinds=kinds, fits=fits, holding=holding)
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, _at_rest(tx, plan)) for plan in reversed(tx.plans())]
     nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
@@ -83,7 +85,7 @@ def take_next(
         found: Taken | Nothing | None = rests
         if found is None:
             with ledger.write() as tx:
-                found = take_in(tx, name, files, holder, seconds, kinds=kinds, fits=fits)
+                found = take_in(tx, name, files, holder, seconds, kinds=kinds, fits=fits, holding=holding)
         if isinstance(found, Taken):
             return found
         nothing = found if nothing is Nothing.FINISHED else nothing
@@ -97,7 +99,7 @@ def _at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
     return None if plan.state is PlanState.ACTIVE else Nothing[plan.state.name]
 
 
-def take_in(
+def take_in(  # noqa: PLR0913 - the same
     tx: Transaction,
     plan_id: str,
     files: list[InputFile],
@@ -106,13 +108,14 @@ def take_in(
     *,
     kinds: tuple[str, ...] = (),
     fits: Fits = anything,
+    holding: Holding = to_actions,
 ) -> Taken | Nothing:
     """Take up the next task of one plan that fits, in a transaction of the caller's."""
     if rests := may_not_begin(tx, plan_id, files):
         return rests
     task = next(handed_out(tx, plan_id, kinds, fits), None)
     if task is not None:
-        return take_up(tx, task, holder, seconds)
+        return take_up(tx, task, holder, seconds, holding)
     return why_nothing(tx, plan_id, for_others=True)
 
 
@@ -152,14 +155,16 @@ def why_nothing(tx: Transaction, plan_id: str, *, for_others: bool = False) -> N
     return Nothing.WAITING if waits else Nothing.STUCK
 
 
-def take_up(tx: Transaction, task: TaskRecord, holder: str, seconds: int) -> Taken:
+def take_up(
+    tx: Transaction, task: TaskRecord, holder: str, seconds: int, holding: Holding = to_actions
+) -> Taken:
     """Somebody takes up a task that can be taken up."""
     until = _later(tx.now, seconds)
     if task.progress.state is State.READY_TO_CHECK:
         lease = Lease(holder=holder, until=until, product=task.product)
         tx.take(task.task_id, lease)
         return Taken(tx.task(task.task_id), "review", lease)
-    begin_attempt(tx, task, holder)
+    begin_attempt(tx, task, holder, {} if task.checks else holding(tx, task))
     product = tx.task(task.checks).product if task.checks else None
     lease = Lease(holder=holder, until=until, product=product)
     tx.take(task.task_id, lease)

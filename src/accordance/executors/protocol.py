@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import Contract
@@ -21,6 +21,9 @@ from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.prompting import Prompt
 from accordance.domain.spending import Spending
 from accordance.executors.opinion import Opinion
+
+MODEL_CALL: Final = "model_call"  # seen: a model was asked
+MOST_REPEATED: Final = 20_000  # characters of a bad answer that are shown to the model again
 
 
 class Memory(Protocol):

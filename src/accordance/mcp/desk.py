@@ -13,6 +13,7 @@ from accordance.engine.assignment import assignment
 from accordance.engine.home import Home
 from accordance.engine.inputs import look_at_inputs
 from accordance.engine.reviewing import review
+from accordance.engine.settings import holding_for
 from accordance.engine.submitting import submit
 from accordance.engine.working import Nothing, Taken, extend, take_next
 from accordance.errors import Conflict
@@ -57,7 +58,13 @@ class Desk:
         """Take up the next task."""
         with self._lock:
             files = look_at_inputs(self.ledger, self.home)
-            taken = take_next(self.ledger, files, plan_id=self.plan_id, holder=self.holder)
+            taken = take_next(
+                self.ledger,
+                files,
+                plan_id=self.plan_id,
+                holder=self.holder,
+                holding=holding_for(self.home),
+            )
             if isinstance(taken, Nothing):
                 return {"task": None, "why": taken.name, "text": taken.value}
             self.taken = taken

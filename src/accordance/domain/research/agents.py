@@ -26,9 +26,12 @@ ANY_TOPIC: Final = "any"
 def language_of(request: AgentRequest) -> Literal["ko", "en"]:
     """The language a request wants: as it says, else Korean where the question has Hangul, else English."""
     wanted = request.user_preferences.language if request.user_preferences else None
-    if wanted is not None:
-        return wanted
-    return "ko" if any("가" <= char <= "힣" for char in request.user_query) else "en"
+    return wanted or language_in(request.user_query)
+
+
+def language_in(text: str) -> Literal["ko", "en"]:
+    """Korean where a text has Hangul, else English."""
+    return "ko" if any("가" <= char <= "힣" for char in text) else "en"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

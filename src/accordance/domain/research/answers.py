@@ -18,8 +18,8 @@ from accordance.contracts.contract import Rule
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.registry import Registry
 from accordance.contracts.violation import Accepted, Notice, Rejected, Violation, excerpt
-from accordance.domain.research.agents import AgentRegistry
-from accordance.domain.research.floors import LOW_TYPICALITY, Acknowledgement, floor_of
+from accordance.domain.research.agents import Agent, AgentRegistry
+from accordance.domain.research.floors import LOW_TYPICALITY, Acknowledgement, Floor, floor_of
 from accordance.domain.research.quality import (
     Profile,
     critique_quality,
@@ -38,8 +38,13 @@ class Asked:
 
     registry: AgentRegistry
     request: AgentRequest | None = None
+    words: str = ""  # what was asked, where it was a task of a plan and no request
     agent: str | None = None  # who was asked, if somebody in particular
     acknowledgement: Acknowledgement | None = None
+
+    def floor(self, agent: Agent) -> Floor:
+        """The floor of an agent's answer."""
+        return floor_of(agent, self.registry, self.request, self.words)
 
 
 def check_answer(raw: bytes | str, asked: Asked, profile: Profile = "strict") -> Accepted[Any] | Rejected:
@@ -138,7 +143,7 @@ def _floor(message: JsonObject, asked: Asked) -> Iterator[Violation | Notice]:
     score = number(selection.get("t_score"))
     if agent is None or score is None:
         return
-    floor, given = floor_of(agent, asked.registry, asked.request), asked.acknowledgement
+    floor, given = asked.floor(agent), asked.acknowledgement
     if floor.allows(score):
         if score < LOW_TYPICALITY:
             yield Notice("low_typicality", where, f"creative: below {LOW_TYPICALITY:g}")

@@ -15,7 +15,7 @@ from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Closed, NotNull, Score, Text, Time
 from accordance.domain.research.agents import ANY_TOPIC, Agent, AgentRegistry
 from accordance.domain.research.names import plain
-from accordance.domain.research.routing import topics_of
+from accordance.domain.research.routing import topics_in, topics_of
 
 LOW_TYPICALITY: Final = 0.3
 
@@ -45,19 +45,19 @@ def creativity(dial: float) -> tuple[str, float]:
     return next((name, floor) for upto, name, floor in CREATIVITY if dial <= upto)
 
 
-def floor_of(agent: Agent, registry: AgentRegistry, request: AgentRequest | None = None) -> Floor:
-    """The floor that holds for an agent's answer to a request."""
+def floor_of(
+    agent: Agent, registry: AgentRegistry, request: AgentRequest | None = None, words: str = ""
+) -> Floor:
+    """The floor that holds for an agent's answer to a request, or to a task in these words."""
+    topics = topics_in(words, registry) if request is None else topics_of(request, registry)
     floors = [Floor(agent.floors.get(ANY_TOPIC, 0.0), f"{agent.id}, any topic")]
-    if request is not None:
-        floors += [
-            Floor(agent.floors[topic], f"{agent.id}, topic {topic}")
-            for topic in topics_of(request, registry)
-            if topic in agent.floors
-        ]
-        dial = request.user_preferences.vs_novelty_dial if request.user_preferences else None
-        if dial is not None:
-            name, least = creativity(dial)
-            floors.append(Floor(least, f"novelty dial {dial:g}, {name}"))
+    floors += [
+        Floor(agent.floors[topic], f"{agent.id}, topic {topic}") for topic in topics if topic in agent.floors
+    ]
+    dial = request.user_preferences.vs_novelty_dial if request and request.user_preferences else None
+    if dial is not None:
+        name, least = creativity(dial)
+        floors.append(Floor(least, f"novelty dial {dial:g}, {name}"))
     return max(floors, key=lambda floor: floor.least)
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from accordance.contracts.catalogue.answer import ANSWER
 from accordance.contracts.catalogue.request import AgentRequest
@@ -18,8 +18,9 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phases import DEMANDS, PHASES
 from accordance.contracts.serialising import dump
 from accordance.domain.research.agents import Agent, AgentRegistry, language_of
-from accordance.domain.research.floors import creativity, floor_of
+from accordance.domain.research.floors import Floor, creativity, floor_of
 
+PromptLanguage: TypeAlias = Literal["ko", "en"]
 CANDIDATES: Final[Mapping[str, int]] = MappingProxyType({"Full": 5, "Enhanced": 4, "Light": 3})
 """How many candidates a level asks for."""
 TAIL: Final = 0.1  # what the paper's example asks of every candidate: a probability below this
@@ -95,15 +96,35 @@ def build_prompt(
     agent: Agent,
     request: AgentRequest,
     registry: AgentRegistry,
-    language: Literal["ko", "en"] | None = None,
+    language: PromptLanguage | None = None,
 ) -> str:
     """Everything an agent needs to answer a request so that the contract accepts it."""
     chosen = language or language_of(request)
     words = PROMPT_WORDS[chosen]
-    demanded = sorted(DEMANDS["contract"][agent.level] | set(agent.phases))
     dial = request.user_preferences.vs_novelty_dial if request.user_preferences else None
     lines = [
-        words.you_are.format(id=agent.id, title=agent.title[chosen], about=agent.about[chosen]),
+        *_method(agent, floor_of(agent, registry, request), chosen, dial),
+        "",
+        words.request,
+        json.dumps(dump(request), ensure_ascii=False, indent=2),
+        words.data_only,
+        "",
+        *_shape(agent, request.task_id, chosen),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def instructions(agent: Agent, task_id: str, floor: Floor, language: PromptLanguage) -> str:
+    """The same for an agent that does a task of a plan: what it works on is told elsewhere."""
+    return "\n".join([*_method(agent, floor, language), "", *_shape(agent, task_id, language)])
+
+
+def _method(agent: Agent, floor: Floor, language: PromptLanguage, dial: float | None = None) -> list[str]:
+    """Who it is, and how it finds its answer."""
+    words = PROMPT_WORDS[language]
+    demanded = sorted(DEMANDS["contract"][agent.level] | set(agent.phases))
+    return [
+        words.you_are.format(id=agent.id, title=agent.title[language], about=agent.about[language]),
         "",
         words.phases.format(level=agent.level),
         *(f"{phase}. {PHASES[phase]}: {words.phase_texts[phase]}" for phase in demanded),
@@ -112,20 +133,19 @@ def build_prompt(
         words.typicality,
         words.probability.format(tail=TAIL),
         *([words.novelty.format(dial=dial, name=creativity(dial)[0])] if dial is not None else []),
-        words.floor.format(least=floor_of(agent, registry, request).least),
+        words.floor.format(least=floor.least),
         *([words.critique] if agent.level == "Full" else []),
-        "",
-        words.request,
-        json.dumps(dump(request), ensure_ascii=False, indent=2),
-        words.data_only,
-        "",
-        words.answer,
-        json.dumps(skeleton(agent, request), ensure_ascii=False, indent=2),
     ]
-    return "\n".join(lines) + "\n"
 
 
-def skeleton(agent: Agent, request: AgentRequest) -> JsonObject:
+def _shape(agent: Agent, task_id: str, language: PromptLanguage) -> list[str]:
+    return [
+        PROMPT_WORDS[language].answer,
+        json.dumps(skeleton(agent, task_id), ensure_ascii=False, indent=2),
+    ]
+
+
+def skeleton(agent: Agent, task_id: str) -> JsonObject:
     """The shape of the answer, with what is known already filled in."""
     critique = {
         "strengths": ["…", "…"],
@@ -135,7 +155,7 @@ def skeleton(agent: Agent, request: AgentRequest) -> JsonObject:
     }
     shape: JsonObject = {
         "schema_version": ANSWER.version,
-        "task_id": request.task_id,
+        "task_id": task_id,
         "agent_id": agent.id,
         "vs_level": agent.level,
         "execution_timestamp": "YYYY-MM-DDThh:mm:ssZ",

@@ -84,7 +84,11 @@ def _reasons(agent: Agent, request: AgentRequest) -> tuple[Reason, ...]:
 
 def topics_of(request: AgentRequest, registry: AgentRegistry) -> tuple[str, ...]:
     """The topics whose words occur in the question or its domain."""
-    text = f"{request.user_query}\n{request.context.research_domain}"
+    return topics_in(f"{request.user_query}\n{request.context.research_domain}", registry)
+
+
+def topics_in(text: str, registry: AgentRegistry) -> tuple[str, ...]:
+    """The topics whose words occur in a text."""
     return tuple(topic for topic, words in registry.topics.items() if any(words_in(text, words)))
 
 

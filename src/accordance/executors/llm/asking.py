@@ -32,6 +32,7 @@ class Answer:
     """What came of one call, while it comes."""
 
     prompt: str  # all that was sent, for reckoning where nobody counts
+    told: str | None = None  # what was wrong with the answer before; None: it is the first
     text: str = ""
     thought: int = 0  # characters of thinking, which are paid for too
     doom: Violation | None = None
@@ -51,7 +52,13 @@ class Answer:
     def to_json(self) -> dict[str, Any]:
         """As it is kept: what it was made of can be found out from the text again."""
         spending = asdict(self.spending) if self.spending else None
-        return {"text": self.text, "thought": self.thought, "finish": self.finish, "spending": spending}
+        return {
+            "told": self.told,
+            "text": self.text,
+            "thought": self.thought,
+            "finish": self.finish,
+            "spending": spending,
+        }
 
     def remember(self, kept: Mapping[str, Any], guard: StreamGuard) -> None:
         """Become the answer that was kept."""

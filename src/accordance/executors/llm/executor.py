@@ -32,14 +32,13 @@ from accordance.domain.spending import Spending, total
 from accordance.executors.llm.asking import Answer, Asker
 from accordance.executors.llm.failing import fault_of, wait_of, words_of
 from accordance.executors.llm.models import CannotBegin, key_for, open_model, parameters, takes_schema
-from accordance.executors.protocol import Assignment, Limits, Produced, Seen
+from accordance.executors.protocol import MODEL_CALL, MOST_REPEATED, Assignment, Limits, Produced, Seen
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
 _LOOK_EVERY: Final = 0.05  # seconds between looks at the wish to stop
-_MOST_REPEATED: Final = 20_000  # characters of a bad answer that are shown to the model again
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +123,9 @@ class _Talk:
         messages: list[ModelMessage] = [
             ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])
         ]
-        sent = prompt.text
+        sent, told = prompt.text, None
         for _ in range(1 + self.spec.reasks):
-            answer = Answer(sent)
+            answer = Answer(sent, told)
             self.answers.append(answer)
             is_kept = await self._ask(asker, messages, answer)
             self._note(answer, is_kept=is_kept)
@@ -138,9 +137,9 @@ class _Talk:
             if self.spent.exceeds(self.limits.budget):
                 return Produced(fault=Fault.OVER_BUDGET, text=f"{self.spent.tokens:,} tokens are used")
             told = feedback(result)
-            said = [ModelResponse(parts=[TextPart(answer.text[:_MOST_REPEATED])])] if answer.text else []
+            said = [ModelResponse(parts=[TextPart(answer.text[:MOST_REPEATED])])] if answer.text else []
             messages += [*said, ModelRequest(parts=[UserPromptPart(told)])]
-            sent += answer.text[:_MOST_REPEATED] + told
+            sent += answer.text[:MOST_REPEATED] + told
         last = self.answers[-1].text
         if not last.strip():
             return Produced(fault=Fault.SILENT, text="the model said nothing")
@@ -186,7 +185,8 @@ class _Talk:
         details = {
             "model": self.model,
             "prompt_sha256": self.assignment.prompt.sha256,
-            "said": answer.text[:_MOST_REPEATED],
+            "told": answer.told,
+            "said": answer.text[:MOST_REPEATED],
             "finish": answer.finish,
             "doom": answer.doom.code if answer.doom else None,
             "fault": answer.fault.value if answer.fault else None,
@@ -195,4 +195,4 @@ class _Talk:
             "estimated": spent.estimated,
             "kept": is_kept,  # by an earlier run that was cut off: nobody was asked again
         }
-        self.seen.append(Seen("model_call", details))
+        self.seen.append(Seen(MODEL_CALL, details))
