@@ -22,6 +22,10 @@ PROMPTS: Final[Mapping[Kind, str]] = MappingProxyType(
 """What an agent is told where no route says otherwise."""
 
 _HINT: Final = "add [executors.NAME] to accordance.toml, or name one with --executor"
+_NO_MODEL: Final = (
+    "llm needs a model: add --model NAME (OpenAI's, with the key in OPENAI_API_KEY), or to accordance.toml "
+    '[executors.llm] with model = "NAME" and, for others, provider, base_url and key_env'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +105,7 @@ class Routing:
         """The same executors, with all work going to one. Kinds that need no settings need not be configured."""
         executors = dict(self.executors)
         if executor not in executors:
-            if executor not in WITHOUT_SETTINGS:
-                raise UnknownExecutor(executor, {*executors, *WITHOUT_SETTINGS})
-            executors[executor] = spec_of(executor, {})
+            executors[executor] = _unconfigured(executor, model, executors)
         executors[executor].model_for(model)
         return replace(self, executors=executors, routes=(Route(executor=executor, model=model),))
 
@@ -155,6 +157,17 @@ def _check(
         raise UnknownContract(route.contract, contracts)
     if route.prompt is not None and prompts and route.prompt not in prompts:
         raise UnknownPrompt(route.prompt, prompts)
+
+
+def _unconfigured(kind: str, model: str | None, executors: Mapping[str, Spec]) -> Spec:
+    """An executor that is named by its kind and has no settings. Raises UnknownExecutor, or says what it needs."""
+    if kind == "llm":
+        if model is None:
+            raise NoExecutor(_NO_MODEL)
+        return spec_of(kind, {"model": model})
+    if kind not in WITHOUT_SETTINGS:
+        raise UnknownExecutor(kind, {*executors, *WITHOUT_SETTINGS, "llm"})
+    return spec_of(kind, {})
 
 
 def _at_least(tiers: Mapping[str, int], tier: int) -> str | None:

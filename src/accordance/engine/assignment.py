@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from accordance.contracts.catalogue.submit import SUBMIT
+from accordance.contracts.contract import Contract
 from accordance.contracts.schemas import export_schema
 from accordance.domain.records import (
     ArtifactRecord,
@@ -26,13 +28,15 @@ from accordance.store.ledger import Transaction
 MAX_TEXT: Final = 200_000  # characters of an artifact that are told in full; the rest is read from its file
 
 
-def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
-    """The assignment, as plain JSON."""
+def assignment(
+    tx: Transaction, home: Home, taken: Taken, of_change: Contract[Any] = SUBMIT
+) -> dict[str, Any]:
+    """The assignment, as plain JSON; `of_change` is the contract of the answer where a repository is changed."""
     task = taken.task
     plan = tx.plan(task.plan_id)
     subject = task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
     change = coding_task(tx, task) if taken.kind == "action" else None
-    contract = contract_of_message(taken.kind, plan.rules, is_change=change is not None)
+    contract = contract_of_message(taken.kind, plan.rules, of_change if change else None)
     attempt = task.progress.standing.counters.attempts
     return {
         "kind": taken.kind,

@@ -7,21 +7,28 @@ from types import MappingProxyType
 from typing import Any
 
 from accordance.contracts.catalogue.action import ACTION, Action
+from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.review import REVIEW, Review
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
+from accordance.domain.executor_specs import LlmSpec, Spec
 from accordance.domain.records import Rules
 from accordance.domain.rubric import Rubric, follows
 
 ACTIONS: Contract[Action] = ACTION.in_scope(ACTION.scopes[0])
 
 
-def contract_of_message(kind: str, rules: Rules, *, is_change: bool = False) -> Contract[Any]:
-    """The contract of what somebody hands in who does a task, changes a repository, or reviews."""
+def contract_of_message(kind: str, rules: Rules, change: Contract[Any] | None = None) -> Contract[Any]:
+    """The contract of what somebody hands in who does a task or reviews; `change` is that of a repository's change."""
     if kind != "action":
         return reviews_by(rules.node_rubric, "TASK_CHECK")
-    return SUBMIT if is_change else ACTIONS
+    return change or ACTIONS
+
+
+def contract_of_change(spec: Spec) -> Contract[Any]:
+    """What whoever changes a repository hands in: word of what was done in the clone; from a model, the files themselves."""
+    return EDITS if isinstance(spec, LlmSpec) else SUBMIT
 
 
 def reviews_by(rubric: Rubric, scope: str) -> Contract[Review]:

@@ -9,8 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from accordance.contracts.catalogue.edits import EDITS
+from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
+from accordance.contracts.contract import Contract
 from accordance.domain.case import claim_context
+from accordance.domain.context_pack import Piece
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.naming import safe_name
@@ -20,7 +24,7 @@ from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.coding_tasks import TAG
-from accordance.engine.contracts_for import contract_of_message, review_context
+from accordance.engine.contracts_for import contract_of_change, contract_of_message, review_context
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import KeptAnswers, RunOf, budget_left, keep_prompt
@@ -28,11 +32,14 @@ from accordance.engine.slots import Bound
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge
 from accordance.executors.catalogue import executor_for, limits_for
-from accordance.executors.prompt_building import Told, tell
-from accordance.executors.protocol import Assignment, Produced
+from accordance.executors.opinion import Opinion
+from accordance.executors.prompt_building import tell
+from accordance.executors.protocol import Assignment, Executor, Limits, Produced
+from accordance.executors.showing import show
 from accordance.store.ledger import Ledger, Transaction
 
-_CODER: Final = "coder.v1"  # what whoever changes a repository is told, where no route says otherwise
+_CODERS: Final = {SUBMIT.version: "coder.v1", EDITS.version: "editor.v1"}
+"""What whoever changes a repository is told, by the contract of the answer, where no route says otherwise."""
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
 
 
@@ -106,43 +113,36 @@ class Executing:
                 return Produced(fault=Fault.OVER_BUDGET, text=budget)
             try:
                 job = self.workshop.commission(tx, task) if one.kind == "action" else None
-                told, given = self._assignment(tx, Taken(task, _kind(one.kind), task.lease), one, choice, job)
-            except ContextTooLarge as error:
-                return Produced(fault=Fault.TOO_LONG, text=str(error))
             except PreflightFailed as error:
                 return Produced(fault=Fault.UNPREPARED, text=str(error))
-        run = RunOf(plan_id=task.plan_id, task_id=task.task_id, kind=one.kind, attempt=one.number)
-        with self.ledger.write() as tx:
-            keep_prompt(tx, run, told, executor=choice.executor, model=choice.model)
-        given = replace(given, memory=KeptAnswers(self.ledger, run))
+            run = self._run_of(tx, Taken(task, _kind(one.kind), task.lease), one, choice, job)
         limits = replace(limits_for(choice.spec), stop=stop, budget=budget)
         if job is None:
-            return executor.run(given, limits)
+            return run.begin(executor, limits)
         limits = replace(limits, seconds=min(limits.seconds, job.seconds))
         return self.workshop.carry_out(
-            job,
-            choice,
-            lambda work, opinion: executor.run(replace(given, work=work, opinion=opinion), limits),
+            job, choice, lambda work, opinion: run.begin(executor, limits, work, opinion)
         )
 
-    def _assignment(
+    def _run_of(
         self, tx: Transaction, taken: Taken, one: Attempt, choice: Choice, job: Commission | None
-    ) -> tuple[Told, Assignment]:
+    ) -> _Run:
         task = taken.task
-        document = assignment(tx, self.home, taken)
         rules = tx.plan(task.plan_id).rules
+        of_change = contract_of_change(choice.spec)
+        document = assignment(tx, self.home, taken, of_change)
         context = review_context(rules.node_rubric, task_id=document["contract"]["task_id"])
         if taken.kind == "action":
             context = claim_context(job.asked.task) if job else Context(task_id=task.task_id)
-        prompt = _CODER if job and choice.prompt == PROMPTS["action"] else choice.prompt
-        told = tell(document, prompt, self.home.root)
-        return told, Assignment(
+        return _Run(
+            ledger=self.ledger,
+            root=self.home.root,
+            run=RunOf(plan_id=task.plan_id, task_id=task.task_id, kind=one.kind, attempt=one.number),
+            choice=choice,
             document=document,
-            contract=contract_of_message(taken.kind, rules, is_change=job is not None),
+            contract=contract_of_message(taken.kind, rules, of_change if job else None),
             context=context,
-            prompt=told.prompt,
             folder=self._folder(one),
-            model=choice.model,
         )
 
     def _folder(self, one: Attempt) -> Path:
@@ -152,6 +152,60 @@ class Executing:
         folder = base / f"{one.kind}-{one.number}-{tries}"
         folder.mkdir(parents=True)
         return folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """A run that is about to begin: all that is to be told, kept and answered by."""
+
+    ledger: Ledger
+    root: Path
+    run: RunOf
+    choice: Choice
+    document: dict[str, Any]
+    contract: Contract[Any]
+    context: Context
+    folder: Path
+
+    def begin(
+        self,
+        executor: Executor,
+        limits: Limits,
+        work: Path | None = None,
+        opinion: Callable[[bytes], Opinion] | None = None,
+    ) -> Produced:
+        """Tell the executor what to do, keep what it is told, and let it work."""
+        try:
+            told = tell(self.document, self._prompt, self.root, self._shown(work))
+        except ContextTooLarge as error:
+            return Produced(fault=Fault.TOO_LONG, text=str(error))
+        choice = self.choice
+        with self.ledger.write() as tx:
+            keep_prompt(tx, self.run, told, executor=choice.executor, model=choice.model)
+        given = Assignment(
+            document=self.document,
+            contract=self.contract,
+            context=self.context,
+            prompt=told.prompt,
+            folder=self.folder,
+            model=choice.model,
+            work=work,
+            opinion=opinion,
+            memory=KeptAnswers(self.ledger, self.run),
+        )
+        return executor.run(given, limits)
+
+    @property
+    def _prompt(self) -> str:
+        """What the route says; where it says nothing, what fits those who change a repository."""
+        usual = self.choice.prompt == PROMPTS["action"]
+        return _CODERS.get(self.contract.version, self.choice.prompt) if usual else self.choice.prompt
+
+    def _shown(self, work: Path | None) -> tuple[Piece, ...]:
+        """The files of the clone, for a model: everybody else looks for themselves."""
+        if work is None or self.contract.version != EDITS.version:
+            return ()
+        return show(work, self.document["change"])
 
 
 def _kind(said: str) -> Literal["action", "review"]:
