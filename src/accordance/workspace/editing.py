@@ -90,7 +90,7 @@ class Draft:
         mode = _mode_of_file(place)
         if edit.content is None and mode is None:
             raise _Refused("cannot be deleted: it is not there")
-        self._files[place] = None if mode is None else (place.read_bytes(), mode)
+        self._files.setdefault(place, None if mode is None else (place.read_bytes(), mode))
         place.unlink(missing_ok=True)
         if edit.content is not None:
             _write(place, edit.content.encode(), _mode(mode, executable=edit.executable))
