@@ -155,6 +155,17 @@ VERDICT: Message = {
         "evidence_dir": "e",
     },
 }
+EDITS: Message = {
+    "schema_version": "file_edits_v1",
+    "task_id": TASK,
+    "status": "DONE",
+    "summary": "last() returns the last item.",
+    "needs_input": [],
+    "edits": [
+        {"path": "src/app.py", "content": "def last(items):\n    return items[-1]\n"},
+        {"path": "src/old.py", "content": None},
+    ],
+}
 OUTCOME: Message = {
     "task_id": TASK,
     "verdict": "DONE",
@@ -227,6 +238,7 @@ VALID: dict[str, Message] = {
     "agent_handoff_v1": HANDOFF,
     "scc.task.v1": TASK_INPUT,
     "scc.submit.v1": SUBMIT,
+    "file_edits_v1": EDITS,
     "scc.verdict.v1": VERDICT,
     "scc.outcome.v1": OUTCOME,
 }

@@ -3,7 +3,7 @@
 # sloppy one, a stubborn one and a lying one. Nothing but git and accordance is needed, no key and no network.
 #
 #   sh examples/quickstart/run.sh [FOLDER [OPTIONS OF accordance run]]
-#   sh examples/quickstart/run.sh work --executor claude --model claude-sonnet-4-5     (the same plan, by a real agent)
+#   sh examples/quickstart/run.sh work --executor claude     (the same plan by a real agent or model: see README.md)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-.quickstart}

@@ -102,9 +102,9 @@ class CodingProject:
         (self.home / "plan.json").write_text(json.dumps(self.plan), "utf-8")
         return self("plan", "import", self.home / "plan.json", "--no-review", *options)
 
-    def runs(self) -> Ran:
+    def runs(self, *options: str) -> Ran:
         """Carry the plan out, until it rests."""
-        return self("run", "--json")
+        return self("run", "--json", *options)
 
     def __call__(self, *command: str | Path) -> Ran:
         return accordance(*command, "--home", self.home, cwd=self.home)

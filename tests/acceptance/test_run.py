@@ -62,6 +62,7 @@ def holds(home: Path) -> bool:
     [
         ("", (), 2, "no executor for this task: none is configured; add [executors.NAME] to accordance.toml"),
         (HONEST, ("--executor", "honst"), 5, "unknown executor 'honst'; did you mean honest?"),
+        (HONEST, ("--executor", "llm"), 2, "llm needs a model: add --model NAME"),
         (
             '[executors.m]\nkind = "llm"\nmodel = "small"\n',
             ("--executor", "m", "--model", "smal"),
@@ -78,6 +79,7 @@ def holds(home: Path) -> bool:
     ids=[
         "no executor",
         "an unknown executor",
+        "a model nobody named",
         "an unknown model",
         "a route to nobody",
         "an unknown prompt",

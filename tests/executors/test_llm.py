@@ -12,6 +12,7 @@ import pytest
 
 from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
+from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Limits, Produced
 from tests.executors.assignments import BAD_ACTION, an_assignment, an_executor, stopped_when
 from tests.fake_model_server import Script, Server, serving
@@ -242,6 +243,42 @@ def test_answers_that_were_kept_are_not_asked_for_again(tmp_path: Path) -> None:
     assert len(server.asked) == len(memory.kept) == 3
     assert (first.raw, first.spending) == (second.raw, second.spending)
     assert [one.details["kept"] for one in (*first.seen, *second.seen)] == [False] * 3 + [True] * 3
+
+
+def test_an_opinion_is_a_reason_to_ask_again(tmp_path: Path) -> None:
+    """What honours its contract is judged; the model is told, asked again, and what it said before is not paid for twice."""
+    memory, judged = Remembering(), []
+    other = {**ACTION, "artifact": {**ACTION["artifact"], "content": "other"}}
+
+    def opinion(raw: bytes) -> Opinion:
+        judged.append(json.loads(raw))
+        text = f"the test took {len(judged)} s"  # never the same twice
+        return Opinion(done=judged[-1] == other, text=text, reason_code="CI_FAILED")
+
+    with serving(Script([{"json": BAD_ACTION}, {"json": ACTION}, {"json": other}])) as server:
+        executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1")
+        first, second = (
+            executor.run(an_assignment(tmp_path, memory=memory, opinion=opinion), Limits(seconds=60))
+            for _ in range(2)
+        )
+    assert json.loads(first.raw or b"") == other
+    assert judged == [ACTION, other] * 2
+    assert "the test took 1 s" in json.dumps(server.asked[2]["body"])
+    assert len(server.asked) == len(memory.kept) == 3
+    assert (first.raw, first.spending) == (second.raw, second.spending)
+    verdicts = [one.details["verdict"] for one in first.seen if one.what == "submitted"]
+    assert verdicts == ["RETRY", "DONE"]
+
+
+@pytest.mark.parametrize(("reasks", "is_final", "calls"), [(1, False, 2), (5, True, 1)])
+def test_what_cannot_be_mended_is_handed_on(tmp_path: Path, reasks: int, is_final: bool, calls: int) -> None:
+    """When it has been asked often enough, or when only a person can help."""
+    opinion = Opinion(done=False, text="no", is_final=is_final)
+    with serving(Script([{"json": ACTION}])) as server:
+        executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1", reasks=reasks)
+        produced = executor.run(an_assignment(tmp_path, opinion=lambda _: opinion), Limits(seconds=60))
+    assert json.loads(produced.raw or b"") == ACTION
+    assert len(server.asked) == calls
 
 
 def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:

@@ -161,6 +161,14 @@ def test_what_came_as_a_beginning_is_in_the_log() -> None:
     assert str(pack([begun], 300).trims[0]) == "text: left out"
 
 
+def test_what_is_whole_is_told_whole_or_left_out() -> None:
+    """Half a file would be written back as half a file."""
+    pieces = [Piece("file", "f" * 5000, 80, is_whole=True), Piece("review", "r" * 5000, 90)]
+    cut = pack(pieces, 9000)
+    assert [piece.name for piece in cut.pieces] == ["review"]
+    assert list(map(str, cut.trims)) == ["file: left out"]
+
+
 def test_what_must_be_told_is_never_cut() -> None:
     """A pack that cannot hold it is refused, with both numbers."""
     with pytest.raises(ContextTooLarge, match="takes 1,000 bytes, and 999 are allowed"):

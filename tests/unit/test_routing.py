@@ -183,6 +183,9 @@ def test_everything_can_go_to_one() -> None:
     """`--executor` needs no settings for agents that need none; models are checked all the same."""
     everything = routing_of({}).everything_to("claude", "some-model")
     assert everything.choose(Wanted()).model == "some-model"
+    assert routing_of({}).everything_to("llm", "some-model").choose(Wanted()).model == "some-model"
+    with pytest.raises(NoExecutor, match=r"llm needs a model: add --model NAME .* or .*\[executors.llm\]"):
+        routing_of({}).everything_to("llm")
     configured = routing_of(tomllib.loads(SETTINGS)).everything_to("writer")
     assert configured.choose(Wanted(role="printer")).model == "small"
     with pytest.raises(UnknownExecutor, match="did you mean codex"):

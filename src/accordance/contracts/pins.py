@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from accordance.errors import InvalidPattern
 
@@ -146,6 +146,9 @@ class Pins:
 
     def __contains__(self, path: str) -> bool:
         return self.rule(path) == "allowed"
+
+
+GIT: Final = Pins.of(["**"], ["**/.git"])  # git's own files belong to no task
 
 
 def _first(patterns: tuple[str, ...], path: str, spelling: Callable[[str], str]) -> str | None:

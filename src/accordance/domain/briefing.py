@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from accordance.contracts.catalogue.edits import EDITS
 from accordance.domain.context_pack import ESSENTIAL, Excerpt, Piece
 
 _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
@@ -31,7 +32,7 @@ def briefing(
         piece
         for piece in (
             _task(assignment),
-            *_change(assignment.get("change")),
+            *_change(assignment.get("change"), assignment["contract"]["schema_version"]),
             *_research(assignment.get("research")),
             *_contract(assignment["contract"], with_schema=with_schema),
             *_context(assignment.get("context", {})),
@@ -54,22 +55,23 @@ def _task(assignment: Mapping[str, Any]) -> Piece:
     return Piece("task", "\n".join(lines), ESSENTIAL, is_data=False)
 
 
-def _change(change: Mapping[str, Any] | None) -> Iterator[Piece]:
-    """The task of whoever changes a repository: its pins, its tests, and where the evidence goes."""
+def _change(change: Mapping[str, Any] | None, answered_by: str) -> Iterator[Piece]:
+    """The task of whoever changes a repository: its pins, its tests, and for those who work in it where evidence goes."""
     if change is None:
         return
-    folder = f"artifacts/{change['task_id']}"
-    lines = [
-        "# The change",
-        _json(change),
+    evidence = _evidence(f"artifacts/{change['task_id']}") if answered_by != EDITS.version else ()
+    yield Piece("change", "\n".join(("# The change", _json(change), *evidence)), ESSENTIAL, is_data=False)
+
+
+def _evidence(folder: str) -> tuple[str, ...]:
+    return (
         "Leave your evidence in the repository; it is no part of the change:",
         f"- {folder}/report.md: what you did",
         f"- {folder}/selftest.log: each test command and what it printed; the last line is EXIT_CODE=<number>",
         f"- {folder}/patch.diff: your change as `git diff --binary` shows it, new files included",
         f"- {folder}/evidence/: a folder for anything else",
         f"- {folder}/submit.json: your answer",
-    ]
-    yield Piece("change", "\n".join(lines), ESSENTIAL, is_data=False)
+    )
 
 
 def _research(research: Mapping[str, Any] | None) -> Iterator[Piece]:

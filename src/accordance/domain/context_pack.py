@@ -1,7 +1,7 @@
 """The context pack: what an agent is told beside its task, within a budget, with a log of all that was left out.
 
 What must be told is told whole or not at all: a pack that cannot hold it is refused. The rest is cut from the least
-important up: first shortened, then dropped. Nothing is left out silently.
+important up: first shortened, where half of it still says something, then dropped. Nothing is left out silently.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Piece:
     weight: int  # what weighs least is cut first
     is_data: bool = True  # fenced: it comes from elsewhere and instructs nobody
     whole: int = 0  # bytes of all of it, where the text is only its beginning
+    is_whole: bool = False  # told whole or left out: half of it would mislead
 
     @property
     def rendered(self) -> str:
@@ -125,7 +126,9 @@ def pack(pieces: Sequence[Piece], budget: int) -> Pack:
 
 
 def _shortened(piece: Piece, over: int) -> Piece | None:
-    """The piece with its middle cut out, so much shorter; None where too little would be left."""
+    """The piece with its middle cut out, so much shorter; None where that would leave too little, or mislead."""
+    if piece.is_whole:
+        return None
     body = piece.text.encode()
     note = f"\n[... {over:,} bytes or more cut here ...]\n"
     room = len(body) - over - len(note)

@@ -30,6 +30,10 @@ CONTRACTS: Final[Mapping[str, str]] = MappingProxyType(
 """What a route may hold an action to, by its names; a change of a repository has a contract of its own."""
 
 _HINT: Final = "add [executors.NAME] to accordance.toml, or name one with --executor"
+_NO_MODEL: Final = (
+    "llm needs a model: add --model NAME (OpenAI's, with the key in OPENAI_API_KEY), or to accordance.toml "
+    '[executors.llm] with model = "NAME" and, for others, provider, base_url and key_env'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +140,7 @@ class Routing:
         """
         executors = dict(self.executors)
         if executor not in executors:
-            if executor not in WITHOUT_SETTINGS:
-                raise UnknownExecutor(executor, {*executors, *WITHOUT_SETTINGS})
-            executors[executor] = spec_of(executor, {})
+            executors[executor] = _unconfigured(executor, model, executors)
         executors[executor].model_for(model)
         to_one = {"executor": executor, "model": model, "prompt": None, "context_bytes": None}
         kept = (route.model_copy(update=to_one) for route in self.routes)
@@ -207,6 +209,17 @@ def _room(spec: Spec, model: str | None) -> int | None:
     """How much of a context fits: as the model has it, else the executor."""
     own = spec.bounds.get(model or "")
     return (own.context_bytes if own else None) or spec.context_bytes
+
+
+def _unconfigured(kind: str, model: str | None, executors: Mapping[str, Spec]) -> Spec:
+    """An executor that is named by its kind and has no settings. Raises UnknownExecutor, or says what it needs."""
+    if kind == "llm":
+        if model is None:
+            raise NoExecutor(_NO_MODEL)
+        return spec_of(kind, {"model": model})
+    if kind not in WITHOUT_SETTINGS:
+        raise UnknownExecutor(kind, {*executors, *WITHOUT_SETTINGS, "llm"})
+    return spec_of(kind, {})
 
 
 def _at_least(tiers: Mapping[str, int], tier: int) -> str | None:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from accordance.contracts.pins import Explanation, Pins, Ruling, folded, normal_path
+from accordance.contracts.pins import GIT, Explanation, Pins, Ruling, folded, normal_path
 
 ScopeRule: TypeAlias = Ruling | Literal["role_deny", "role_not_allowed"]
 
 MAX_HOPS: Final = 40  # as many links as Linux follows in one path
-GIT: Final = Pins.of(["**"], ["**/.git"])  # git's own files belong to no task
 _BY_ROLE: Final[Mapping[Ruling, ScopeRule]] = MappingProxyType(
     {
         "allowed": "allowed",

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from accordance.contracts.catalogue.submit import SUBMIT
+from accordance.contracts.contract import Contract
 from accordance.contracts.schemas import export_schema
 from accordance.domain.faults import Fault, in_words
 from accordance.domain.records import (
@@ -31,14 +33,16 @@ MAX_LINE: Final = 300  # characters of each
 MAX_TEXT: Final = 200_000  # characters of an artifact that are told in full; the rest is read from its file
 
 
-def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
-    """The assignment, as plain JSON."""
+def assignment(
+    tx: Transaction, home: Home, taken: Taken, of_change: Contract[Any] = SUBMIT
+) -> dict[str, Any]:
+    """The assignment, as plain JSON; `of_change` is the contract of the answer where a repository is changed."""
     task = taken.task
     plan = tx.plan(task.plan_id)
     subject = task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
     change = coding_task(tx, task) if taken.kind == "action" else None
     method = method_of(tx, task) if taken.kind == "action" else None
-    contract = contract_of_message(tx, task, taken.kind)
+    contract = contract_of_message(tx, task, taken.kind, of_change)
     attempt = task.progress.standing.counters.attempts
     return {
         "kind": taken.kind,

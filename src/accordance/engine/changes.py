@@ -14,8 +14,6 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from accordance.api import check
-from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Accepted
@@ -25,6 +23,7 @@ from accordance.domain.retrying import what_to_tell
 from accordance.domain.ruling import rule_submission
 from accordance.domain.verdict import Outcome, Verdict
 from accordance.engine.answers import Answer
+from accordance.engine.claims import read_claim
 from accordance.engine.home import Home
 from accordance.engine.inputs import supply_from_artifact
 from accordance.engine.rejudging import rejudge
@@ -70,7 +69,7 @@ def change_in(
     change = _CHANGE.validate_python(judged)
     case = case_of(tx, arrived.task, _reviewers(tx, task_id))
     ruling = rule_submission(change.verdict, case, arrived.plan.rules.fuses)
-    result = check(raw, SUBMIT, Context(task_id=task_id))
+    result = read_claim(raw, Context(task_id=task_id))
 
     def act() -> dict[str, Any]:
         tx.record(arrived.plan.plan_id, JUDGED, task_id, {"message": arrived.message_id, **change.where()})

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from accordance.api import check
+from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Usage, claim_context
@@ -25,17 +26,19 @@ from accordance.domain.faults import Fault
 from accordance.domain.naming import folder_name
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
-from accordance.domain.retrying import what_to_tell
 from accordance.domain.routing import Choice
 from accordance.domain.verdict import Outcome
 from accordance.engine.asking import Asked, PreflightFailed, left_behind, read_task
 from accordance.engine.changes import Change, head_of, last_change, manifest_of
 from accordance.engine.coding_tasks import coding_task
+from accordance.engine.contracts_for import contract_of_change
 from accordance.engine.gateway import Gateway, gateway_of
 from accordance.engine.home import FOLDER, SETTINGS, Home, InvalidSettings
 from accordance.engine.judgement import Judgement
 from accordance.engine.judging import Ground, How, judge_on
-from accordance.errors import AccordanceError
+from accordance.engine.opinions import opinion_on
+from accordance.engine.spoken import Spoken, lay_edits
+from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Produced
 from accordance.store.ledger import Ledger, Transaction
@@ -43,6 +46,7 @@ from accordance.workspace.branch import Branch, branch_name, lay
 from accordance.workspace.bundle import bundle_folder
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
+from accordance.workspace.editing import Draft
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
@@ -125,6 +129,8 @@ class Workshop:
         """Make the attempt, judge it, write its commit. What cannot even begin is a fault, like any other."""
         try:
             return _Attempt(self, job, choice).go(do)
+        except LedgerError:
+            raise  # it says nothing about the task
         except (AccordanceError, OSError) as error:
             return Produced(fault=Fault.UNPREPARED, text=str(error))
 
@@ -165,10 +171,11 @@ class _Attempt:
             ground = self._ground(place)
             self._look_at(ground)
             lay(self.job.start, ground.workspace.work)
-            produced = do(ground.workspace.work, self._opinion(ground))
-            if produced.raw is None and produced.fault is not Fault.SILENT:
+            draft = Draft(ground.workspace.work)
+            produced = do(ground.workspace.work, self._opinion(ground, draft))
+            if produced.raw is None and (produced.fault is not Fault.SILENT or self._is_spoken):
                 return produced
-            return self._judged(ground, produced)
+            return self._judged(ground, draft, produced)
         finally:
             if place.exists():
                 discard(place)
@@ -236,7 +243,12 @@ class _Attempt:
             usage=usage,
         )
 
-    def _opinion(self, ground: Ground) -> Callable[[bytes], Opinion]:
+    @property
+    def _is_spoken(self) -> bool:
+        """Whether the change is only said, by somebody who cannot work in the clone."""
+        return contract_of_change(self.choice.spec) is EDITS
+
+    def _opinion(self, ground: Ground, draft: Draft) -> Callable[[bytes], Opinion]:
         """Judges what is there while the agent runs. Nothing of it is kept; in the end everything is judged again."""
         asked_before = 0
 
@@ -245,25 +257,29 @@ class _Attempt:
             asked_before += 1
             apart = replace(ground, private=ground.private / f"opinion-{asked_before}")
             try:
-                judgement = judge_on(apart, self.job.asked, raw, self._how())
+                return opinion_on(*self._judge(apart, draft, raw, self._how()))
             except (AccordanceError, OSError) as error:
                 return Opinion(done=False, text=str(error), reason_code="EVIDENCE_INVALID")
-            if judgement:
-                return Opinion(done=True, text="All checks passed. Change nothing more, and end.")
-            return Opinion(
-                done=False,
-                text=what_to_tell(judgement.verdict),
-                reason_code=judgement.verdict.reason_code,
-            )
 
         return opinion
 
-    def _judged(self, ground: Ground, produced: Produced) -> Produced:
+    def _judge(
+        self, ground: Ground, draft: Draft, raw: bytes | None, how: How
+    ) -> tuple[Judgement, Spoken | None]:
+        """Judge the clone by what was handed in; edits are laid into it first, and accordance hands in for them."""
+        if raw is None or not self._is_spoken:
+            return judge_on(ground, self.job.asked, raw, how), None
+        spoken = lay_edits(raw, claim_context(self.job.asked.task), draft)
+        if spoken is None:
+            return judge_on(ground, self.job.asked, raw, how), None
+        return judge_on(ground, self.job.asked, None, spoken.judged(how)), spoken
+
+    def _judged(self, ground: Ground, draft: Draft, produced: Produced) -> Produced:
         root, task = self.shop.home.root, self.job.asked.task
         _set_aside(bundle_folder(root, task.task_id, self.job.number))
         apart = replace(ground, private=ground.private / "judged")
-        said = self._message(ground.workspace.work, produced.raw)
-        judgement = judge_on(apart, self.job.asked, said, replace(self._how(produced), bundles=root))
+        said = produced.raw if self._is_spoken else self._message(ground.workspace.work, produced.raw)
+        judgement, _ = self._judge(apart, draft, said, replace(self._how(produced), bundles=root))
         bundle = judgement.bundle or root
         change = Change(
             verdict=judgement.verdict,

@@ -13,12 +13,14 @@ from typing import Any, Final, TypeAlias
 
 from accordance.contracts.catalogue.action import ACTION, Action
 from accordance.contracts.catalogue.answer import ANSWER
+from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.review import REVIEW, Review
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.chain import Payload
+from accordance.domain.executor_specs import LlmSpec, Spec
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
 from accordance.domain.records import TaskRecord
@@ -81,11 +83,18 @@ def rule_under(contract: Contract[Any], result: Accepted[Any] | Rejected, case: 
     return _RULES[contract.version](result, case, fuses)
 
 
-def contract_of_message(tx: Transaction, task: TaskRecord, kind: str) -> Contract[Any]:
-    """The contract of what somebody hands in who does a task, changes a repository, or reviews."""
+def contract_of_message(
+    tx: Transaction, task: TaskRecord, kind: str, of_change: Contract[Any] = SUBMIT
+) -> Contract[Any]:
+    """The contract of what somebody hands in who does a task or reviews; `of_change` is that of a repository's change."""
     if kind != "action":
         return reviews_by(tx.plan(task.plan_id).rules.node_rubric, "TASK_CHECK")
-    return SUBMIT if coding_task(tx, task) is not None else contract_under(tx, task, held_to(tx, task))
+    return of_change if coding_task(tx, task) is not None else contract_under(tx, task, held_to(tx, task))
+
+
+def contract_of_change(spec: Spec) -> Contract[Any]:
+    """What whoever changes a repository hands in: word of what was done in the clone; from a model, the files themselves."""
+    return EDITS if isinstance(spec, LlmSpec) else SUBMIT
 
 
 def method_of(tx: Transaction, task: TaskRecord) -> dict[str, Any] | None:

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from accordance.contracts.catalogue.answer import ANSWER
+from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
+from accordance.contracts.contract import Contract
 from accordance.domain.case import claim_context
+from accordance.domain.context_pack import Piece
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.naming import safe_name
@@ -23,7 +26,12 @@ from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.coding_tasks import TAG, allowed_models
-from accordance.engine.contracts_for import Holding, contract_of_message, review_context
+from accordance.engine.contracts_for import (
+    Holding,
+    contract_of_change,
+    contract_of_message,
+    review_context,
+)
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import KeptAnswers, RunOf, budget_left, keep_prompt
@@ -33,11 +41,17 @@ from accordance.engine.time_limits import seconds_for
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge
 from accordance.executors.catalogue import executor_for, limits_for
-from accordance.executors.prompt_building import Told, tell
-from accordance.executors.protocol import Assignment, Produced
+from accordance.executors.opinion import Opinion
+from accordance.executors.prompt_building import tell
+from accordance.executors.protocol import Assignment, Executor, Limits, Produced
+from accordance.executors.showing import show
 from accordance.store.ledger import Ledger, Transaction
 
-_PROMPTS: Final[Mapping[str, str]] = {SUBMIT.version: "coder.v1", ANSWER.version: "researcher.v1"}
+_PROMPTS: Final[Mapping[str, str]] = {
+    SUBMIT.version: "coder.v1",
+    EDITS.version: "editor.v1",
+    ANSWER.version: "researcher.v1",
+}
 """What agents are told by what their message is held to, where no route says otherwise."""
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
 
@@ -126,24 +140,16 @@ class Executing:
             at_most = seconds_for(tx, task) if one.kind == "action" or task.checks else None
             try:
                 job = self.workshop.commission(tx, task) if one.kind == "action" else None
-                told, given = self._assignment(tx, Taken(task, kind, task.lease), one, choice, job)
-            except ContextTooLarge as error:
-                return Produced(fault=Fault.TOO_LONG, text=str(error))
             except PreflightFailed as error:
                 return Produced(fault=Fault.UNPREPARED, text=str(error))
-        run = RunOf(plan_id=task.plan_id, task_id=task.task_id, kind=one.kind, attempt=one.number)
-        with self.ledger.write() as tx:
-            keep_prompt(tx, run, told, executor=choice.executor, model=choice.model)
-        given = replace(given, memory=KeptAnswers(self.ledger, run))
+            run = self._run_of(tx, Taken(task, kind, task.lease), one, choice, job)
         limits = replace(limits_for(choice.spec), stop=stop, budget=budget)
         limits = replace(limits, seconds=min(limits.seconds, at_most or math.inf))
         if job is None:
-            return replace(executor.run(given, limits), stronger=bool(choice.stronger))
+            return replace(run.begin(executor, limits), stronger=bool(choice.stronger))
         limits = replace(limits, seconds=min(limits.seconds, job.seconds))
         return self.workshop.carry_out(
-            job,
-            choice,
-            lambda work, opinion: executor.run(replace(given, work=work, opinion=opinion), limits),
+            job, choice, lambda work, opinion: run.begin(executor, limits, work, opinion)
         )
 
     def _choose(self, one: Attempt, asked: Wanted, failures: int) -> Choice:
@@ -154,26 +160,25 @@ class Executing:
             return choice
         return self.routing.everything_to(bound.executor).after(asked, failures)
 
-    def _assignment(
+    def _run_of(
         self, tx: Transaction, taken: Taken, one: Attempt, choice: Choice, job: Commission | None
-    ) -> tuple[Told, Assignment]:
+    ) -> _Run:
         task = taken.task
-        document = assignment(tx, self.home, taken)
         rules = tx.plan(task.plan_id).rules
+        of_change = contract_of_change(choice.spec)
+        document = assignment(tx, self.home, taken, of_change)
         context = review_context(rules.node_rubric, task_id=document["contract"]["task_id"])
         if taken.kind == "action":
             context = claim_context(job.asked.task) if job else Context(task_id=task.task_id)
-        contract = contract_of_message(tx, task, taken.kind)
-        is_usual = choice.prompt == PROMPTS["action"]
-        prompt = _PROMPTS.get(contract.version, choice.prompt) if is_usual else choice.prompt
-        told = tell(document, prompt, self.home.root, choice.context_bytes)
-        return told, Assignment(
+        return _Run(
+            ledger=self.ledger,
+            root=self.home.root,
+            run=RunOf(plan_id=task.plan_id, task_id=task.task_id, kind=one.kind, attempt=one.number),
+            choice=choice,
             document=document,
-            contract=contract,
+            contract=contract_of_message(tx, task, taken.kind, of_change),
             context=context,
-            prompt=told.prompt,
             folder=self._folder(one),
-            model=choice.model,
         )
 
     def _folder(self, one: Attempt) -> Path:
@@ -183,6 +188,60 @@ class Executing:
         folder = base / f"{one.kind}-{one.number}-{tries}"
         folder.mkdir(parents=True)
         return folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """A run that is about to begin: all that is to be told, kept and answered by."""
+
+    ledger: Ledger
+    root: Path
+    run: RunOf
+    choice: Choice
+    document: dict[str, Any]
+    contract: Contract[Any]
+    context: Context
+    folder: Path
+
+    def begin(
+        self,
+        executor: Executor,
+        limits: Limits,
+        work: Path | None = None,
+        opinion: Callable[[bytes], Opinion] | None = None,
+    ) -> Produced:
+        """Tell the executor what to do, keep what it is told, and let it work."""
+        try:
+            told = tell(self.document, self._prompt, self.root, self.choice.context_bytes, self._shown(work))
+        except ContextTooLarge as error:
+            return Produced(fault=Fault.TOO_LONG, text=str(error))
+        choice = self.choice
+        with self.ledger.write() as tx:
+            keep_prompt(tx, self.run, told, executor=choice.executor, model=choice.model)
+        given = Assignment(
+            document=self.document,
+            contract=self.contract,
+            context=self.context,
+            prompt=told.prompt,
+            folder=self.folder,
+            model=choice.model,
+            work=work,
+            opinion=opinion,
+            memory=KeptAnswers(self.ledger, self.run),
+        )
+        return executor.run(given, limits)
+
+    @property
+    def _prompt(self) -> str:
+        """What the route says; where it says nothing, what fits the contract."""
+        usual = self.choice.prompt == PROMPTS["action"]
+        return _PROMPTS.get(self.contract.version, self.choice.prompt) if usual else self.choice.prompt
+
+    def _shown(self, work: Path | None) -> tuple[Piece, ...]:
+        """The files of the clone, for a model: everybody else looks for themselves."""
+        if work is None or self.contract.version != EDITS.version:
+            return ()
+        return show(work, self.document["change"])
 
 
 def _kind(said: str) -> Literal["action", "review"]:

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from accordance.api import check
-from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Breach, Budget, Submission, Usage, claim_context
@@ -35,10 +33,11 @@ from accordance.engine.asking import (
     read_submission,
     read_task,
 )
+from accordance.engine.claims import read_claim
 from accordance.engine.gateway import Gateway, gateway_of, settings_at, with_isolation
 from accordance.engine.judgement import Judgement
 from accordance.engine.keeping import earlier_failures, free_place, keep, links_to, sign
-from accordance.engine.own_submission import hand_in
+from accordance.engine.own_submission import Claim, hand_in
 from accordance.errors import NotFound
 from accordance.gates.running import verdict_on
 from accordance.workspace.bundle import Papers
@@ -74,6 +73,7 @@ class How:
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
+    claim: Claim | None = None  # of somebody who can only speak, and for whom accordance hands in
     bundles: Path | None = None  # the folder above artifacts/; None keeps no bundle
     attest: Path | None = None  # the private key to sign the bundle with
     tell: Tell = str
@@ -137,12 +137,14 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     look_at(task, ground.before, how.gateway, Room(ground.private, readable=how.gateway.readable))
     place = None if how.bundles is None else free_place(how.bundles, task.task_id, how.number or how.attempt)
     submitted_at = _now()
-    if submit is None:
+    if submit is None and how.claim is None:
         submit = left_behind(ground.workspace.work, task.task_id)
-    found = _find_out(ground, task, submit, _setting(ground, how.gateway, log))
+    found = _find_out(
+        ground, task, how.claim if submit is None else submit, _setting(ground, how.gateway, log)
+    )
     log("judging")
     terms = _terms(task, how)
-    submission = check(found.submit, SUBMIT, claim_context(task))
+    submission = read_claim(found.submit, claim_context(task))
     case = case_under(terms, task, submission, found.collected.facts, found.collected.links)
     judgement = Judgement(
         verdict=verdict_on(case, terms.history),
@@ -152,6 +154,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
         evaluated_at=_now(),
         links=links_to(found.collected.facts.evidence, place),
         submitted_by="accordance" if submit is None else "agent",
+        logs=found.collected.logs,
     )
     if place is None:
         return judgement
@@ -171,16 +174,16 @@ class _Found(NamedTuple):
     made: Mapping[str, bytes] | None = None
 
 
-def _find_out(ground: Ground, task: TaskInput, submit: bytes | None, setting: Setting) -> _Found:
-    """Collect the facts; where no agent handed anything in, do so from them."""
+def _find_out(ground: Ground, task: TaskInput, submit: bytes | Claim | None, setting: Setting) -> _Found:
+    """Collect the facts; where no agent handed anything in, or could, do so from them."""
     ground.private.mkdir(parents=True, exist_ok=True)
     workspace = ground.workspace
-    said = _said(task, None if submit is None else check(submit, SUBMIT, claim_context(task)))
+    said = _said(task, read_claim(submit, claim_context(task)) if isinstance(submit, bytes) else None)
     collected = collect(workspace, ground.before, ground.private / "scratch", said, setting)
-    if submit is not None:
+    if isinstance(submit, bytes):
         return _Found(submit, collected)
     setting.tell("handing in, because no agent did")
-    return _Found(*hand_in(task, collected, workspace, said, ground.private / "ours"))
+    return _Found(*hand_in(task, collected, workspace, said, ground.private / "ours", submit))
 
 
 def _top(repo: Path, base: str) -> Path:

@@ -1,12 +1,16 @@
-"""The submission accordance hands in itself where no agent did: made from facts alone, its status from the tests."""
+"""The submission accordance hands in itself where no agent did: made from facts, its status from the tests.
+
+Who can only speak (a model that is asked directly) has said something all the same: a claim, which can make the status worse than
+the tests do, and never better.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
@@ -18,6 +22,17 @@ from accordance.workspace.evidence import Said, look_at_evidence
 _LARGEST_LOG: Final = 1 << 20  # of each command, in selftest.log; the whole one is kept beside it
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What somebody says who can leave no evidence."""
+
+    status: Literal["DONE", "NEED_INPUT", "FAILED"]
+    summary: str
+    reason_code: str | None = None
+    needs_input: tuple[str, ...] = ()
+    not_made: tuple[str, ...] = ()  # paths of edits that were said and could not be made
+
+
 class HandedIn(NamedTuple):
     """The submission, the facts with its evidence, and the artifacts by their path in the evidence folder."""
 
@@ -26,12 +41,19 @@ class HandedIn(NamedTuple):
     artifacts: Mapping[str, bytes]
 
 
-def hand_in(task: TaskInput, collected: Collected, workspace: Workspace, said: Said, work: Path) -> HandedIn:
+def hand_in(
+    task: TaskInput,
+    collected: Collected,
+    workspace: Workspace,
+    said: Said,
+    work: Path,
+    claim: Claim | None = None,
+) -> HandedIn:
     """Make a submission with all its artifacts below the new folder `work`, and look at them as at anybody's."""
     facts = collected.facts
-    submit = _json(_submission(task, facts, said))
+    submit = _json({**_submission(task, facts, said), **_claimed(claim, facts)})
     artifacts = {
-        "report.md": _report(task, facts).encode(),
+        "report.md": _report(task, facts, claim).encode(),
         "selftest.log": _log(facts.runs, collected.logs),
         "patch.diff": collected.patch.text,
         "submit.json": submit,
@@ -75,6 +97,23 @@ def _submission(task: TaskInput, facts: AttemptFacts, said: Said) -> JsonObject:
     }
 
 
+def _claimed(claim: Claim | None, facts: AttemptFacts) -> JsonObject:
+    """What a claim changes about a submission made from facts."""
+    if claim is None:
+        return {}
+    told: JsonObject = {"summary": claim.summary}
+    if claim.not_made:  # declared all the same: it is a claim that does not hold
+        told["changed_files"] = sorted({*facts.changes.paths(), *claim.not_made})
+        told["new_files"] = []
+    if claim.status == "DONE":
+        return told
+    asks = claim.status == "NEED_INPUT"
+    if code := claim.reason_code or ("NEED_INPUT_REQUIRED" if asks else None):
+        told["reason_code"] = code
+    told |= {"status": claim.status, "exit_code": 0 if asks else 1, "needs_input": list(claim.needs_input)}
+    return told
+
+
 def _log(runs: Sequence[CommandRun], logs: Sequence[Path]) -> bytes:
     parts = []
     for run, log in zip(runs, logs, strict=True):
@@ -84,13 +123,14 @@ def _log(runs: Sequence[CommandRun], logs: Sequence[Path]) -> bytes:
     return b"".join(parts) + b"EXIT_CODE=%d\n" % code
 
 
-def _report(task: TaskInput, facts: AttemptFacts) -> str:
+def _report(task: TaskInput, facts: AttemptFacts, claim: Claim | None) -> str:
+    nobody = "No agent handed anything in; this was made from what accordance found."
     changed = [f"- {change.kind}: {' -> '.join(change.paths)}" for change in facts.changes.changes]
     tests = [f"- {'passed' if run.passed else 'failed'}: `{run.command}`" for run in facts.runs]
     return "\n".join(
         [
             f"# {' '.join(task.goal.split())}\n",
-            "No agent handed anything in; this was made from what accordance found.\n",
+            f"{claim.summary if claim else nobody}\n",
             f"Changed files: {len(changed)}\n",
             *changed,
             "\nTest commands:\n",

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from accordance.api import check
-from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.catalogue.task import TASK
 from accordance.contracts.context import ROLES, Context
 from accordance.contracts.violation import Rejected
 from accordance.domain.case import claim_context
 from accordance.domain.facts import AttemptFacts, Snapshot
 from accordance.domain.terms import case_under, terms_from
+from accordance.engine.claims import read_claim
 from accordance.engine.judgement import Judgement
 from accordance.engine.keeping import about
 from accordance.errors import AccordanceError
@@ -75,7 +75,7 @@ def _again(folder: Path) -> Judgement:
         raise BundleBroken(f"task.json is no task: {task.violations[0]}")
     if task.value.role != terms.role.name:
         raise BundleBroken(f"terms.json speaks of the role {terms.role.name}, the task of {task.value.role}")
-    submission = check((folder / "submit.json").read_bytes(), SUBMIT, claim_context(task.value))
+    submission = read_claim((folder / "submit.json").read_bytes(), claim_context(task.value))
     links = read_tree(folder, "tree-before.json").links
     case = case_under(terms, task.value, submission, read_facts(folder), links)
     written = _written(folder, "judgement.json")

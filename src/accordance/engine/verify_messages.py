@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from accordance.api import check
-from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.violation import Accepted, Rejected
@@ -26,6 +25,7 @@ from accordance.domain.ruling import (
     rule_submission,
 )
 from accordance.engine.changes import verdict_again
+from accordance.engine.claims import read_claim
 from accordance.engine.coding_tasks import coding_tasks
 from accordance.engine.contracts_for import ACTIONS, contract_under, review_context, reviews_by, rule_under
 from accordance.engine.rejudging import is_bundle
@@ -138,7 +138,7 @@ def _judge_again(
     for fault in faults:
         found.broken(f"{what}: {fault}")
     if ruling is not None:
-        accepted = bool(check(raw, SUBMIT, Context(task_id=message.subject)))
+        accepted = bool(read_claim(raw, Context(task_id=message.subject)))
         _compare_ruling((accepted, ruling.outcome, ruling.reason, ruling.messages), message, was, found)
 
 

@@ -20,6 +20,7 @@ class Opinion:
     done: bool
     text: str
     reason_code: str | None = None
+    is_final: bool = False  # nothing to mend: it asks a person, or says itself that it has failed
 
     def to_json(self) -> JsonObject:
         """As the agent is told."""

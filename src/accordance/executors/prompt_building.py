@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from accordance.domain.briefing import briefing
-from accordance.domain.context_pack import Excerpt, Pack, Trim, budget_for, pack
+from accordance.domain.context_pack import Excerpt, Pack, Piece, Trim, budget_for, pack
 from accordance.domain.prompting import Part, Prompt, prompt_of
 from accordance.executors.leftover import read_left
 from accordance.executors.prompt_files import SHARED, PromptFiles
@@ -25,20 +25,28 @@ class Told:
     trims: tuple[Trim, ...] = ()
 
 
-def tell(document: Mapping[str, Any], name: str, root: Path, budget: int | None = None) -> Told:
-    """The whole prompt for an assignment, and what was cut to fit. Raises ContextTooLarge or UnknownPrompt."""
+def tell(
+    document: Mapping[str, Any],
+    name: str,
+    root: Path,
+    budget: int | None = None,
+    more: Sequence[Piece] = (),
+) -> Told:
+    """The whole prompt for an assignment, with further pieces, and what was cut to fit. Raises ContextTooLarge or UnknownPrompt."""
     files = PromptFiles(root)
-    context = packed(document, root, budget)
+    context = packed(document, root, budget, more)
     parts = [Part("user", piece.name, piece.rendered) for piece in context.pieces]
     if context.note:
         parts.append(Part("user", "cut", context.note))
     return Told(prompt_of(files.part(SHARED), files.part(name), parts), context.trims)
 
 
-def packed(document: Mapping[str, Any], root: Path, budget: int | None = None) -> Pack:
+def packed(
+    document: Mapping[str, Any], root: Path, budget: int | None = None, more: Sequence[Piece] = ()
+) -> Pack:
     """The context of an assignment within so many bytes, else within its role's budget, and what was cut."""
     role = document["task"].get("owner_agent_id") or document["task"].get("role")
-    return pack(briefing(document, _inputs(document, root)), budget or budget_for(role))
+    return pack((*briefing(document, _inputs(document, root)), *more), budget or budget_for(role))
 
 
 def _inputs(document: Mapping[str, Any], root: Path) -> dict[str, Excerpt]:

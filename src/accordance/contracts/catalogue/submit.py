@@ -20,9 +20,11 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Spelling
 from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
 
-_PathText: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=500)]
-_Paths: TypeAlias = Annotated[list[_PathText], Field(max_length=1000)]
-_FewPaths: TypeAlias = Annotated[list[_PathText], Field(max_length=500)]
+PathText: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+_Paths: TypeAlias = Annotated[list[PathText], Field(max_length=1000)]
+_FewPaths: TypeAlias = Annotated[list[PathText], Field(max_length=500)]
+Question: TypeAlias = Annotated[str, StringConstraints(max_length=500)]
+ReasonCode: TypeAlias = Annotated[str, StringConstraints(max_length=500)]
 
 REASON_CODES: Final = (
     "SCOPE_CONFLICT",
@@ -64,6 +66,11 @@ def _upper_case(written: str) -> str | None:
     return written.upper() if _CODE.fullmatch(written) else None
 
 
+SPELLED_REASON: Final = Respell(
+    "reason_code", Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES), otherwise=_upper_case
+)
+
+
 class Tests(Closed):
     """What the agent says it ran."""
 
@@ -77,11 +84,11 @@ class Tests(Closed):
 class Artifacts(Closed):
     """Where the evidence lies."""
 
-    report_md: _PathText
-    selftest_log: _PathText
-    evidence_dir: _PathText
-    patch_diff: _PathText
-    submit_json: _PathText
+    report_md: PathText
+    selftest_log: PathText
+    evidence_dir: PathText
+    patch_diff: PathText
+    submit_json: PathText
 
 
 class AllowPaths(Closed):
@@ -97,16 +104,16 @@ class Submit(Closed):
     schema_version: Literal["scc.submit.v1"]
     task_id: Annotated[str, StringConstraints(min_length=1, max_length=100)]
     status: Literal["DONE", "NEED_INPUT", "FAILED"]
-    reason_code: Annotated[Annotated[str, StringConstraints(max_length=500)] | None, NotNull] = None
+    reason_code: Annotated[ReasonCode | None, NotNull] = None
     changed_files: _Paths
     new_files: _Paths = Field(default_factory=list)
     touched_files: Annotated[_Paths | None, NotNull] = None
     tests: Tests
     artifacts: Artifacts
     exit_code: int
-    needs_input: Annotated[list[Annotated[str, StringConstraints(max_length=500)]], Field(max_length=20)]
+    needs_input: Annotated[list[Question], Field(max_length=20)]
     allow_paths: Annotated[AllowPaths | None, NotNull] = None
-    ssot_pointers: Annotated[Annotated[list[_PathText], Field(max_length=100)] | None, NotNull] = None
+    ssot_pointers: Annotated[Annotated[list[PathText], Field(max_length=100)] | None, NotNull] = None
     summary: Annotated[Annotated[str, StringConstraints(max_length=2000)] | None, NotNull] = None
     payload: Annotated[Object | None, NotNull] = None
 
@@ -223,7 +230,7 @@ SUBMIT: Final = Contract(
     about="What a coding agent says it did: status, files, tests, artifacts. Closed, and made of claims.",
     model=Submit,
     rewrites=(
-        Respell("reason_code", Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES), otherwise=_upper_case),
+        SPELLED_REASON,
         absent_new_files_are_none,
     ),
     rules=(

@@ -1,12 +1,13 @@
 """The `llm` executor: asks a model for the message, and again with the faults of its answer, within one run.
 
-Every call is counted: tokens as reported, reckoned where a stream was broken off.
+The faults are those of the contract and, where somebody judges while it runs (edits of a repository), of the work. Every call is counted: tokens as reported, reckoned where a stream was broken off.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
@@ -124,19 +125,19 @@ class _Talk:
             ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])
         ]
         sent, told = prompt.text, None
-        for _ in range(1 + self.spec.reasks):
+        for turn in range(1 + self.spec.reasks):
             answer = Answer(sent, told)
+            asked = self._question(asker, turn)
             self.answers.append(answer)
-            is_kept = await self._ask(asker, messages, answer)
+            is_kept = await self._ask(asker, messages, answer, asked)
             self._note(answer, is_kept=is_kept)
             if answer.fault is not None:
                 return Produced(fault=answer.fault, text=answer.why, retry_after=answer.wait)
-            result = self._judged(answer)
-            if isinstance(result, Accepted):
+            told = await self._faults(answer)
+            if told is None:
                 return Produced(raw=answer.text.encode())
             if self.spent.exceeds(self.limits.budget):
                 return Produced(fault=Fault.OVER_BUDGET, text=f"{self.spent.tokens:,} tokens are used")
-            told = feedback(result)
             said = [ModelResponse(parts=[TextPart(answer.text[:MOST_REPEATED])])] if answer.text else []
             messages += [*said, ModelRequest(parts=[UserPromptPart(told)])]
             sent += answer.text[:MOST_REPEATED] + told
@@ -145,12 +146,18 @@ class _Talk:
             return Produced(fault=Fault.SILENT, text="the model said nothing")
         return Produced(raw=last.encode())  # as it is: whoever judges it says what is wrong with it
 
-    async def _ask(self, asker: Asker, messages: list[ModelMessage], answer: Answer) -> bool:
+    def _question(self, asker: Asker, turn: int) -> str:
+        """The hash of what is asked now. All of it follows from the prompt and what the model has said since.
+
+        What it was told about that is left out: tests print something else each time, and mean the same.
+        """
+        said = [one.text for one in self.answers[len(self.answers) - turn :]]
+        words = [self.model, asker.parameters.output_mode, self.assignment.prompt.text, *said]
+        return hashlib.sha256(json.dumps(words).encode()).hexdigest()
+
+    async def _ask(self, asker: Asker, messages: list[ModelMessage], answer: Answer, asked: str) -> bool:
         """Fill the answer; whether it was kept from a run that was cut off, and the model was not asked again."""
         memory, guard = self.assignment.memory, self._guard()
-        asked = hashlib.sha256(
-            f"{self.model} {asker.parameters.output_mode} {answer.prompt}".encode()
-        ).hexdigest()
         if (kept := memory.recall(asked)) is not None:
             answer.remember(kept, guard)
             return True
@@ -162,7 +169,18 @@ class _Talk:
             memory.keep(asked, answer.to_json())
         return False
 
-    def _judged(self, answer: Answer) -> Accepted[Any] | Rejected:
+    async def _faults(self, answer: Answer) -> str | None:
+        """What the model is told about its answer; None where there is nothing that asking again could mend."""
+        result = self._checked(answer)
+        if isinstance(result, Rejected):
+            return feedback(result)
+        if self.assignment.opinion is None:
+            return None
+        opinion = await asyncio.to_thread(self.assignment.opinion, answer.text.encode())
+        self.seen.append(Seen("submitted", opinion.to_json()))
+        return None if opinion.done or opinion.is_final else opinion.text
+
+    def _checked(self, answer: Answer) -> Accepted[Any] | Rejected:
         """A doomed message is rejected for its doom; its rest was never written."""
         contract = self.assignment.contract
         if answer.doom is not None:
