@@ -17,9 +17,11 @@ from accordance.domain.records import (
     TaskRecord,
 )
 from accordance.domain.rubric import Rubric
+from accordance.domain.ruling import BEHIND
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import contract_of_message
 from accordance.engine.home import Home
+from accordance.engine.landing import is_behind
 from accordance.engine.working import Taken
 from accordance.store.ledger import Transaction
 
@@ -178,6 +180,8 @@ def last_review(tx: Transaction, subject: str) -> dict[str, Any] | None:
 
 def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
     """Why the last message was not taken, or the last change not accepted, if so."""
+    if is_behind(tx, task):
+        return [BEHIND]
     found = [
         one for one in tx.find(MessageRecord, subject=task.task_id) if one.kind in ("ACTION", "SUBMISSION")
     ]

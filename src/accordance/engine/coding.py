@@ -29,12 +29,13 @@ from accordance.domain.retrying import what_to_tell
 from accordance.domain.routing import Choice
 from accordance.domain.verdict import Outcome
 from accordance.engine.asking import Asked, PreflightFailed, left_behind, read_task
-from accordance.engine.changes import Change, head_of, last_change, manifest_of
+from accordance.engine.changes import Change, manifest_of
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.gateway import Gateway, gateway_of
 from accordance.engine.home import FOLDER, SETTINGS, Home, InvalidSettings
 from accordance.engine.judgement import Judgement
 from accordance.engine.judging import Ground, How, judge_on
+from accordance.engine.landing import head_of, last_change
 from accordance.errors import AccordanceError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Produced
