@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from tests.acceptance.coding import (
     coding_node,
     coding_plan,
 )
+from tests.engine.test_workers import until
 from tests.hostile.stage import git
 from tests.messages import Message, edge, node
 
@@ -208,6 +211,94 @@ def test_a_change_that_is_reviewed(project: CodingProject) -> None:
     (question,) = project("inbox", "list", "--json").json
     late = project("inbox", "answer", question["question_id"], "--approve")
     assert (late.code, "has moved on" in late.err) == (6, True), late
+    assert project("verify").code == 0
+
+
+REVIEWED = "Reviewed"
+NO_LUCK = "raise SystemExit('no luck')\n"
+TWO_FILES = (
+    "place = Path('docs/more.md') if told['task']['title'] == 'Reviewed' else app\n"
+    "place.write_text(RIGHT)\n"
+    "app.write_text(RIGHT)\n"
+)
+
+
+def two_changes(project: CodingProject) -> str:
+    """A plan of a change that is reviewed and one that is not, and a reviewer who fails. The good reviewer."""
+    pins = a_task(pins={"allowed_paths": ["src/**", "docs/**"]})
+    project.plan = coding_plan(
+        coding_node(FIRST, REVIEWED, pins, priority=9),
+        coding_node(SECOND, priority=1),
+        node("check", "CHECK", title="Review it"),
+        edges=(edge(FIRST, "check", "DEPENDS_ON"),),
+    )
+    reviewer = project.home / "agents/reviewer.py"
+    good = reviewer.read_text("utf-8")
+    reviewer.write_text(NO_LUCK, "utf-8")
+    return good
+
+
+def test_a_review_that_waits_holds_up_no_other_change(project: CodingProject) -> None:
+    """The other change lands; when the review has come at last, the first one is made again on top of it."""
+    good = two_changes(project)
+    project.agent(TWO_FILES + "change(told, repr(told['context']['last_errors']))\n")
+    project.imports()
+    assert project.runs().code == 3
+    assert project.state("check") == ("BLOCKED", "WAITING_EXTERNAL")
+    assert (project.state(FIRST), project.state(SECOND)) == (("READY_TO_CHECK", None), ("DONE", None))
+    (project.home / "agents/reviewer.py").write_text(good, "utf-8")
+    (question,) = project("inbox", "list", "--json").json
+    assert project("inbox", "answer", question["question_id"], "The reviewer is well again.").code == 0
+    ran = project.runs()
+    assert (ran.code, ran.json["root"]) == (0, "DONE"), ran
+    decided = [
+        (one["outcome"], one["reason_code"]) for one in ran.json["verdicts"] if one["task_id"] == FIRST
+    ]
+    assert decided == [("DONE", "PASSED"), ("RETRY", "BEHIND"), ("DONE", "PASSED"), ("DONE", "APPROVE")]
+    assert git(project.repository, "log", "--format=%s", BRANCH).splitlines() == [
+        REVIEWED,
+        "Mend last()",
+        "base",
+    ]
+    told = json.loads((project.bundle(2) / "submit.json").read_bytes())["summary"]
+    assert "the plan has moved on since" in told
+    assert project("verify").code == 0
+
+
+def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> None:
+    """The other one is made again on top of it; that is nobody's failure, and nothing is lost."""
+    good = two_changes(project)
+    project.agent(
+        TWO_FILES + "if told['task']['title'] != 'Reviewed' and told['attempt'] == 1:\n"
+        "    import time\n"
+        "    while not Path('go').exists():\n"
+        "        time.sleep(0.05)\n"
+        "    Path('go').unlink()\n"
+        "change(told, 'Done.')\n"
+    )
+    project.imports()
+    command = [sys.executable, "-m", "accordance.cli.main", "run", "--json", "--home", str(project.home)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        until(lambda: project.state("check")[0] == "BLOCKED" and project.state(SECOND)[0] == "IN_PROGRESS")
+        (project.home / "agents/reviewer.py").write_text(good, "utf-8")
+        (question,) = project("inbox", "list", "--json").json
+        project("inbox", "answer", question["question_id"], "The reviewer is well again.")
+        until(lambda: project.state(FIRST)[0] == "DONE")
+        (project.home / ".accordance/work" / SECOND / "1/work/go").touch()
+        out, err = running.communicate(timeout=100)
+    assert running.returncode == 0, err
+    decided = [
+        (one["outcome"], one["reason_code"])
+        for one in json.loads(out)["verdicts"]
+        if one["task_id"] == SECOND
+    ]
+    assert decided == [("RETRY", "BEHIND"), ("DONE", "PASSED")]
+    assert project.task(SECOND)["failures"] == 0
+    assert git(project.repository, "log", "--format=%s", BRANCH).splitlines() == [
+        "Mend last()",
+        REVIEWED,
+        "base",
+    ]
     assert project("verify").code == 0
 
 

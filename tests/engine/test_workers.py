@@ -17,14 +17,19 @@ from dbos import DBOS
 from sqlalchemy import text
 
 from accordance.domain.faults import Fault
+from accordance.domain.lifecycle import State
+from accordance.domain.records import TaskRecord
 from accordance.engine.durable import LOCAL, Attempt
+from accordance.engine.slots import Bound
+from accordance.engine.submitting import submit
 from accordance.engine.workers import Heart, only_one, worker_name, working_on
-from accordance.engine.working import Nothing
-from accordance.errors import Conflict
+from accordance.engine.working import Nothing, Taken, take_next
+from accordance.errors import Conflict, NoExecutor
 from accordance.executors.protocol import Produced
 from accordance.store.opening import make_engine
 from tests.acceptance.cli import accordance
 from tests.engine.stage import Stage, lanes, said, stage
+from tests.ledger.project import product
 from tests.messages import edge, node, plan
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
@@ -38,15 +43,15 @@ def workers(on: Stage) -> dict[str, str]:
         return {name: version for name, version in found}  # noqa: C416 - rows are no pairs to dict
 
 
-def add_worker(on: Stage, name: str, version: str, age: str) -> None:
+def add_worker(on: Stage, name: str, version: str, age: str, queues: str | None = None) -> None:
     """A worker that beat so long ago."""
     with on.ledger.engine.begin() as connection:
         connection.execute(
             text(
-                "INSERT INTO accordance_workers (executor_id, version, started_at, beat_at)"
-                f" VALUES (:name, :version, now(), now() - interval '{age}')"
+                "INSERT INTO accordance_workers (executor_id, version, started_at, beat_at, queues)"
+                f" VALUES (:name, :version, now(), now() - interval '{age}', :queues)"
             ),
-            {"name": name, "version": version},
+            {"name": name, "version": version, "queues": queues},
         )
 
 
@@ -123,6 +128,88 @@ def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
     assert workers(on) == {}
     assert on.task("a").progress.standing.counters.attempts == 1
     assert on.holds()
+
+
+def leave_behind(on: Stage, queue: str) -> None:
+    """An attempt that a worker has begun and not ended, in a queue that it alone had."""
+    begun, let_go = threading.Event(), threading.Event()
+
+    def hang(one: Attempt, _: threading.Event) -> Produced:
+        begun.set()
+        let_go.wait(60)
+        return said(one)
+
+    lost = on.runner(
+        hang, executor_id="lost", stop_seconds=0.1, queues={queue: Bound(runs=1)}, queue_of=lambda _: queue
+    )
+    working = threading.Thread(target=lost.until_it_rests)
+    working.start()
+    assert begun.wait(60)
+    lost.stop()
+    working.join()
+    let_go.set()
+
+
+def test_an_attempt_in_a_queue_that_nobody_has_is_taken_back(on_postgresql: Stage) -> None:
+    """Its executor went with the last worker that had it: whoever has one now does the task."""
+    on = on_postgresql.brings(ONE)
+    leave_behind(on, "gone")
+    assert on.runner(executor_id="next", beat_seconds=0.05).until_it_rests() is Nothing.FINISHED
+    assert [(one.kind, one.queue) for one, _ in on.heard] == [("action", "q"), ("review", "q")]
+    assert on.task("a").progress.standing.counters.failures == 0
+    assert on.holds()
+
+
+@pytest.mark.parametrize("queues", ['["other", "gone"]', None], ids=["it says so", "it does not say"])
+def test_an_attempt_in_a_queue_that_somebody_has_is_left_to_them(
+    on_postgresql: Stage, queues: str | None
+) -> None:
+    """As long as they live."""
+    on = on_postgresql.brings(ONE)
+    leave_behind(on, "gone")
+    add_worker(on, "living", "1", "-1 hour", queues)
+    runner = on.runner(executor_id="next", beat_seconds=0.05)
+    looked = threading.Semaphore(0)
+    is_served = runner._reconciling.is_served
+
+    def asked(queue: str) -> bool:
+        looked.release()
+        return is_served(queue)
+
+    runner._reconciling.is_served = asked
+    running = threading.Thread(target=runner.until_it_rests)
+    running.start()
+    for _ in range(3):
+        assert looked.acquire(timeout=60)
+    assert on.states()["a"] == "IN_PROGRESS"
+    with on.ledger.engine.begin() as connection:
+        connection.execute(text("DELETE FROM accordance_workers WHERE executor_id = 'living'"))
+    running.join(60)
+    assert on.states()["a"] == "DONE"
+
+
+def test_others_are_given_time_for_what_nobody_here_can_do(
+    on_postgresql: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that lives may have the executor: nobody is asked before it had time to begin."""
+    on = on_postgresql.brings(ONE)
+    add_worker(on, "living", "1", "-1 hour")
+
+    def nobody(task: TaskRecord) -> str | None:
+        if task.progress.state is State.READY:
+            raise NoExecutor("no executor for this task")
+        return "q"
+
+    runner = on.runner(executor_id="w-1", queue_of=nobody)
+    resting: list[Nothing | None] = []
+    running = threading.Thread(target=lambda: resting.append(runner.until_it_rests()))
+    monkeypatch.setattr("accordance.engine.running._OTHERS_SECONDS", 3600)
+    running.start()
+    until(lambda: runner._rests_since is not None)
+    assert isinstance(take_next(on.ledger, [], holder="living"), Taken)
+    submit(on.ledger, on.home, json.dumps(product("a")).encode())
+    running.join(60)
+    assert resting == [Nothing.FINISHED]
 
 
 def test_a_heart_survives_a_database_that_is_away(on_postgresql: Stage) -> None:

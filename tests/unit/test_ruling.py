@@ -133,6 +133,7 @@ def test_answers(changes: Message, case: Case, expected: Expected) -> None:
 REVIEWS = [
     pytest.param(node_review(TASK, 95), FRESH, Expected("APPROVED", "DONE", "APPROVE"), "APPROVED", id="approved"),
     pytest.param(node_review(TASK, 95), Case(used=Counters(), other_checks=1), Expected("", None, "APPROVE"), "APPROVED", id="approved, others have to"),
+    pytest.param(node_review(TASK, 95), Case(used=Counters(review_rounds=9), is_behind=True), Expected("RETURNED", "RETRY", "BEHIND"), "RELEASED", id="approved too late"),
     pytest.param(node_review(TASK, 60), FRESH, Expected("RETURNED", "RETRY", "MODIFY"), "RELEASED", id="returned"),
     pytest.param(node_review(TASK, 60), used(review_rounds=2), Expected("RETURNED", "RETRY", "MODIFY"), "RELEASED", id="returned a third time"),
     pytest.param(node_review(TASK, 60), used(review_rounds=3), Expected("ESCALATED", "ESCALATE", "MAX_REVIEW_ROUNDS_EXCEEDED", "Returned 3 times"), "RELEASED", id="not a fourth time"),

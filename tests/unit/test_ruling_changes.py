@@ -36,6 +36,7 @@ def found(gate: Gate, code: str, outcome: Outcome, level: Level, *, uses_attempt
     [
         pytest.param(DONE, FRESH, Expected("APPROVED", "DONE", "PASSED"), id="done"),
         pytest.param(DONE, Case(used=Counters(), other_checks=1), Expected("PRODUCED", "DONE", "PASSED"), id="done, and to be reviewed"),
+        pytest.param(DONE, Case(used=Counters(), other_checks=1, is_behind=True), Expected("RELEASED", "RETRY", "BEHIND"), id="done too late"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.RETRY, Level.RETRY), FRESH, Expected("ERRED RETRIED", "RETRY", "CI_FAILED"), id="tests fail"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.MODEL_UPGRADE), FRESH, Expected("ERRED RETRIED", "ESCALATE", "CI_FAILED"), id="a stronger model tries"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.MODEL_UPGRADE), Case(used=Counters(attempts=10)), Expected("ERRED ESCALATED", "ESCALATE", "CI_FAILED", "MAX_CALLS_PER_TASK_EXCEEDED: CI_FAILED"), id="no ladder is endless"),

@@ -127,9 +127,9 @@ class Outcomes:
 def outcomes_of(tx: Transaction, home: Home, plan: PlanRecord) -> Outcomes:
     """Look at what a plan has come to."""
     from accordance.domain.records import MessageRecord, VerdictRecord
-    from accordance.engine.changes import head_of
     from accordance.engine.coding import workshop_of
     from accordance.engine.exporting import deliverables
+    from accordance.engine.landing import head_of
     from accordance.workspace.branch import branch_name
 
     messages = {one.message_id: one for one in tx.find(MessageRecord, plan_id=plan.plan_id)}

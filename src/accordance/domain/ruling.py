@@ -59,6 +59,7 @@ class Case:
     has_rival: bool = False  # another alternative could be tried
     other_checks: int = 0  # checks of the same product that have not approved yet
     has_stronger: bool = False  # a stronger model could be asked next
+    is_behind: bool = False  # the plan has moved on since the change was made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,9 @@ _BLOCKED_BY: Final[Mapping[str, Waiting]] = MappingProxyType(
 
 UNPARSEABLE: Final = "LLM_UNPARSEABLE"
 _TOO_MANY: Final = "MAX_CALLS_PER_TASK_EXCEEDED"
+BEHIND: Final = (
+    "the plan has moved on since the change was made: it is made again on what the plan has come to"
+)
 
 
 def rule_action(result: Accepted[Action] | Rejected, case: Case, fuses: Fuses) -> Ruling:
@@ -134,6 +138,9 @@ def rule_review(result: Accepted[Review] | Rejected, case: Case, fuses: Fuses) -
         return _misreviewed(result, case, fuses)
     review = result.value
     said = (review.summary,)
+    released: tuple[Step, ...] = ((Event.RELEASED, None),)
+    if review.action_required == "APPROVE" and case.is_behind:
+        return replace(_behind(Event.RETURNED), check_steps=released)
     if review.action_required == "APPROVE":
         last = not case.other_checks
         return Ruling(
@@ -143,7 +150,6 @@ def rule_review(result: Accepted[Review] | Rejected, case: Case, fuses: Fuses) -
             reason="APPROVE",
             messages=said,
         )
-    released: tuple[Step, ...] = ((Event.RELEASED, None),)
     if review.action_required == "REQUEST_EXTERNAL_INPUT":
         ask = Ask(kind=Asked.HELP, text=f"The review needs something from outside: {review.summary}")
         return Ruling(
@@ -221,6 +227,8 @@ def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
 
     A change that has a reviewer of its own waits for the review; what facts can show has been shown.
     """
+    if verdict.outcome is Outcome.DONE and case.is_behind:
+        return _behind(Event.RELEASED)
     if verdict.outcome is Outcome.DONE:
         event = Event.PRODUCED if case.other_checks else Event.APPROVED
         return Ruling(
@@ -252,6 +260,11 @@ def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
         error=verdict.signature,
         ask=ask,
     )
+
+
+def _behind(event: Event) -> Ruling:
+    """A good change that would not land on what it was judged on. Nobody has failed."""
+    return Ruling(steps=((event, None),), outcome=Outcome.RETRY, reason="BEHIND", messages=(BEHIND,))
 
 
 def rule_lost_lease(case: Case, fuses: Fuses) -> Ruling:

@@ -22,9 +22,11 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.domain.rubric import Rubric
+from accordance.domain.ruling import BEHIND
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import contract_of_message, method_of
 from accordance.engine.home import Home
+from accordance.engine.landing import is_behind
 from accordance.engine.working import Taken
 from accordance.store.ledger import Transaction
 
@@ -194,6 +196,8 @@ def last_review(tx: Transaction, subject: str) -> dict[str, Any] | None:
 
 def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
     """Why the last message was not taken, or the last change not accepted, and why no other has come since, if so."""
+    if is_behind(tx, task):
+        return [BEHIND]
     last, silent = None, None
     for one in tx.find(MessageRecord, subject=task.task_id):
         if "refused" in one.case:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Accepted
 from accordance.domain.lifecycle import Event, State
-from accordance.domain.records import ArtifactRecord, MessageRecord, TaskRecord
+from accordance.domain.records import MessageRecord
 from accordance.domain.retrying import what_to_tell
 from accordance.domain.ruling import rule_submission
 from accordance.domain.verdict import Outcome, Verdict
@@ -26,6 +26,7 @@ from accordance.engine.answers import Answer
 from accordance.engine.claims import read_claim
 from accordance.engine.home import Home
 from accordance.engine.inputs import supply_from_artifact
+from accordance.engine.landing import lands_on_head
 from accordance.engine.rejudging import rejudge
 from accordance.engine.reviewing import approve_product
 from accordance.engine.submitting import Arrived, Product, arrive, case_of, refuse, settle, store_product
@@ -67,17 +68,18 @@ def change_in(
     if arrived.task.progress.state is not State.IN_PROGRESS or arrived.attempt != attempt:
         return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
     change = _CHANGE.validate_python(judged)
-    case = case_of(tx, arrived.task, _reviewers(tx, task_id))
+    lands = lands_on_head(tx, arrived.plan.plan_id, change.base)
+    case = replace(case_of(tx, arrived.task, _reviewers(tx, task_id)), is_behind=not lands)
     ruling = rule_submission(change.verdict, case, arrived.plan.rules.fuses)
     result = read_claim(raw, Context(task_id=task_id))
 
     def act() -> dict[str, Any]:
         tx.record(arrived.plan.plan_id, JUDGED, task_id, {"message": arrived.message_id, **change.where()})
         extra: dict[str, Any] = {**change.where(), "next_action": change.verdict.next_action}
-        if change.verdict.outcome is Outcome.DONE:
+        if ruling.outcome is Outcome.DONE:
             summary = result.value.summary if isinstance(result, Accepted) else None
             extra["artifact"] = _keep_patch(tx, home, arrived, change, summary)
-        else:
+        elif change.verdict.outcome is not Outcome.DONE:
             extra["tell"] = what_to_tell(change.verdict)
         if ruling.steps[0][0] is Event.APPROVED:
             approve_product(tx, tx.task(task_id))
@@ -100,31 +102,6 @@ def _keep_patch(
 ) -> dict[str, Any]:
     patch = (home.root / change.bundle / "patch.diff").read_bytes()
     return store_product(tx, home, arrived, Product("change", "diff", patch, summary))
-
-
-def head_of(tx: Transaction, plan_id: str) -> str | None:
-    """The commit a plan has come to: that of the change which was approved last. None before the first."""
-    approved = {
-        (one.task_id, one.attempt) for one in tx.find(ArtifactRecord, plan_id=plan_id) if one.approved_at
-    }
-    for message in reversed(tx.find(MessageRecord, plan_id=plan_id, kind="SUBMISSION")):
-        if message.case.get("commit") and (message.subject, message.attempt) in approved:
-            return str(message.case["commit"])
-    return None
-
-
-def last_change(tx: Transaction, task: TaskRecord) -> MessageRecord | None:
-    """The last change of a task that was judged."""
-    found = [one for one in tx.find(MessageRecord, subject=task.task_id) if one.kind == "SUBMISSION"]
-    judged = [one for one in found if "bundle" in one.case]
-    return judged[-1] if judged else None
-
-
-def is_behind(tx: Transaction, task: TaskRecord) -> bool:
-    """Whether the plan has moved on since the current change of a task was made: it would not land on what it was judged on."""
-    change = last_change(tx, task)
-    head = head_of(tx, task.plan_id)
-    return change is not None and head is not None and change.case["base"] != head
 
 
 def verdict_again(

@@ -29,13 +29,14 @@ from accordance.domain.records import TaskRecord
 from accordance.domain.routing import Choice
 from accordance.domain.verdict import Outcome
 from accordance.engine.asking import Asked, PreflightFailed, left_behind, read_task
-from accordance.engine.changes import Change, head_of, last_change, manifest_of
+from accordance.engine.changes import Change, manifest_of
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import contract_of_change
 from accordance.engine.gateway import Gateway, gateway_of
 from accordance.engine.home import FOLDER, SETTINGS, Home, InvalidSettings
 from accordance.engine.judgement import Judgement
 from accordance.engine.judging import Ground, How, judge_on
+from accordance.engine.landing import head_of, last_change
 from accordance.engine.opinions import opinion_on
 from accordance.engine.spoken import Spoken, lay_edits
 from accordance.errors import AccordanceError, LedgerError

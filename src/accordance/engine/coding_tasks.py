@@ -22,7 +22,7 @@ from accordance.contracts.limits import Limits
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Rejected, Violation, excerpt
 from accordance.domain.executor_specs import KINDS
-from accordance.domain.lifecycle import State
+from accordance.domain.lifecycle import TERMINAL, State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.engine.time_limits import check_time_limits
@@ -32,6 +32,7 @@ from accordance.store.ledger import Transaction
 TAG: Final = "code"
 KEY: Final = "task"
 _UNDER_WAY: Final = (State.IN_PROGRESS, State.READY_TO_CHECK, State.TO_BE_MODIFY)
+_STANDING_STILL: Final = (State.PENDING, State.BLOCKED, *TERMINAL)
 _LIMITS: Final = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
 _NOWHERE: Final[Mapping[str, bytes]] = {}
 
@@ -95,10 +96,17 @@ def is_change(tx: Transaction, task: TaskRecord) -> bool:
 
 
 def changes_under_way(tx: Transaction, plan_id: str) -> set[str]:
-    """The changes of a plan that are made or reviewed now."""
+    """The changes of a plan that are made or reviewed now; not those whose review waits for a person, or for something else."""
     tasks = coding_tasks(tx, tx.plan(plan_id))
     found = (task for task in tx.tasks(plan_id, *_UNDER_WAY) if task.task_id in tasks)
-    return {task.task_id for task in found}
+    return {task.task_id for task in found if _moves(tx, task)}
+
+
+def _moves(tx: Transaction, task: TaskRecord) -> bool:
+    if task.progress.state is not State.READY_TO_CHECK:
+        return True
+    checks = (tx.progress(one) for one in tx.node(task.task_id).checked_by)
+    return any(at.active and at.state not in _STANDING_STILL for at in checks)
 
 
 def check_tasks(plan: Plan, roles: Collection[str] = ROLES) -> tuple[Violation, ...]:

@@ -11,9 +11,9 @@ from accordance.domain.naming import safe_name
 from accordance.domain.plan_review import PlanEvent
 from accordance.domain.records import UNSPENT, QuestionRecord, RequirementRecord
 from accordance.domain.ruling import Asked
-from accordance.engine.changes import is_behind
 from accordance.engine.home import Home, write_file
 from accordance.engine.inputs import bind_inputs, look_at_inputs, supply, supply_from_artifact
+from accordance.engine.landing import is_behind
 from accordance.engine.reviewing import approve_product
 from accordance.errors import AccordanceError, Conflict, NotFound
 from accordance.store.ledger import Ledger, Transaction

@@ -36,6 +36,7 @@ class Reconciling:
     durable: Durable
     ledger: Ledger
     told: Callable[[str], None]
+    is_served: Callable[[str], bool]  # whether somebody begins what is put into a queue
     _last: float = field(default_factory=time.monotonic)
     _stranded: set[str] = field(default_factory=set)  # plans in which nothing moves but another version could
     _said: set[str] = field(default_factory=set)
@@ -96,12 +97,9 @@ class Reconciling:
             else:  # the database went away while it was given to us: nobody knew whether it was
                 self._unseen.discard(name)
                 DBOS.resume_workflows([name], queue_name=queue)
-        elif (
-            workflow.status == "ENQUEUED" and self.durable.is_alone and queue not in self.durable.slots.bounds
-        ):
-            self.durable.take_back(
-                name, one.task.task_id, one.attempt
-            )  # its executor is no longer configured
+        elif workflow.status == "ENQUEUED" and not self.is_served(queue):
+            # its executor is no longer configured, or whoever had it is gone
+            self.durable.take_back(name, one.task.task_id, one.attempt)
 
     def _is_ours(self, task: TaskRecord, workflow: WorkflowStatus) -> bool:
         if workflow.app_version == VERSION:

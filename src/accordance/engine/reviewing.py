@@ -23,6 +23,7 @@ from accordance.domain.ruling import Ruling, rule_check_failure, rule_review
 from accordance.engine.answers import Answer, Status, violations_of
 from accordance.engine.contracts_for import review_context, reviews_by
 from accordance.engine.inputs import supply_from_artifact
+from accordance.engine.landing import is_behind
 from accordance.engine.submitting import (
     Arrived,
     arrive,
@@ -138,7 +139,10 @@ def _judge_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | No
     rules = arrived.plan.rules
     contract = reviews_by(rules.node_rubric, "TASK_CHECK")
     result = check(arrived.raw, contract, review_context(rules.node_rubric, task_id=arrived.task.task_id))
-    case = case_of(tx, arrived.task, _others(tx, arrived.task, check_task))
+    case = replace(
+        case_of(tx, arrived.task, _others(tx, arrived.task, check_task)),
+        is_behind=is_behind(tx, arrived.task),
+    )
     said = {"task": asdict(case), "product": arrived.task.product}
     if isinstance(result, Rejected) and check_task is not None:
         own = case_of(tx, check_task)

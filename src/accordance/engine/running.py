@@ -74,7 +74,7 @@ class Runner:
             told=self.told,
         )
         self.ledger = open_ledger(self.place)
-        self._reconciling = Reconciling(self.durable, self.ledger, self.told)
+        self._reconciling = Reconciling(self.durable, self.ledger, self.told, self._is_served)
         self._taking = TakingUp(self.durable, self.queue_of, self.bounds.in_plan, self.holding)
         self._heart: Heart | None = None
         self._nobodys: dict[str, dict[str, Nobody]] = {}  # by plan: what nobody here can begin
@@ -117,6 +117,10 @@ class Runner:
     def _others_live(self) -> bool:
         """Whether other workers live, who may have an executor that is not here."""
         return self._heart is not None and self._heart.has_company()
+
+    def _is_served(self, queue: str) -> bool:
+        """Whether somebody begins what is put into a queue: here, or in another process that lives."""
+        return queue in self.queues or (self._heart is not None and self._heart.is_served(queue))
 
     def _stall(self, rests: Nothing) -> None:
         """Ask a person for what nobody can begin. Raises NoExecutor if that is all there is: then nothing is set up."""
@@ -171,6 +175,7 @@ class Runner:
         heart = Heart(
             make_engine(self.place, connections=2),
             self.executor_id,
+            tuple(self.queues),
             beat_seconds=self.beat_seconds,
             dead_after=self.dead_after,
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import secrets
 import socket
@@ -32,8 +33,8 @@ _STEADY_BEATS: Final = 3
 _LOCK: Final = 7242078
 
 _BEAT: Final = text(
-    "INSERT INTO accordance_workers (executor_id, version, started_at, beat_at)"
-    " VALUES (:executor_id, :version, now(), now())"
+    "INSERT INTO accordance_workers (executor_id, version, started_at, beat_at, queues)"
+    " VALUES (:executor_id, :version, now(), now(), :queues)"
     " ON CONFLICT (executor_id) DO UPDATE SET beat_at = now()"
 )
 _DEAD: Final = text(
@@ -46,6 +47,9 @@ _OTHERS: Final = text(
 _COMPANY: Final = text(
     "SELECT 1 FROM accordance_workers"
     " WHERE executor_id <> :executor_id AND beat_at >= now() - make_interval(secs => :seconds) LIMIT 1"
+)
+_QUEUES: Final = text(
+    "SELECT queues FROM accordance_workers WHERE beat_at >= now() - make_interval(secs => :seconds)"
 )
 _LOST: Final = text("UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :executor_id")
 _GONE: Final = text("DELETE FROM accordance_workers WHERE executor_id = :executor_id")
@@ -85,6 +89,7 @@ class Heart:
 
     engine: Engine
     executor_id: str
+    queues: tuple[str, ...] = ()  # that are served here
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
     _steady_since: float = field(default_factory=time.monotonic)  # it has beaten without a gap since then
@@ -95,7 +100,8 @@ class Heart:
     def beat(self) -> None:
         """Say that this process lives. To be done before it takes any work, so that nothing is ever left by a stranger."""
         with self.engine.begin() as connection:
-            connection.execute(_BEAT, {"executor_id": self.executor_id, "version": VERSION})
+            said = {"executor_id": self.executor_id, "version": VERSION, "queues": json.dumps(self.queues)}
+            connection.execute(_BEAT, said)
         now = time.monotonic()
         if now - self._last_beat > 2 * self.beat_seconds:
             self._steady_since = now
@@ -128,6 +134,12 @@ class Heart:
                 _COMPANY, {"executor_id": self.executor_id, "seconds": self.dead_after}
             )
             return found.first() is not None
+
+    def is_served(self, queue: str) -> bool:
+        """Whether a worker that lives begins what is put into a queue."""
+        with translated(self.engine), self.engine.begin() as connection:
+            found = connection.execute(_QUEUES, {"seconds": self.dead_after}).scalars()
+            return any(queues is None or queue in json.loads(queues) for queues in found)
 
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):

@@ -24,7 +24,7 @@ from accordance.store.turns import take_turns
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
-SCHEMA: Final = "0004"
+SCHEMA: Final = "0005"
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
 _KEPT: Final = 5  # connections that stay open

@@ -338,4 +338,5 @@ WORKERS: Final = Table(
     Column("version", String(32), nullable=False),
     Column("started_at", DateTime(timezone=True), nullable=False),
     Column("beat_at", DateTime(timezone=True), nullable=False),
+    Column("queues", Json),  # none: one that does not say, and may have any
 )
