@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -32,7 +33,7 @@ from accordance.engine.asking import Asked, PreflightFailed, left_behind, read_t
 from accordance.engine.changes import Change, head_of, last_change, manifest_of
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.gateway import Gateway, gateway_of
-from accordance.engine.home import FOLDER, SETTINGS, Home, InvalidSettings
+from accordance.engine.home import SETTINGS, Home, InvalidSettings
 from accordance.engine.judgement import Judgement
 from accordance.engine.judging import Ground, How, judge_on
 from accordance.errors import AccordanceError
@@ -158,9 +159,10 @@ class _Attempt:
     shop: Workshop
     job: Commission
     choice: Choice
+    owner: str = field(default_factory=lambda: secrets.token_hex(8))  # others may run the same attempt
 
     def go(self, do: Do) -> Produced:
-        place = self._new_place()
+        place = self._place
         try:
             ground = self._ground(place)
             self._look_at(ground)
@@ -175,18 +177,11 @@ class _Attempt:
             with contextlib.suppress(OSError):  # other attempts may lie there
                 place.parent.rmdir()
 
-    def _new_place(self) -> Path:
-        """A folder for this run alone; what a run of the same attempt that was cut off has left is thrown away."""
-        place = (
-            self.shop.home.root
-            / FOLDER
-            / "work"
-            / folder_name(self.job.asked.task.task_id)
-            / str(self.job.number)
-        )
-        if place.exists():
-            discard(place)
-        return place
+    @property
+    def _place(self) -> Path:
+        """A folder for this run alone, whoever else thinks that the attempt is theirs."""
+        folder = self.shop.home.clones / folder_name(self.job.asked.task.task_id)
+        return folder / f"{self.job.number}-{self.owner}"
 
     def _ground(self, place: Path) -> Ground:
         head, branch = self.job.head, self.job.branch
@@ -260,19 +255,20 @@ class _Attempt:
 
     def _judged(self, ground: Ground, produced: Produced) -> Produced:
         root, task = self.shop.home.root, self.job.asked.task
-        _set_aside(bundle_folder(root, task.task_id, self.job.number))
         apart = replace(ground, private=ground.private / "judged")
         said = self._message(ground.workspace.work, produced.raw)
-        judgement = judge_on(apart, self.job.asked, said, replace(self._how(produced), bundles=root))
-        bundle = judgement.bundle or root
+        how = replace(self._how(produced), bundles=root, owner=self.owner)
+        judgement = judge_on(apart, self.job.asked, said, how)
+        written = judgement.bundle or root
         change = Change(
             verdict=judgement.verdict,
-            bundle=bundle.relative_to(root).as_posix(),
-            manifest=manifest_of(bundle),
+            bundle=bundle_folder(root, task.task_id, self.job.number).relative_to(root).as_posix(),
+            written=written.relative_to(root).as_posix(),
+            manifest=manifest_of(written),
             base=ground.workspace.commit,
             commit=self._commit(ground, judgement),
         )
-        raw = (bundle / "submit.json").read_bytes()
+        raw = (written / "submit.json").read_bytes()
         return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
 
     def _message(self, work: Path, said: bytes | None) -> bytes | None:
@@ -288,10 +284,3 @@ class _Attempt:
         change = readable_patch(ground.workspace, judgement.facts.changes)
         text = f"{self.job.title}\n\nTask: {judgement.task_id}\nAttempt: {self.job.number}"
         return self.job.branch.write(ground.workspace, change, text, judgement.evaluated_at)
-
-
-def _set_aside(bundle: Path) -> None:
-    """The evidence of a run that was cut off before it counted is kept, under another name."""
-    if bundle.exists():
-        others = len(list(bundle.parent.glob(f"{bundle.name}-cut-*")))
-        bundle.rename(bundle.with_name(f"{bundle.name}-cut-{others + 1}"))

@@ -46,6 +46,11 @@ class Home:
         """What executors leave behind: logs, state."""
         return self.root / FOLDER / "runs"
 
+    @property
+    def clones(self) -> Path:
+        """Where repositories are changed: a folder for each task, in it one for each run."""
+        return self.root / FOLDER / "work"
+
     def artifacts(self, task_id: str) -> Path:
         """What a task has produced."""
         return self.root / "workspace" / "artifacts" / folder_name(task_id)

@@ -41,7 +41,7 @@ from accordance.engine.keeping import earlier_failures, free_place, keep, links_
 from accordance.engine.own_submission import hand_in
 from accordance.errors import NotFound
 from accordance.gates.running import verdict_on
-from accordance.workspace.bundle import Papers
+from accordance.workspace.bundle import Papers, bundle_folder
 from accordance.workspace.clone import Workspace, adopt, scratch
 from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
 from accordance.workspace.evidence import Said
@@ -75,8 +75,17 @@ class How:
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
     bundles: Path | None = None  # the folder above artifacts/; None keeps no bundle
+    owner: str | None = (
+        None  # of a run beside which there may be others: its bundle gets its name when it counts
+    )
     attest: Path | None = None  # the private key to sign the bundle with
     tell: Tell = str
+
+    def bundle_of(self, task: TaskInput) -> Path | None:
+        """Where the evidence lies when it counts."""
+        if self.bundles is None:
+            return None
+        return bundle_folder(self.bundles, task.task_id, self.number or self.attempt)
 
 
 def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by name
@@ -135,7 +144,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     log, task = _Log(how.tell), asked.task
     log("looking at the task")
     look_at(task, ground.before, how.gateway, Room(ground.private, readable=how.gateway.readable))
-    place = None if how.bundles is None else free_place(how.bundles, task.task_id, how.number or how.attempt)
+    place = _place(how, task)
     submitted_at = _now()
     if submit is None:
         submit = left_behind(ground.workspace.work, task.task_id)
@@ -150,7 +159,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
         terms=terms,
         submitted_at=submitted_at,
         evaluated_at=_now(),
-        links=links_to(found.collected.facts.evidence, place),
+        links=links_to(found.collected.facts.evidence, how.bundle_of(task)),
         submitted_by="accordance" if submit is None else "agent",
     )
     if place is None:
@@ -161,6 +170,13 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     if how.attest is not None:
         sign(judgement, place, how.attest)
     return replace(judgement, bundle=place)
+
+
+def _place(how: How, task: TaskInput) -> Path | None:
+    """Where the bundle is written."""
+    if how.bundles is None:
+        return None
+    return free_place(how.bundles, task.task_id, how.number or how.attempt, how.owner)
 
 
 class _Found(NamedTuple):
