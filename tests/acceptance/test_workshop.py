@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from tests.unit.cases import a_submit
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
 )
+SLOW = "python -B -c 'import pathlib, time; pathlib.Path(\"src/slow\").exists() and time.sleep(10**6)'"
 WRONG = "def last(items):\n    return items[0]\n"
 
 
@@ -54,14 +57,14 @@ def begun(tmp_path: Path, **task: Any) -> tuple[Workshop, Commission]:
     return shop, job
 
 
-def hand_in(work: Path) -> bytes:
+def hand_in(work: Path, *tests: str) -> bytes:
     """The evidence of what is there, and the submission."""
     folder = work / FOLDER
     (folder / "evidence").mkdir(parents=True, exist_ok=True)
     (folder / "report.md").write_text("Done.\n")
-    (folder / "selftest.log").write_text(f"$ {TEST}\nEXIT_CODE=0\n")
+    (folder / "selftest.log").write_text("".join(f"$ {one}\nEXIT_CODE=0\n" for one in tests or (TEST,)))
     (folder / "patch.diff").write_text(git(work, "diff", "--binary", "HEAD", "--", "src"))
-    said = a_submit(new_files=[], tests={"commands": [TEST], "passed": True, "summary": ""})
+    said = a_submit(new_files=[], tests={"commands": [*(tests or (TEST,))], "passed": True, "summary": ""})
     (folder / "submit.json").write_text(json.dumps(said))
     return json.dumps(said).encode()
 
@@ -132,6 +135,32 @@ def test_an_opinion_is_about_the_tree_as_it_is(tmp_path: Path) -> None:
     produced = shop.carry_out(job, a_choice(), agent)
     assert not opinions[0].done
     assert produced.judged is not None
+
+
+def test_no_opinion_outlives_the_run(tmp_path: Path) -> None:
+    """Tests that still run when the agent has ended are ended, too, before anything is judged; nobody is answered later."""
+    shop, job = begun(tmp_path, allowedTests=[SLOW, TEST])
+    asked: list[Callable[[bytes], Opinion]] = []
+    with ThreadPoolExecutor(2) as pool:
+        answers: list[Future[Opinion]] = []
+
+        def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+            asked.append(opinion)
+            (work / "src/app.py").write_text(FIXED)
+            (work / "src/slow").touch()
+            raw = hand_in(work, SLOW, TEST)
+            answers.extend(pool.submit(opinion, raw) for _ in range(2))
+            while not list(work.parent.glob("private/opinion-1/scratch/runs/01.log")):
+                time.sleep(0.01)  # until its tests run; they would for ever
+            (work / "src/slow").unlink()
+            return Produced(raw=hand_in(work, SLOW, TEST))
+
+        produced = shop.carry_out(job, a_choice(), agent)
+        assert [one.result(60).text for one in answers] == ["The run is over."] * 2
+    assert produced.judged is not None
+    assert produced.judged["verdict"]["outcome"] == "DONE"  # type: ignore[index]
+    assert not list(shop.home.clones.rglob("*"))
+    assert asked[0](b"{}").text == "The run is over."
 
 
 # -- several runs of one attempt: a worker that was thought dead, a run that was cut off

@@ -26,7 +26,6 @@ from accordance.domain.faults import Fault
 from accordance.domain.naming import folder_name
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
-from accordance.domain.retrying import what_to_tell
 from accordance.domain.routing import Choice
 from accordance.domain.verdict import Outcome
 from accordance.engine.asking import Asked, PreflightFailed, left_behind, read_task
@@ -36,6 +35,7 @@ from accordance.engine.gateway import Gateway, gateway_of
 from accordance.engine.home import SETTINGS, Home, InvalidSettings
 from accordance.engine.judgement import Judgement
 from accordance.engine.judging import Ground, How, judge_on
+from accordance.engine.opinions import Opinions
 from accordance.errors import AccordanceError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Produced
@@ -167,7 +167,8 @@ class _Attempt:
             ground = self._ground(place)
             self._look_at(ground)
             lay(self.job.start, ground.workspace.work)
-            produced = do(ground.workspace.work, self._opinion(ground))
+            with Opinions(ground, self.job.asked, self._how()) as opinion:
+                produced = do(ground.workspace.work, opinion)
             if produced.raw is None and produced.fault is not Fault.SILENT:
                 return produced
             return self._judged(ground, produced)
@@ -230,28 +231,6 @@ class _Attempt:
             earlier=self.job.earlier,
             usage=usage,
         )
-
-    def _opinion(self, ground: Ground) -> Callable[[bytes], Opinion]:
-        """Judges what is there while the agent runs. Nothing of it is kept; in the end everything is judged again."""
-        asked_before = 0
-
-        def opinion(raw: bytes) -> Opinion:
-            nonlocal asked_before
-            asked_before += 1
-            apart = replace(ground, private=ground.private / f"opinion-{asked_before}")
-            try:
-                judgement = judge_on(apart, self.job.asked, raw, self._how())
-            except (AccordanceError, OSError) as error:
-                return Opinion(done=False, text=str(error), reason_code="EVIDENCE_INVALID")
-            if judgement:
-                return Opinion(done=True, text="All checks passed. Change nothing more, and end.")
-            return Opinion(
-                done=False,
-                text=what_to_tell(judgement.verdict),
-                reason_code=judgement.verdict.reason_code,
-            )
-
-        return opinion
 
     def _judged(self, ground: Ground, produced: Produced) -> Produced:
         root, task = self.shop.home.root, self.job.asked.task

@@ -14,6 +14,7 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Event
 from typing import NamedTuple, TypeAlias
 
 from accordance.api import check
@@ -79,6 +80,7 @@ class How:
         None  # of a run beside which there may be others: its bundle gets its name when it counts
     )
     attest: Path | None = None  # the private key to sign the bundle with
+    stop: Event | None = None  # once it is set, tests are ended, and the judgement is worth nothing
     tell: Tell = str
 
     def bundle_of(self, task: TaskInput) -> Path | None:
@@ -148,7 +150,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     submitted_at = _now()
     if submit is None:
         submit = left_behind(ground.workspace.work, task.task_id)
-    found = _find_out(ground, task, submit, _setting(ground, how.gateway, log))
+    found = _find_out(ground, task, submit, _setting(ground, how, log))
     log("judging")
     terms = _terms(task, how)
     submission = check(found.submit, SUBMIT, claim_context(task))
@@ -227,7 +229,8 @@ def _said(task: TaskInput, submission: Submission | None) -> Said:
     return replace(usual, places=places)
 
 
-def _setting(ground: Ground, gateway: Gateway, tell: Tell) -> Setting:
+def _setting(ground: Ground, how: How, tell: Tell) -> Setting:
+    gateway = how.gateway
     return Setting(
         isolation=gateway.isolation,
         limits=gateway.limits,
@@ -236,6 +239,7 @@ def _setting(ground: Ground, gateway: Gateway, tell: Tell) -> Setting:
         appears_at=ground.appears_at,
         environment=gateway.environment,
         cache=ground.cache,
+        stop=how.stop,
         tell=tell,
     )
 
