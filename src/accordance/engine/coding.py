@@ -186,6 +186,8 @@ class _Attempt:
 
     def _ground(self, place: Path) -> Ground:
         head, branch = self.job.head, self.job.branch
+        if head is not None:
+            branch.must_have(head)
         tip = branch.tip
         if tip is not None and (head is None or not branch.contains(head, tip)):
             raise WorkspaceError(
@@ -262,4 +264,5 @@ class _Attempt:
             return None
         change = readable_patch(ground.workspace, judgement.facts.changes)
         text = f"{self.job.title}\n\nTask: {judgement.task_id}\nAttempt: {self.job.number}"
-        return self.job.branch.write(ground.workspace, change, text, judgement.evaluated_at)
+        name = f"{judgement.task_id}-{self.job.number}"
+        return self.job.branch.write(ground.workspace, change, name, text, judgement.evaluated_at)
