@@ -32,6 +32,7 @@ def command(
     from accordance.cli.telling import outcomes_of, print_outcomes, telling
     from accordance.cli.watching import print_status, status_of
     from accordance.engine.executing import Executing
+    from accordance.engine.publishing import Publishing
     from accordance.engine.running import Runner
     from accordance.engine.settings import at_once, routing_for
     from accordance.engine.workers import working_on
@@ -47,7 +48,7 @@ def command(
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
         routing = routing_for(desk.home, executor, model)
         executing = Executing(desk.ledger, desk.home, routing)
-        executing.workshop.publish(desk.ledger, record.plan_id)
+        publishing = Publishing(desk.ledger, executing.workshop, record.plan_id, one_line)
         heard = (lambda *_: None) if as_json else held.enter_context(telling(desk.ledger, record.plan_id))
         runner = Runner(
             str(place),
@@ -57,13 +58,14 @@ def command(
             executing.queues(),
             record.plan_id,
             name,
-            heard=executing.landing(heard),
+            heard=publishing.landing(heard),
             told=one_line,
+            catch_up=publishing.catch_up,
             bounds=at_once(desk.home.settings()),
         )
         with stoppable(runner.stop):
             rests = runner.until_it_rests()
-        not_published = executing.workshop.publish(desk.ledger, record.plan_id)
+        not_published = publishing.publish(record.plan_id)
         with desk.ledger.read() as tx:
             status = status_of(tx, tx.plan(record.plan_id))
             outcomes = outcomes_of(tx, desk.home, status.plan)

@@ -39,7 +39,7 @@ from accordance.engine.opinions import Opinions
 from accordance.errors import AccordanceError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Produced
-from accordance.store.ledger import Ledger, Transaction
+from accordance.store.ledger import Transaction
 from accordance.workspace.branch import Branch, branch_name, lay
 from accordance.workspace.bundle import bundle_folder
 from accordance.workspace.clone import clone, discard
@@ -129,14 +129,11 @@ class Workshop:
         except (AccordanceError, OSError) as error:
             return Produced(fault=Fault.UNPREPARED, text=str(error))
 
-    def publish(self, ledger: Ledger, plan_id: str) -> str | None:
-        """Let the plan's branch stand where the ledger says; why not, if it cannot. Changes nothing that stands there."""
-        with ledger.read() as tx:
-            head = head_of(tx, plan_id)
+    def publish(self, plan_id: str, head: str) -> str | None:
+        """Let the plan's branch stand at the commit the plan has come to; why not, if it cannot."""
         try:
-            if head is not None:
-                Branch(self.repository, branch_name(plan_id)).move_to(head)
-        except WorkspaceError as error:
+            Branch(self.repository, branch_name(plan_id)).move_to(head)
+        except (WorkspaceError, OSError) as error:
             return str(error)
         return None
 

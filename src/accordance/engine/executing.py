@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from accordance.contracts.context import Context
 from accordance.domain.case import claim_context
@@ -20,7 +19,7 @@ from accordance.domain.routing import PROMPTS, Choice, Routing, Wanted
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
 from accordance.engine.coding import Commission, Workshop, workshop_of
-from accordance.engine.coding_tasks import TAG, allowed_models
+from accordance.engine.coding_tasks import allowed_models
 from accordance.engine.contracts_for import contract_of_message, review_context
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
@@ -43,9 +42,6 @@ def queue_name(executor: str, model: str | None = None) -> str:
     return executor if model is None else f"{executor}/{model}"
 
 
-Heard: TypeAlias = Callable[[Attempt, Mapping[str, Any]], None]
-
-
 @dataclass(frozen=True)
 class Executing:
     """Runs attempts by the routes of a project."""
@@ -66,19 +62,6 @@ class Executing:
         if executor_for(choice.spec, self.home.root) is None:
             return None
         return queue_name(choice.executor, choice.model if choice.model in choice.spec.bounds else None)
-
-    def landing(self, heard: Heard) -> Heard:
-        """Whoever hears of settled attempts, with the plan's branch moved before, where a change has been approved."""
-
-        def settled(one: Attempt, answer: Mapping[str, Any]) -> None:
-            if answer.get("state") == State.DONE and ("commit" in answer or one.kind == "review"):
-                with self.ledger.read() as tx:
-                    task = tx.task(str(answer["task_id"]))
-                if TAG in task.tags:
-                    self.workshop.publish(self.ledger, task.plan_id)
-            heard(one, answer)
-
-        return settled
 
     def queues(self) -> dict[str, Bound]:
         """What may run at once, and how much in a minute: for each executor, and for each of its models that says so."""
