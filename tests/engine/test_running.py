@@ -21,7 +21,7 @@ from accordance.engine.slots import Bound
 from accordance.engine.submitting import submit
 from accordance.engine.working import Nothing, cancel, take_next
 from accordance.errors import NoExecutor, UnknownModel
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import Produced, Seen
 from tests.engine.stage import Stage, lanes, said
 from tests.ledger.project import product
 from tests.messages import edge, node, plan
@@ -398,4 +398,13 @@ def test_what_was_not_begun_is_handed_back_at_the_end(on: Stage) -> None:
     assert runner.until_it_rests() is None
     assert sorted(on.states().values()) == ["PENDING", "READY", "READY_TO_CHECK"]
     assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.holds()
+
+
+def test_a_fault_may_hold_any_garbage(on: Stage) -> None:
+    """Half a character, as a program's last words may hold, is nothing a database keeps: the run is settled all the same."""
+    on.brings(ONE)
+    garbage = Produced(fault=Fault.CRASHED, text="it said: \udcff\0", seen=(Seen("log", {"end": "\ud800"}),))
+    assert on.runner(lambda *_: garbage).until_it_rests() is Nothing.WAITING
+    assert on.heard[0][1]["messages"] == ["EXECUTOR_ERROR: it said: ?\0"]
     assert on.holds()
