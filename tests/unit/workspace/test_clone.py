@@ -166,6 +166,10 @@ def test_git_says_what_went_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(GitFailed, match=r"git rev-parse HEAD ended with 128, saying: fatal") as failure:
         Git(tmp_path)("rev-parse", "HEAD")
     assert failure.value.code == 128
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "gone", tmp_path / "file"):
+        with pytest.raises(WorkspaceError, match=f"{place.name} is no folder; git cannot work there"):
+            Git(place)("version")
     monkeypatch.setattr(gits, "TIMEOUT", 0.0)
     with pytest.raises(GitFailed, match="no end after"):
         Git(tmp_path)("version")
