@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from accordance.engine.submitting import submit
 from accordance.engine.working import Nothing, cancel, take_next
 from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced, Seen
-from tests.engine.stage import Stage, lanes, said
+from tests.engine.stage import Stage, lanes, said, stage
 from tests.ledger.project import product
 from tests.messages import edge, node, plan
 from tests.reviews import node_review
@@ -408,3 +409,14 @@ def test_a_fault_may_hold_any_garbage(on: Stage) -> None:
     assert on.runner(lambda *_: garbage).until_it_rests() is Nothing.WAITING
     assert on.heard[0][1]["messages"] == ["EXECUTOR_ERROR: it said: ?\0"]
     assert on.holds()
+
+
+def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
+    """What means something in an address means nothing in a path."""
+    folder = tmp_path / "what? 100%41 #1"
+    folder.mkdir()
+    on = stage(str(folder / "ledger.db"), folder).brings(ONE)
+    assert on.runner().until_it_rests() is Nothing.FINISHED
+    on.ledger.close()
+    assert {place.name.partition(".")[0] for place in folder.iterdir()} == {"ledger", "workspace"}
+    assert [place.name for place in tmp_path.iterdir()] == [folder.name]
