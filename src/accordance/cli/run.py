@@ -31,10 +31,12 @@ def command(
     """
     from accordance.cli.telling import outcomes_of, print_outcomes, telling
     from accordance.cli.watching import print_status, status_of
+    from accordance.engine.durable import LOCAL
     from accordance.engine.executing import Executing
     from accordance.engine.publishing import Publishing
     from accordance.engine.running import Runner
     from accordance.engine.settings import at_once, routing_for
+    from accordance.engine.sweeping import swept
     from accordance.engine.workers import working_on
     from accordance.engine.working import Nothing
     from accordance.engine.working import resume as let_go_on
@@ -42,6 +44,7 @@ def command(
     with at_desk(where) as desk, contextlib.ExitStack() as held:
         place = ledger_place(desk.home, where)
         name = held.enter_context(working_on(place))
+        held.enter_context(swept(desk.ledger, desk.home, is_alone=name == LOCAL))
         with desk.ledger.read() as tx:
             record = find_plan(tx, plan)
         if resume and record.state == "HELD":

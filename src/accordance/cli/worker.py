@@ -30,6 +30,7 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
     from accordance.engine.publishing import Publishing
     from accordance.engine.running import Runner
     from accordance.engine.settings import AtOnce, at_once, routing_for
+    from accordance.engine.sweeping import swept
     from accordance.engine.workers import DEAD_AFTER_SECONDS, worker_name
 
     with at_desk(where) as desk:
@@ -61,7 +62,7 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
             click.echo(
                 f"{name} works; the others take over {DEAD_AFTER_SECONDS:.0f} s after its last sign of life"
             )
-        with stoppable(runner.stop):
+        with swept(desk.ledger, desk.home, is_alone=False), stoppable(runner.stop):
             runner.until_stopped()
     return leave(Exit.OK, is_clean=runner.is_clean)
 

@@ -10,7 +10,6 @@ on exactly the tree it lands on. The user's working tree and branches are never 
 
 from __future__ import annotations
 
-import contextlib
 import math
 import secrets
 from collections.abc import Callable, Mapping
@@ -23,7 +22,6 @@ from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Usage, claim_context
 from accordance.domain.faults import Fault
-from accordance.domain.naming import folder_name
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
 from accordance.domain.routing import Choice
@@ -172,14 +170,11 @@ class _Attempt:
         finally:
             if place.exists():
                 discard(place)
-            with contextlib.suppress(OSError):  # other attempts may lie there
-                place.parent.rmdir()
 
     @property
     def _place(self) -> Path:
         """A folder for this run alone, whoever else thinks that the attempt is theirs."""
-        folder = self.shop.home.clones / folder_name(self.job.asked.task.task_id)
-        return folder / f"{self.job.number}-{self.owner}"
+        return self.shop.home.new_clone(self.job.asked.task.task_id, self.job.number, self.owner)
 
     def _ground(self, place: Path) -> Ground:
         head, branch = self.job.head, self.job.branch

@@ -6,14 +6,12 @@ import math
 import threading
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Final, Literal
 
 from accordance.contracts.context import Context
 from accordance.domain.case import claim_context
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
-from accordance.domain.naming import safe_name
 from accordance.domain.records import TaskRecord
 from accordance.domain.routing import PROMPTS, Choice, Routing, Wanted
 from accordance.engine.asking import PreflightFailed
@@ -29,6 +27,7 @@ from accordance.engine.time_limits import seconds_for
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge
 from accordance.executors.catalogue import executor_for, limits_for
+from accordance.executors.leftover import run_tidily
 from accordance.executors.prompt_building import Told, tell
 from accordance.executors.protocol import Assignment, Produced
 from accordance.store.ledger import Ledger, Transaction
@@ -105,12 +104,12 @@ class Executing:
         limits = replace(limits_for(choice.spec), stop=stop, budget=budget)
         limits = replace(limits, seconds=min(limits.seconds, at_most or math.inf))
         if job is None:
-            return replace(executor.run(given, limits), stronger=bool(choice.stronger))
+            return replace(run_tidily(executor, given, limits), stronger=bool(choice.stronger))
         limits = replace(limits, seconds=min(limits.seconds, job.seconds))
         return self.workshop.carry_out(
             job,
             choice,
-            lambda work, opinion: executor.run(replace(given, work=work, opinion=opinion), limits),
+            lambda work, opinion: run_tidily(executor, replace(given, work=work, opinion=opinion), limits),
         )
 
     def _choose(self, one: Attempt, asked: Wanted, failures: int) -> Choice:
@@ -137,17 +136,9 @@ class Executing:
             contract=contract_of_message(taken.kind, rules, is_change=job is not None),
             context=context,
             prompt=told.prompt,
-            folder=self._folder(one),
+            folder=self.home.new_run(one.task_id, f"{one.kind}-{one.number}"),
             model=choice.model,
         )
-
-    def _folder(self, one: Attempt) -> Path:
-        """A folder for this run alone: an earlier run of the same attempt that was cut off keeps its own."""
-        base = self.home.runs / safe_name(one.task_id)
-        tries = len(list(base.glob(f"{one.kind}-{one.number}-*"))) + 1
-        folder = base / f"{one.kind}-{one.number}-{tries}"
-        folder.mkdir(parents=True)
-        return folder
 
 
 def _kind(said: str) -> Literal["action", "review"]:

@@ -1,14 +1,38 @@
-"""Reading what an agent left behind: ordinary files inside its folder, and no more of them than may be."""
+"""What an agent leaves behind: ordinary files inside its folder are read, its logs kept, the rest thrown away."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from accordance.executors.protocol import Assignment, Executor, Limits, Produced
+from accordance.workspace.clone import discard
+
+ROOM: Final = "room"  # where a program runs, in the folder of its run
+ERRORS: Final = "stderr.log"
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def run_tidily(executor: Executor, assignment: Assignment, limits: Limits) -> Produced:
+    """Run an executor once; afterwards nothing but logs is in the run's folder."""
+    try:
+        return executor.run(assignment, limits)
+    finally:
+        _clear(assignment.folder)
+
+
+def _clear(folder: Path) -> None:
+    room = folder / ROOM
+    if not room.exists():
+        return
+    with contextlib.suppress(OSError):  # then they are gone: nothing fails for the want of tidying up
+        if not (room / ERRORS).is_symlink():
+            (room / ERRORS).replace(folder / ERRORS)
+    discard(room)
 
 
 def read_left(folder: Path, name: str, most: int) -> bytes | None:
