@@ -5,7 +5,7 @@ bare engine (DBOS) carries out two workflows with an ordinary and a transactiona
 run lanes of tasks that wait for one another, so that `ready to done` is the loop's own time and not a queue's.
 Gates: CPU per task at most 1.5x the bare engine's, at most one write transaction more per attempt, and the cost of a task
 does not rise with the plan (300 tasks finished in plans of 1,000 and 20,000). Tasks per second depend on the machine's
-other users and gate nothing.
+other users and gate nothing. On SQLite there is one worker: accordance lets only one process run on such a ledger.
 
     python bench/engine.py [--quick] [--json]
 """
@@ -175,9 +175,9 @@ def side_by_side(
     """Both in turn, for the machine has other users; and how long a task takes that is alone."""
     ours, theirs = [], []
     for _ in range(rounds):
-        ours.append(accordance(fresh(), folder, workers, tasks // rounds))
-        theirs.append(bare(fresh(), workers, tasks // rounds, ours[0]))
-    alone = max(10, tasks // 20)
+        ours.append(accordance(fresh(), folder, workers, tasks))
+        theirs.append(bare(fresh(), workers, tasks, ours[0]))
+    alone = max(10, tasks // 20)  # one after the other
     first = accordance(fresh(), folder, workers, alone, lanes=1)["waited"]
     second = bare(fresh(), workers, alone, ours[0], lanes=1)["waited"]
     return [
@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of everything")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    tasks, rounds, sample = (100, 1, 60) if options.quick else (1_000, 4, 300)
+    tasks, rounds, sample = (100, 1, 60) if options.quick else (1_000, 3, 300)
     sys.path.insert(0, str(HERE))
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
@@ -257,7 +257,7 @@ def main() -> None:
             told = {**like, "folder": str(folder), "tasks": tasks, "runs": RUNS}
             import engine_peers
 
-            notes += [f"{name}: {said}" for name, said in engine_peers.measure(told, fresh).items()]
+            notes += [f"{name:<31} {said}" for name, said in engine_peers.measure(told, fresh).items()]
         sizes = {
             size: accordance(str(folder / f"size-{size}.db"), folder, 1, sample, size=size)["cpu_ms"]
             for size in ((100, 2_000) if options.quick else (1_000, 20_000))

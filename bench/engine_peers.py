@@ -1,7 +1,7 @@
 """The peers of bench/engine.py, where they are installed: the same four steps and as many rows for each task.
 
-They do less: none ties its rows to its own record of a step in one transaction, and neither LangGraph nor Procrastinate takes
-over what a dead process has left behind by itself.
+They do less: none ties its rows to its own record of a step in one transaction, and none takes over what a dead process has
+left behind by itself as it is set up here.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ def measure(told: dict[str, Any], fresh: Callable[[], str] | None) -> dict[str, 
     for name, module, peer in PEERS:
         if not _is_there(module):
             said[name] = "not installed"
-        elif peer is None:
-            said[name] = "not measured: it needs a broker"
         elif peer is procrastinate and fresh is None:
             said[name] = "not measured: it needs PostgreSQL"
         else:
-            place = fresh() if peer is procrastinate and fresh else str(Path(told["folder"]) / "peer.db")
+            place = (
+                fresh()
+                if peer is procrastinate and fresh
+                else str(Path(told["folder"]) / f"{peer.__name__}.db")
+            )
             code = f"import engine_peers, json; engine_peers.main({peer.__name__!r}, json.loads({json.dumps({**told, 'place': place})!r}))"
             done = subprocess.run(
                 [sys.executable, "-c", code],
@@ -68,9 +70,10 @@ def main(peer: str, told: dict[str, Any]) -> None:
     began, cpu = time.perf_counter(), time.process_time()
     waited = globals()[peer](told, engine)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    tasks = told["tasks"]
+    tasks, waited = told["tasks"], sorted(one * 1000 for one in waited)
+    p50, p95 = statistics.median(waited), waited[int(len(waited) * 0.95)]
     print(
-        f"{tasks / seconds:6.1f} tasks/s  p50 {statistics.median(waited) * 1000:4.0f} ms  CPU {cpu * 1000 / tasks:5.1f} ms/task"
+        f"{tasks / seconds:6.1f} tasks/s  begun to done p50 {p50:4.0f} p95 {p95:4.0f} ms  CPU {cpu * 1000 / tasks:5.1f} ms/task"
     )
 
 
@@ -152,8 +155,46 @@ def procrastinate(told: dict[str, Any], engine: Engine) -> list[float]:
     return waited
 
 
-PEERS: tuple[tuple[str, str, Callable[[dict[str, Any], Engine], list[float]] | None], ...] = (
+def celery(told: dict[str, Any], engine: Engine) -> list[float]:
+    """Two messages for each task, the second sent by the first; its broker is a folder, its worker has threads."""
+    from celery import Celery
+    from celery.contrib.testing.worker import start_worker
+
+    folder = Path(told["folder"]) / "celery"
+    folder.mkdir()
+    app = Celery("peer", broker="filesystem://")
+    app.conf.update(
+        broker_transport_options={
+            "data_folder_in": str(folder),
+            "data_folder_out": str(folder),
+            "control_folder": str(folder / "control"),
+            "polling_interval": 0.02,
+        },
+        task_acks_late=True,  # as the others: what a dead worker had is not lost
+        worker_prefetch_multiplier=1,
+    )
+    began: dict[int, float] = {}
+    waited: list[float] = []
+
+    @app.task(name="part")
+    def part(task: int, at: int) -> None:
+        began.setdefault(task, time.perf_counter())
+        write(engine, told, task)
+        if at + 1 < PARTS:
+            part.delay(task, at + 1)
+        else:
+            waited.append(time.perf_counter() - began[task])
+
+    for task in range(told["tasks"]):
+        part.delay(task, 0)
+    with start_worker(app, pool="threads", concurrency=told["runs"], perform_ping_check=False):
+        while len(waited) < told["tasks"]:
+            time.sleep(0.02)
+    return waited
+
+
+PEERS: tuple[tuple[str, str, Callable[[dict[str, Any], Engine], list[float]]], ...] = (
     ("LangGraph, SQLite saver", "langgraph.checkpoint.sqlite", langgraph),
     ("Procrastinate, PostgreSQL", "procrastinate", procrastinate),
-    ("Celery", "celery", None),
+    ("Celery, a folder as its broker", "celery", celery),
 )

@@ -12,6 +12,7 @@ from tests.acceptance.coding import (
     BRANCH,
     FIRST,
     SECOND,
+    SETTINGS,
     CodingProject,
     a_task,
     coding_node,
@@ -225,6 +226,18 @@ def test_what_cannot_begin(project: CodingProject, spoil: object, said: str) -> 
     assert question["text"].startswith("PREFLIGHT_FAILED: ")
     assert said in question["text"]
     assert not project.bundle().exists()
+
+
+def test_a_change_that_is_routed_elsewhere(project: CodingProject) -> None:
+    """Nobody who asks for work gets it, so nobody waits for them: a person is told."""
+    settings = SETTINGS.format(executor="").replace('executor = "agent"', 'executor = "people"')
+    (project.home / "accordance.toml").write_text(f'{settings}[executors.people]\nkind = "external"\n')
+    project.imports()
+    ran = project.runs()
+    assert (ran.code, ran.json["rests"], project.state()) == (3, "WAITING", ("BLOCKED", "WAITING_EXTERNAL"))
+    (question,) = project("inbox", "list", "--json").json
+    assert question["text"].startswith("PREFLIGHT_FAILED: it changes a repository, and its route leads to")
+    assert project("verify").code == 0
 
 
 def test_a_checked_out_branch_is_not_moved(project: CodingProject) -> None:

@@ -123,6 +123,64 @@ def test_a_plan_in_review_waits(tmp_path: Path) -> None:
     assert accordance("task", "show", "a", "--json", cwd=tmp_path).json["runs"] == []
 
 
+PEOPLE = HONEST + '[executors.people]\nkind = "external"\n'
+TO_PEOPLE = '[[routes]]\nkind = "action"\ntags = ["x"]\nexecutor = "people"\n'
+PAIR = plan(
+    [node("root", "GOAL"), node("ok"), node("x", tags=["x"])], [edge("root", "ok"), edge("root", "x")]
+)
+
+
+def test_what_is_left_for_others_ends_the_run(tmp_path: Path) -> None:
+    """What can be done is done; the run says what is left, and how to get at it."""
+    begin(tmp_path, PAIR, PEOPLE + TO_PEOPLE + '[[routes]]\nexecutor = "honest"\n')
+    ran = accordance("run", "--json", cwd=tmp_path)
+    assert (ran.code, ran.json["rests"], ran.json["states"]) == (
+        3,
+        "ELSEWHERE",
+        {"PENDING": 1, "READY": 1, "DONE": 1},
+    ), ran.err
+    assert (
+        "waits for somebody who asks for it (`accordance task next`)" in accordance("run", cwd=tmp_path).out
+    )
+
+
+def test_what_is_left_for_others_can_be_waited_for(tmp_path: Path) -> None:
+    """Until somebody has done it."""
+    begin(tmp_path, PAIR, PEOPLE + TO_PEOPLE + '[[routes]]\nexecutor = "honest"\n')
+    assert accordance("run", cwd=tmp_path).code == 3
+    lock = tmp_path / ".accordance" / "ledger.db.lock"
+    lock.unlink()
+    command = [sys.executable, "-m", "accordance.cli.main", "run", "--wait", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        artifact = {**ACTION["artifact"], "path_hint": None}
+        (tmp_path / "x.json").write_text(json.dumps({**ACTION, "task_id": "x", "artifact": artifact}))
+        while not lock.exists():  # then it works on the ledger
+            assert running.poll() is None
+        assert accordance("task", "submit", "x.json", cwd=tmp_path).code == 0
+        out, err = running.communicate(timeout=100)
+    assert (running.returncode, json.loads(out)["rests"]) == (0, "FINISHED"), err
+
+
+def test_one_task_without_a_route(tmp_path: Path) -> None:
+    """The others are done, a person is asked for this one, and the report is printed; with a route it goes on."""
+    only_ok = "".join(
+        f'[[routes]]\n{fits}\nexecutor = "honest"\n' for fits in ('tags = ["ok"]', 'kind = "review"')
+    )
+    begin(tmp_path, changed(PAIR, "nodes.1.tags", ["ok"]), HONEST + only_ok)
+    ran = accordance("run", "--json", cwd=tmp_path)
+    assert (ran.code, ran.json["rests"], ran.json["states"]) == (
+        3,
+        "WAITING",
+        {"PENDING": 1, "BLOCKED": 1, "DONE": 1},
+    )
+    (question,) = ran.json["questions"]
+    assert question["text"].startswith("DEPENDENCY_MISSING: no executor for this task: no route")
+    assert holds(tmp_path)
+    (tmp_path / "accordance.toml").write_text(HONEST)
+    assert accordance("inbox", "answer", question["question_id"], "There is one now.", cwd=tmp_path).code == 0
+    assert accordance("run", cwd=tmp_path).code == 0
+
+
 # -- a plan that meets everything at once: each task goes to an executor that fails in its own way
 
 

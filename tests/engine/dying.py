@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from accordance.engine import durable
+from accordance.engine import durable, reconciling, workers
 from accordance.engine.durable import Attempt, Durable
 from accordance.executors.protocol import Produced
 from tests.engine.stage import said, stage
@@ -43,7 +43,8 @@ def work(place: str, folder: Path, point: str) -> None:
 
 def main(place: str, folder: Path, point: str, times: int, version: str) -> None:
     """Let so many workers die, one after the other."""
-    durable.VERSION = version  # type: ignore[misc]
+    for module in (durable, reconciling, workers):
+        module.VERSION = version  # type: ignore[attr-defined]
     for _ in range(times):
         pid = os.fork()
         if not pid:

@@ -97,7 +97,9 @@ class Workers:
 
     def lose_one(self) -> bool:
         """Kill one that works, at a random point, and begin another; whether there was one to kill."""
-        at = self.dice.randrange(len(self.pids))
+        log = begun(self.folder)
+        at_work = [at for at, pid in enumerate(self.pids) if f"begin {pid} " in log]
+        at = self.dice.choice(at_work or range(len(self.pids)))
         pid = self.pids[at]
         while f"begin {pid} " not in begun(self.folder):
             time.sleep(0.02)

@@ -74,7 +74,6 @@ def test_every_executor_has_a_queue_and_every_bounded_model_its_own(on: Stage) -
         "model": Bound(runs=6, per_minute=60, **whole),  # type: ignore[arg-type]
         "model/strong": Bound(runs=2, per_minute=60, **whole),  # type: ignore[arg-type]
         "model/weak": Bound(runs=6, per_minute=10, **whole),  # type: ignore[arg-type]
-        "away": Bound(runs=4, executor="away", executor_runs=4),
     }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +15,22 @@ import pytest
 
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.fuses import Fuses
+from accordance.domain.lifecycle import State
 from accordance.domain.records import Rules, TaskRecord
+from accordance.domain.spending import Spending
 from accordance.engine.durable import Attempt, Durable
 from accordance.engine.reviewing import review
 from accordance.engine.running import Runner
 from accordance.engine.settings import AtOnce
 from accordance.engine.slots import Bound
 from accordance.engine.submitting import submit
-from accordance.engine.working import Nothing, cancel, take_next
+from accordance.engine.taking_up import Queue
+from accordance.engine.working import Nothing, Taken, cancel, release, take_next
 from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced, Seen
 from tests.engine.stage import Stage, lanes, said, stage
 from tests.ledger.project import product
-from tests.messages import edge, node, plan
+from tests.messages import PLAN, edge, node, plan
 from tests.reviews import node_review
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
@@ -38,6 +43,7 @@ HELPLESS = {
     Fault.OVER_BUDGET,
     Fault.REFUSED,
     Fault.UNPREPARED,
+    Fault.NO_EXECUTOR,
 }
 """What trying again does not mend."""
 
@@ -274,16 +280,23 @@ def test_no_more_begin_in_a_minute_than_may(on: Stage) -> None:
 
 
 def test_what_somebody_elsewhere_does_is_waited_for(on: Stage) -> None:
-    """A task without an executor of ours is taken up with `task next`; the run goes on when it is done."""
+    """If that is wanted: a task without an executor of ours is taken up with `task next`; the run goes on when it is done."""
     on.brings(lanes(2, wide=1))
-
-    def elsewhere(task: TaskRecord) -> str | None:
-        return None if task.task_id == "n0000" else "q"
 
     runner = on.runner(queue_of=elsewhere)
     resting: list[Nothing | None] = []
-    running = threading.Thread(target=lambda: resting.append(runner.until_it_rests()))
+    waited, look = threading.Event(), runner._look
+
+    def looked() -> Nothing | None:
+        found = look()
+        if found is Nothing.ELSEWHERE:
+            waited.set()
+        return found
+
+    runner._look = looked  # type: ignore[method-assign]
+    running = threading.Thread(target=lambda: resting.append(runner.until_it_rests(wait=True)))
     running.start()
+    assert waited.wait(60)
     take_next(on.ledger, [], holder="somebody")
     submit(on.ledger, on.home, json.dumps(product("n0000")).encode())
     product_hash = on.task("n0000").product
@@ -292,17 +305,147 @@ def test_what_somebody_elsewhere_does_is_waited_for(on: Stage) -> None:
     assert (resting, set(on.states().values())) == ([Nothing.FINISHED], {"DONE"})
 
 
+def nobody_for(_: TaskRecord) -> str | None:
+    """There is no executor."""
+    raise NoExecutor("no executor for this task")
+
+
+def elsewhere(task: TaskRecord) -> str | None:
+    """Every other task is for somebody who asks for it."""
+    return None if by_number(task) == "even" else "q"
+
+
+def test_what_nobody_asks_for_is_not_waited_for(on: Stage) -> None:
+    """The rest is done; then the run says what is left, and for whom."""
+    on.brings(flat(4))
+    assert on.runner(queue_of=elsewhere).until_it_rests() is Nothing.ELSEWHERE
+    assert list(on.states().values()) == ["PENDING", "READY", "DONE", "READY", "DONE"]
+    assert on.holds()
+
+
+def test_what_somebody_has_taken_up_is_waited_for(on: Stage) -> None:
+    """Until it is handed in, or put down again."""
+    on.brings(flat(2))
+    taken = take_next(on.ledger, [], holder="somebody")
+    assert isinstance(taken, Taken)
+    done = threading.Event()
+
+    def run(one: Attempt, _: threading.Event) -> Produced:
+        if one.task_id == "n0001" and one.kind == "review":
+            done.set()
+        return said(one)
+
+    resting: list[Nothing | None] = []
+    runner = on.runner(run, queue_of=elsewhere)
+    running = threading.Thread(target=lambda: resting.append(runner.until_it_rests()))
+    running.start()
+    assert done.wait(60)
+    assert resting == []
+    release(on.ledger, "n0000", by="somebody")
+    running.join(60)
+    assert (resting, on.states()["n0000"]) == ([Nothing.ELSEWHERE], "READY")
+
+
+HANG = 130  # more than one look sees at once
+
+
+@pytest.mark.parametrize(
+    "ahead",
+    [
+        pytest.param(lambda _: None, id="for somebody elsewhere"),
+        pytest.param(lambda _: "full", id="in a queue that is full"),
+        pytest.param(nobody_for, id="for nobody"),
+    ],
+)
+def test_what_can_begin_is_found_behind_much_that_cannot(on: Stage, ahead: Queue) -> None:
+    """However much of it there is, and though all of it comes first."""
+    names = [f"x{at:04}" for at in range(HANG)]
+    nodes = [node(name, priority=90) for name in names] + [node("ok", priority=1)]
+    on.brings(plan([node("root", "GOAL"), *nodes], [edge("root", one["task_id"]) for one in nodes]))
+    over = threading.Event()
+
+    def run(one: Attempt, stop: threading.Event) -> Produced:
+        if one.task_id == "ok":
+            if one.kind == "review":
+                over.set()
+            return said(one)
+        stop.wait(60)
+        return Produced(fault=Fault.STOPPED, text="it was stopped")
+
+    queues = {"q": Bound(runs=1), "full": Bound(runs=1)}
+    queue_of = lambda task: "q" if task.task_id == "ok" else ahead(task)  # noqa: E731
+    runner = on.runner(run, queue_of=queue_of, queues=queues)
+    working = threading.Thread(target=runner.until_stopped)
+    working.start()
+    assert over.wait(60)
+    runner.stop()
+    working.join(60)
+    assert on.holds()
+
+
+def test_settling_looks_at_a_few_however_many_wait(on: Stage) -> None:
+    """Behind those that could not begin, too: the work goes on without a look at everything."""
+    others = [node(f"x{at:04}", priority=90) for at in range(HANG)]
+    mine = [node(f"n{at:04}", priority=1) for at in range(40)]
+    nodes = [*others, *mine]
+    on.brings(plan([node("root", "GOAL"), *nodes], [edge("root", one["task_id"]) for one in nodes]))
+    looked: dict[str, int] = {}
+
+    def queue_of(task: TaskRecord) -> str | None:
+        who = threading.current_thread().name
+        looked[who] = looked.get(who, 0) + 1
+        return "q" if task.task_id.startswith("n") else None
+
+    runner = on.runner(queue_of=queue_of, queues={"q": Bound(runs=2), "other": Bound(runs=1)})
+    taking = runner._taking
+    few: list[tuple[int, int]] = []
+    take = taking.few
+
+    def counted(*words: Any) -> list[Any]:
+        who = threading.current_thread().name
+        before = looked.get(who, 0)
+        put = take(*words)
+        few.append((looked.get(who, 0) - before, len(put)))
+        return put
+
+    taking.few = counted  # type: ignore[method-assign,assignment]
+    assert runner.until_it_rests() is Nothing.ELSEWHERE
+    assert max(seen for seen, _ in few) <= 2 * (2 + 4)
+    assert sum(put for _, put in few) > 40  # of 80: most begins when something else ends
+    assert on.holds()
+
+
 def test_a_task_nobody_is_there_for(on: Stage) -> None:
-    """Everything else is done first; then the run says what is missing."""
+    """Everything else is done first; then a person is asked for it, by the code that says what is missing."""
 
     def nobody(task: TaskRecord) -> str | None:
-        if task.task_id == "n0001":
-            raise NoExecutor("no executor for this task")
-        return "q"
+        return nobody_for(task) if task.task_id == "n0001" else "q"
 
+    assert on.brings(flat(3)).runner(queue_of=nobody).until_it_rests() is Nothing.WAITING
+    assert on.states() == {"root": "PENDING", "n0000": "DONE", "n0001": "BLOCKED", "n0002": "DONE"}
+    assert on.verdicts("n0001") == [("ESCALATE", "DEPENDENCY_MISSING")]
+    with on.ledger.read() as tx:
+        (question,) = tx.open_questions(task_id="n0001")
+    assert question.text == "DEPENDENCY_MISSING: no executor for this task"
+    assert on.holds()
+
+
+def test_a_product_nobody_is_there_to_review(on: Stage) -> None:
+    """The same."""
+
+    def queue_of(task: TaskRecord) -> str | None:
+        return nobody_for(task) if task.progress.state is State.READY_TO_CHECK else "q"
+
+    assert on.brings(ONE).runner(queue_of=queue_of).until_it_rests() is Nothing.WAITING
+    assert (on.states()["a"], on.verdicts("a")) == ("BLOCKED", [("ESCALATE", "DEPENDENCY_MISSING")])
+    assert on.holds()
+
+
+def test_nobody_is_there_for_anything(on: Stage) -> None:
+    """Then nothing is set up: it is said, and nothing has changed."""
     with pytest.raises(NoExecutor, match="no executor"):
-        on.brings(flat(3)).runner(queue_of=nobody).until_it_rests()
-    assert on.states() == {"root": "PENDING", "n0000": "DONE", "n0001": "READY", "n0002": "DONE"}
+        on.brings(flat(3)).runner(queue_of=nobody_for).until_it_rests()
+    assert set(on.states().values()) == {"PENDING", "READY"}
 
 
 def test_a_worker_goes_on_when_there_is_nothing_to_do(on: Stage) -> None:
@@ -330,9 +473,16 @@ def test_an_outcome_that_cannot_be_settled_is_a_failure(on: Stage) -> None:
     on.brings(ONE)
     (on.home.root / "workspace").mkdir()
     (on.home.root / "workspace" / "artifacts").write_text("in the way")
-    assert on.runner().until_it_rests() is Nothing.WAITING
+
+    def paid(one: Attempt, _: threading.Event) -> Produced:
+        return replace(said(one), spending=Spending(read=100, written=20, calls=1))
+
+    assert on.runner(paid).until_it_rests() is Nothing.WAITING
     assert on.verdicts("a") == [("RETRY", "EXECUTOR_ERROR"), ("ESCALATE", "EXECUTOR_ERROR")]
     assert on.states()["a"] == "BLOCKED"
+    with on.ledger.read() as tx:  # what was paid for is counted, and what was said is there
+        assert tx.plan(PLAN).tokens == 240
+        assert tx.blob(hashlib.sha256(said(Attempt("a", "action", 1)).raw or b"").hexdigest())
     assert on.holds()
 
 
@@ -420,3 +570,24 @@ def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
     on.ledger.close()
     assert {place.name.partition(".")[0] for place in folder.iterdir()} == {"ledger", "workspace"}
     assert [place.name for place in tmp_path.iterdir()] == [folder.name]
+
+
+def test_a_reviewer_whose_product_was_given_to_another_changes_nothing(on: Stage) -> None:
+    """Somebody released it and it was taken up again: the first one's failure is not the second one's."""
+    on.brings(ONE)
+    seen: list[tuple[int, str]] = []
+
+    def run(one: Attempt, stop: threading.Event) -> Produced:
+        if one.kind == "action":
+            return said(one)
+        seen.append((len(seen), one.lease or ""))
+        if len(seen) == 1:
+            release(on.ledger, "a", by="test")
+            assert stop.wait(60)
+            return Produced(fault=Fault.CRASHED, text="it broke")
+        return said(one)
+
+    assert on.runner(run).until_it_rests() is Nothing.FINISHED
+    assert len({lease for _, lease in seen}) == len(seen) == 2
+    assert on.task("a").progress.standing.counters.review_failures == 0
+    assert on.holds()

@@ -128,6 +128,7 @@ def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
 def test_a_heart_survives_a_database_that_is_away(on_postgresql: Stage) -> None:
     """The next beat tries again."""
     heart = Heart(make_engine(on_postgresql.place, connections=2), "w-1", beat_seconds=0.01)
+    heart.beat()
     heart.start()
     with on_postgresql.ledger.engine.begin() as connection:
         connection.execute(
@@ -137,6 +138,36 @@ def test_a_heart_survives_a_database_that_is_away(on_postgresql: Stage) -> None:
     until(lambda: workers(on_postgresql) == {"w-1": "1"})
     heart.stop()
     assert workers(on_postgresql) == {}
+
+
+def test_after_an_outage_nobody_is_declared_dead_before_all_had_time_to_beat(on_postgresql: Stage) -> None:
+    """Everybody's last sign of life is old then; whoever reconnects first must not take the work of the living."""
+    add_worker(on_postgresql, "living", "1", "20 seconds")
+    heart = Heart(make_engine(on_postgresql.place, connections=2), "w-1", beat_seconds=5)
+    heart.beat()
+    heart._last_beat -= 60  # it could not beat for a minute
+    heart.beat()
+    assert not heart._is_steady()
+    heart._steady_since -= 15
+    heart.beat()
+    assert heart._is_steady()
+    heart.stop()
+
+
+def test_a_worker_beats_before_it_takes_anything(
+    on_postgresql: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a kill at any point leaves nothing behind that no list names."""
+    seen: list[dict[str, str]] = []
+    launch = DBOS.launch
+
+    def look() -> None:
+        seen.append(workers(on_postgresql))
+        launch()
+
+    monkeypatch.setattr(DBOS, "launch", look)
+    assert on_postgresql.brings(ONE).runner(executor_id="w-1").until_it_rests() is Nothing.FINISHED
+    assert seen == [{"w-1": "1"}]
 
 
 # -- the command line
@@ -157,7 +188,7 @@ def started(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize(
     ("number", "words", "code"),
-    [(signal.SIGINT, ("run",), 2), (signal.SIGTERM, ("worker", "--concurrency", "2"), 0)],
+    [(signal.SIGINT, ("run",), 130), (signal.SIGTERM, ("worker", "--concurrency", "2"), 0)],
     ids=["Ctrl-C and a run", "SIGTERM and a worker"],
 )
 def test_a_signal_hands_back_what_runs(

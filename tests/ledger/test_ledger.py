@@ -151,3 +151,24 @@ def test_a_fault_of_ours_is_not_renamed(tmp_path: Path) -> None:
 def test_words_from_outside(said: str | None, kept: str | None) -> None:
     """What no database would take has a picture in its place."""
     assert Words().bind_processor(sqlite.dialect())(said) == kept
+
+
+def test_turns_are_read_in_parts(project: Project) -> None:
+    """Behind any of them come the others, in the same order; what is taken up meanwhile is gone."""
+    names = [f"n{at}" for at in range(9)]
+    nodes = [node(name, priority=2**40 if at % 3 == 1 else at % 3) for at, name in enumerate(names)]
+    project.runs(plan([node("root", "GOAL"), *nodes], [edge("root", name) for name in names]))
+    project.submit("n1")
+    project.review("n1", 10)  # returned: the first
+    project.submit("n2")  # to be reviewed: the second
+    with project.ledger.write() as tx:
+        whole = tx.turns(PLAN, most=100)
+        assert [one.task_id for one in whole] == ["n1", "n2", "n4", "n7", "n5", "n8", "n0", "n3", "n6"]
+        for at, one in enumerate(whole):
+            assert tx.turns(PLAN, most=2, after=one) == whole[at + 1 : at + 3]
+        assert list(tx.all_turns(PLAN)) == list(tx.all_turns(PLAN, first=4)) == whole
+        line = tx.all_turns(PLAN)
+        assert next(line) == whole[0]
+        tx.happen("n1", Event.CLAIMED)
+        assert list(line) == whole[1:]
+        assert list(tx.all_turns(PLAN, ("CHECK",))) == []

@@ -19,15 +19,25 @@ from accordance.cli.stopping import leave, stoppable
 @click.option(
     "--resume", is_flag=True, help="Let a held plan go on first; what was begun is gone on with anyway."
 )
+@click.option(
+    "--wait", is_flag=True, help="Wait for those who ask for work elsewhere (`accordance task next`), too."
+)
 @ledger_options
 @json_option
 def command(
-    where: Where, plan: str | None, executor: str | None, model: str | None, resume: bool, as_json: bool
+    where: Where,
+    plan: str | None,
+    executor: str | None,
+    model: str | None,
+    resume: bool,
+    wait: bool,
+    as_json: bool,
 ) -> int:
     """Carry a plan out: executors do the tasks, every message is judged, until nothing moves without a person.
 
     A run that was killed is gone on with by the next one; nothing that was paid for and kept is paid for again. Exit code
-    0: done; 1: something is in the dead letters; 3: a person is asked.
+    0: done; 1: something is in the dead letters; 3: a person is asked, or what is left waits for somebody who asks for it;
+    130 or 143: it was stopped by Ctrl-C or SIGTERM.
     """
     from accordance.cli.telling import outcomes_of, print_outcomes, telling
     from accordance.cli.watching import print_status, status_of
@@ -66,15 +76,15 @@ def command(
             catch_up=publishing.catch_up,
             bounds=at_once(desk.home.settings()),
         )
-        with stoppable(runner.stop):
-            rests = runner.until_it_rests()
+        with stoppable(runner.stop) as stopped:
+            rests = runner.until_it_rests(wait=wait)
         not_published = publishing.publish(record.plan_id)
         with desk.ledger.read() as tx:
             status = status_of(tx, tx.plan(record.plan_id))
             outcomes = outcomes_of(tx, desk.home, status.plan)
-    exit_code = status.exit_code or (Exit.OK if rests is Nothing.FINISHED else Exit.WAITING)
+    exit_code: int = status.exit_code or (Exit.OK if rests is Nothing.FINISHED else Exit.WAITING)
     if rests is None:
-        exit_code = Exit.USAGE
+        exit_code = stopped.exit_code
     if as_json:
         why = rests.name if rests else "STOPPED"
         say({**status.to_json(), "rests": why, **outcomes.to_json(), "not_published": not_published})

@@ -31,6 +31,7 @@ class Fault(StrEnum):
     NOT_ISOLATED = "not_isolated"
     OVER_BUDGET = "over_budget"
     UNPREPARED = "unprepared"
+    NO_EXECUTOR = "no_executor"
 
 
 class FaultPage(NamedTuple):
@@ -63,6 +64,7 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
         Fault.NOT_ISOLATED: FaultPage("ISOLATION_UNAVAILABLE", "This machine cannot keep the program apart as it must be."),
         Fault.OVER_BUDGET: FaultPage("BUDGET_EXCEEDED", "The run has used up its tokens or its money."),
         Fault.UNPREPARED: FaultPage("PREFLIGHT_FAILED", "The task or the repository it is about cannot be used as it is; nobody was asked to work."),
+        Fault.NO_EXECUTOR: FaultPage("DEPENDENCY_MISSING", "No executor is configured for the task, or no route leads to one; nobody was asked to work."),
     }
 )  # fmt: skip
 """Every kind. Codes are those of `fail_codes`, but for LLM_REFUSAL, which is an action's own."""

@@ -89,20 +89,16 @@ def allowed_models(tx: Transaction, task: TaskRecord) -> frozenset[str] | None:
     return frozenset(said) if said else None
 
 
-def waits_its_turn(tx: Transaction, task: TaskRecord) -> bool:
-    """Whether a task would change a repository while another change of the plan is made or reviewed.
+def is_change(tx: Transaction, task: TaskRecord) -> bool:
+    """Whether whoever takes up a task now has to change a repository."""
+    return task.progress.state is not State.READY_TO_CHECK and coding_task(tx, task) is not None
 
-    One after the other: each change is judged on exactly the tree it lands on.
-    """
-    if TAG not in task.tags or task.progress.state is State.READY_TO_CHECK:
-        return False
-    tasks = coding_tasks(tx, tx.plan(task.plan_id))
-    if task.task_id not in tasks:
-        return False
-    return any(
-        other.task_id in tasks and other.task_id != task.task_id
-        for other in tx.tasks(task.plan_id, *_UNDER_WAY)
-    )
+
+def changes_under_way(tx: Transaction, plan_id: str) -> set[str]:
+    """The changes of a plan that are made or reviewed now."""
+    tasks = coding_tasks(tx, tx.plan(plan_id))
+    found = (task for task in tx.tasks(plan_id, *_UNDER_WAY) if task.task_id in tasks)
+    return {task.task_id for task in found}
 
 
 def check_tasks(plan: Plan, roles: Collection[str] = ROLES) -> tuple[Violation, ...]:

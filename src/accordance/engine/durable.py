@@ -46,6 +46,7 @@ from accordance.store.opening import engine_beside, make_engine, now
 from accordance.store.sql import SqlTransaction, within
 
 VERSION: Final = "1"  # of what is kept between steps; raised when an old workflow could not be gone on with
+EXECUTE: Final = "execute"  # the name of the first step
 LOCAL: Final = "local"  # the one process on a SQLite ledger
 _RECOVERIES: Final = 5
 _HIGHEST: Final = 1_000_000
@@ -69,6 +70,7 @@ class Attempt:
     product: str | None = None  # what a review is about
     plan_id: str = ""
     queue: str = ""
+    lease: str | None = None  # until when it has the task
 
 
 def workflow_id(taken: Taken) -> str:
@@ -164,7 +166,8 @@ class Durable:
             "priority": max(1, _HIGHEST - taken.task.priority),
         }
         task = taken.task
-        said = (task.task_id, taken.kind, taken.attempt, taken.lease.product, task.plan_id, queue)
+        lease = taken.lease
+        said = (task.task_id, taken.kind, taken.attempt, lease.product, task.plan_id, queue, lease.until)
         self._client.enqueue_in_transaction(connection, options, *said)
         return name, queue
 
@@ -189,6 +192,7 @@ class Durable:
         produced = self._run(one, slot.stop)
         self._leave_in_peace(one.queue, produced)
         raw = None if produced.raw is None else base64.b64encode(produced.raw).decode()
+        self._await_ledger()
         return {"raw": raw, "seen": produced.to_json(), "judged": produced.judged}
 
     def _run(self, one: Attempt, stop: threading.Event) -> Produced:
@@ -202,6 +206,22 @@ class Durable:
             except Exception as error:  # noqa: BLE001 - whatever it is, the attempt has failed and says why
                 return Produced(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
         return Produced(fault=Fault.STOPPED, text="it was not begun")
+
+    def _await_ledger(self) -> None:
+        """Wait for a database that is away: what was paid for is not lost because nobody could write it down."""
+        while self._dialect == "postgresql" and not self.stopping.is_set():
+            with contextlib.suppress(Exception), self._system.connect() as connection:
+                connection.exec_driver_sql("SELECT 1")
+                return
+            self.stopping.wait(_AGAIN_SECONDS)
+
+    def outcome_of(self, name: str) -> dict[str, Any] | None:
+        """What came of the run of an attempt, if that was kept."""
+        for step in DBOS.list_workflow_steps(name):
+            if step["function_name"] == EXECUTE and step["output"] is not None:
+                kept: dict[str, Any] = step["output"]
+                return kept
+        return None
 
     def _leave_in_peace(self, queue: str, produced: Produced) -> None:
         """Who wants fewer calls, or is not there just now, is not called again at once."""
@@ -229,10 +249,10 @@ class Durable:
             tx, RunOf(plan_id=one.plan_id, task_id=one.task_id, kind=one.kind, attempt=one.number), seen
         )
         if seen["fault"] == Fault.STOPPED:
-            hand_back_in(tx, one.task_id, one.number)
+            hand_back_in(tx, one.task_id, one.number, one.lease)
             return {"status": "handed_back"}
         if kept["raw"] is None:
-            answer = fail_in(tx, one.task_id, one.number, seen)
+            answer = fail_in(tx, one.task_id, one.number, seen, one.lease)
         elif kept["judged"] is not None:
             raw = base64.b64decode(kept["raw"])
             answer = change_in(tx, self.home, raw, one.task_id, one.number, kept["judged"])
@@ -251,7 +271,7 @@ class Durable:
         self._attempts[name] = one
         slot = self.slots.begin(name, one.queue)
         try:
-            kept = DBOS.run_step({"name": "execute"}, self.execute, one, slot)
+            kept = DBOS.run_step({"name": EXECUTE}, self.execute, one, slot)
             settled = self.datasource.run_tx_step(self._options, self.settle, one, slot, kept)
         finally:
             self._attempts.pop(slot.name, None)
@@ -335,11 +355,9 @@ _current: Durable | None = None
 
 
 @DBOS.workflow(name="attempt", max_recovery_attempts=_RECOVERIES)
-def attempt(
-    task_id: str, kind: str, number: int, product: str | None, plan_id: str, queue: str
-) -> dict[str, Any]:
-    """One attempt, in whichever process it was begun."""
+def attempt(*said: Any) -> dict[str, Any]:
+    """One attempt, as it was put into its queue, in whichever process it is begun."""
     durable = _current
     if durable is None:  # pragma: no cover - DBOS runs workflows only while it is launched
         raise RuntimeError("no engine runs in this process")
-    return durable.carry_out(Attempt(task_id, kind, number, product, plan_id, queue))
+    return durable.carry_out(Attempt(*said))

@@ -63,9 +63,14 @@ class Executing:
         return queue_name(choice.executor, choice.model if choice.model in choice.spec.bounds else None)
 
     def queues(self) -> dict[str, Bound]:
-        """What may run at once, and how much in a minute: for each executor, and for each of its models that says so."""
+        """What may run at once, and how much in a minute: for each executor, and for each of its models that says so.
+
+        Whoever works elsewhere has no queue here.
+        """
         found: dict[str, Bound] = {}
         for name, spec in self.routing.executors.items():
+            if spec.kind == "external":
+                continue
             runs = spec.concurrency or CONCURRENCY
             whole = Bound(runs=runs, executor=name, executor_runs=runs, per_minute=spec.per_minute)
             found[queue_name(name)] = whole

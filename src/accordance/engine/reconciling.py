@@ -5,6 +5,7 @@ The ledger is the truth for where a task stands, the engine for whether somebody
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,11 +13,12 @@ from typing import Final
 
 from dbos import DBOS, WorkflowStatus
 
-from accordance.domain.faults import FAULTS, Fault
+from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.engine.durable import VERSION, Durable, workflow_id
-from accordance.engine.faults import fail_in, hand_back_in
+from accordance.engine.faults import fail_in, hand_back_in, report_of
+from accordance.engine.kept_runs import RunOf, keep_report
 from accordance.engine.working import Nothing, Taken
 from accordance.store.ledger import Ledger, Transaction
 
@@ -115,11 +117,18 @@ class Reconciling:
 
     def _give_up(self, tx: Transaction, one: Taken, workflow: WorkflowStatus) -> None:
         if workflow.status not in _BROKEN:
-            hand_back_in(tx, one.task.task_id, one.attempt)
+            hand_back_in(tx, one.task.task_id, one.attempt, one.lease.until)
             return
+        kept = self.durable.outcome_of(workflow.workflow_id)
+        if kept is not None:  # what was said and what it cost is not lost because its settling failed
+            run = RunOf(
+                plan_id=one.task.plan_id, task_id=one.task.task_id, kind=one.kind, attempt=one.attempt
+            )
+            keep_report(tx, run, kept["seen"])
+            if kept["raw"] is not None:
+                tx.keep(base64.b64decode(kept["raw"]))
         text = _BROKEN[workflow.status].format(error=workflow.error)
-        report = {"fault": Fault.CRASHED.value, "code": FAULTS[Fault.CRASHED].code, "text": text}
-        fail_in(tx, one.task.task_id, one.attempt, report)
+        fail_in(tx, one.task.task_id, one.attempt, report_of(Fault.CRASHED, text), one.lease.until)
 
 
 def _in_work(tx: Transaction, plan_id: str) -> Iterable[Taken]:

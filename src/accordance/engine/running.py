@@ -5,24 +5,26 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from accordance.domain.evidence import InputFile
+from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
-from accordance.domain.records import TaskRecord
-from accordance.engine.coding_tasks import waits_its_turn
 from accordance.engine.durable import LOCAL, Attempt, Durable, Put, Run
+from accordance.engine.faults import fail_unbegun
 from accordance.engine.home import Home
 from accordance.engine.inputs import look_at_inputs
 from accordance.engine.reconciling import Reconciling
 from accordance.engine.settings import AtOnce
 from accordance.engine.slots import Bound, Slots
+from accordance.engine.taking_up import Found, Nobody, Queue, TakingUp
 from accordance.engine.workers import BEAT_SECONDS, DEAD_AFTER_SECONDS, Heart
-from accordance.engine.working import Nothing, may_not_begin, take_up, why_nothing
+from accordance.engine.working import Nothing, may_not_begin, why_nothing
 from accordance.errors import LedgerError, NoExecutor
 from accordance.store.failures import translated
 from accordance.store.ledger import Transaction
@@ -33,10 +35,7 @@ _LOOK_SECONDS: Final = 0.5  # how often somebody else's doings are looked for
 _FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
 _RECONCILE_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 300.0  # a ledger may be away for so long
-_LEASE_SECONDS: Final = 24 * 3600  # the engine takes over what is left behind, long before
-_AHEAD: Final = 100  # ready tasks that are looked at for one whose executor is free
-_FURTHER: Final = 4  # the same, when an attempt was settled and the next one is wanted quickly
-Queue = Callable[[TaskRecord], str | None]
+_OTHERS_SECONDS: Final = 5.0  # other workers that live are given so long to begin what nobody here can
 
 
 @dataclass
@@ -75,29 +74,61 @@ class Runner:
         )
         self.ledger = open_ledger(self.place)
         self._reconciling = Reconciling(self.durable, self.ledger, self.told)
-        self._no_executor: NoExecutor | None = None
+        self._taking = TakingUp(self.durable, self.queue_of, self.bounds.in_plan)
+        self._heart: Heart | None = None
+        self._nobodys: dict[str, dict[str, Nobody]] = {}  # by plan: what nobody here can begin
         self._left_alone: set[str] = set()
         self._looked = 0.0
+        self._rests_since: float | None = None
+        self._has_begun = False  # something
         self._goes_on = False  # also when there is nothing to do
 
     # -- from outside
 
-    def until_it_rests(self) -> Nothing | None:
-        """Run until nothing moves without a person. Why it rests; None if it was stopped."""
+    def until_it_rests(self, *, wait: bool = False) -> Nothing | None:
+        """Run until nothing moves without a person. Why it rests; None if it was stopped.
+
+        With `wait`, what somebody elsewhere has to ask for is waited for, too. Raises NoExecutor if there is nobody for
+        anything that is ready.
+        """
         with self._working():
             while not self._stopped.is_set():
                 self._wake.clear()
-                rests = self._patiently(self._look)
-                if rests is not None and not self.slots.busy:
-                    return self._resting(rests)
+                if rests := self._patiently(partial(self._look_for_an_end, wait=wait)):
+                    return rests
                 self._wake.wait(_LOOK_SECONDS)
         return None
 
-    def _resting(self, why: Nothing) -> Nothing:
-        """The reason, unless what is left has nobody to do it."""
-        if why is not Nothing.FINISHED and self._no_executor is not None:
-            raise self._no_executor
-        return why
+    def _look_for_an_end(self, *, wait: bool) -> Nothing | None:
+        """Why the run is over, if so. A person is asked for what nobody can begin, before it is."""
+        rests = self._look()
+        if rests is None or self.slots.busy:
+            self._rests_since = None
+        elif not any(self._nobodys.values()):
+            return None if wait and rests is Nothing.ELSEWHERE else rests
+        else:
+            self._rests_since = self._rests_since or time.monotonic()
+            if not self._others_live() or time.monotonic() >= self._rests_since + _OTHERS_SECONDS:
+                self._stall(rests)
+                self._wake.set()
+        return None
+
+    def _others_live(self) -> bool:
+        """Whether other workers live, who may have an executor that is not here."""
+        return self._heart is not None and self._heart.has_company()
+
+    def _stall(self, rests: Nothing) -> None:
+        """Ask a person for what nobody can begin. Raises NoExecutor if that is all there is: then nothing is set up."""
+        found = [one for nobodys in self._nobodys.values() for one in nobodys.values()]
+        is_set_up = self._has_begun or rests is Nothing.ELSEWHERE
+        if not is_set_up and all(one.fault is Fault.NO_EXECUTOR for one in found):
+            raise NoExecutor(found[0].text)
+        for plan_id, nobodys in self._nobodys.items():
+            with self.ledger.write() as tx:
+                if not may_not_begin(tx, plan_id, None):
+                    for task_id, one in nobodys.items():
+                        fail_unbegun(tx, task_id, one.fault, one.text)
+        self._nobodys.clear()
 
     def until_stopped(self) -> None:
         """Run for whoever brings work, until it is stopped."""
@@ -117,17 +148,23 @@ class Runner:
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        self.durable.start()
-        heart = self._heart()
-        try:
-            yield
-        finally:
-            self.is_clean = self.durable.stop(self.stop_seconds)
+        with ExitStack() as end:
+            end.callback(self.ledger.close)
+            heart = self._heart = self._new_heart()
             if heart is not None:
-                heart.stop(is_clean=self.is_clean)
-            self.ledger.close()
+                end.callback(lambda: heart.stop(is_clean=self.is_clean))
+            self.durable.start()
+            end.callback(self._end)
+            if heart is not None:
+                heart.start()
+            yield
 
-    def _heart(self) -> Heart | None:
+    def _end(self) -> None:
+        self.is_clean = False  # unless we hear otherwise
+        self.is_clean = self.durable.stop(self.stop_seconds)
+
+    def _new_heart(self) -> Heart | None:
+        """Beats once before anything is taken up."""
         if self.durable.is_alone:
             return None
         heart = Heart(
@@ -136,7 +173,7 @@ class Runner:
             beat_seconds=self.beat_seconds,
             dead_after=self.dead_after,
         )
-        heart.start()
+        heart.beat()
         for version, count in heart.other_versions().items():
             self.told(
                 f"{count} workers of engine version {version} are here too: each version goes on with its own attempts"
@@ -174,7 +211,7 @@ class Runner:
             and time.monotonic() < self._looked + _FULL_LOOK_SECONDS
         ):
             return None  # whatever ends takes up what comes next
-        self._looked, self._no_executor = time.monotonic(), None
+        self._looked = time.monotonic()
         self.catch_up()
         files = look_at_inputs(self.ledger, self.home)
         with self.ledger.read() as tx:
@@ -201,62 +238,37 @@ class Runner:
 
     def _take_in_plan(self, plan_id: str, files: list[InputFile]) -> Nothing | None:
         engine = self.durable.engine
+        self._nobodys.pop(plan_id, None)
         with translated(engine), engine.begin() as connection, within(connection, now()) as tx:
             if rests := may_not_begin(tx, plan_id, files):
                 return rests
-            put, left = self._take_some(tx, connection, plan_id, _AHEAD)
-            why = None if put else Nothing.BUSY if left else why_nothing(tx, plan_id)
-        self.durable.committed(put)
+            found = self._taking.all(tx, connection, plan_id)
+            why = self._why_nothing(tx, plan_id, found)
+        self.durable.committed(found.put)
+        self._has_begun = self._has_begun or bool(found.put)
+        self._nobodys[plan_id] = found.nobodys
+        self._say_who_is_missing(found.nobodys)
         return why
+
+    def _why_nothing(self, tx: Transaction, plan_id: str, found: Found) -> Nothing | None:
+        """Why nothing was taken up; None if something was."""
+        if found.put:
+            return None
+        why = Nothing.BUSY if found.is_left else why_nothing(tx, plan_id)
+        return Nothing.ELSEWHERE if found.is_elsewhere and why is not Nothing.BUSY else why
 
     def _go_on(self, tx: SqlTransaction, connection: Connection, plan_id: str) -> list[Put]:
         """What can begin because an attempt was settled, in the same transaction."""
         if self._stopped.is_set() or may_not_begin(tx, plan_id, None):
             return []
-        further = _FURTHER if len(self.queues) > 1 else 0
-        put, _ = self._take_some(tx, connection, plan_id, self.slots.any_room + further)
-        return put
+        return self._taking.few(tx, connection, plan_id)
 
-    def _take_some(
-        self, tx: SqlTransaction, connection: Connection, plan_id: str, ahead: int
-    ) -> tuple[list[Put], bool]:
-        """Take up as much as there are free slots for; whether something that is ready was left for later, or for others."""
-        room = {queue: self.slots.room(queue) for queue in self.queues}
-        most = self._most_now(tx, plan_id)
-        put: list[Put] = []
-        left = False
-        for task in tx.turns(plan_id, most=ahead):
-            if waits_its_turn(tx, task):
-                continue
-            try:
-                queue = self.queue_of(task)
-            except NoExecutor as error:
-                self._nobody_for(task, error)
-                continue
-            if queue is None or not most or not room.get(queue):
-                left = True
-                continue
-            put.append(
-                self.durable.enqueue(connection, queue, take_up(tx, task, self.executor_id, _LEASE_SECONDS))
-            )
-            room = {one: free - (one == queue) for one, free in room.items()}
-            if len(put) == most:
-                break
-        return put, left
-
-    def _most_now(self, tx: Transaction, plan_id: str) -> int:
-        free = self.slots.any_room
-        if self.bounds.in_plan is None:
-            return free
-        in_work = sum(1 for task in tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK) if task.lease)
-        return max(0, min(free, self.bounds.in_plan - in_work))
-
-    def _nobody_for(self, task: TaskRecord, error: NoExecutor) -> None:
-        """Somebody else may have an executor for it; a run that ends says so at its end, a worker at once."""
-        self._no_executor = error
-        if self._goes_on and task.task_id not in self._left_alone:
-            self._left_alone.add(task.task_id)
-            self.told(f"{task.task_id}: {error}")
+    def _say_who_is_missing(self, nobodys: Mapping[str, Nobody]) -> None:
+        """A worker only says so, for somebody else may have an executor; a run asks a person when nothing else is left."""
+        for task_id, one in nobodys.items():
+            if self._goes_on and task_id not in self._left_alone:
+                self._left_alone.add(task_id)
+                self.told(f"{task_id}: {one.text}")
 
 
 def is_wanted(tx: Transaction, one: Attempt) -> bool:
@@ -265,5 +277,5 @@ def is_wanted(tx: Transaction, one: Attempt) -> bool:
     if task.lease is None or task.progress.standing.counters.attempts != one.number:
         return False
     return task.progress.state is State.IN_PROGRESS or (
-        task.progress.state is State.READY_TO_CHECK and task.lease.product == one.product
+        task.progress.state is State.READY_TO_CHECK and task.lease.until == one.lease
     )

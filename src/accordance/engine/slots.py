@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -44,11 +44,15 @@ class Slots:
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _closed: bool = False
 
-    def room(self, queue: str) -> int:
-        """How many more may be put into a queue."""
+    def room(self, queue: str, beside: Sequence[str] = ()) -> int:
+        """How many more may be put into a queue, beside those that are about to be put into these."""
         with self._changed:
             waiting = [queue for queue, _ in self._waiting.values()]
-            return self._left(queue, [*self._queues_in_use(), *waiting])
+            return self._left(queue, [*self._queues_in_use(), *waiting, *beside])
+
+    def roomy(self, beside: Sequence[str] = ()) -> frozenset[str]:
+        """The queues that have room for more."""
+        return frozenset(queue for queue in self.bounds if self.room(queue, beside))
 
     def _queues_in_use(self) -> list[str]:
         return [slot.queue for slot in self._running.values()]

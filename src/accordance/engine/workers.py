@@ -13,19 +13,22 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from dbos import DBOS
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Engine, text
 
 from accordance.engine.durable import LOCAL, VERSION
 from accordance.errors import Conflict
+from accordance.store.failures import translated
 
 BEAT_SECONDS: Final = 2.0
 DEAD_AFTER_SECONDS: Final = 15.0
+_STEADY_BEATS: Final = 3
 _LOCK: Final = 7242078
 
 _BEAT: Final = text(
@@ -39,6 +42,10 @@ _DEAD: Final = text(
 _OTHERS: Final = text(
     "SELECT version, count(*) FROM accordance_workers"
     " WHERE version <> :version AND beat_at >= now() - make_interval(secs => :seconds) GROUP BY version"
+)
+_COMPANY: Final = text(
+    "SELECT 1 FROM accordance_workers"
+    " WHERE executor_id <> :executor_id AND beat_at >= now() - make_interval(secs => :seconds) LIMIT 1"
 )
 _LOST: Final = text("UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :executor_id")
 _GONE: Final = text("DELETE FROM accordance_workers WHERE executor_id = :executor_id")
@@ -80,13 +87,22 @@ class Heart:
     executor_id: str
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
+    _steady_since: float = field(default_factory=time.monotonic)  # it has beaten without a gap since then
+    _last_beat: float = field(default_factory=time.monotonic)
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
-    def start(self) -> None:
-        """Begin to beat."""
+    def beat(self) -> None:
+        """Say that this process lives. To be done before it takes any work, so that nothing is ever left by a stranger."""
         with self.engine.begin() as connection:
-            self._beat(connection)
+            connection.execute(_BEAT, {"executor_id": self.executor_id, "version": VERSION})
+        now = time.monotonic()
+        if now - self._last_beat > 2 * self.beat_seconds:
+            self._steady_since = now
+        self._last_beat = now
+
+    def start(self) -> None:
+        """Go on beating, and look after those that do not."""
         self._thread = threading.Thread(target=self._live, name="heart", daemon=True)
         self._thread.start()
 
@@ -105,15 +121,24 @@ class Heart:
             found = connection.execute(_OTHERS, {"version": VERSION, "seconds": self.dead_after})
             return {version: count for version, count in found}  # noqa: C416 - rows are no pairs to dict
 
+    def has_company(self) -> bool:
+        """Whether another worker lives."""
+        with translated(self.engine), self.engine.begin() as connection:
+            found = connection.execute(
+                _COMPANY, {"executor_id": self.executor_id, "seconds": self.dead_after}
+            )
+            return found.first() is not None
+
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):
             with contextlib.suppress(Exception):  # the database may be away; the next beat tries again
-                with self.engine.begin() as connection:
-                    self._beat(connection)
-                self.sweep()
+                self.beat()
+                if self._is_steady():
+                    self.sweep()
 
-    def _beat(self, connection: Connection) -> None:
-        connection.execute(_BEAT, {"executor_id": self.executor_id, "version": VERSION})
+    def _is_steady(self) -> bool:
+        """Whether the others had time to beat, too: after an outage everybody's last sign of life is old."""
+        return time.monotonic() - self._steady_since >= _STEADY_BEATS * self.beat_seconds
 
     def sweep(self) -> list[str]:
         """Give the work of the dead to the living; each is forgotten only when nothing of it is left."""

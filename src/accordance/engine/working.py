@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from accordance.domain.evidence import InputFile
 from accordance.domain.fuses import Spent, blown
@@ -15,7 +15,7 @@ from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import left_hanging
 from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, Asked, rule_lost_lease
-from accordance.engine.coding_tasks import coding_task
+from accordance.engine.coding_tasks import is_change
 from accordance.engine.inputs import bind_inputs
 from accordance.engine.submitting import begin_attempt, case_of
 from accordance.errors import Conflict
@@ -23,6 +23,14 @@ from accordance.store.ledger import Ledger, Transaction
 
 LEASE_SECONDS: Final = 15 * 60
 _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+Fits: TypeAlias = Callable[[TaskRecord], bool]
+
+
+def anything(_: TaskRecord) -> bool:
+    """Any task will do."""
+    return True
 
 
 class Nothing(StrEnum):
@@ -36,6 +44,7 @@ class Nothing(StrEnum):
     BUSY = "everything that can begin is being worked on"
     WAITING = "what is left waits for a person or an input (`accordance inbox list`)"
     STUCK = "what is left waits for something that was given up or cancelled (`accordance dlq list`)"
+    ELSEWHERE = "what is left waits for somebody who asks for it (`accordance task next`)"
     OTHERS = "there is work, but not for whoever asks so: of other kinds, or a change that `accordance run` has done"
 
 
@@ -61,11 +70,12 @@ def take_next(
     holder: str = "somebody",
     seconds: int = LEASE_SECONDS,
     kinds: tuple[str, ...] = (),
+    fits: Fits = anything,
 ) -> Taken | Nothing:
     """Take up the next task of a plan, or of the oldest plan that has one."""
     if plan_id is not None:
         with ledger.write() as tx:
-            return take_in(tx, plan_id, files, holder, seconds, kinds=kinds)
+            return take_in(tx, plan_id, files, holder, seconds, kinds=kinds, fits=fits)
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, _at_rest(tx, plan)) for plan in reversed(tx.plans())]
     nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
@@ -73,7 +83,7 @@ def take_next(
         found: Taken | Nothing | None = rests
         if found is None:
             with ledger.write() as tx:
-                found = take_in(tx, name, files, holder, seconds, kinds=kinds)
+                found = take_in(tx, name, files, holder, seconds, kinds=kinds, fits=fits)
         if isinstance(found, Taken):
             return found
         nothing = found if nothing is Nothing.FINISHED else nothing
@@ -95,24 +105,22 @@ def take_in(
     seconds: int,
     *,
     kinds: tuple[str, ...] = (),
-    without: Collection[str] = (),
+    fits: Fits = anything,
 ) -> Taken | Nothing:
-    """Take up the next task of one plan, in a transaction of the caller's; none of those `without` which it must be.
-
-    What changes a repository is not handed out: `accordance run` has it done in a clone.
-    """
+    """Take up the next task of one plan that fits, in a transaction of the caller's."""
     if rests := may_not_begin(tx, plan_id, files):
         return rests
-    skipped = {*without}
-    while (task := tx.next_turn(plan_id, kinds, skipped)) is not None and _is_change(tx, task):
-        skipped.add(task.task_id)
+    task = next(handed_out(tx, plan_id, kinds, fits), None)
     if task is not None:
         return take_up(tx, task, holder, seconds)
-    return why_nothing(tx, plan_id, for_others=bool(kinds or skipped))
+    return why_nothing(tx, plan_id, for_others=True)
 
 
-def _is_change(tx: Transaction, task: TaskRecord) -> bool:
-    return task.progress.state is not State.READY_TO_CHECK and coding_task(tx, task) is not None
+def handed_out(
+    tx: Transaction, plan_id: str, kinds: tuple[str, ...] = (), fits: Fits = anything
+) -> Iterator[TaskRecord]:
+    """What somebody who asks for work may be given. Changes of a repository are not: `accordance run` has them done in a clone."""
+    return (task for task in tx.all_turns(plan_id, kinds) if not is_change(tx, task) and fits(task))
 
 
 def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> Nothing | None:

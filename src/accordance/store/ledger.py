@@ -7,7 +7,7 @@ business (`sql`, `memory`). Events are only ever added, each chained to the one 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -55,6 +55,7 @@ AnyRecord = (
 )
 INPUTS_CHANGED = "INPUTS_CHANGED"
 CANCELLED = "CANCELLED"
+_MANY = 1600  # tasks that are read at once
 _ABOUT_A_BLOCK = (Asked.DOCUMENTS, Asked.HELP, Asked.DECISION, Asked.GOAL)
 
 
@@ -144,9 +145,12 @@ class Transaction(ABC):
 
     @abstractmethod
     def turns(
-        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = (), *, most: int
+        self, plan_id: str, kinds: tuple[str, ...] = (), *, most: int, after: TaskRecord | None = None
     ) -> list[TaskRecord]:
-        """What should be taken up next: returned work first, then products to review, then the rest, by priority."""
+        """What should be taken up next: returned work first, then products to review, then the rest, by priority.
+
+        Behind `after`, if given: a task that had its turn, as it stood then.
+        """
 
     @abstractmethod
     def expired(self, plan_id: str) -> list[str]:
@@ -182,11 +186,18 @@ class Transaction(ABC):
 
     # -- the verbs ---------------------------------------------------------------------------------------------------
 
-    def next_turn(
-        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = ()
-    ) -> TaskRecord | None:
+    def next_turn(self, plan_id: str, kinds: tuple[str, ...] = ()) -> TaskRecord | None:
         """The one task that should be taken up next."""
-        return next(iter(self.turns(plan_id, kinds, without, most=1)), None)
+        return next(iter(self.turns(plan_id, kinds, most=1)), None)
+
+    def all_turns(self, plan_id: str, kinds: tuple[str, ...] = (), *, first: int = 1) -> Iterator[TaskRecord]:
+        """All that could be taken up, in its order: the first so many at once, then ever more."""
+        most, last = first, None
+        while page := self.turns(plan_id, kinds, most=most, after=last):
+            yield from page
+            if len(page) < most:
+                return
+            most, last = min(most * 4, _MANY), page[-1]
 
     def progress(self, task: str) -> Progress:
         """Where a task stands."""

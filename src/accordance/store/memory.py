@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from accordance.domain.progress import Change
 from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
-from accordance.store.rows import ORDERS, TABLES, turn_of
+from accordance.store.rows import ORDERS, TABLES, turn_of_task
 
 T = TypeVar("T")
 
@@ -113,16 +113,17 @@ class MemoryTransaction(Transaction):
         self._contents.tasks[task_id] = replace(self.task(task_id), **fields)  # type: ignore[arg-type]
 
     def turns(
-        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = (), *, most: int
+        self, plan_id: str, kinds: tuple[str, ...] = (), *, most: int, after: TaskRecord | None = None
     ) -> list[TaskRecord]:
+        behind = _place_in_line(after) if after else None
         found = [
-            (turn, -task.priority, task.place, task)
+            (at, task)
             for task in self.tasks(plan_id)
-            if (turn := _turn(task)) is not None
+            if (at := _place_in_line(task)) is not None
             and (not kinds or task.node_type in kinds)
-            and task.task_id not in without
+            and (behind is None or at > behind)
         ]
-        return [task for *_, task in sorted(found, key=lambda one: one[:3])[:most]]
+        return [task for _, task in sorted(found, key=lambda one: one[0])[:most]]
 
     def expired(self, plan_id: str) -> list[str]:
         leased = [(task.lease.until, task.task_id) for task in self.tasks(plan_id) if task.lease]
@@ -179,13 +180,9 @@ def _key(record: AnyRecord) -> tuple[object, ...]:
     return (type(record).__name__, *(getattr(record, name) for name in names))
 
 
-def _turn(task: TaskRecord) -> int | None:
-    return turn_of(
-        task.progress.state,
-        is_work=task.is_work,
-        is_checked=task.is_checked,
-        is_leased=task.lease is not None,
-    )
+def _place_in_line(task: TaskRecord) -> tuple[int, int, int] | None:
+    turn = turn_of_task(task)
+    return None if turn is None else (turn, -task.priority, task.place)
 
 
 def _linked(found: list[NodeRow], edges: Iterable[EdgeRow]) -> Iterator[tuple[str, PlanNode]]:

@@ -90,6 +90,16 @@ def turn_of(state: State, *, is_work: bool, is_checked: bool, is_leased: bool) -
     return TO_REVIEW if state is State.READY_TO_CHECK and not is_checked and not is_leased else None
 
 
+def turn_of_task(task: TaskRecord) -> int | None:
+    """When a task is taken up, as it stands."""
+    return turn_of(
+        task.progress.state,
+        is_work=task.is_work,
+        is_checked=task.is_checked,
+        is_leased=task.lease is not None,
+    )
+
+
 def hash_of(content: bytes) -> str:
     """The name of a blob."""
     return hashlib.sha256(content).hexdigest()
@@ -169,12 +179,7 @@ def task_row(task: TaskRecord) -> dict[str, Any]:
         "tags": list(task.tags),
         **progress_row(task.progress),
         **lease_row(task.lease),
-        "queue": turn_of(
-            task.progress.state,
-            is_work=task.is_work,
-            is_checked=task.is_checked,
-            is_leased=task.lease is not None,
-        ),
+        "queue": turn_of_task(task),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -275,13 +275,15 @@ class SqlTransaction(Transaction):
         self._seen.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
     def turns(
-        self, plan_id: str, kinds: tuple[str, ...] = (), without: Collection[str] = (), *, most: int
+        self, plan_id: str, kinds: tuple[str, ...] = (), *, most: int, after: TaskRecord | None = None
     ) -> list[TaskRecord]:
         self._flush_tasks()
-        query = statements.turns(kinds)
-        if without:
-            query = query.where(TASK_NODES.c.task_id.not_in(list(without)))
-        return [self.task(found) for found in self._ask(query, plan_id, most=most)]
+        if after is None:
+            found = self._ask(statements.turns(kinds), plan_id, most=most)
+        else:
+            behind = {"turn": rows.turn_of_task(after), "priority": after.priority, "place": after.place}
+            found = self._ask(statements.turns_behind(kinds), plan_id, most=most, **behind)
+        return [self.task(one) for one in found]
 
     def expired(self, plan_id: str) -> list[str]:
         self._flush_tasks()

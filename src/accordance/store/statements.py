@@ -9,7 +9,21 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Dialect, Insert, Integer, Select, Table, bindparam, func, insert, select, update
+from sqlalchemy import (
+    BigInteger,
+    Dialect,
+    Insert,
+    Integer,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from accordance.domain.lifecycle import State
@@ -122,6 +136,18 @@ def turns(kinds: tuple[str, ...]) -> Select[Any]:
         .limit(bindparam("most", type_=Integer()))
     )
     return found.where(_NODES.node_type.in_(kinds)) if kinds else found
+
+
+@cache
+def turns_behind(kinds: tuple[str, ...]) -> Select[Any]:
+    """The same behind a task, which the parameters `turn`, `priority` and `place` name."""
+    turn, place = bindparam("turn", type_=Integer()), bindparam("place", type_=Integer())
+    priority = bindparam("priority", type_=BigInteger())
+    later = or_(_NODES.priority < priority, and_(_NODES.priority == priority, _NODES.place > place))
+    return turns(kinds).where(
+        _NODES.queue >= turn,  # says what follows from the rest, and lets the index begin there
+        or_(_NODES.queue > turn, later),
+    )
 
 
 @cache
