@@ -76,9 +76,7 @@ class How:
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
     bundles: Path | None = None  # the folder above artifacts/; None keeps no bundle
-    owner: str | None = (
-        None  # of a run beside which there may be others: its bundle gets its name when it counts
-    )
+    owner: str | None = None  # of one of several runs: its bundle gets its name when it counts
     attest: Path | None = None  # the private key to sign the bundle with
     stop: Event | None = None  # once it is set, tests are ended, and the judgement is worth nothing
     tell: Tell = str
