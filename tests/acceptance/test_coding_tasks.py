@@ -385,8 +385,16 @@ def test_what_a_run_that_was_cut_off_has_left(project: CodingProject) -> None:
     project.imports()
     project.bundle().mkdir(parents=True)
     (project.bundle() / "half.json").write_text("{")
-    (project.home / ".accordance/work" / FIRST / "1/work").mkdir(parents=True)
+    for left in (f"work/{FIRST}-1-0123456789abcdef/work", f"runs/{FIRST}/action-1-1/room"):
+        (project.home / ".accordance" / left).mkdir(parents=True)
     assert project.runs().code == 0
+    assert not list((project.home / ".accordance/work").iterdir())
+    assert not list((project.home / ".accordance/runs").rglob("room"))
+    logs = sorted((project.home / ".accordance/runs" / FIRST).rglob("*.log"))
+    assert [f"{place.parent.name}/{place.name}" for place in logs] == [
+        "action-1-2/stderr.log",
+        "action-1-2/stdout.log",
+    ]
     assert (project.bundle().with_name("attempt-1-cut-1") / "half.json").exists()
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
+import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from accordance.domain.executor_specs import spec_of
+from accordance.domain.faults import Fault
 from accordance.domain.routing import Choice
+from accordance.engine.changes import change_in
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.home import Home
 from accordance.engine.working import take_up
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Produced
 from accordance.store.opening import open_ledger
+from accordance.workspace.errors import BundleBroken
 from tests.acceptance.coding import FIRST, CodingProject, a_task, coding_node, coding_plan
 from tests.hostile.stage import FIXED, FOLDER, TEST, git
 from tests.unit.cases import a_submit
@@ -24,6 +31,7 @@ from tests.unit.cases import a_submit
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
 )
+SLOW = "python -B -c 'import pathlib, time; pathlib.Path(\"src/slow\").exists() and time.sleep(10**6)'"
 WRONG = "def last(items):\n    return items[0]\n"
 
 
@@ -55,14 +63,14 @@ def begun(tmp_path: Path, **task: Any) -> tuple[Workshop, Commission]:
     return shop, job
 
 
-def hand_in(work: Path) -> bytes:
+def hand_in(work: Path, *tests: str) -> bytes:
     """The evidence of what is there, and the submission."""
     folder = work / FOLDER
     (folder / "evidence").mkdir(parents=True, exist_ok=True)
     (folder / "report.md").write_text("Done.\n")
-    (folder / "selftest.log").write_text(f"$ {TEST}\nEXIT_CODE=0\n")
+    (folder / "selftest.log").write_text("".join(f"$ {one}\nEXIT_CODE=0\n" for one in tests or (TEST,)))
     (folder / "patch.diff").write_text(git(work, "diff", "--binary", "HEAD", "--", "src"))
-    said = a_submit(new_files=[], tests={"commands": [TEST], "passed": True, "summary": ""})
+    said = a_submit(new_files=[], tests={"commands": [*(tests or (TEST,))], "passed": True, "summary": ""})
     (folder / "submit.json").write_text(json.dumps(said))
     return json.dumps(said).encode()
 
@@ -83,14 +91,13 @@ def test_it_repairs_what_it_is_told(tmp_path: Path) -> None:
     assert f"exit code 1: {TEST}" in opinions[0].text
     assert produced.judged is not None
     assert produced.judged["verdict"]["outcome"] == "DONE"  # type: ignore[index]
-    assert [place.name for place in (shop.home.root / FOLDER).iterdir()] == ["attempt-1"]
+    (bundle,) = (shop.home.root / FOLDER).iterdir()
+    assert bundle.name.startswith("attempt-1-run-"), "it gets its name when it counts"
     assert shop.repository == shop.home.root / "repository"
 
 
 def test_a_fault_is_passed_on(tmp_path: Path) -> None:
     """An agent that ended without a message, but for silence, is judged by nobody."""
-    from accordance.domain.faults import Fault
-
     shop, job = begun(tmp_path)
     fault = Produced(fault=Fault.TIMED_OUT, text="too long")
     assert shop.carry_out(job, a_choice(), lambda *_: fault) is fault
@@ -134,3 +141,119 @@ def test_an_opinion_is_about_the_tree_as_it_is(tmp_path: Path) -> None:
     produced = shop.carry_out(job, a_choice(), agent)
     assert not opinions[0].done
     assert produced.judged is not None
+
+
+def test_no_opinion_outlives_the_run(tmp_path: Path) -> None:
+    """Tests that still run when the agent has ended are ended, too, before anything is judged; nobody is answered later."""
+    shop, job = begun(tmp_path, allowedTests=[SLOW, TEST])
+    asked: list[Callable[[bytes], Opinion]] = []
+    with ThreadPoolExecutor(2) as pool:
+        answers: list[Future[Opinion]] = []
+
+        def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+            asked.append(opinion)
+            (work / "src/app.py").write_text(FIXED)
+            (work / "src/slow").touch()
+            raw = hand_in(work, SLOW, TEST)
+            answers.extend(pool.submit(opinion, raw) for _ in range(2))
+            while not list(work.parent.glob("private/opinion-1/scratch/runs/01.log")):
+                time.sleep(0.01)  # until its tests run; they would for ever
+            (work / "src/slow").unlink()
+            return Produced(raw=hand_in(work, SLOW, TEST))
+
+        produced = shop.carry_out(job, a_choice(), agent)
+        assert [one.result(60).text for one in answers] == ["The run is over."] * 2
+    assert produced.judged is not None
+    assert produced.judged["verdict"]["outcome"] == "DONE"  # type: ignore[index]
+    assert not list(shop.home.clones.rglob("*"))
+    assert asked[0](b"{}").text == "The run is over."
+
+
+# -- several runs of one attempt: a worker that was thought dead, a run that was cut off
+
+
+def fixed(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+    """A good agent."""
+    (work / "src/app.py").write_text(FIXED)
+    return Produced(raw=hand_in(work))
+
+
+def wrong(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+    """A bad one."""
+    (work / "src/app.py").write_text(WRONG)
+    return Produced(raw=hand_in(work))
+
+
+def settled(shop: Workshop, produced: Produced, *, holds: bool = True) -> dict[str, Any]:
+    """What the ledger makes of a run; the transaction may come to nothing."""
+    ledger = open_ledger(shop.home.ledger)
+    assert produced.raw is not None
+    assert produced.judged is not None
+    with contextlib.suppress(_Undone), contextlib.closing(ledger), ledger.write() as tx:
+        answer = change_in(tx, shop.home, produced.raw, FIRST, 1, produced.judged).to_json()
+        if not holds:
+            raise _Undone
+    return answer
+
+
+class _Undone(Exception):
+    """A transaction that does not hold."""
+
+
+def bundles(shop: Workshop) -> dict[str, str]:
+    """The outcomes that lie in the folder of the evidence, by the names of their bundles."""
+    folders = sorted((shop.home.root / FOLDER).iterdir())
+    return {place.name: json.loads((place / "judgement.json").read_bytes())["outcome"] for place in folders}
+
+
+def test_a_worker_that_was_thought_dead_takes_nothing_from_the_other(tmp_path: Path) -> None:
+    """It ends while the other works: each has its own clone, and removes no more than that."""
+    shop, job = begun(tmp_path)
+
+    def takes_over(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+        slow = Produced(fault=Fault.TIMED_OUT, text="too long")
+        assert shop.carry_out(job, a_choice(), lambda *_: slow) is slow
+        assert shop.carry_out(job, a_choice(), wrong).judged is not None
+        return fixed(work, opinion)
+
+    produced = shop.carry_out(job, a_choice(), takes_over)
+    assert produced.judged is not None
+    assert not list(shop.home.clones.rglob("*"))
+    answer = settled(shop, produced)
+    assert (answer["outcome"], answer["bundle"]) == ("DONE", f"{FOLDER}/attempt-1")
+    names = list(bundles(shop))
+    assert (names[0], len(names)) == ("attempt-1", 2)
+    assert bundles(shop)["attempt-1"] == "DONE"
+
+
+def test_what_comes_too_late_leaves_the_evidence_alone(tmp_path: Path) -> None:
+    """The first that is settled counts; the other is refused, and its evidence stays under its own name."""
+    shop, job = begun(tmp_path)
+    good, bad = (shop.carry_out(job, a_choice(), agent) for agent in (fixed, wrong))
+    assert settled(shop, good)["outcome"] == "DONE"
+    late = settled(shop, bad)
+    assert (late["status"], late["why"]) == ("refused", f"attempt 1 of task {FIRST} is over")
+    assert sorted(bundles(shop).values()) == ["DONE", "RETRY"]
+    assert bundles(shop)["attempt-1"] == "DONE"
+
+
+def test_a_transaction_that_does_not_hold_is_made_again(tmp_path: Path) -> None:
+    """The evidence had its name already; what somebody else had left there is kept."""
+    shop, job = begun(tmp_path)
+    produced = shop.carry_out(job, a_choice(), fixed)
+    left = shop.home.root / FOLDER / "attempt-1"
+    shutil.copytree(next(left.parent.iterdir()), left)
+    (left / "manifest.json").write_text("{}")
+    settled(shop, produced, holds=False)
+    assert settled(shop, produced)["outcome"] == "DONE"
+    assert list(bundles(shop)) == ["attempt-1", "attempt-1-cut-1"]
+    assert (left.with_name("attempt-1-cut-1") / "manifest.json").read_text() == "{}"
+
+
+def test_evidence_that_is_gone_settles_nothing(tmp_path: Path) -> None:
+    """A verdict nobody could recompute does not count."""
+    shop, job = begun(tmp_path)
+    produced = shop.carry_out(job, a_choice(), fixed)
+    shutil.rmtree(shop.home.root / FOLDER)
+    with pytest.raises(BundleBroken, match="the evidence of the change is not in"):
+        settled(shop, produced)

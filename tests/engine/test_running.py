@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,8 +27,8 @@ from accordance.engine.submitting import submit
 from accordance.engine.taking_up import Queue
 from accordance.engine.working import Nothing, Taken, cancel, release, take_next
 from accordance.errors import NoExecutor, UnknownModel
-from accordance.executors.protocol import Produced
-from tests.engine.stage import Stage, lanes, said
+from accordance.executors.protocol import Produced, Seen
+from tests.engine.stage import Stage, lanes, said, stage
 from tests.ledger.project import product
 from tests.messages import PLAN, edge, node, plan
 from tests.reviews import node_review
@@ -549,6 +550,26 @@ def test_what_was_not_begun_is_handed_back_at_the_end(on: Stage) -> None:
     assert sorted(on.states().values()) == ["PENDING", "READY", "READY_TO_CHECK"]
     assert on.runner().until_it_rests() is Nothing.FINISHED
     assert on.holds()
+
+
+def test_a_fault_may_hold_any_garbage(on: Stage) -> None:
+    """Half a character, as a program's last words may hold, is nothing a database keeps: the run is settled all the same."""
+    on.brings(ONE)
+    garbage = Produced(fault=Fault.CRASHED, text="it said: \udcff\0", seen=(Seen("log", {"end": "\ud800"}),))
+    assert on.runner(lambda *_: garbage).until_it_rests() is Nothing.WAITING
+    assert on.heard[0][1]["messages"] == ["EXECUTOR_ERROR: it said: ?\0"]
+    assert on.holds()
+
+
+def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
+    """What means something in an address means nothing in a path."""
+    folder = tmp_path / "what? 100%41 #1"
+    folder.mkdir()
+    on = stage(str(folder / "ledger.db"), folder).brings(ONE)
+    assert on.runner().until_it_rests() is Nothing.FINISHED
+    on.ledger.close()
+    assert {place.name.partition(".")[0] for place in folder.iterdir()} == {"ledger", "workspace"}
+    assert [place.name for place in tmp_path.iterdir()] == [folder.name]
 
 
 def test_a_reviewer_whose_product_was_given_to_another_changes_nothing(on: Stage) -> None:

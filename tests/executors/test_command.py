@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.faults import Fault
-from accordance.executors.leftover import read_left
+from accordance.executors.leftover import read_left, tail
 from accordance.executors.protocol import Limits, Produced
 from accordance.workspace.probing import probe
 from tests.executors.assignments import an_assignment, an_executor, stopped_when
@@ -164,6 +164,16 @@ def test_only_ordinary_files_inside_the_folder_are_read(tmp_path: Path) -> None:
         "plain": b"plain",
         "inward": b"plain",
     }
+
+
+def test_last_words_are_the_end_of_a_log(tmp_path: Path) -> None:
+    """However long it is, and without what colours a terminal."""
+    (tmp_path / "log").write_bytes(b"begin" + b"x" * (3 << 20) + b"\x1b[31mThe end.\x1b[0m\n")
+    (tmp_path / "short").write_bytes(b"\xff short")
+    assert tail(tmp_path, "log").endswith("xThe end.")
+    assert tail(tmp_path, "log", 13) == "The end."
+    assert tail(tmp_path, "short") == "\ufffd short"
+    assert tail(tmp_path, "none") == ""
 
 
 def test_a_run_ends_with_a_message_or_a_fault() -> None:

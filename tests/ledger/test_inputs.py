@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,10 @@ import pytest
 from accordance.domain.records import EvidenceRecord, RequirementRecord
 from accordance.domain.ruling import Asked
 from accordance.engine.inbox import Said, UnfitAnswer, answer
+from accordance.engine.inputs import look_at_inputs
 from accordance.engine.working import Nothing
 from accordance.errors import Conflict, IllegalTransition, NotFound
+from accordance.executors.agents.sockets import within
 from tests.ledger.project import Project, asking, product
 from tests.messages import PLAN, Message, edge, node, plan, requirement, small_plan
 
@@ -39,6 +43,18 @@ def test_a_file_is_bound(project: Project) -> None:
     project.put("sheet/prices.xlsx")
     assert project.takes() == "a"
     assert live(project) == [("r1", "sheet/prices.xlsx")]
+
+
+def test_what_is_no_file_is_no_input(project: Project) -> None:
+    """A pipe would be waited for, for ever; a socket, a folder and a link to nowhere are nothing either."""
+    project.runs(needing(requirement("a")))
+    folder = project.put("sheet/notes.md").parent
+    os.mkfifo(folder / "prices.xlsx")
+    (folder / "nowhere.xlsx").symlink_to("none")
+    with socket.socket(socket.AF_UNIX) as end, within(folder) as place:
+        end.bind(f"{place}/socket.xlsx")
+    assert project.take() is Nothing.WAITING
+    assert [one.path for one in look_at_inputs(project.ledger, project.home)] == ["sheet/notes.md"]
 
 
 def test_evidence_goes_stale(project: Project) -> None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DatabaseError, DBAPIError, IntegrityError, InvalidRequestError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -17,6 +18,7 @@ from accordance.domain.ruling import Ask, Asked
 from accordance.errors import AccordanceError, Conflict, IllegalTransition, LedgerBusy, LedgerUnavailable
 from accordance.store.failures import translated
 from accordance.store.opening import make_engine
+from accordance.store.tables import Words
 from tests.ledger.project import Project
 from tests.messages import PLAN, edge, node, plan, small_plan
 
@@ -135,6 +137,20 @@ def test_a_fault_of_ours_is_not_renamed(tmp_path: Path) -> None:
     fault: DBAPIError = IntegrityError("q", {}, Exception("NOT NULL constraint failed"))
     with pytest.raises(IntegrityError), translated(engine):
         raise fault
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        pytest.param(None, None, id="nothing"),
+        pytest.param("caf\u00e9 \U0001f600", "caf\u00e9 \U0001f600", id="words"),
+        pytest.param("a\0b", "a\u2400b", id="NUL"),
+        pytest.param("\u00e9\udcff", "\u00e9?", id="half a character"),
+    ],
+)
+def test_words_from_outside(said: str | None, kept: str | None) -> None:
+    """What no database would take has a picture in its place."""
+    assert Words().bind_processor(sqlite.dialect())(said) == kept
 
 
 def test_turns_are_read_in_parts(project: Project) -> None:

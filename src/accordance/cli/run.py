@@ -41,9 +41,12 @@ def command(
     """
     from accordance.cli.telling import outcomes_of, print_outcomes, telling
     from accordance.cli.watching import print_status, status_of
+    from accordance.engine.durable import LOCAL
     from accordance.engine.executing import Executing
+    from accordance.engine.publishing import Publishing
     from accordance.engine.running import Runner
     from accordance.engine.settings import at_once, routing_for
+    from accordance.engine.sweeping import swept
     from accordance.engine.workers import working_on
     from accordance.engine.working import Nothing
     from accordance.engine.working import resume as let_go_on
@@ -51,13 +54,14 @@ def command(
     with at_desk(where) as desk, contextlib.ExitStack() as held:
         place = ledger_place(desk.home, where)
         name = held.enter_context(working_on(place))
+        held.enter_context(swept(desk.ledger, desk.home, is_alone=name == LOCAL))
         with desk.ledger.read() as tx:
             record = find_plan(tx, plan)
         if resume and record.state == "HELD":
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
         routing = routing_for(desk.home, executor, model)
         executing = Executing(desk.ledger, desk.home, routing)
-        executing.workshop.publish(desk.ledger, record.plan_id)
+        publishing = Publishing(desk.ledger, executing.workshop, record.plan_id, one_line)
         heard = (lambda *_: None) if as_json else held.enter_context(telling(desk.ledger, record.plan_id))
         runner = Runner(
             str(place),
@@ -68,13 +72,14 @@ def command(
             record.plan_id,
             name,
             holding=executing.holding,
-            heard=executing.landing(heard),
+            heard=publishing.landing(heard),
             told=one_line,
+            catch_up=publishing.catch_up,
             bounds=at_once(desk.home.settings()),
         )
         with stoppable(runner.stop) as stopped:
             rests = runner.until_it_rests(wait=wait)
-        not_published = executing.workshop.publish(desk.ledger, record.plan_id)
+        not_published = publishing.publish(record.plan_id)
         with desk.ledger.read() as tx:
             status = status_of(tx, tx.plan(record.plan_id))
             outcomes = outcomes_of(tx, desk.home, status.plan)

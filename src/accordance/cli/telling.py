@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +19,7 @@ from accordance.cli.printable import printable
 from accordance.cli.watching import status_of, table_of
 from accordance.domain.verdict import Outcome
 from accordance.engine.home import Home
+from accordance.errors import LedgerError
 
 if TYPE_CHECKING:
     from accordance.domain.records import ArtifactRecord, PlanRecord
@@ -35,7 +36,7 @@ _MARKS: Final = {
 _REFUSED: Final = ("✗", "red")
 
 
-@contextmanager
+@contextlib.contextmanager
 def telling(ledger: Ledger, plan_id: str) -> Iterator[Callable[[Attempt, Mapping[str, Any]], None]]:
     """Tell of attempts as they end, until the block does; on a terminal, below the lines, where the plan stands."""
     if not sys.stdout.isatty():
@@ -44,11 +45,16 @@ def telling(ledger: Ledger, plan_id: str) -> Iterator[Callable[[Attempt, Mapping
     over = threading.Event()
     with Live(auto_refresh=False) as live:
 
+        def show() -> None:
+            with (
+                contextlib.suppress(LedgerError),
+                ledger.read() as tx,
+            ):  # the run itself says what is wrong with it
+                live.update(table_of(status_of(tx, tx.plan(plan_id))), refresh=True)
+
         def look() -> None:
             while not over.wait(_SECONDS):
-                with ledger.read() as tx:
-                    found = status_of(tx, tx.plan(plan_id))
-                live.update(table_of(found), refresh=True)
+                show()
 
         thread = threading.Thread(target=look, name="table", daemon=True)
         thread.start()
@@ -57,8 +63,7 @@ def telling(ledger: Ledger, plan_id: str) -> Iterator[Callable[[Attempt, Mapping
         finally:
             over.set()
             thread.join()
-            with ledger.read() as tx:
-                live.update(table_of(status_of(tx, tx.plan(plan_id))), refresh=True)
+            show()
 
 
 def _line(ledger: Ledger, one: Attempt, answer: Mapping[str, Any]) -> Text:

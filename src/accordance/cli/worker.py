@@ -27,8 +27,10 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
     handed back, then it leaves.
     """
     from accordance.engine.executing import Executing
+    from accordance.engine.publishing import Publishing
     from accordance.engine.running import Runner
     from accordance.engine.settings import AtOnce, at_once, routing_for
+    from accordance.engine.sweeping import swept
     from accordance.engine.workers import DEAD_AFTER_SECONDS, worker_name
 
     with at_desk(where) as desk:
@@ -40,6 +42,7 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
         with desk.ledger.read() as tx:
             plan_id = find_plan(tx, plan).plan_id if plan else None
         executing = Executing(desk.ledger, desk.home, routing_for(desk.home))
+        publishing = Publishing(desk.ledger, executing.workshop, plan_id, one_line)
         bounds = at_once(desk.home.settings())
         name = worker_name()
         runner = Runner(
@@ -51,15 +54,16 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
             plan_id,
             name,
             holding=executing.holding,
-            heard=executing.landing(_tell_json if as_json else _tell),
+            heard=publishing.landing(_tell_json if as_json else _tell),
             told=one_line,
+            catch_up=publishing.catch_up,
             bounds=AtOnce(concurrency or bounds.in_worker, bounds.in_plan),
         )
         if not as_json:
             click.echo(
                 f"{name} works; the others take over {DEAD_AFTER_SECONDS:.0f} s after its last sign of life"
             )
-        with stoppable(runner.stop):
+        with swept(desk.ledger, desk.home, is_alone=False), stoppable(runner.stop):
             runner.until_stopped()
     return leave(Exit.OK, is_clean=runner.is_clean)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,6 +47,7 @@ class Change:
     manifest: str  # the hash of its manifest
     base: str  # the commit it began from
     commit: str | None = None  # the change on top of it, if it passed
+    written: str | None = None  # where its evidence lies until it counts
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
@@ -53,7 +55,7 @@ class Change:
         return told
 
     def where(self) -> JsonObject:
-        """Where everything lies."""
+        """Where everything lies, once it counts."""
         return {"bundle": self.bundle, "manifest": self.manifest, "base": self.base, "commit": self.commit}
 
 
@@ -74,6 +76,7 @@ def change_in(
     result = read_claim(raw, Context(task_id=task_id))
 
     def act() -> dict[str, Any]:
+        _name_evidence(home.root, change)
         tx.record(arrived.plan.plan_id, JUDGED, task_id, {"message": arrived.message_id, **change.where()})
         extra: dict[str, Any] = {**change.where(), "next_action": change.verdict.next_action}
         if ruling.outcome is Outcome.DONE:
@@ -89,6 +92,31 @@ def change_in(
         return extra
 
     return settle(tx, arrived, result, ruling, {"task": asdict(case), **change.where()}, act)
+
+
+def _name_evidence(root: Path, change: Change) -> None:
+    """Let the evidence of a change that counts have its name. Raises BundleBroken if it is gone.
+
+    Several runs of one attempt may have been judged: a worker that was thought dead, a run that was cut off. The one that
+    counts is known here, where the plan is held; what has the name already was left by one that does not, and is kept.
+    """
+    if change.written is None:
+        return
+    bundle, written = root / change.bundle, root / change.written
+    if _is_there(bundle, change):
+        return  # it got it before a kill, or before a transaction that did not hold
+    if not _is_there(written, change):
+        raise BundleBroken(
+            f"the evidence of the change is not in {change.written}: it cannot be settled here"
+        )
+    if bundle.exists():
+        aside = (bundle.with_name(f"{bundle.name}-cut-{number}") for number in count(1))
+        bundle.rename(next(place for place in aside if not place.exists()))
+    written.rename(bundle)
+
+
+def _is_there(folder: Path, change: Change) -> bool:
+    return (folder / MANIFEST).is_file() and manifest_of(folder) == change.manifest
 
 
 def _reviewers(tx: Transaction, task_id: str) -> int:

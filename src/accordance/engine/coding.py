@@ -10,10 +10,11 @@ on exactly the tree it lands on. The user's working tree and branches are never 
 
 from __future__ import annotations
 
-import contextlib
 import math
+import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -23,7 +24,6 @@ from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Usage, claim_context
 from accordance.domain.faults import Fault
-from accordance.domain.naming import folder_name
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
 from accordance.domain.routing import Choice
@@ -33,16 +33,16 @@ from accordance.engine.changes import Change, manifest_of
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import contract_of_change
 from accordance.engine.gateway import Gateway, gateway_of
-from accordance.engine.home import FOLDER, SETTINGS, Home, InvalidSettings
+from accordance.engine.home import SETTINGS, Home, InvalidSettings
 from accordance.engine.judgement import Judgement
 from accordance.engine.judging import Ground, How, judge_on
 from accordance.engine.landing import head_of, last_change
-from accordance.engine.opinions import opinion_on
+from accordance.engine.opinions import Opinions
 from accordance.engine.spoken import Spoken, lay_edits
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Produced
-from accordance.store.ledger import Ledger, Transaction
+from accordance.store.ledger import Transaction
 from accordance.workspace.branch import Branch, branch_name, lay
 from accordance.workspace.bundle import bundle_folder
 from accordance.workspace.clone import clone, discard
@@ -135,14 +135,11 @@ class Workshop:
         except (AccordanceError, OSError) as error:
             return Produced(fault=Fault.UNPREPARED, text=str(error))
 
-    def publish(self, ledger: Ledger, plan_id: str) -> str | None:
-        """Let the plan's branch stand where the ledger says; why not, if it cannot. Changes nothing that stands there."""
-        with ledger.read() as tx:
-            head = head_of(tx, plan_id)
+    def publish(self, plan_id: str, head: str) -> str | None:
+        """Let the plan's branch stand at the commit the plan has come to; why not, if it cannot."""
         try:
-            if head is not None:
-                Branch(self.repository, branch_name(plan_id)).move_to(head)
-        except WorkspaceError as error:
+            Branch(self.repository, branch_name(plan_id)).move_to(head)
+        except (WorkspaceError, OSError) as error:
             return str(error)
         return None
 
@@ -165,39 +162,33 @@ class _Attempt:
     shop: Workshop
     job: Commission
     choice: Choice
+    owner: str = field(default_factory=lambda: secrets.token_hex(8))  # others may run the same attempt
 
     def go(self, do: Do) -> Produced:
-        place = self._new_place()
+        place = self._place
         try:
             ground = self._ground(place)
             self._look_at(ground)
             lay(self.job.start, ground.workspace.work)
             draft = Draft(ground.workspace.work)
-            produced = do(ground.workspace.work, self._opinion(ground, draft))
+            with Opinions(ground, self._how(), partial(self._judge, draft)) as opinion:
+                produced = do(ground.workspace.work, opinion)
             if produced.raw is None and (produced.fault is not Fault.SILENT or self._is_spoken):
                 return produced
             return self._judged(ground, draft, produced)
         finally:
             if place.exists():
                 discard(place)
-            with contextlib.suppress(OSError):  # other attempts may lie there
-                place.parent.rmdir()
 
-    def _new_place(self) -> Path:
-        """A folder for this run alone; what a run of the same attempt that was cut off has left is thrown away."""
-        place = (
-            self.shop.home.root
-            / FOLDER
-            / "work"
-            / folder_name(self.job.asked.task.task_id)
-            / str(self.job.number)
-        )
-        if place.exists():
-            discard(place)
-        return place
+    @property
+    def _place(self) -> Path:
+        """A folder for this run alone, whoever else thinks that the attempt is theirs."""
+        return self.shop.home.new_clone(self.job.asked.task.task_id, self.job.number, self.owner)
 
     def _ground(self, place: Path) -> Ground:
         head, branch = self.job.head, self.job.branch
+        if head is not None:
+            branch.must_have(head)
         tip = branch.tip
         if tip is not None and (head is None or not branch.contains(head, tip)):
             raise WorkspaceError(
@@ -249,23 +240,8 @@ class _Attempt:
         """Whether the change is only said, by somebody who cannot work in the clone."""
         return contract_of_change(self.choice.spec) is EDITS
 
-    def _opinion(self, ground: Ground, draft: Draft) -> Callable[[bytes], Opinion]:
-        """Judges what is there while the agent runs. Nothing of it is kept; in the end everything is judged again."""
-        asked_before = 0
-
-        def opinion(raw: bytes) -> Opinion:
-            nonlocal asked_before
-            asked_before += 1
-            apart = replace(ground, private=ground.private / f"opinion-{asked_before}")
-            try:
-                return opinion_on(*self._judge(apart, draft, raw, self._how()))
-            except (AccordanceError, OSError) as error:
-                return Opinion(done=False, text=str(error), reason_code="EVIDENCE_INVALID")
-
-        return opinion
-
     def _judge(
-        self, ground: Ground, draft: Draft, raw: bytes | None, how: How
+        self, draft: Draft, ground: Ground, raw: bytes | None, how: How
     ) -> tuple[Judgement, Spoken | None]:
         """Judge the clone by what was handed in; edits are laid into it first, and accordance hands in for them."""
         if raw is None or not self._is_spoken:
@@ -277,19 +253,20 @@ class _Attempt:
 
     def _judged(self, ground: Ground, draft: Draft, produced: Produced) -> Produced:
         root, task = self.shop.home.root, self.job.asked.task
-        _set_aside(bundle_folder(root, task.task_id, self.job.number))
         apart = replace(ground, private=ground.private / "judged")
         said = produced.raw if self._is_spoken else self._message(ground.workspace.work, produced.raw)
-        judgement, _ = self._judge(apart, draft, said, replace(self._how(produced), bundles=root))
-        bundle = judgement.bundle or root
+        how = replace(self._how(produced), bundles=root, owner=self.owner)
+        judgement, _ = self._judge(draft, apart, said, how)
+        written = judgement.bundle or root
         change = Change(
             verdict=judgement.verdict,
-            bundle=bundle.relative_to(root).as_posix(),
-            manifest=manifest_of(bundle),
+            bundle=bundle_folder(root, task.task_id, self.job.number).relative_to(root).as_posix(),
+            written=written.relative_to(root).as_posix(),
+            manifest=manifest_of(written),
             base=ground.workspace.commit,
             commit=self._commit(ground, judgement),
         )
-        raw = (bundle / "submit.json").read_bytes()
+        raw = (written / "submit.json").read_bytes()
         return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
 
     def _message(self, work: Path, said: bytes | None) -> bytes | None:
@@ -304,11 +281,5 @@ class _Attempt:
             return None
         change = readable_patch(ground.workspace, judgement.facts.changes)
         text = f"{self.job.title}\n\nTask: {judgement.task_id}\nAttempt: {self.job.number}"
-        return self.job.branch.write(ground.workspace, change, text, judgement.evaluated_at)
-
-
-def _set_aside(bundle: Path) -> None:
-    """The evidence of a run that was cut off before it counted is kept, under another name."""
-    if bundle.exists():
-        others = len(list(bundle.parent.glob(f"{bundle.name}-cut-*")))
-        bundle.rename(bundle.with_name(f"{bundle.name}-cut-{others + 1}"))
+        name = f"{judgement.task_id}-{self.job.number}"
+        return self.job.branch.write(ground.workspace, change, name, text, judgement.evaluated_at)

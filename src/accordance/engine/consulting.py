@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from accordance.contracts.context import NO_CONTEXT, Context
@@ -14,13 +13,13 @@ from accordance.domain.case import Budget
 from accordance.domain.chain import Payload
 from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.fuses import Fuses
-from accordance.domain.naming import safe_name
 from accordance.domain.routing import Choice, Kind, Routing, Wanted
 from accordance.domain.spending import Spending
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import PROMPTED, RAN, RunOf, prompt_payload, report_payload
 from accordance.errors import ContextTooLarge, NoExecutor, NotFound
 from accordance.executors.catalogue import executor_for, limits_for
+from accordance.executors.leftover import run_tidily
 from accordance.executors.prompt_building import Told, tell
 from accordance.executors.protocol import Assignment, Executor, Produced
 from accordance.store.ledger import Ledger, Transaction
@@ -65,11 +64,11 @@ class Consultation:
             contract=contract,
             context=context,
             prompt=told.prompt,
-            folder=self._folder(about),
+            folder=self.home.new_run(self.plan_id, about),
             model=choice.model,
         )
         limits = replace(limits_for(choice.spec), stop=self.stop, budget=budget)
-        produced = executor.run(given, limits)
+        produced = run_tidily(executor, given, limits)
         self.spent += produced.spending
         self.note(RAN, lambda tx: report_payload(tx, run, produced.to_json()))
         if produced.fault is not None:
@@ -111,11 +110,6 @@ class Consultation:
             return tell(document, choice.prompt, self.home.root, choice.context_bytes)
         except ContextTooLarge as error:
             raise Unanswered(Produced(fault=Fault.TOO_LONG, text=str(error))) from None
-
-    def _folder(self, about: str) -> Path:
-        folder = self.home.runs / safe_name(self.plan_id) / f"{about}-{self.runs}"
-        folder.mkdir(parents=True)
-        return folder
 
     def _budget(self) -> Budget:
         """What is left of the plan's own."""

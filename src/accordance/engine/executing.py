@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 from accordance.contracts.catalogue.answer import ANSWER
 from accordance.contracts.catalogue.edits import EDITS
@@ -19,13 +19,12 @@ from accordance.domain.case import claim_context
 from accordance.domain.context_pack import Piece
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
-from accordance.domain.naming import safe_name
 from accordance.domain.records import TaskRecord
 from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted, wanted
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
 from accordance.engine.coding import Commission, Workshop, workshop_of
-from accordance.engine.coding_tasks import TAG, allowed_models
+from accordance.engine.coding_tasks import allowed_models
 from accordance.engine.contracts_for import (
     Holding,
     contract_of_change,
@@ -41,6 +40,7 @@ from accordance.engine.time_limits import seconds_for
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge
 from accordance.executors.catalogue import executor_for, limits_for
+from accordance.executors.leftover import run_tidily
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import tell
 from accordance.executors.protocol import Assignment, Executor, Limits, Produced
@@ -59,9 +59,6 @@ CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is sa
 def queue_name(executor: str, model: str | None = None) -> str:
     """The queue of an executor, or of one of its models that has bounds of its own."""
     return executor if model is None else f"{executor}/{model}"
-
-
-Heard: TypeAlias = Callable[[Attempt, Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -90,19 +87,6 @@ class Executing:
         if executor_for(choice.spec, self.home.root) is None:
             return None
         return queue_name(choice.executor, choice.model if choice.model in choice.spec.bounds else None)
-
-    def landing(self, heard: Heard) -> Heard:
-        """Whoever hears of settled attempts, with the plan's branch moved before, where a change has been approved."""
-
-        def settled(one: Attempt, answer: Mapping[str, Any]) -> None:
-            if answer.get("state") == State.DONE and ("commit" in answer or one.kind == "review"):
-                with self.ledger.read() as tx:
-                    task = tx.task(str(answer["task_id"]))
-                if TAG in task.tags:
-                    self.workshop.publish(self.ledger, task.plan_id)
-            heard(one, answer)
-
-        return settled
 
     def queues(self) -> dict[str, Bound]:
         """What may run at once, and how much in a minute: for each executor, and for each of its models that says so.
@@ -178,16 +162,8 @@ class Executing:
             document=document,
             contract=contract_of_message(tx, task, taken.kind, of_change),
             context=context,
-            folder=self._folder(one),
+            folder=self.home.new_run(one.task_id, f"{one.kind}-{one.number}"),
         )
-
-    def _folder(self, one: Attempt) -> Path:
-        """A folder for this run alone: an earlier run of the same attempt that was cut off keeps its own."""
-        base = self.home.runs / safe_name(one.task_id)
-        tries = len(list(base.glob(f"{one.kind}-{one.number}-*"))) + 1
-        folder = base / f"{one.kind}-{one.number}-{tries}"
-        folder.mkdir(parents=True)
-        return folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +205,7 @@ class _Run:
             opinion=opinion,
             memory=KeptAnswers(self.ledger, self.run),
         )
-        return executor.run(given, limits)
+        return run_tidily(executor, given, limits)
 
     @property
     def _prompt(self) -> str:

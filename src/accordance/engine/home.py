@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tomllib
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from accordance.domain.naming import folder_name
+from accordance.domain.naming import folder_name, safe_name
 from accordance.errors import AccordanceError, LedgerUnavailable
 
 FOLDER: Final = ".accordance"
@@ -45,6 +46,27 @@ class Home:
     def runs(self) -> Path:
         """What executors leave behind: logs, state."""
         return self.root / FOLDER / "runs"
+
+    def new_run(self, owner: str, name: str) -> Path:
+        """A new folder for one run: an earlier one that was cut off keeps its own, and so does one beside it."""
+        base = self.runs / safe_name(owner)
+        base.mkdir(parents=True, exist_ok=True)
+        said = (place.name.rpartition("-")[2] for place in base.glob(f"{name}-*"))
+        number = max((int(one) for one in said if one.isdecimal()), default=0)
+        while True:
+            number += 1
+            with contextlib.suppress(FileExistsError):
+                (base / f"{name}-{number}").mkdir()
+                return base / f"{name}-{number}"
+
+    @property
+    def clones(self) -> Path:
+        """Where repositories are changed, by tasks: each run in a folder of its own."""
+        return self.root / FOLDER / "work"
+
+    def new_clone(self, task_id: str, attempt: int, owner: str) -> Path:
+        """Where one run of an attempt has its clone."""
+        return self.clones / f"{folder_name(task_id)}-{attempt}-{owner}"
 
     def artifacts(self, task_id: str) -> Path:
         """What a task has produced."""

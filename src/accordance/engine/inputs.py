@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,8 @@ def _hashed(path: Path, name: str, known: dict[str, FileRecord]) -> FileRecord |
     try:
         name.encode()
         status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return None  # whoever opened a pipe would wait for ever
         old = known.get(name)
         if old is not None and (old.size, old.mtime_ns) == (status.st_size, status.st_mtime_ns):
             return old

@@ -14,6 +14,7 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Event
 from typing import NamedTuple, TypeAlias
 
 from accordance.contracts.catalogue.task import TaskInput
@@ -40,7 +41,7 @@ from accordance.engine.keeping import earlier_failures, free_place, keep, links_
 from accordance.engine.own_submission import Claim, hand_in
 from accordance.errors import NotFound
 from accordance.gates.running import verdict_on
-from accordance.workspace.bundle import Papers
+from accordance.workspace.bundle import Papers, bundle_folder
 from accordance.workspace.clone import Workspace, adopt, scratch
 from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
 from accordance.workspace.evidence import Said
@@ -75,8 +76,16 @@ class How:
     breaches: tuple[Breach, ...] = ()
     claim: Claim | None = None  # of somebody who can only speak, and for whom accordance hands in
     bundles: Path | None = None  # the folder above artifacts/; None keeps no bundle
+    owner: str | None = None  # of one of several runs: its bundle gets its name when it counts
     attest: Path | None = None  # the private key to sign the bundle with
+    stop: Event | None = None  # once it is set, tests are ended, and the judgement is worth nothing
     tell: Tell = str
+
+    def bundle_of(self, task: TaskInput) -> Path | None:
+        """Where the evidence lies when it counts."""
+        if self.bundles is None:
+            return None
+        return bundle_folder(self.bundles, task.task_id, self.number or self.attempt)
 
 
 def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by name
@@ -135,13 +144,11 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     log, task = _Log(how.tell), asked.task
     log("looking at the task")
     look_at(task, ground.before, how.gateway, Room(ground.private, readable=how.gateway.readable))
-    place = None if how.bundles is None else free_place(how.bundles, task.task_id, how.number or how.attempt)
+    place = _place(how, task)
     submitted_at = _now()
     if submit is None and how.claim is None:
         submit = left_behind(ground.workspace.work, task.task_id)
-    found = _find_out(
-        ground, task, how.claim if submit is None else submit, _setting(ground, how.gateway, log)
-    )
+    found = _find_out(ground, task, how.claim if submit is None else submit, _setting(ground, how, log))
     log("judging")
     terms = _terms(task, how)
     submission = read_claim(found.submit, claim_context(task))
@@ -152,7 +159,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
         terms=terms,
         submitted_at=submitted_at,
         evaluated_at=_now(),
-        links=links_to(found.collected.facts.evidence, place),
+        links=links_to(found.collected.facts.evidence, how.bundle_of(task)),
         submitted_by="accordance" if submit is None else "agent",
         logs=found.collected.logs,
     )
@@ -164,6 +171,13 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     if how.attest is not None:
         sign(judgement, place, how.attest)
     return replace(judgement, bundle=place)
+
+
+def _place(how: How, task: TaskInput) -> Path | None:
+    """Where the bundle is written."""
+    if how.bundles is None:
+        return None
+    return free_place(how.bundles, task.task_id, how.number or how.attempt, how.owner)
 
 
 class _Found(NamedTuple):
@@ -214,7 +228,8 @@ def _said(task: TaskInput, submission: Submission | None) -> Said:
     return replace(usual, places=places)
 
 
-def _setting(ground: Ground, gateway: Gateway, tell: Tell) -> Setting:
+def _setting(ground: Ground, how: How, tell: Tell) -> Setting:
+    gateway = how.gateway
     return Setting(
         isolation=gateway.isolation,
         limits=gateway.limits,
@@ -223,6 +238,7 @@ def _setting(ground: Ground, gateway: Gateway, tell: Tell) -> Setting:
         appears_at=ground.appears_at,
         environment=gateway.environment,
         cache=ground.cache,
+        stop=how.stop,
         tell=tell,
     )
 

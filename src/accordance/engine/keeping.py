@@ -10,14 +10,16 @@ from accordance.domain.facts import EvidenceFacts
 from accordance.domain.terms import terms_to_json
 from accordance.engine.judgement import Judgement
 from accordance.errors import Conflict
-from accordance.workspace.bundle import Papers, broken_files, bundle_folder, write_bundle
+from accordance.workspace.bundle import Papers, broken_files, bundle_folder, until_it_counts, write_bundle
 from accordance.workspace.collecting import Collected
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 
 
-def free_place(bundles: Path, task_id: str, attempt: int) -> Path:
-    """Where the bundle will go. Raises Conflict if there is one, WorkspaceError if a link leads elsewhere."""
+def free_place(bundles: Path, task_id: str, attempt: int, owner: str | None = None) -> Path:
+    """Where the bundle will be written. Raises Conflict if there is one, WorkspaceError if a link leads elsewhere."""
     place = bundle_folder(bundles, task_id, attempt)
+    if owner is not None:
+        place = until_it_counts(place, owner)
     for folder in (place.parent.parent, place.parent, place):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise WorkspaceError(f"{folder} is no folder of its own; keep the bundle in another place")
@@ -43,15 +45,15 @@ def _signature(folder: Path) -> str:
         return ""
 
 
-def links_to(evidence: EvidenceFacts, place: Path | None) -> dict[str, str]:
+def links_to(evidence: EvidenceFacts, bundle: Path | None) -> dict[str, str]:
     """Where each artifact is: in the bundle, if it was there to be kept; else where the submission says."""
     links = {fact.name.value: fact.path for fact in evidence.artifacts}
-    if place is None:
+    if bundle is None:
         return links
     for fact in evidence.artifacts:
         if fact.inside and fact.exists and fact.size:
             below = fact.path.removeprefix(f"{evidence.folder}/")
-            links[fact.name.value] = f"{evidence.folder}/{place.name}/agent/{below}"
+            links[fact.name.value] = f"{evidence.folder}/{bundle.name}/agent/{below}"
     return links
 
 

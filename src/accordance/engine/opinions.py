@@ -1,22 +1,72 @@
-"""What an agent is told while it still runs: the verdict in words, what its edits met, what failed tests printed."""
+"""What accordance thinks of a change while its agent still works on it: one opinion at a time, and none after the end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, Self, TypeAlias
 
 from accordance.domain.prompting import fenced
 from accordance.domain.retrying import what_to_tell
 from accordance.engine.judgement import Judgement
+from accordance.engine.judging import Ground, How
 from accordance.engine.spoken import Spoken
+from accordance.errors import AccordanceError
 from accordance.executors.leftover import tail
 from accordance.executors.opinion import Opinion
+from accordance.workspace.clone import discard
 
 _DONE: Final = "All checks passed. Change nothing more, and end."
+_OVER: Final = Opinion(done=False, text="The run is over.", reason_code="TIMEOUT_EXCEEDED")
+
+Judge: TypeAlias = Callable[[Ground, bytes, How], tuple[Judgement, Spoken | None]]
+
+
+@dataclass(slots=True)
+class Opinions:
+    """Judges what is there, for as long as the block runs; when it ends, so has whatever was being judged.
+
+    Nothing of it is kept; in the end everything is judged again.
+    """
+
+    ground: Ground
+    how: How
+    judge: Judge
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    _over: threading.Event = field(default_factory=threading.Event)
+    _given: int = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        with self._turn:  # nothing runs in the clone, or writes beside it, from here on
+            pass
+
+    def __call__(self, raw: bytes) -> Opinion:
+        """The opinion of a message, and of the tree as it is now."""
+        with self._turn:
+            if self._over.is_set():
+                return _OVER
+            self._given += 1
+            ground = replace(self.ground, private=self.ground.private / f"opinion-{self._given}")
+            try:
+                return self._opinion(ground, raw)
+            finally:
+                discard(ground.private)
+
+    def _opinion(self, ground: Ground, raw: bytes) -> Opinion:
+        try:
+            judgement, spoken = self.judge(ground, raw, replace(self.how, stop=self._over))
+        except (AccordanceError, OSError) as error:
+            return Opinion(done=False, text=str(error), reason_code="EVIDENCE_INVALID")
+        return _OVER if self._over.is_set() else opinion_on(judgement, spoken)
 
 
 def opinion_on(judgement: Judgement, spoken: Spoken | None = None) -> Opinion:
-    """A judgement as the agent hears it."""
+    """A judgement as the agent hears it: the verdict in words, what its edits met, what failed tests printed."""
     if judgement:
         return Opinion(done=True, text=_DONE)
     verdict = judgement.verdict

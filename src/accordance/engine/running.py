@@ -53,6 +53,7 @@ class Runner:
     holding: Holding = to_actions  # which contracts attempts are held to
     heard: Callable[[Attempt, Mapping[str, Any]], None] = lambda *_: None
     told: Callable[[str], None] = lambda _: None  # what whoever watches should know
+    catch_up: Callable[[], None] = lambda: None  # done now and then, whether or not something runs
     bounds: AtOnce = field(default_factory=AtOnce)
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
@@ -218,6 +219,7 @@ class Runner:
         ):
             return None  # whatever ends takes up what comes next
         self._looked = time.monotonic()
+        self.catch_up()
         files = look_at_inputs(self.ledger, self.home)
         with self.ledger.read() as tx:
             plans = [tx.plan(self.plan_id)] if self.plan_id else tx.plans()

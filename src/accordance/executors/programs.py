@@ -10,14 +10,13 @@ from typing import Final
 
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
 from accordance.domain.faults import Fault
-from accordance.executors.leftover import tail
+from accordance.executors.leftover import ERRORS, ROOM, tail
 from accordance.executors.protocol import Limits, Produced
 from accordance.workspace.isolation import Limits as ProcessLimits
 from accordance.workspace.isolation import Room
 from accordance.workspace.running import run
 
 _LOG: Final = "stdout.log"
-_ERRORS: Final = "stderr.log"
 _NOT_FOUND: Final = (126, 127)  # a shell's words for: no such program, or it cannot be run
 _FAULTS: Final[Mapping[Ending, tuple[Fault, str]]] = {
     Ending.TIMED_OUT: (Fault.TIMED_OUT, "it took longer than {seconds:g} s and was ended"),
@@ -45,9 +44,7 @@ class Program:
     @property
     def room(self) -> Room:
         """Where it runs."""
-        return Room(
-            self.folder / "room", readable=self.readable, environment=self.environment, tree=self.tree
-        )
+        return Room(self.folder / ROOM, readable=self.readable, environment=self.environment, tree=self.tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +92,10 @@ def run_program(program: Program, limits: Limits) -> Ran:
     room.folder.mkdir(parents=True, mode=0o700, exist_ok=True)
     (room.folder / "stdin").write_bytes(program.stdin)
     room.prepare(program.level)
-    around = f"exec < {shlex.quote(str(room.folder / 'stdin'))} 2> {shlex.quote(str(room.folder / _ERRORS))}"
+    around = f"exec < {shlex.quote(str(room.folder / 'stdin'))} 2> {shlex.quote(str(room.folder / ERRORS))}"
     allowed = ProcessLimits(seconds=limits.seconds, output_bytes=limits.output_bytes)
     log = program.folder / _LOG
     done = run(
         f"{around}\n{program.command}", room, log, level=program.level, limits=allowed, stop=limits.stop
     )
-    return Ran(done, log.read_bytes() if log.exists() else b"", tail(room.folder, _ERRORS))
+    return Ran(done, log.read_bytes() if log.exists() else b"", tail(room.folder, ERRORS))

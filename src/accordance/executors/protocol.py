@@ -112,8 +112,8 @@ class Produced:
         return FAULTS[self.fault].code if self.fault else None
 
     def to_json(self) -> JsonObject:
-        """What was seen, without the message itself."""
-        return {
+        """What was seen, without the message itself. Half a character, which nobody could keep, is a question mark."""
+        seen = {
             "fault": self.fault.value if self.fault else None,
             "code": self.code,
             "text": self.text,
@@ -131,6 +131,8 @@ class Produced:
             "stronger": self.stronger,
             "seen": [{"what": one.what, **one.details} for one in self.seen],
         }
+        whole: JsonObject = json.loads(json.dumps(seen, ensure_ascii=False).encode("utf-8", "replace"))
+        return whole
 
 
 class Executor(Protocol):

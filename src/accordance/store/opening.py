@@ -135,7 +135,8 @@ def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engi
     """
     if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
         return _postgresql(make_url(place), connections, ping=False)
-    url = str(place) if isinstance(place, str) and "://" in place else f"sqlite:///{place}"
+    is_url = isinstance(place, str) and "://" in place
+    url = make_url(str(place)) if is_url else URL.create("sqlite", database=str(place))
     settings = {"isolation_level": "IMMEDIATE", "timeout": _patience()}
     engine = create_engine(url, max_overflow=max(0, connections - _KEPT), connect_args=settings)
     event.listen(engine, "connect", _settings("NORMAL"))

@@ -38,19 +38,24 @@ METADATA: Final = MetaData(
 )
 
 
-def _without_nul(value: str | None) -> str | None:
-    return value if value is None or "\0" not in value else value.replace("\0", "\u2400")
+def _storable(value: str | None) -> str | None:
+    if value is None or (value.isascii() and "\0" not in value):
+        return value
+    return value.replace("\0", "\u2400").encode("utf-8", "replace").decode()
 
 
 class Words(TypeDecorator[str]):
-    """Text from outside. PostgreSQL keeps no NUL; its picture is kept instead, the bytes themselves are in a blob."""
+    """Text from outside. PostgreSQL keeps no NUL; its picture is kept instead, the bytes themselves are in a blob.
+
+    Half a character, as a program's garbage may hold, is kept by no database: a question mark stands for it.
+    """
 
     impl = Text
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None]:  # noqa: ARG002
         """The function itself: plans bring millions of words."""
-        return _without_nul
+        return _storable
 
 
 class Json(TypeDecorator[Any]):

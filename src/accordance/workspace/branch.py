@@ -1,10 +1,12 @@
 """The branch a plan builds on a repository: changes that were judged, one commit each, no working tree ever touched.
 
-A commit is written as soon as a change is judged, and nothing points to it; the branch moves when the ledger says so.
+A commit is written as soon as a change is judged, and kept under `refs/accordance/`, where nobody looks, so that git does not
+throw it away; the branch moves when the ledger says so.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import hashlib
 import re
@@ -21,13 +23,19 @@ _HEADS: Final = "refs/heads/"
 _ODD: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _MARK: Final = 8
 _LONGEST: Final = 80
+_SHORT: Final = 12
 
 
 def branch_name(plan_id: str) -> str:
-    """A branch for a plan: `accordance/` and its id; what git would not take is told apart by a part of its hash."""
-    plain = _ODD.sub("-", plan_id)[:_LONGEST].strip("-") or "plan"
-    mark = hashlib.sha256(plan_id.encode()).hexdigest()[:_MARK]
-    return f"accordance/{plain}" if plain == plan_id else f"accordance/{plain}-{mark}"
+    """A branch for a plan: `accordance/` and its id."""
+    return f"accordance/{_safe(plan_id)}"
+
+
+def _safe(name: str) -> str:
+    """A name git takes; what it would not is told apart by a part of its hash."""
+    plain = _ODD.sub("-", name)[:_LONGEST].strip("-") or "plan"
+    mark = hashlib.sha256(name.encode()).hexdigest()[:_MARK]
+    return plain if plain == name else f"{plain}-{mark}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +61,8 @@ class Branch:
         except UnknownBase:
             return None
 
-    def write(self, workspace: Workspace, change: ReadablePatch, message: str, at: str) -> str:
-        """The commit of a change, on top of its base. Nothing points to it yet. Raises WorkspaceError."""
+    def write(self, workspace: Workspace, change: ReadablePatch, name: str, message: str, at: str) -> str:
+        """The commit of a change, on top of its base; kept by its name until it has landed. Raises WorkspaceError."""
         if change.left_out:
             raise WorkspaceError(f"{change.left_out[0]} is too large, or of a kind that cannot be committed")
         git = self.git
@@ -67,18 +75,39 @@ class Branch:
         who = f"accordance <accordance@localhost> {int(dt.datetime.fromisoformat(at).timestamp())} +0000"
         text = f"tree {change.tree}\nparent {workspace.commit}\nauthor {who}\ncommitter {who}\n\n{message}\n"
         written = git("hash-object", "-t", "commit", "-w", "--stdin", given=text.encode("utf-8", "replace"))
-        return written.decode().strip()
+        commit = written.decode().strip()
+        git("update-ref", f"{self._kept}{_safe(name)}-{commit[:_SHORT]}", commit)
+        return commit
+
+    @property
+    def _kept(self) -> str:
+        """Where the commits of changes are kept that have not landed."""
+        return f"refs/{self.name}/"
 
     def move_to(self, commit: str) -> None:
         """Let the branch stand at a commit that lies ahead of it. Raises WorkspaceError."""
         tip = self.tip
         if tip == commit:
             return
+        self.must_have(commit)
         if tip is not None and not self.contains(commit, tip):
             raise WorkspaceError(f"the branch {self.name} was moved by somebody else; rename it and go on")
         if self.is_checked_out():
             raise WorkspaceError(f"the branch {self.name} is checked out; switch to another one and go on")
         self.git("update-ref", "-m", "accordance", f"{_HEADS}{self.name}", commit, tip or "")
+        with contextlib.suppress(GitFailed):  # then the next one that lands does it
+            landed = self.git("for-each-ref", f"--merged={commit}", "--format=delete %(refname)", self._kept)
+            self.git("update-ref", "--stdin", given=landed)
+
+    def must_have(self, commit: str) -> None:
+        """A commit of the ledger's is in the repository. Raises WorkspaceError."""
+        try:
+            self.git("cat-file", "-e", f"{commit}^{{commit}}")
+        except GitFailed:
+            raise WorkspaceError(
+                f"the commit {commit} of the branch {self.name} is missing in {self.repository}; "
+                "fetch it from a copy of the repository and go on"
+            ) from None
 
     def contains(self, commit: str, earlier: str) -> bool:
         """Whether one commit has the other in its history."""

@@ -86,6 +86,11 @@ def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
     return root / evidence_folder(task_id) / f"{_ATTEMPT}{attempt}"
 
 
+def until_it_counts(folder: Path, owner: str) -> Path:
+    """Where one of several runs of the same attempt writes its bundle: beside the place it gets when it counts."""
+    return folder.with_name(f"{folder.name}-run-{owner}")
+
+
 def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers) -> Path:
     """Write a bundle to the new folder `folder` and return its manifest's place. Raises WorkspaceError."""
     try:

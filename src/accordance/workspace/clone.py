@@ -119,10 +119,33 @@ def scratch() -> Iterator[Path]:
         discard(folder)
 
 
-def discard(folder: Path) -> None:
-    """Delete a folder that others wrote to, however deep it is: shutil.rmtree would run out of stack."""
-    command = ("/bin/rm", "-rf", "--one-file-system", "--", os.fspath(folder))  # wherever PATH leads
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - a fixed program, one path
+def discard(folder: Path) -> bool:
+    """Delete a folder that others wrote to, however deep it is: shutil.rmtree would run out of stack. Whether it is gone.
+
+    What cannot be deleted stays: nothing that has come to its end may fail for the want of tidying up.
+    """
+    if _done(*_REMOVE, folder):
+        return True
+    _done(*_OPEN_UP, folder)
+    return _done(*_REMOVE, folder)
+
+
+_REMOVE: Final = ("/bin/rm", "-rf", "--one-file-system", "--")  # wherever PATH leads
+_OPEN_UP: Final = (
+    "/bin/chmod",
+    "-R",
+    "u+rwx",
+    "--",
+)  # folders others have made read-only; no link is followed
+_DISCARD_SECONDS: Final = 300
+
+
+def _done(*command: str | Path) -> bool:
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_DISCARD_SECONDS, check=False)  # noqa: S603 - fixed
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 def _special_files(directory: str, names: list[str]) -> set[str]:

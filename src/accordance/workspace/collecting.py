@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Event
 
 from accordance.domain.facts import AttemptFacts, Snapshot
 from accordance.workspace.clone import Workspace
@@ -35,6 +36,7 @@ class Setting:
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: Reach = field(default_factory=Reach)
     cache: StatCache | None = None
+    stop: Event | None = None  # once it is set, tests are ended
     tell: Callable[[str], object] = str  # is told what is being done
 
 
@@ -99,7 +101,13 @@ def _tested(
     judged = without(collected.after, said.folder)
     lay_out(workspace, judged, facts.changes, room.work, carry=setting.carry)
     done = run_tests(
-        said.tests, room, scratch / "runs", level=level, limits=setting.limits, tell=setting.tell
+        said.tests,
+        room,
+        scratch / "runs",
+        level=level,
+        limits=setting.limits,
+        stop=setting.stop,
+        tell=setting.tell,
     )
     facts = replace(facts, runs=done.runs, tests_changed=done.changed, isolation=level)
     return replace(collected, facts=facts, logs=done.logs)

@@ -99,7 +99,9 @@ def _run(command: Sequence[str], places: Mapping[str, str], given: bytes, cwd: P
             timeout=TIMEOUT,
             check=False,
         )
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        if not cwd.is_dir():
+            raise WorkspaceError(f"{cwd} is no folder; git cannot work there") from None
         raise WorkspaceError("git is not installed; install it, or judge a directory without git") from None
     except subprocess.TimeoutExpired:
         raise GitFailed(command, 124, f"no end after {TIMEOUT} seconds") from None

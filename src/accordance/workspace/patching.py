@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ from accordance.workspace.names import name_of, text_of
 LARGEST_FILE: Final = 16 << 20  # larger files are named, not shown
 LARGEST_PATCH: Final = 64 << 20  # of content; an agent's patch beyond this is not read
 
-_BEFORE, _AFTER = "refs/accordance/before", "refs/accordance/after"
 _DIFF: Final = (
     "diff",
     "--binary",
@@ -36,6 +36,7 @@ class ReadablePatch:
     """The real change as git would tell it."""
 
     text: bytes
+    base: str  # git's id of the commit it begins from
     tree: str  # git's id of the whole tree after the change
     left_out: tuple[str, ...] = ()  # changed, but too large, no ordinary file, or inside another repository
 
@@ -50,12 +51,11 @@ def readable_patch(workspace: Workspace, changes: ChangeSet) -> ReadablePatch:
         can = room >= 0 and _can_be_shown(change, changes.nested)
         (shown if can else left_out).append(change)
     git = workspace.base
-    before = workspace.commit or _import(git, _BEFORE, "", _earlier(shown, workspace))
-    after = _import(git, _AFTER, before, _later(shown, workspace.work))
+    before = workspace.commit or _import(git, "", _earlier(shown, workspace))
+    after = _import(git, before, _later(shown, workspace.work))
     text = git(*_DIFF, before, after, "--")
-    return ReadablePatch(
-        text, git.text("rev-parse", f"{after}^{{tree}}"), tuple(change.path for change in left_out)
-    )
+    tree = git.text("rev-parse", f"{after}^{{tree}}")
+    return ReadablePatch(text, before, tree, tuple(change.path for change in left_out))
 
 
 def _can_be_shown(change: Change, nested: tuple[str, ...]) -> bool:
@@ -103,8 +103,9 @@ def _quoted(path: str) -> bytes:
     return b'"%s"' % raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
 
 
-def _import(git: Git, ref: str, parent: str, commands: Iterable[bytes]) -> str:
+def _import(git: Git, parent: str, commands: Iterable[bytes]) -> str:
     """Write a commit straight from bytes: no index, no filter, no attribute has a say in it."""
+    ref = f"refs/accordance/{secrets.token_hex(8)}"  # others may look at the same attempt meanwhile
     head = [f"commit {ref}\ncommitter accordance <accordance@localhost> 1700000000 +0000\ndata 0\n".encode()]
     if parent:
         head.append(f"from {parent}\n".encode())
@@ -136,10 +137,9 @@ def _leads_to(workspace: Workspace, raw: bytes, real: ReadablePatch) -> tuple[bo
     """Apply the patch to the base in a private index and compare whole trees."""
     if real.left_out:
         return None, f"not compared: {real.left_out[0]} cannot be shown in a patch"
-    start = workspace.commit or _BEFORE
     with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
         git = Git(workspace.base.directory, Path(folder), Path(folder) / "index")
-        git("read-tree", start)
+        git("read-tree", real.base)
         try:
             if raw.strip():
                 git("apply", "--cached", "--whitespace=nowarn", "--allow-empty", "-", given=raw)

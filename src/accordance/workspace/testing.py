@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 from accordance.domain.facts import (
@@ -91,6 +92,7 @@ def run_tests(
     *,
     level: IsolationLevel,
     limits: Limits | None = None,
+    stop: Event | None = None,
     tell: Callable[[str], object] = str,
 ) -> TestRuns:
     """Run every command, one after the other, in the room's copy. A command that fails does not spare the next."""
@@ -101,7 +103,7 @@ def run_tests(
     runs = []
     for command, place in zip(commands, places, strict=True):
         tell(f"running {command}")
-        runs.append(run(command, room, place, level=level, limits=limits))
+        runs.append(run(command, room, place, level=level, limits=limits, stop=stop))
     changed = difference(before, take_snapshot(room.work)).paths()
     return TestRuns(tuple(runs), places, tuple(islice(sorted(changed), _MOST_NAMED)))
 

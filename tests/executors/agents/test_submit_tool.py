@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import anyio
@@ -15,11 +19,12 @@ from mcp import Client, StdioServerParameters
 from accordance.executors.agents.relay import SOCKET as MODEL
 from accordance.executors.agents.relay import Endpoint, relaying
 from accordance.executors.agents.sockets import within
-from accordance.executors.agents.submit_tool import SOCKET, SubmitTool
+from accordance.executors.agents.submit_tool import MOST, SOCKET, SubmitTool
 from accordance.executors.inside import bridge, pipe
 from accordance.executors.opinion import Opinion
 from tests.fake_model_server import Script, serving
 
+PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 ASK = """
 import sys, urllib.request
 print(urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/v1/models").read().decode())
@@ -67,6 +72,86 @@ def test_an_agent_hands_in_through_a_pipe(tmp_path: Path) -> None:
     assert verdicts[2] == {"verdict": "DONE", "reason_code": None, "messages": ["good"], "provisional": True}
     assert [raw for raw, _ in tool.submitted[:4]] == [b'{"good": false}'] * 2 + [b'{"good": true}', b"null"]
     assert len(asked) == 3
+
+
+def test_there_is_an_end_to_handing_in() -> None:
+    """So many messages are judged and no more; the last ones are kept."""
+    asked: list[bytes] = []
+
+    def opinion(raw: bytes) -> Opinion:
+        asked.append(raw)
+        return only_good(raw)
+
+    tool = SubmitTool(opinion)
+    told = [tool.submit({"message": at}) for at in range(MOST + 2)]
+    assert len(asked) == MOST
+    assert told[-1]["messages"] == [f"No more than {MOST} messages are taken. End; what is there is judged."]
+    assert tool.submitted[-1][0] == str(MOST - 1).encode()
+    assert len(tool.submitted) < MOST
+
+
+def test_one_opinion_at_a_time() -> None:
+    """However many ask at once, and nothing counts that comes out when the run is over."""
+    asked: list[bytes] = []
+    under_way: list[int] = []
+    with ThreadPoolExecutor(8) as pool:
+
+        def opinion(raw: bytes) -> Opinion:
+            asked.append(raw)
+            under_way.append(len(asked) - len(tool.submitted))
+            return only_good(raw)
+
+        tool = SubmitTool(opinion)
+        list(pool.map(lambda at: tool.submit({"message": at}), range(8)))
+    assert under_way == [1] * 8
+
+
+def test_nothing_counts_that_comes_after_the_end(tmp_path: Path) -> None:
+    """An opinion that is still being formed when the agent is gone is nobody's."""
+    begun, over = threading.Event(), threading.Event()
+
+    def opinion(raw: bytes) -> Opinion:
+        begun.set()
+        over.wait(60)
+        return only_good(raw)
+
+    tool = SubmitTool(opinion)
+    with ThreadPoolExecutor(1) as pool:
+        with tool.offered(tmp_path, 1 << 20):
+            late = pool.submit(tool.submit, {"message": {"good": True}})
+            assert begun.wait(60)
+        over.set()
+        assert late.result(60)["verdict"] == "DONE"
+    assert tool.submitted == []
+    assert tool.submit({"message": {"good": True}})["verdict"] == "RETRY"
+
+
+def test_a_few_connections_at_once(tmp_path: Path) -> None:
+    """One more is hung up on; when one has gone, the next is served."""
+    tool = SubmitTool(only_good)
+    with tool.offered(tmp_path, 1 << 20), within(tmp_path) as place, contextlib.ExitStack() as agents:
+
+        def connect() -> socket.socket:
+            agent = agents.enter_context(socket.socket(socket.AF_UNIX))
+            agent.settimeout(60)
+            agent.connect(f"{place}/{SOCKET}")
+            with contextlib.suppress(OSError):
+                agent.sendall(PING)
+            return agent
+
+        def is_served(agent: socket.socket) -> bool:
+            try:
+                return agent.recv(1) != b""
+            except ConnectionResetError:
+                return False
+
+        served = [connect() for _ in range(4)]
+        assert all(map(is_served, served))
+        assert not is_served(connect())
+        served[0].close()
+        deadline = time.monotonic() + 60
+        while not is_served(connect()):
+            assert time.monotonic() < deadline
 
 
 @pytest.mark.parametrize("flood", [b"x" * 5000, b"not json\n" * 1000], ids=["one line", "many lines"])

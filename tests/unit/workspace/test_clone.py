@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from accordance.workspace import git as gits
-from accordance.workspace.clone import BRANCH, adopt, clone, scratch
+from accordance.workspace.clone import BRANCH, adopt, clone, discard, scratch
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
@@ -18,6 +20,8 @@ from accordance.workspace.patching import readable_patch
 from accordance.workspace.snapshot import take_snapshot
 from tests.hostile.stage import git
 from tests.unit.workspace.repositories import FILES, commit, repository, with_submodule, write
+
+_NOBODY = 65534
 
 
 def test_a_clone_is_the_base_with_its_history(tmp_path: Path) -> None:
@@ -162,6 +166,10 @@ def test_git_says_what_went_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(GitFailed, match=r"git rev-parse HEAD ended with 128, saying: fatal") as failure:
         Git(tmp_path)("rev-parse", "HEAD")
     assert failure.value.code == 128
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "gone", tmp_path / "file"):
+        with pytest.raises(WorkspaceError, match=f"{place.name} is no folder; git cannot work there"):
+            Git(place)("version")
     monkeypatch.setattr(gits, "TIMEOUT", 0.0)
     with pytest.raises(GitFailed, match="no end after"):
         Git(tmp_path)("version")
@@ -229,6 +237,45 @@ def test_settings_of_the_judged_repository_run_nothing(tmp_path: Path, key: str)
     assert found.paths() == {"src/app.py"}
     assert b"+APP = 2" in patch.text
     assert not (tmp_path / "ran").exists()
+
+
+def test_what_others_have_closed_is_gone(as_an_ordinary_user: Path) -> None:
+    """Folders that may not be written to, or not even be looked into."""
+    place = as_an_ordinary_user / "attempt"
+    for inner, mode in (("cache", 0o555), ("shut", 0)):
+        (place / inner / "deep").mkdir(parents=True)
+        (place / inner / "deep/file").write_text("x")
+        for folder in (place / inner / "deep", place / inner):
+            folder.chmod(mode)
+    assert discard(place)
+    assert not place.exists()
+
+
+def test_what_cannot_be_deleted_stays(as_an_ordinary_user: Path) -> None:
+    """Tidying up never fails: whoever has come to its end has come to its end."""
+    theirs = as_an_ordinary_user / "theirs"
+    theirs.mkdir()
+    as_an_ordinary_user.chmod(0o555)
+    assert not discard(theirs)
+    assert theirs.exists()
+    as_an_ordinary_user.chmod(0o755)
+    assert discard(theirs)
+    assert discard(theirs), "nothing is there: it is gone"
+
+
+@pytest.fixture
+def as_an_ordinary_user() -> Iterator[Path]:
+    """A folder of somebody whom permissions stop, and their rights."""
+    place = Path(tempfile.mkdtemp())
+    user = os.geteuid()
+    if user == 0:
+        os.chown(place, _NOBODY, -1)
+        os.seteuid(_NOBODY)
+    try:
+        yield place
+    finally:
+        os.seteuid(user)
+        discard(place)
 
 
 def test_what_others_dug_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,3 +124,17 @@ def test_a_patch_without_binary_content_is_compared_by_files_only(tmp_path: Path
     found = compare_patch(workspace, changes, raw, readable_patch(workspace, changes))
     assert (found.missing, found.extra, found.same_content) == ((), (), None)
     assert "git diff --binary" in found.problem
+
+
+def test_two_looks_at_one_attempt_do_not_meet(tmp_path: Path) -> None:
+    """Each writes to a ref of its own: a late one cannot change what the other has seen."""
+    workspace = _workspace(tmp_path, with_git=True)
+    changes, patch = _changed(workspace)
+    first = git(workspace.base.directory, "for-each-ref", "--format=%(objectname)", "refs/accordance").split()
+    (workspace.work / "src/app.py").write_text("APP = 3\n")
+    changes = difference(
+        base_snapshot(workspace), take_snapshot(workspace.work), ignored=BaseRules(workspace)
+    )
+    readable_patch(workspace, changes)
+    both = git(workspace.base.directory, "for-each-ref", "--format=%(tree)", "refs/accordance").split()
+    assert (len(first), len(both), patch.tree in both) == (1, 2, True)

@@ -29,7 +29,7 @@ from accordance.executors.agents.opencode import Opencode
 from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, fault_of, relaying
 from accordance.executors.agents.submit_tool import SubmitTool
 from accordance.executors.inside import bridge, pipe
-from accordance.executors.leftover import read_left
+from accordance.executors.leftover import ROOM, read_left
 from accordance.executors.opinion import Opinion, by_contract
 from accordance.executors.programs import Program, Ran, run_program
 from accordance.executors.protocol import Assignment, Limits, Produced, Seen
@@ -101,7 +101,7 @@ class _Run:
 
     @property
     def room(self) -> Path:
-        return self.assignment.folder / "room"
+        return self.assignment.folder / ROOM
 
     @property
     def work(self) -> Path:

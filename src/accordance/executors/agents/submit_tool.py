@@ -25,6 +25,9 @@ from accordance.executors.opinion import Opinion
 from accordance.executors.tool_server import Offer, serve, server_of
 
 SOCKET: Final = "submit.sock"
+MOST: Final = 50  # messages an agent may hand in
+_KEPT: Final = 10  # of them, the last ones
+_CONNECTIONS: Final = 4  # at once: an agent and what it starts need one each
 MESSAGE: Final[JsonObject] = {
     "type": "object",
     "properties": {"message": {"type": "object", "description": "The whole message, as its contract wants it."}},
@@ -34,6 +37,9 @@ _ABOUT: Final = (
     "Hand in your message and get a provisional verdict at once: DONE, or RETRY with everything that is wrong. "
     "Mend it and hand it in again until it says DONE."
 )
+_NO_MORE: Final = Opinion(
+    done=False, text=f"No more than {MOST} messages are taken. End; what is there is judged."
+)
 
 
 @dataclass(slots=True)
@@ -41,16 +47,28 @@ class SubmitTool:
     """What an agent has handed in so far."""
 
     opinion: Callable[[bytes], Opinion]
-    submitted: list[tuple[bytes, Opinion]] = field(default_factory=list)
+    submitted: list[tuple[bytes, Opinion]] = field(default_factory=list)  # the last ones
+    _taken: int = 0
+    _is_over: bool = False
+    _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def submit(self, arguments: JsonObject) -> JsonObject:
         """Take a message; the same one again gets the same opinion."""
         said = arguments.get("message")
         raw = said.encode() if isinstance(said, str) else json.dumps(said, ensure_ascii=False).encode()
+        with self._turn:  # one at a time
+            return self._take(raw).to_json()
+
+    def _take(self, raw: bytes) -> Opinion:
+        if self._is_over or self._taken >= MOST:
+            return _NO_MORE
+        self._taken += 1
         before = next((opinion for earlier, opinion in self.submitted if earlier == raw), None)
         opinion = before or self.opinion(raw)
-        self.submitted.append((raw, opinion))
-        return opinion.to_json()
+        if not self._is_over:
+            self.submitted.append((raw, opinion))
+            del self.submitted[:-_KEPT]
+        return opinion
 
     @contextlib.contextmanager
     def offered(self, folder: Path, most: int) -> Iterator[None]:
@@ -61,24 +79,40 @@ class SubmitTool:
                 listener.bind(f"{place}/{SOCKET}")
             (folder / SOCKET).chmod(0o666)
             listener.listen()
-            open_ends: list[socket.socket] = []
+            open_ends: set[socket.socket] = set()
             thread = threading.Thread(target=_accept, args=(listener, offer, most, open_ends), daemon=True)
             thread.start()
             try:
                 yield
             finally:
-                for end in (listener, *open_ends):
-                    with contextlib.suppress(OSError):
-                        end.shutdown(socket.SHUT_RDWR)
+                self._is_over = True
+                _hang_up(listener)
                 thread.join()
+                for end in list(open_ends):
+                    _hang_up(end)
 
 
-def _accept(listener: socket.socket, offer: Offer, most: int, open_ends: list[socket.socket]) -> None:
+def _hang_up(end: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+
+
+def _accept(listener: socket.socket, offer: Offer, most: int, open_ends: set[socket.socket]) -> None:
     with contextlib.suppress(OSError):
         while True:
             end = listener.accept()[0]
-            open_ends.append(end)
-            threading.Thread(target=_talk, args=(end, offer, most), daemon=True).start()
+            if len(open_ends) >= _CONNECTIONS:
+                end.close()
+                continue
+            open_ends.add(end)
+            threading.Thread(target=_serve, args=(end, offer, most, open_ends), daemon=True).start()
+
+
+def _serve(end: socket.socket, offer: Offer, most: int, open_ends: set[socket.socket]) -> None:
+    try:
+        _talk(end, offer, most)
+    finally:
+        open_ends.discard(end)
 
 
 def _talk(end: socket.socket, offer: Offer, most: int) -> None:
