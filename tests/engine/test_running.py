@@ -22,6 +22,8 @@ from accordance.engine.submitting import submit
 from accordance.engine.working import Nothing, cancel, take_next
 from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced
+from accordance.workspace.errors import IsolationUnavailable
+from accordance.workspace.probing import probe
 from tests.engine.stage import Stage, lanes, said
 from tests.ledger.project import product
 from tests.messages import edge, node, plan
@@ -106,8 +108,12 @@ def test_a_reviewer_that_fails_is_not_the_tasks_fault(on: Stage, fault: Fault) -
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(UnknownModel("m", ["n"]), "DEPENDENCY_MISSING"), (RuntimeError("oh"), "EXECUTOR_ERROR")],
-    ids=["settings that changed", "a bug"],
+    [
+        (UnknownModel("m", ["n"]), "PREFLIGHT_FAILED"),
+        (IsolationUnavailable("bwrap", probe()), "ISOLATION_UNAVAILABLE"),
+        (RuntimeError("oh"), "EXECUTOR_ERROR"),
+    ],
+    ids=["settings that changed", "no isolation", "a bug"],
 )
 def test_an_executor_that_raises_has_failed(on: Stage, error: Exception, code: str) -> None:
     """The attempt has failed and says why; the run goes on."""

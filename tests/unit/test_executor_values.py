@@ -63,18 +63,18 @@ def test_spending_adds_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("budget", "exceeded"),
+    ("budget", "used_up"),
     [
         (Budget(), False),
-        (Budget(tokens=15), False),
-        (Budget(tokens=14), True),
-        (Budget(cost=0.4), True),
-        (Budget(cost=0.5), False),
+        (Budget(tokens=16), False),
+        (Budget(tokens=15), True),
+        (Budget(cost=0.5), True),
+        (Budget(cost=0.6), False),
     ],
 )
-def test_a_budget_is_exceeded_by_more_than_it(budget: Budget, exceeded: bool) -> None:
+def test_a_budget_is_used_up_when_nothing_is_left(budget: Budget, used_up: bool) -> None:
     """Tokens or money, whichever comes first."""
-    assert Spending(read=10, written=5, cost=0.5, calls=1).exceeds(budget) is exceeded
+    assert Spending(read=10, written=5, cost=0.5, calls=1).uses_up(budget) is used_up
 
 
 def test_what_nobody_measured_is_none() -> None:

@@ -47,10 +47,10 @@ class Spending:
             estimated=self.estimated or other.estimated,
         )
 
-    def exceeds(self, budget: Budget) -> bool:
-        """Whether the budget is used up."""
-        too_many = budget.tokens is not None and self.tokens > budget.tokens
-        return too_many or (budget.cost is not None and (self.cost or 0) > budget.cost)
+    def uses_up(self, budget: Budget) -> bool:
+        """Whether nothing of the budget is left for another call."""
+        too_many = budget.tokens is not None and self.tokens >= budget.tokens
+        return too_many or (budget.cost is not None and (self.cost or 0) >= budget.cost)
 
     def usage(self, *, model: str | None, executor: str, duration_ms: int) -> Usage:
         """As the judge wants it; what nobody measured is None."""
@@ -70,12 +70,12 @@ def total(spent: Iterable[Spending]) -> Spending:
 
 def estimate(prompt: str, answer: str) -> Spending:
     """What a call probably cost that was broken off."""
-    return Spending(
-        read=_tokens(prompt),
-        written=_tokens(answer),
-        calls=1,
-        estimated=True,
-    )
+    return reckoned(_bytes(prompt), _bytes(answer))
+
+
+def reckoned(read: int, written: int) -> Spending:
+    """What a call probably cost, by the bytes of what was asked and answered."""
+    return Spending(read=_tokens(read), written=_tokens(written), calls=1, estimated=True)
 
 
 def priced(spent: Spending, price: Price) -> float:
@@ -83,5 +83,9 @@ def priced(spent: Spending, price: Price) -> float:
     return (spent.read * price.read + spent.written * price.written) / _MILLION
 
 
-def _tokens(text: str) -> int:
-    return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _tokens(size: int) -> int:
+    return -(-size // BYTES_PER_TOKEN)

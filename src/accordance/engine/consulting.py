@@ -124,7 +124,7 @@ class Consultation:
             tokens=None if tokens is None else tokens - self.spent.tokens,
             cost=None if cost is None else cost - (self.spent.cost or 0.0),
         )
-        if Spending().exceeds(left):
+        if Spending().uses_up(left):
             text = f"{self.spent.tokens:,} tokens are used up, more than the plan's fuses allow"
             raise Unanswered(Produced(fault=Fault.OVER_BUDGET, text=text))
         return left

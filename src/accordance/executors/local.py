@@ -15,7 +15,7 @@ from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
 from accordance.executors.inside import llama
-from accordance.executors.programs import Program, Ran, run_program
+from accordance.executors.programs import Program, Ran, cannot_run, run_program
 from accordance.executors.protocol import Assignment, Limits, Produced
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
@@ -51,7 +51,7 @@ class LocalExecutor:
             )
             ran = run_program(program, limits)
         except (WorkspaceError, OSError) as error:
-            return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+            return cannot_run(error)
         if ran.fault is not None or not ran.said.strip():
             return ran.without_message(limits)
         return Produced(

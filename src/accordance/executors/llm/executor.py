@@ -135,7 +135,7 @@ class _Talk:
             result = self._judged(answer)
             if isinstance(result, Accepted):
                 return Produced(raw=answer.text.encode())
-            if self.spent.exceeds(self.limits.budget):
+            if self.spent.uses_up(self.limits.budget):
                 return Produced(fault=Fault.OVER_BUDGET, text=f"{self.spent.tokens:,} tokens are used")
             told = feedback(result)
             said = [ModelResponse(parts=[TextPart(answer.text[:_MOST_REPEATED])])] if answer.text else []
