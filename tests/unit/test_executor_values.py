@@ -14,7 +14,7 @@ from accordance.domain.context_pack import ESSENTIAL, Piece, budget_for, pack
 from accordance.domain.fail_codes import fail_code
 from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.prompting import Part, Prompt, fenced, plain, prompt_of, rebuild
-from accordance.domain.spending import Price, Spending, estimate, priced, total
+from accordance.domain.spending import Price, Spending, estimate, priced, remaining, tighter, total
 from accordance.errors import ContextTooLarge
 
 
@@ -75,6 +75,28 @@ def test_spending_adds_up() -> None:
 def test_a_budget_is_used_up_when_nothing_is_left(budget: Budget, used_up: bool) -> None:
     """Tokens or money, whichever comes first."""
     assert Spending(read=10, written=5, cost=0.5, calls=1).uses_up(budget) is used_up
+
+
+def test_what_is_left_of_a_budget() -> None:
+    """What nobody knows the cost of leaves nothing of the money; what was never called costs nothing."""
+    budget = Budget(tokens=20, cost=2.0)
+    assert remaining(budget, Spending(read=10, written=5, cost=0.5, calls=1)) == Budget(tokens=5, cost=1.5)
+    assert remaining(budget, Spending()) == budget
+    assert Spending(read=1, calls=1).uses_up(budget)
+    assert not Spending(read=1, calls=1).uses_up(Budget(tokens=20))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        (Budget(), Budget(), Budget()),
+        (Budget(tokens=3), Budget(cost=2.0), Budget(tokens=3, cost=2.0)),
+        (Budget(tokens=3, cost=2.0), Budget(tokens=2, cost=3.0), Budget(tokens=2, cost=2.0)),
+    ],
+)
+def test_the_tighter_budget_counts(one: Budget, other: Budget, both: Budget) -> None:
+    """Tokens and money each for itself."""
+    assert tighter(one, other) == tighter(other, one) == both
 
 
 def test_what_nobody_measured_is_none() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from accordance.domain.case import Budget, Usage
 
 BYTES_PER_TOKEN: Final = 4  # a rule of thumb, for answers that were broken off before they were counted
 _MILLION: Final = 1_000_000
+_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,8 @@ class Spending:
 
     def uses_up(self, budget: Budget) -> bool:
         """Whether nothing of the budget is left for another call."""
-        too_many = budget.tokens is not None and self.tokens >= budget.tokens
-        return too_many or (budget.cost is not None and (self.cost or 0) >= budget.cost)
+        left = remaining(budget, self)
+        return any(one is not None and one <= 0 for one in (left.tokens, left.cost))
 
     def usage(self, *, model: str | None, executor: str, duration_ms: int) -> Usage:
         """As the judge wants it; what nobody measured is None."""
@@ -61,6 +63,24 @@ class Spending:
             model=model,
             executor=executor,
         )
+
+
+def remaining(budget: Budget, spent: Spending) -> Budget:
+    """What is left of a budget. What nobody knows the cost of leaves nothing of the money."""
+    cost = math.inf if spent.calls and spent.cost is None else spent.cost or 0.0
+    return Budget(
+        tokens=None if budget.tokens is None else budget.tokens - spent.tokens,
+        cost=None if budget.cost is None else budget.cost - cost,
+    )
+
+
+def tighter(one: Budget, other: Budget) -> Budget:
+    """The budget that keeps within both."""
+    return Budget(tokens=_least(one.tokens, other.tokens), cost=_least(one.cost, other.cost))
+
+
+def _least(one: _Number | None, other: _Number | None) -> _Number | None:
+    return min((limit for limit in (one, other) if limit is not None), default=None)
 
 
 def total(spent: Iterable[Spending]) -> Spending:

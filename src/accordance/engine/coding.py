@@ -13,14 +13,14 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from accordance.api import check
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.violation import Accepted
-from accordance.domain.case import Usage, claim_context
+from accordance.domain.case import Budget, Usage, claim_context
 from accordance.domain.faults import Fault
 from accordance.domain.naming import folder_name
 from accordance.domain.preflight import Start, preflight
@@ -73,6 +73,7 @@ class Commission:
     start: bytes  # a patch to begin with
     branch: Branch
     gateway: Gateway
+    budget: Budget = field(default_factory=Budget)
 
     @property
     def seconds(self) -> float:
@@ -234,6 +235,7 @@ class _Attempt:
             number=self.job.number,
             earlier=self.job.earlier,
             usage=usage,
+            budget=self.job.budget,
         )
 
     def _opinion(self, ground: Ground) -> Callable[[bytes], Opinion]:

@@ -10,29 +10,33 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from accordance.contracts.context import Context
-from accordance.domain.case import claim_context
+from accordance.domain.case import Budget, claim_context
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.naming import safe_name
-from accordance.domain.records import TaskRecord
+from accordance.domain.plan_review import PlanState
+from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import PROMPTS, Choice, Routing, Wanted
+from accordance.domain.spending import Spending
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
+from accordance.engine.budgets import budget_left, plan_budget, why_unpriced
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.coding_tasks import TAG
 from accordance.engine.contracts_for import contract_of_message, review_context
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
-from accordance.engine.kept_runs import KeptAnswers, RunOf, budget_left, keep_prompt
+from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_prompt
 from accordance.engine.slots import Bound
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.prompt_building import Told, tell
-from accordance.executors.protocol import Assignment, Produced
+from accordance.executors.protocol import Assignment, Executor, Limits, Produced
 from accordance.store.ledger import Ledger, Transaction
 
 _CODER: Final = "coder.v1"  # what whoever changes a repository is told, where no route says otherwise
+_HELD: Final = "its plan is held: what it may use is used up"
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
 
 
@@ -101,9 +105,10 @@ class Executing:
                 return Produced(fault=Fault.STOPPED, text="it waits for somebody who asks for it")
             if task.lease is None:  # whatever came of it would be refused
                 return Produced(fault=Fault.STOPPED, text="somebody has taken the task away")
-            budget = budget_left(tx, task.task_id, tx.plan(task.plan_id).rules.fuses)
-            if isinstance(budget, str):
-                return Produced(fault=Fault.OVER_BUDGET, text=budget)
+            plan = tx.plan(task.plan_id)
+            budget = _budget(tx, plan, task, choice)
+            if isinstance(budget, Produced):
+                return budget
             try:
                 job = self.workshop.commission(tx, task) if one.kind == "action" else None
                 told, given = self._assignment(tx, Taken(task, _kind(one.kind), task.lease), one, choice, job)
@@ -116,11 +121,19 @@ class Executing:
             keep_prompt(tx, run, told, executor=choice.executor, model=choice.model)
         given = replace(given, memory=KeptAnswers(self.ledger, run))
         limits = replace(limits_for(choice.spec), stop=stop, budget=budget)
+        produced = self._carried_out(executor, given, limits, choice, job)
+        if produced.fault is Fault.OVER_BUDGET and produced.spending.uses_up(plan_budget(plan)):
+            return replace(produced, fault=Fault.STOPPED, text=_HELD)
+        return produced
+
+    def _carried_out(
+        self, executor: Executor, given: Assignment, limits: Limits, choice: Choice, job: Commission | None
+    ) -> Produced:
         if job is None:
             return executor.run(given, limits)
         limits = replace(limits, seconds=min(limits.seconds, job.seconds))
         return self.workshop.carry_out(
-            job,
+            replace(job, budget=limits.budget),
             choice,
             lambda work, opinion: executor.run(replace(given, work=work, opinion=opinion), limits),
         )
@@ -152,6 +165,18 @@ class Executing:
         folder = base / f"{one.kind}-{one.number}-{tries}"
         folder.mkdir(parents=True)
         return folder
+
+
+def _budget(tx: Transaction, plan: PlanRecord, task: TaskRecord, choice: Choice) -> Budget | Produced:
+    """What a run may cost, or why it does not begin."""
+    if plan.state is PlanState.HELD or Spending().uses_up(plan_budget(plan)):
+        return Produced(fault=Fault.STOPPED, text=_HELD)
+    budget = budget_left(tx, task.task_id, plan.rules.fuses)
+    if isinstance(budget, str):
+        return Produced(fault=Fault.OVER_BUDGET, text=budget)
+    if why := why_unpriced(choice, budget):
+        return Produced(fault=Fault.UNPREPARED, text=why)
+    return budget
 
 
 def _kind(said: str) -> Literal["action", "review"]:

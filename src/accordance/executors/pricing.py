@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from accordance.domain.case import Budget
 from accordance.domain.executor_specs import AgentSpec, LlmSpec, Spec
-from accordance.domain.spending import Spending, priced
+from accordance.domain.spending import Spending, priced, remaining
 
 Pricing: TypeAlias = Callable[[Spending], Spending]
 """Puts the cost to tokens."""
 
+_MANY: Final = 1_000
 _PROVIDERS: Final[Mapping[str, str]] = {
     "openai": "openai",
     "openai-responses": "openai",
@@ -36,6 +38,16 @@ def pricing(spec: LlmSpec | AgentSpec, model: str | None) -> Pricing | None:
 def nobody_knows(spec: Spec, model: str | None) -> bool:
     """Whether it has a model whose price nobody knows."""
     return isinstance(spec, LlmSpec | AgentSpec) and pricing(spec, model) is None
+
+
+def room_for_answer(budget: Budget, spent: Spending, put: Pricing | None) -> int | None:
+    """How many tokens the next answer may have, at least one; None if nothing bounds it."""
+    left = remaining(budget, spent)
+    rooms = [] if left.tokens is None else [left.tokens]
+    price = put(Spending(written=_MANY)).cost if put else None
+    if left.cost is not None and price:
+        rooms.append(int(left.cost / price * _MANY))
+    return max(1, min(rooms)) if rooms else None
 
 
 def _public(provider: str, model: str) -> Pricing | None:
