@@ -35,17 +35,19 @@ from accordance.engine.gateway import Gateway, gateway_of
 from accordance.engine.home import FOLDER, SETTINGS, Home, InvalidSettings
 from accordance.engine.judgement import Judgement
 from accordance.engine.judging import Ground, How, judge_on
+from accordance.engine.kept_work import keep_work, recall_work
 from accordance.errors import AccordanceError
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import Memory, NoMemory, Produced
 from accordance.store.ledger import Ledger, Transaction
 from accordance.workspace.branch import Branch, branch_name, lay
 from accordance.workspace.bundle import bundle_folder
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
-from accordance.workspace.errors import WorkspaceError
+from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
+from accordance.workspace.leaving import lay_again
 from accordance.workspace.patching import readable_patch
 from accordance.workspace.runnable import why_not
 
@@ -122,10 +124,15 @@ class Workshop:
         patch = self.home.root / str(last.case["bundle"]) / "patch.diff"
         return patch.read_bytes() if patch.is_file() else b""
 
-    def carry_out(self, job: Commission, choice: Choice, do: Do) -> Produced:
-        """Make the attempt, judge it, write its commit. What cannot even begin is a fault, like any other."""
+    def carry_out(self, job: Commission, choice: Choice, do: Do, memory: Memory | None = None) -> Produced:
+        """Make the attempt, judge it, write its commit. What cannot even begin is a fault, like any other.
+
+        What the agent has left is kept in the memory before it is judged; where it has something, that is only judged.
+        """
         try:
-            return _Attempt(self, job, choice).go(do)
+            return _Attempt(self, job, choice, memory or NoMemory()).go(do)
+        except IsolationUnavailable as error:
+            return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
         except (AccordanceError, OSError) as error:
             return Produced(fault=Fault.UNPREPARED, text=str(error))
 
@@ -159,46 +166,62 @@ class _Attempt:
     shop: Workshop
     job: Commission
     choice: Choice
+    memory: Memory
 
     def go(self, do: Do) -> Produced:
-        place = self._new_place()
+        place = self._place
         try:
-            ground = self._ground(place)
-            self._look_at(ground)
-            lay(self.job.start, ground.workspace.work)
-            produced = do(ground.workspace.work, self._opinion(ground))
+            ground, produced = self._gone_on(place) or self._done(place, do)
             if produced.raw is None and produced.fault is not Fault.SILENT:
                 return produced
-            return self._judged(ground, produced)
+            try:
+                return self._judged(ground, produced)
+            except (AccordanceError, OSError) as error:  # the work was done, and paid for
+                text = f"the change could not be judged: {error}"
+                return replace(produced, raw=None, fault=Fault.CRASHED, text=text)
         finally:
             if place.exists():
                 discard(place)
             with contextlib.suppress(OSError):  # other attempts may lie there
                 place.parent.rmdir()
 
-    def _new_place(self) -> Path:
-        """A folder for this run alone; what a run of the same attempt that was cut off has left is thrown away."""
-        place = (
-            self.shop.home.root
-            / FOLDER
-            / "work"
-            / folder_name(self.job.asked.task.task_id)
-            / str(self.job.number)
-        )
+    def _done(self, place: Path, do: Do) -> tuple[Ground, Produced]:
+        """Let the agent work, and keep what it has left."""
+        ground = self._ground(place)
+        self._look_at(ground)
+        lay(self.job.start, ground.workspace.work)
+        produced = do(ground.workspace.work, self._opinion(ground))
+        if produced.raw is not None or produced.fault is Fault.SILENT:
+            keep_work(self.memory, ground, produced, self.job.gateway.carry)
+        return ground, produced
+
+    def _gone_on(self, place: Path) -> tuple[Ground, Produced] | None:
+        """The work of a run of this attempt that was cut off, if it was done and still fits."""
+        kept = recall_work(self.memory)
+        if kept is None or self.job.head not in (None, kept.left.base):
+            return None
+        ground = self._ground(place, kept.left.base)
+        is_same = lay_again(kept.left, ground.workspace, ground.before, self.job.gateway.carry)
+        return (ground, kept.produced) if is_same else None
+
+    @property
+    def _place(self) -> Path:
+        """A folder for this run alone."""
+        task, number = folder_name(self.job.asked.task.task_id), str(self.job.number)
+        return self.shop.home.root / FOLDER / "work" / task / number
+
+    def _ground(self, place: Path, base: str | None = None) -> Ground:
+        """A fresh clone; what a run of the same attempt that was cut off has left there is thrown away."""
         if place.exists():
             discard(place)
-        return place
-
-    def _ground(self, place: Path) -> Ground:
         head, branch = self.job.head, self.job.branch
         tip = branch.tip
         if tip is not None and (head is None or not branch.contains(head, tip)):
             raise WorkspaceError(
                 f"the branch {branch.name} is there and is not this ledger's; rename or delete it, then answer"
             )
-        workspace = clone(
-            self.shop.repository, place, base=head or resolve(self.shop.repository, self.shop.base)
-        )
+        base = base or head or resolve(self.shop.repository, self.shop.base)
+        workspace = clone(self.shop.repository, place, base=base)
         return Ground(workspace=workspace, before=base_snapshot(workspace), private=place / "private")
 
     def _look_at(self, ground: Ground) -> None:

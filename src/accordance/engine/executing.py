@@ -136,6 +136,7 @@ class Executing:
             replace(job, budget=limits.budget),
             choice,
             lambda work, opinion: executor.run(replace(given, work=work, opinion=opinion), limits),
+            given.memory,
         )
 
     def _assignment(
