@@ -92,6 +92,7 @@ class Turn:
     refusal: str = ""
     tool: Tool | None = None
     args: Json | str = field(default_factory=dict)
+    finish: str = "stop"  # in Chat Completions' words, and only there
 
     @property
     def arguments(self) -> str:
@@ -108,7 +109,9 @@ def turn_of(step: Json, tools: list[Tool], called: set[str]) -> Turn:
             return Turn(text="done") if "StructuredOutput" in called else Turn(tool=typed, args=step["json"])
         return Turn(text=json.dumps(step["json"], ensure_ascii=False))
     if "say" in step or "refuse" in step:
-        return Turn(text=step.get("say", ""), refusal=step.get("refuse", ""))
+        return Turn(
+            text=step.get("say", ""), refusal=step.get("refuse", ""), finish=step.get("finish", "stop")
+        )
     tool, args = _call(step, by_name)
     if tool is None:
         return Turn(text=f"no tool for {sorted(step)} among {sorted(by_name)}")
@@ -183,7 +186,7 @@ def chat(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
         "total_tokens": script.read + script.written,
         "prompt_tokens_details": {"cached_tokens": script.cached},
     }
-    reason = "tool_calls" if turn.tool else "stop"
+    reason = "tool_calls" if turn.tool else turn.finish
     message: Json = {"role": "assistant", "content": turn.text or None, "refusal": turn.refusal or None}
     calls = []
     if turn.tool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.acceptance.cli import ROOT
 from tests.acceptance.coding import (
     BRANCH,
     FIRST,
@@ -466,3 +468,39 @@ def test_settings_nobody_knows(project: CodingProject) -> None:
         ran = project.runs()
         assert (ran.code, expected in ran.err) == (2, True), ran
         (project.home / "accordance.toml").write_text(text, "utf-8")
+
+
+BUSY = """
+app.write_text(RIGHT)
+Path("src/data.bin").write_bytes(bytes(range(256)))
+Path("src/tool.sh").write_text("#!/bin/sh\\n")
+Path("src/tool.sh").chmod(0o755)
+Path("src/link.py").symlink_to("app.py")
+Path("src/other.py").unlink()
+change(told, "Mended.")
+"""
+
+
+def test_a_kill_while_a_change_is_judged_costs_no_second_run(project: CodingProject) -> None:
+    """The agent's work is laid into a new clone, however often that happens; it is only judged, and lands as it was."""
+    project.agent(BUSY)
+    project.imports()
+    for _ in range(2):
+        command = [sys.executable, "-m", "tests.acceptance.dying_judge", str(project.home)]
+        died = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=120, check=False)
+        assert died.returncode == -signal.SIGKILL, died.stderr
+    ran = project("run", "--resume", "--json")
+    assert (ran.code, ran.json["root"]) == (0, "DONE"), ran
+    assert [(one["outcome"], one["attempt"]) for one in ran.json["verdicts"]] == [("DONE", 1)]
+    runs = (project.home / ".accordance" / "runs").glob("*/action-*/stdout.log")
+    assert [place.parent.name for place in runs] == ["action-1-1"]
+    tree = git(project.repository, "ls-tree", "-r", BRANCH, "src").splitlines()
+    assert {line.split("\t")[1]: line.split()[0] for line in tree} == {
+        "src/app.py": "100644",
+        "src/data.bin": "100644",
+        "src/link.py": "120000",
+        "src/tool.sh": "100755",
+    }
+    assert project.shown("src/app.py").strip().endswith("items[-1]")
+    assert project("verify").code == 0
+    assert not list((project.home / ".accordance").glob("work/*"))

@@ -451,6 +451,51 @@ def test_a_task_that_has_cost_too_much(tmp_path: Path, step: Json, code: int, sa
     assert holds(tmp_path)
 
 
+def test_a_plan_that_has_used_up_its_tokens_is_held(tmp_path: Path) -> None:
+    """What was asked for by then is counted, what did not suffice is handed back, and one person is asked once."""
+    step = {"say": "I am not sure."}
+    names = [f"t{number}" for number in range(12)]
+    with serving(Script([step])) as server:
+        settings = f"[fuses]\ntokens_per_run = 100\n[executors.m]\n{model()}\n"
+        message = plan([node("root", "GOAL"), *map(node, names)], [edge("root", name) for name in names])
+        begin(tmp_path, message, settings.replace("URL", server.url).replace("NAME", "m"))
+        ran = accordance("run", "--json", cwd=tmp_path)
+        most = {one["body"].get("max_completion_tokens") for one in server.requests}
+    assert (ran.code, ran.json["rests"], most) == (3, "HELD", {100}), ran.err
+    assert 1 <= len(server.requests) <= 4
+    assert ran.json["states"] == {"PENDING": 1, "READY": 12}
+    assert (
+        sum(accordance("task", "show", name, "--json", cwd=tmp_path).json["failures"] for name in names) == 0
+    )
+    (question,) = accordance("inbox", "list", "--json", cwd=tmp_path).json
+    assert question["text"].startswith("A fuse has blown: tokens_per_run: ")
+    assert holds(tmp_path)
+
+
+@pytest.mark.parametrize("fuse", ["cost_per_run", "cost_per_task"])
+def test_a_bound_on_the_cost_needs_a_price(tmp_path: Path, fuse: str) -> None:
+    """Nothing is begun whose cost nobody would know; the way out is named, and it is one."""
+    good = {"json": {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}}
+    prices = "\n[executors.m.prices.m]\ninput = 1.0\noutput = 1.0\n"
+    with serving(Script([good])) as server:
+        settings = f"[fuses]\n{fuse} = 0.00001\n[executors.m]\n{model()}\n"
+        settings = settings.replace("URL", server.url).replace("NAME", "m")
+        begin(tmp_path, small_plan(), settings)
+        ran = accordance("run", "--json", cwd=tmp_path)
+        task = accordance("task", "show", "a", "--json", cwd=tmp_path).json
+        assert (ran.code, len(server.requests)) == (3, 0)
+        assert task["questions"][0]["text"].startswith(
+            "PREFLIGHT_FAILED: a fuse bounds the cost, and nobody knows"
+        )
+        assert "[executors.m.prices]" in task["questions"][0]["text"]
+        (tmp_path / "accordance.toml").write_text(settings + prices)
+        question = task["questions"][0]["question_id"]
+        assert accordance("inbox", "answer", question, "go on", cwd=tmp_path).code == 0
+        accordance("run", "--json", cwd=tmp_path)
+        assert len(server.requests) == 1  # and then the fuse blows
+    assert holds(tmp_path)
+
+
 # -- somebody meddles
 
 

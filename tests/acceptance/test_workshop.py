@@ -6,24 +6,29 @@ import contextlib
 import json
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from accordance.domain.case import Budget
 from accordance.domain.executor_specs import spec_of
 from accordance.domain.faults import Fault
 from accordance.domain.routing import Choice
+from accordance.domain.spending import Spending
+from accordance.engine import coding
 from accordance.engine.changes import change_in
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.home import Home
+from accordance.engine.rejudging import rejudge
 from accordance.engine.working import take_up
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import Produced, Seen
 from accordance.store.opening import open_ledger
-from accordance.workspace.errors import BundleBroken
+from accordance.workspace.errors import BundleBroken, WorkspaceError
 from tests.acceptance.coding import FIRST, CodingProject, a_task, coding_node, coding_plan
 from tests.hostile.stage import FIXED, FOLDER, TEST, git
 from tests.unit.cases import a_submit
@@ -32,6 +37,9 @@ pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
 )
 SLOW = "python -B -c 'import pathlib, time; pathlib.Path(\"src/slow\").exists() and time.sleep(10**6)'"
+
+
+FAULT = Produced(fault=Fault.TIMED_OUT, text="too long")
 WRONG = "def last(items):\n    return items[0]\n"
 
 
@@ -99,8 +107,7 @@ def test_it_repairs_what_it_is_told(tmp_path: Path) -> None:
 def test_a_fault_is_passed_on(tmp_path: Path) -> None:
     """An agent that ended without a message, but for silence, is judged by nobody."""
     shop, job = begun(tmp_path)
-    fault = Produced(fault=Fault.TIMED_OUT, text="too long")
-    assert shop.carry_out(job, a_choice(), lambda *_: fault) is fault
+    assert shop.carry_out(job, a_choice(), lambda *_: FAULT) is FAULT
     assert not (shop.home.root / FOLDER).exists()
 
 
@@ -257,3 +264,102 @@ def test_evidence_that_is_gone_settles_nothing(tmp_path: Path) -> None:
     shutil.rmtree(shop.home.root / FOLDER)
     with pytest.raises(BundleBroken, match="the evidence of the change is not in"):
         settled(shop, produced)
+
+
+class Notebook:
+    """A memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, dict[str, Any]] = {}
+
+    def recall(self, asked: str) -> dict[str, Any] | None:
+        return self.kept.get(asked)
+
+    def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
+        self.kept[asked] = json.loads(json.dumps(answer))
+
+
+def cut_off(*_: object) -> None:
+    """The end of a process."""
+    raise SystemExit
+
+
+SPENT = Spending(read=150, written=5, cost=0.5, calls=2)
+
+
+@pytest.mark.parametrize("says", ["a message", "nothing"])
+def test_what_was_done_is_kept_before_it_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str
+) -> None:
+    """Whoever goes on only judges, and what it cost is counted."""
+    shop, job = begun(tmp_path)
+    memory = Notebook()
+
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+        (work / "src/app.py").write_text(FIXED)
+        about = Produced(
+            raw=hand_in(work), spending=SPENT, exit_code=3, seen=(Seen("agent", {"session": "s"}),)
+        )
+        return (
+            about
+            if says == "a message"
+            else replace(about, raw=None, fault=Fault.SILENT, text="it said nothing")
+        )
+
+    with monkeypatch.context() as patched:
+        patched.setattr(coding, "judge_on", cut_off)
+        with pytest.raises(SystemExit):
+            shop.carry_out(job, a_choice(), agent, memory)
+    produced = shop.carry_out(job, a_choice(), lambda *_: pytest.fail("it was run again"), memory)
+    assert produced.judged is not None
+    assert produced.judged["verdict"]["outcome"] == "DONE"  # type: ignore[index]
+    assert (produced.spending, produced.exit_code, produced.fault) == (SPENT, 3, None)
+    assert [one.what for one in produced.seen] == ["agent", "kept"]
+
+
+def test_work_on_another_base_is_done_again(tmp_path: Path) -> None:
+    """The plan has moved on: what was kept would not land where it was made."""
+    shop, job = begun(tmp_path)
+    memory = Notebook()
+
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+        (work / "src/app.py").write_text(FIXED)
+        return Produced(raw=hand_in(work))
+
+    assert shop.carry_out(job, a_choice(), agent, memory).judged is not None
+    git(shop.repository, "commit", "--quiet", "--allow-empty", "--message=next")
+    moved = replace(job, head=git(shop.repository, "rev-parse", "HEAD").strip())
+    assert shop.carry_out(moved, a_choice(), lambda *_: FAULT, memory) is FAULT
+
+
+def test_what_cannot_be_judged_was_paid_for_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no fault of the task's, and nobody says that nobody was asked to work."""
+    shop, job = begun(tmp_path)
+
+    def fails(*_: object) -> None:
+        raise WorkspaceError("the disk is full")
+
+    monkeypatch.setattr(coding, "judge_on", fails)
+    produced = shop.carry_out(job, a_choice(), lambda work, _: Produced(raw=hand_in(work), spending=SPENT))
+    assert (produced.fault, produced.spending) == (Fault.CRASHED, SPENT)
+    assert produced.text == "the change could not be judged: the disk is full"
+
+
+def test_a_change_that_has_cost_too_much_is_not_accepted(tmp_path: Path) -> None:
+    """By what was seen of the run; the verdict can be reached again from its bundle."""
+    shop, job = begun(tmp_path)
+
+    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+        (work / "src/app.py").write_text(FIXED)
+        assert opinion(hand_in(work)).done  # while it runs, nobody knows what it will have cost
+        return Produced(raw=hand_in(work), spending=SPENT)
+
+    produced = shop.carry_out(replace(job, budget=Budget(tokens=154)), a_choice(), agent)
+    assert produced.judged is not None
+    verdict: Any = produced.judged["verdict"]
+    assert verdict["reason_code"] == "BUDGET_EXCEEDED"
+    again = rejudge(shop.home.root / str(produced.judged["bundle"]))
+    assert again.judgement is not None
+    assert again.judgement.verdict.reason_code == "BUDGET_EXCEEDED"

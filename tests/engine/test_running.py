@@ -28,6 +28,8 @@ from accordance.engine.taking_up import Queue
 from accordance.engine.working import Nothing, Taken, cancel, release, take_next
 from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced, Seen
+from accordance.workspace.errors import IsolationUnavailable
+from accordance.workspace.probing import probe
 from tests.engine.stage import Stage, lanes, said, stage
 from tests.ledger.project import product
 from tests.messages import PLAN, edge, node, plan
@@ -114,8 +116,12 @@ def test_a_reviewer_that_fails_is_not_the_tasks_fault(on: Stage, fault: Fault) -
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(UnknownModel("m", ["n"]), "DEPENDENCY_MISSING"), (RuntimeError("oh"), "EXECUTOR_ERROR")],
-    ids=["settings that changed", "a bug"],
+    [
+        (UnknownModel("m", ["n"]), "PREFLIGHT_FAILED"),
+        (IsolationUnavailable("bwrap", probe()), "ISOLATION_UNAVAILABLE"),
+        (RuntimeError("oh"), "EXECUTOR_ERROR"),
+    ],
+    ids=["settings that changed", "no isolation", "a bug"],
 )
 def test_an_executor_that_raises_has_failed(on: Stage, error: Exception, code: str) -> None:
     """The attempt has failed and says why; the run goes on."""
@@ -128,6 +134,28 @@ def test_an_executor_that_raises_has_failed(on: Stage, error: Exception, code: s
     assert on.brings(flat(2)).runner(run).until_it_rests() is Nothing.WAITING
     assert on.verdicts("n0000")[-1] == ("ESCALATE", code)
     assert on.states() == {"root": "PENDING", "n0000": "BLOCKED", "n0001": "DONE"}
+
+
+def test_what_runs_is_handed_back_when_a_fuse_blows(on: Stage) -> None:
+    """Nothing more is paid for; nobody has failed, and when a person lets the plan go on it begins anew."""
+    others_run = threading.Barrier(2)
+
+    def run(one: Attempt, stop: threading.Event) -> Produced:
+        if one.number == 1:
+            others_run.wait(60)
+        if one.task_id == "n0000" or one.number > 1:
+            return replace(said(one), spending=Spending(read=200, calls=1))
+        assert stop.wait(60)
+        return Produced(fault=Fault.STOPPED, text="it was stopped", spending=Spending(read=30, calls=1))
+
+    fuses = Fuses(tokens_per_run=150)
+    runner = on.brings(flat(2), Rules(fuses=fuses)).runner(run)
+    assert runner.until_it_rests() is Nothing.HELD
+    assert on.states()["n0001"] == "READY"
+    assert on.task("n0001").progress.standing.counters.failures == 0
+    with on.ledger.read() as tx:
+        assert tx.plan(PLAN).tokens == 230
+    assert on.holds()
 
 
 def test_a_listener_that_raises_changes_nothing(on: Stage) -> None:

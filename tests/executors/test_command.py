@@ -10,7 +10,9 @@ import pytest
 
 from accordance.domain.faults import Fault
 from accordance.executors.leftover import read_left, tail
+from accordance.executors.programs import cannot_run
 from accordance.executors.protocol import Limits, Produced
+from accordance.workspace.errors import UnsafeName
 from accordance.workspace.probing import probe
 from tests.executors.assignments import an_assignment, an_executor, stopped_when
 from tests.messages import ACTION, TASK
@@ -144,6 +146,18 @@ def test_a_level_that_cannot_be_had_is_said(tmp_path: Path, monkeypatch: pytest.
         probe.cache_clear()
     assert (produced.fault, produced.code) == (Fault.NOT_ISOLATED, "ISOLATION_UNAVAILABLE")
     assert "bwrap is not installed" in produced.text
+
+
+def test_a_fault_of_our_own_is_called_what_it_is(tmp_path: Path) -> None:
+    """A folder that is in the way says nothing about isolation."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "room").write_text("in the way")
+    executor = an_executor(tmp_path, kind="command", command=["true"])
+    produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+    assert (produced.fault, produced.code) == (Fault.CRASHED, "EXECUTOR_ERROR")
+    assert "it could not be run: " in produced.text
+    unsafe = cannot_run(UnsafeName("a name that leaves its folder"))
+    assert (unsafe.fault, unsafe.code) == (Fault.UNPREPARED, "PREFLIGHT_FAILED")
 
 
 def test_only_ordinary_files_inside_the_folder_are_read(tmp_path: Path) -> None:

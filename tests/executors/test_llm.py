@@ -179,6 +179,38 @@ def test_a_budget_ends_the_asking(tmp_path: Path) -> None:
     assert len(server.asked) == 2
 
 
+@pytest.mark.parametrize(
+    ("said", "budget", "most"),
+    [
+        ({}, Budget(), 16_000),
+        ({}, Budget(tokens=500), 500),
+        ({"prices": {"fake-model": {"input": 1.0, "output": 10.0}}}, Budget(cost=0.01), 1_000),
+        ({"max_tokens": 50}, Budget(tokens=500), 50),
+    ],
+    ids=["no budget", "tokens", "money", "what it may anyway"],
+)
+def test_an_answer_is_no_longer_than_what_is_left(
+    tmp_path: Path, said: dict[str, Any], budget: Budget, most: int
+) -> None:
+    """The provider is told."""
+    with serving(Script([{"json": ACTION}])) as server:
+        ask(server, tmp_path, Limits(seconds=60, budget=budget), **said)
+    body = server.requests[0]["body"]
+    assert body.get("max_completion_tokens", body.get("max_tokens")) == most
+
+
+@pytest.mark.parametrize(
+    ("budget", "fault"),
+    [(Budget(tokens=500), Fault.OVER_BUDGET), (Budget(), Fault.TOO_LONG)],
+    ids=["by the budget", "by its own bound"],
+)
+def test_an_answer_that_is_cut_says_by_what(tmp_path: Path, budget: Budget, fault: Fault) -> None:
+    """Splitting the task would not help a budget."""
+    with serving(Script([{"say": '{"schema_version": ', "finish": "length"}])) as server:
+        produced = ask(server, tmp_path, Limits(seconds=60, budget=budget))
+    assert produced.fault is fault, produced.text
+
+
 def test_prices_of_the_spec_make_the_cost(tmp_path: Path) -> None:
     """For every call, good or bad."""
     with serving(Script([{"json": BAD_ACTION}, {"json": ACTION}])) as server:

@@ -15,11 +15,11 @@ from accordance.domain.prompting import Part, Prompt
 from accordance.domain.records import Rules
 from accordance.domain.spending import Spending
 from accordance.engine.assignment import assignment
+from accordance.engine.budgets import budget_left
 from accordance.engine.faults import fail_in, hand_back_in
 from accordance.engine.kept_runs import (
     KeptAnswers,
     RunOf,
-    budget_left,
     keep_prompt,
     keep_report,
     rebuilt,
@@ -216,7 +216,15 @@ def test_a_run_that_has_cost_too_much_is_held(project: Project, fuses: Fuses, re
         (Fuses(), spending(10**9, 10**9), Budget()),
         (Fuses(tokens_per_task=100), spending(40), Budget(tokens=60)),
         (Fuses(cost_per_task=2.0), spending(40, 0.5), Budget(cost=1.5)),
-        (Fuses(cost_per_task=2.0), spending(40), Budget(cost=2.0)),
+        (Fuses(cost_per_task=2.0), Spending(), Budget(cost=2.0)),
+        (
+            Fuses(cost_per_task=2.0),
+            spending(40),
+            "cost_per_task: nobody knows the price of 1 of its calls; say so with `prices` in accordance.toml",
+        ),
+        (Fuses(tokens_per_run=100), spending(40, 0.5), Budget(tokens=60)),
+        (Fuses(tokens_per_run=100, tokens_per_task=90), spending(40), Budget(tokens=50)),
+        (Fuses(cost_per_run=1.0, cost_per_task=9.0), spending(40, 0.75), Budget(cost=0.25)),
         (
             Fuses(tokens_per_task=100),
             spending(100),
@@ -228,8 +236,8 @@ def test_a_run_that_has_cost_too_much_is_held(project: Project, fuses: Fuses, re
 def test_what_a_task_may_still_cost(
     project: Project, fuses: Fuses, spent: Spending, left: Budget | str
 ) -> None:
-    """What its runs have cost is taken off."""
-    project.runs(small_plan())
+    """What its runs have cost is taken off, and what all of its plan have; the less counts."""
+    project.runs(small_plan(), Rules(fuses=fuses))
     ran(project, spending=spent)
     with project.ledger.read() as tx:
         assert budget_left(tx, "a", fuses) == left

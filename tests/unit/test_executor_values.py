@@ -14,7 +14,7 @@ from accordance.domain.context_pack import ESSENTIAL, Excerpt, Piece, Trim, budg
 from accordance.domain.fail_codes import fail_code
 from accordance.domain.faults import FAULTS, Fault, in_words, pause_after
 from accordance.domain.prompting import Part, Prompt, fenced, plain, prompt_of, rebuild
-from accordance.domain.spending import Price, Spending, estimate, priced, total
+from accordance.domain.spending import Price, Spending, estimate, priced, remaining, tighter, total
 from accordance.errors import ContextTooLarge
 
 
@@ -72,18 +72,40 @@ def test_spending_adds_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("budget", "exceeded"),
+    ("budget", "used_up"),
     [
         (Budget(), False),
-        (Budget(tokens=15), False),
-        (Budget(tokens=14), True),
-        (Budget(cost=0.4), True),
-        (Budget(cost=0.5), False),
+        (Budget(tokens=16), False),
+        (Budget(tokens=15), True),
+        (Budget(cost=0.5), True),
+        (Budget(cost=0.6), False),
     ],
 )
-def test_a_budget_is_exceeded_by_more_than_it(budget: Budget, exceeded: bool) -> None:
+def test_a_budget_is_used_up_when_nothing_is_left(budget: Budget, used_up: bool) -> None:
     """Tokens or money, whichever comes first."""
-    assert Spending(read=10, written=5, cost=0.5, calls=1).exceeds(budget) is exceeded
+    assert Spending(read=10, written=5, cost=0.5, calls=1).uses_up(budget) is used_up
+
+
+def test_what_is_left_of_a_budget() -> None:
+    """What nobody knows the cost of leaves nothing of the money; what was never called costs nothing."""
+    budget = Budget(tokens=20, cost=2.0)
+    assert remaining(budget, Spending(read=10, written=5, cost=0.5, calls=1)) == Budget(tokens=5, cost=1.5)
+    assert remaining(budget, Spending()) == budget
+    assert Spending(read=1, calls=1).uses_up(budget)
+    assert not Spending(read=1, calls=1).uses_up(Budget(tokens=20))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        (Budget(), Budget(), Budget()),
+        (Budget(tokens=3), Budget(cost=2.0), Budget(tokens=3, cost=2.0)),
+        (Budget(tokens=3, cost=2.0), Budget(tokens=2, cost=3.0), Budget(tokens=2, cost=2.0)),
+    ],
+)
+def test_the_tighter_budget_counts(one: Budget, other: Budget, both: Budget) -> None:
+    """Tokens and money each for itself."""
+    assert tighter(one, other) == tighter(other, one) == both
 
 
 def test_what_nobody_measured_is_none() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from accordance.domain.case import Budget, Usage
 
 BYTES_PER_TOKEN: Final = 4  # a rule of thumb, for answers that were broken off before they were counted
 _MILLION: Final = 1_000_000
+_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,10 @@ class Spending:
             estimated=self.estimated or other.estimated,
         )
 
-    def exceeds(self, budget: Budget) -> bool:
-        """Whether the budget is used up."""
-        too_many = budget.tokens is not None and self.tokens > budget.tokens
-        return too_many or (budget.cost is not None and (self.cost or 0) > budget.cost)
+    def uses_up(self, budget: Budget) -> bool:
+        """Whether nothing of the budget is left for another call."""
+        left = remaining(budget, self)
+        return any(one is not None and one <= 0 for one in (left.tokens, left.cost))
 
     def usage(self, *, model: str | None, executor: str, duration_ms: int) -> Usage:
         """As the judge wants it; what nobody measured is None."""
@@ -63,6 +65,24 @@ class Spending:
         )
 
 
+def remaining(budget: Budget, spent: Spending) -> Budget:
+    """What is left of a budget. What nobody knows the cost of leaves nothing of the money."""
+    cost = math.inf if spent.calls and spent.cost is None else spent.cost or 0.0
+    return Budget(
+        tokens=None if budget.tokens is None else budget.tokens - spent.tokens,
+        cost=None if budget.cost is None else budget.cost - cost,
+    )
+
+
+def tighter(one: Budget, other: Budget) -> Budget:
+    """The budget that keeps within both."""
+    return Budget(tokens=_least(one.tokens, other.tokens), cost=_least(one.cost, other.cost))
+
+
+def _least(one: _Number | None, other: _Number | None) -> _Number | None:
+    return min((limit for limit in (one, other) if limit is not None), default=None)
+
+
 def total(spent: Iterable[Spending]) -> Spending:
     """All of it together."""
     return sum(spent, start=Spending())
@@ -70,12 +90,12 @@ def total(spent: Iterable[Spending]) -> Spending:
 
 def estimate(prompt: str, answer: str) -> Spending:
     """What a call probably cost that was broken off."""
-    return Spending(
-        read=_tokens(prompt),
-        written=_tokens(answer),
-        calls=1,
-        estimated=True,
-    )
+    return reckoned(_bytes(prompt), _bytes(answer))
+
+
+def reckoned(read: int, written: int) -> Spending:
+    """What a call probably cost, by the bytes of what was asked and answered."""
+    return Spending(read=_tokens(read), written=_tokens(written), calls=1, estimated=True)
 
 
 def priced(spent: Spending, price: Price) -> float:
@@ -83,5 +103,9 @@ def priced(spent: Spending, price: Price) -> float:
     return (spent.read * price.read + spent.written * price.written) / _MILLION
 
 
-def _tokens(text: str) -> int:
-    return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _tokens(size: int) -> int:
+    return -(-size // BYTES_PER_TOKEN)

@@ -22,7 +22,7 @@ from accordance.api import check
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.violation import Accepted
-from accordance.domain.case import Usage, claim_context
+from accordance.domain.case import Budget, Usage, claim_context
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
@@ -36,21 +36,23 @@ from accordance.engine.gateway import Gateway, gateway_of
 from accordance.engine.home import SETTINGS, Home, InvalidSettings
 from accordance.engine.judgement import Judgement
 from accordance.engine.judging import Ground, How, judge_on
+from accordance.engine.kept_work import keep_work, recall_work
 from accordance.engine.landing import head_of, last_change
 from accordance.engine.opinions import Opinions
 from accordance.engine.spoken import Spoken, lay_edits
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import Memory, NoMemory, Produced
 from accordance.store.ledger import Transaction
 from accordance.workspace.branch import Branch, branch_name, lay
 from accordance.workspace.bundle import bundle_folder
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.editing import Draft
-from accordance.workspace.errors import WorkspaceError
+from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
+from accordance.workspace.leaving import lay_again
 from accordance.workspace.patching import readable_patch
 from accordance.workspace.runnable import why_not
 
@@ -78,6 +80,7 @@ class Commission:
     start: bytes  # a patch to begin with
     branch: Branch
     gateway: Gateway
+    budget: Budget = field(default_factory=Budget)
 
     @property
     def seconds(self) -> float:
@@ -126,12 +129,17 @@ class Workshop:
         patch = self.home.root / str(last.case["bundle"]) / "patch.diff"
         return patch.read_bytes() if patch.is_file() else b""
 
-    def carry_out(self, job: Commission, choice: Choice, do: Do) -> Produced:
-        """Make the attempt, judge it, write its commit. What cannot even begin is a fault, like any other."""
+    def carry_out(self, job: Commission, choice: Choice, do: Do, memory: Memory | None = None) -> Produced:
+        """Make the attempt, judge it, write its commit. What cannot even begin is a fault, like any other.
+
+        What the agent has left is kept in the memory before it is judged; where it has something, that is only judged.
+        """
         try:
-            return _Attempt(self, job, choice).go(do)
+            return _Attempt(self, job, choice, memory or NoMemory()).go(do)
         except LedgerError:
             raise  # it says nothing about the task
+        except IsolationUnavailable as error:
+            return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
         except (AccordanceError, OSError) as error:
             return Produced(fault=Fault.UNPREPARED, text=str(error))
 
@@ -162,30 +170,55 @@ class _Attempt:
     shop: Workshop
     job: Commission
     choice: Choice
+    memory: Memory
     owner: str = field(default_factory=lambda: secrets.token_hex(8))  # others may run the same attempt
 
     def go(self, do: Do) -> Produced:
         place = self._place
         try:
-            ground = self._ground(place)
-            self._look_at(ground)
-            lay(self.job.start, ground.workspace.work)
-            draft = Draft(ground.workspace.work)
-            with Opinions(ground, self._how(), partial(self._judge, draft)) as opinion:
-                produced = do(ground.workspace.work, opinion)
+            ground, draft, produced = self._gone_on(place) or self._done(place, do)
             if produced.raw is None and (produced.fault is not Fault.SILENT or self._is_spoken):
                 return produced
-            return self._judged(ground, draft, produced)
+            try:
+                return self._judged(ground, draft, produced)
+            except (AccordanceError, OSError) as error:  # the work was done, and paid for
+                text = f"the change could not be judged: {error}"
+                return replace(produced, raw=None, fault=Fault.CRASHED, text=text)
         finally:
             if place.exists():
                 discard(place)
+
+    def _done(self, place: Path, do: Do) -> tuple[Ground, Draft, Produced]:
+        """Let the agent work, and keep what it has left."""
+        ground = self._ground(place)
+        self._look_at(ground)
+        lay(self.job.start, ground.workspace.work)
+        draft = Draft(ground.workspace.work)
+        with Opinions(ground, self._how(), partial(self._judge, draft)) as opinion:
+            produced = do(ground.workspace.work, opinion)
+        is_left = produced.raw is not None or produced.fault is Fault.SILENT
+        if is_left and not self._is_spoken:  # what a model said is kept, call by call
+            keep_work(self.memory, ground, produced, self.job.gateway.carry)
+        return ground, draft, produced
+
+    def _gone_on(self, place: Path) -> tuple[Ground, Draft, Produced] | None:
+        """The work of a run of this attempt that was cut off, if it was done and still fits."""
+        kept = recall_work(self.memory)
+        if kept is None or self.job.head not in (None, kept.left.base):
+            return None
+        ground = self._ground(place, kept.left.base)
+        is_same = lay_again(kept.left, ground.workspace, ground.before, self.job.gateway.carry)
+        return (ground, Draft(ground.workspace.work), kept.produced) if is_same else None
 
     @property
     def _place(self) -> Path:
         """A folder for this run alone, whoever else thinks that the attempt is theirs."""
         return self.shop.home.new_clone(self.job.asked.task.task_id, self.job.number, self.owner)
 
-    def _ground(self, place: Path) -> Ground:
+    def _ground(self, place: Path, base: str | None = None) -> Ground:
+        """A fresh clone; what this run has left there is thrown away."""
+        if place.exists():
+            discard(place)
         head, branch = self.job.head, self.job.branch
         if head is not None:
             branch.must_have(head)
@@ -194,9 +227,8 @@ class _Attempt:
             raise WorkspaceError(
                 f"the branch {branch.name} is there and is not this ledger's; rename or delete it, then answer"
             )
-        workspace = clone(
-            self.shop.repository, place, base=head or resolve(self.shop.repository, self.shop.base)
-        )
+        base = base or head or resolve(self.shop.repository, self.shop.base)
+        workspace = clone(self.shop.repository, place, base=base)
         return Ground(workspace=workspace, before=base_snapshot(workspace), private=place / "private")
 
     def _look_at(self, ground: Ground) -> None:
@@ -233,6 +265,7 @@ class _Attempt:
             number=self.job.number,
             earlier=self.job.earlier,
             usage=usage,
+            budget=self.job.budget,
         )
 
     @property

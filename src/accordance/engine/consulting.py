@@ -14,7 +14,8 @@ from accordance.domain.chain import Payload
 from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.fuses import Fuses
 from accordance.domain.routing import Choice, Kind, Routing, Wanted
-from accordance.domain.spending import Spending
+from accordance.domain.spending import Spending, remaining
+from accordance.engine.budgets import why_unpriced
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import PROMPTED, RAN, RunOf, prompt_payload, report_payload
 from accordance.errors import ContextTooLarge, NoExecutor, NotFound
@@ -53,7 +54,7 @@ class Consultation:
     ) -> Produced:
         """Let the executor of the route run once. Raises Unanswered for what asking again does not mend, and NoExecutor."""
         choice = self.routing.choose(Wanted(kind=kind, role=document["task"]["owner_agent_id"]))
-        executor, budget = self._executor(choice), self._budget()
+        executor, budget = self._executor(choice), self._budget(choice)
         told = self._told(document, choice)
         about = "plan" if kind == "plan" else "plan_review"
         run = RunOf(plan_id=self.plan_id, task_id=None, kind=about, attempt=document["attempt"])
@@ -111,17 +112,15 @@ class Consultation:
         except ContextTooLarge as error:
             raise Unanswered(Produced(fault=Fault.TOO_LONG, text=str(error))) from None
 
-    def _budget(self) -> Budget:
+    def _budget(self, choice: Choice) -> Budget:
         """What is left of the plan's own."""
-        tokens, cost = self.fuses.tokens_per_run, self.fuses.cost_per_run
-        left = Budget(
-            tokens=None if tokens is None else tokens - self.spent.tokens,
-            cost=None if cost is None else cost - (self.spent.cost or 0.0),
-        )
-        if Spending().exceeds(left):
+        whole = Budget(tokens=self.fuses.tokens_per_run, cost=self.fuses.cost_per_run)
+        if why := why_unpriced(choice, whole):
+            raise Unanswered(Produced(fault=Fault.UNPREPARED, text=why))
+        if self.spent.uses_up(whole):
             text = f"{self.spent.tokens:,} tokens are used up, more than the plan's fuses allow"
             raise Unanswered(Produced(fault=Fault.OVER_BUDGET, text=text))
-        return left
+        return remaining(whole, self.spent)
 
     def _wait_or_end(self, produced: Produced, fault: Fault) -> None:
         if self.stop.is_set() or not FAULTS[fault].passes:

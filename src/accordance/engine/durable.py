@@ -44,6 +44,7 @@ from accordance.executors.protocol import Produced
 from accordance.store.failures import translated
 from accordance.store.opening import engine_beside, make_engine, now
 from accordance.store.sql import SqlTransaction, within
+from accordance.workspace.errors import IsolationUnavailable
 
 VERSION: Final = "1"  # of what is kept between steps; raised when an old workflow could not be gone on with
 EXECUTE: Final = "execute"  # the name of the first step
@@ -201,8 +202,10 @@ class Durable:
                 return self.run(one, stop)
             except LedgerError:  # it was not even begun: the ledger is busy or away
                 stop.wait(_AGAIN_SECONDS)
-            except AccordanceError as error:
-                return Produced(fault=Fault.NOT_INSTALLED, text=str(error))
+            except IsolationUnavailable as error:
+                return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+            except AccordanceError as error:  # settings, a route, a prompt: nobody was asked to work
+                return Produced(fault=Fault.UNPREPARED, text=str(error))
             except Exception as error:  # noqa: BLE001 - whatever it is, the attempt has failed and says why
                 return Produced(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
         return Produced(fault=Fault.STOPPED, text="it was not begun")

@@ -15,14 +15,17 @@ from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
-from accordance.domain.case import claim_context
+from accordance.domain.case import Budget, claim_context
 from accordance.domain.context_pack import Piece
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
-from accordance.domain.records import TaskRecord
+from accordance.domain.plan_review import PlanState
+from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted, wanted
+from accordance.domain.spending import Spending
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
+from accordance.engine.budgets import budget_left, plan_budget, why_unpriced
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.coding_tasks import allowed_models
 from accordance.engine.contracts_for import (
@@ -33,7 +36,7 @@ from accordance.engine.contracts_for import (
 )
 from accordance.engine.durable import Attempt
 from accordance.engine.home import Home
-from accordance.engine.kept_runs import KeptAnswers, RunOf, budget_left, keep_prompt
+from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_prompt
 from accordance.engine.settings import holding_for
 from accordance.engine.slots import Bound
 from accordance.engine.time_limits import seconds_for
@@ -53,6 +56,7 @@ _PROMPTS: Final[Mapping[str, str]] = {
     ANSWER.version: "researcher.v1",
 }
 """What agents are told by what their message is held to, where no route says otherwise."""
+_HELD: Final = "its plan is held: what it may use is used up"
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
 
 
@@ -118,9 +122,10 @@ class Executing:
                 return Produced(fault=Fault.STOPPED, text="it waits for somebody who asks for it")
             if task.lease is None:  # whatever came of it would be refused
                 return Produced(fault=Fault.STOPPED, text="somebody has taken the task away")
-            budget = budget_left(tx, task.task_id, tx.plan(task.plan_id).rules.fuses)
-            if isinstance(budget, str):
-                return Produced(fault=Fault.OVER_BUDGET, text=budget)
+            plan = tx.plan(task.plan_id)
+            budget = _budget(tx, plan, task, choice)
+            if isinstance(budget, Produced):
+                return budget
             at_most = seconds_for(tx, task) if one.kind == "action" or task.checks else None
             try:
                 job = self.workshop.commission(tx, task) if one.kind == "action" else None
@@ -129,11 +134,20 @@ class Executing:
             run = self._run_of(tx, Taken(task, kind, task.lease), one, choice, job)
         limits = replace(limits_for(choice.spec), stop=stop, budget=budget)
         limits = replace(limits, seconds=min(limits.seconds, at_most or math.inf))
+        produced = self._carried_out(executor, run, limits, job)
+        if produced.fault is Fault.OVER_BUDGET and produced.spending.uses_up(plan_budget(plan)):
+            return replace(produced, fault=Fault.STOPPED, text=_HELD)
+        return produced
+
+    def _carried_out(self, executor: Executor, run: _Run, limits: Limits, job: Commission | None) -> Produced:
         if job is None:
-            return replace(run.begin(executor, limits), stronger=bool(choice.stronger))
+            return replace(run.begin(executor, limits), stronger=bool(run.choice.stronger))
         limits = replace(limits, seconds=min(limits.seconds, job.seconds))
         return self.workshop.carry_out(
-            job, choice, lambda work, opinion: run.begin(executor, limits, work, opinion)
+            replace(job, budget=limits.budget),
+            run.choice,
+            lambda work, opinion: run.begin(executor, limits, work, opinion),
+            run.memory,
         )
 
     def _choose(self, one: Attempt, asked: Wanted, failures: int) -> Choice:
@@ -203,9 +217,14 @@ class _Run:
             model=choice.model,
             work=work,
             opinion=opinion,
-            memory=KeptAnswers(self.ledger, self.run),
+            memory=self.memory,
         )
         return run_tidily(executor, given, limits)
+
+    @property
+    def memory(self) -> KeptAnswers:
+        """What an earlier run of the same attempt that was cut off has got."""
+        return KeptAnswers(self.ledger, self.run)
 
     @property
     def _prompt(self) -> str:
@@ -218,6 +237,18 @@ class _Run:
         if work is None or self.contract.version != EDITS.version:
             return ()
         return show(work, self.document["change"])
+
+
+def _budget(tx: Transaction, plan: PlanRecord, task: TaskRecord, choice: Choice) -> Budget | Produced:
+    """What a run may cost, or why it does not begin."""
+    if plan.state is PlanState.HELD or Spending().uses_up(plan_budget(plan)):
+        return Produced(fault=Fault.STOPPED, text=_HELD)
+    budget = budget_left(tx, task.task_id, plan.rules.fuses)
+    if isinstance(budget, str):
+        return Produced(fault=Fault.OVER_BUDGET, text=budget)
+    if why := why_unpriced(choice, budget):
+        return Produced(fault=Fault.UNPREPARED, text=why)
+    return budget
 
 
 def _kind(said: str) -> Literal["action", "review"]:

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
-from accordance.domain.case import Budget
 from accordance.domain.chain import Entry, canonical
-from accordance.domain.fuses import Fuses
-from accordance.domain.lifecycle import FORGIVES
 from accordance.domain.prompting import Prompt, rebuild
 from accordance.domain.spending import Spending, total
 from accordance.errors import LedgerError, NotFound
@@ -27,7 +24,6 @@ PROMPTED: Final = "PROMPTED"
 SAID: Final = "SAID"  # a model, within a run
 RAN: Final = "RAN"
 PLAN_WRITTEN: Final = "PLAN_WRITTEN"  # a planner's message, whatever became of it
-_FORGIVEN_BY: Final = frozenset(event.value for event in FORGIVES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,23 +236,3 @@ def spent_by_task(tx: Transaction, plan_id: str) -> dict[str | None, Spending]:
         if entry.kind == RAN:
             found[entry.task_id] = found.get(entry.task_id, Spending()) + spending_of(entry.payload)
     return found
-
-
-def budget_left(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
-    """What another run of a task may cost, or why it may cost nothing any more."""
-    if fuses.tokens_per_task is None and fuses.cost_per_task is None:
-        return Budget()
-    spent = spent_in(_since_forgiven(tx.entries_of(task_id)))
-    tokens = None if fuses.tokens_per_task is None else fuses.tokens_per_task - spent.tokens
-    cost = None if fuses.cost_per_task is None else fuses.cost_per_task - (spent.cost or 0.0)
-    if tokens is not None and tokens <= 0:
-        return f"tokens_per_task: {spent.tokens:,} of {fuses.tokens_per_task:,} tokens are used up"
-    if cost is not None and cost <= 0:
-        return f"cost_per_task: {spent.cost:.2f} of {fuses.cost_per_task:.2f} are used up"
-    return Budget(tokens=tokens, cost=cost)
-
-
-def _since_forgiven(entries: list[Entry]) -> Iterator[Entry]:
-    """The events since a person last gave the task a chance."""
-    last = max((at for at, entry in enumerate(entries) if entry.kind in _FORGIVEN_BY), default=-1)
-    yield from entries[last + 1 :]

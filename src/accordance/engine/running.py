@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from accordance.domain.evidence import InputFile
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
+from accordance.domain.plan_review import PlanState
 from accordance.engine.contracts_for import Holding, to_actions
 from accordance.engine.durable import LOCAL, Attempt, Durable, Put, Run
 from accordance.engine.faults import fail_unbegun
@@ -233,7 +234,7 @@ class Runner:
         return next((one for one in reasons if one is not Nothing.FINISHED), Nothing.FINISHED)
 
     def _stop_what_is_unwanted(self) -> None:
-        """An attempt that was cancelled, or is no longer the task's current one, is told to stop."""
+        """An attempt that was cancelled, is no longer the task's current one, or whose plan is held is told to stop."""
         running = self.durable.running()
         if running:
             with self.ledger.read() as tx:
@@ -279,8 +280,10 @@ class Runner:
 
 
 def is_wanted(tx: Transaction, one: Attempt) -> bool:
-    """Whether somebody still waits for what an attempt will bring."""
+    """Whether somebody still waits for what an attempt will bring. While its plan is held, nobody does."""
     task = tx.task(one.task_id)
+    if tx.plan(task.plan_id).state is PlanState.HELD:
+        return False
     if task.lease is None or task.progress.standing.counters.attempts != one.number:
         return False
     return task.progress.state is State.IN_PROGRESS or (

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from accordance.domain.executor_specs import CommandSpec
-from accordance.domain.faults import Fault
 from accordance.executors.leftover import read_left
-from accordance.executors.programs import Program, run_program
+from accordance.executors.programs import Program, cannot_run, run_program
 from accordance.executors.protocol import Assignment, Limits, Produced
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
@@ -32,7 +31,7 @@ class CommandExecutor:
             program = self._program(assignment)
             ran = run_program(program, limits)
         except (WorkspaceError, OSError) as error:
-            return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+            return cannot_run(error)
         raw = ran.said
         if self.spec.message is not None:
             raw = read_left(program.room.work, self.spec.message, limits.output_bytes) or b""

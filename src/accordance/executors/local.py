@@ -15,7 +15,7 @@ from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
 from accordance.executors.inside import llama
-from accordance.executors.programs import Program, Ran, run_program
+from accordance.executors.programs import Program, Ran, cannot_run, run_program
 from accordance.executors.protocol import Assignment, Limits, Produced
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
@@ -40,7 +40,8 @@ class LocalExecutor:
         model = self.root / (assignment.model or self.spec.model)
         if not model.is_file():
             return Produced(fault=Fault.UNKNOWN_MODEL, text=f"{model} is no file; model names a GGUF file")
-        words = (sys.executable, "-c", _SOURCE, str(model), str(_THREADS), str(self.spec.max_tokens))
+        most = min(self.spec.max_tokens, limits.budget.tokens or self.spec.max_tokens)
+        words = (sys.executable, "-c", _SOURCE, str(model), str(_THREADS), str(most))
         try:
             program = Program(
                 command=shlex.join(words),
@@ -51,7 +52,7 @@ class LocalExecutor:
             )
             ran = run_program(program, limits)
         except (WorkspaceError, OSError) as error:
-            return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+            return cannot_run(error)
         if ran.fault is not None or not ran.said.strip():
             return ran.without_message(limits)
         return Produced(
@@ -76,4 +77,4 @@ def _spent(ran: Ran) -> Spending:
         usage = json.loads(ran.errors.rpartition("\n")[2])
         return Spending(read=usage["prompt_tokens"], written=usage["completion_tokens"], cost=0.0, calls=1)
     except (ValueError, KeyError, TypeError):
-        return Spending(calls=1, estimated=True)
+        return Spending(cost=0.0, calls=1, estimated=True)

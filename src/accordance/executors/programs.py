@@ -12,6 +12,7 @@ from accordance.domain.facts import CommandRun, Ending, IsolationLevel
 from accordance.domain.faults import Fault
 from accordance.executors.leftover import ERRORS, ROOM, tail
 from accordance.executors.protocol import Limits, Produced
+from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.isolation import Limits as ProcessLimits
 from accordance.workspace.isolation import Room
 from accordance.workspace.running import run
@@ -25,7 +26,7 @@ _FAULTS: Final[Mapping[Ending, tuple[Fault, str]]] = {
     Ending.MEMORY_LIMIT: (Fault.CRASHED, "it used more memory than it may and was ended"),
     Ending.PROCESS_LIMIT: (Fault.CRASHED, "it started more processes than it may and was ended"),
     Ending.DISK_LIMIT: (Fault.CRASHED, "it wrote more to the disk than it may and was ended"),
-    Ending.NOT_STARTED: (Fault.NOT_ISOLATED, "it could not be started: {note}"),
+    Ending.NOT_STARTED: (Fault.CRASHED, "it could not be started: {note}"),
 }
 
 
@@ -84,6 +85,15 @@ class Ran:
             duration_ms=self.about.duration_ms,
             isolation=self.about.isolation.value,
         )
+
+
+def cannot_run(error: WorkspaceError | OSError) -> Produced:
+    """The end of a run that was never begun, for a reason of our own."""
+    if isinstance(error, IsolationUnavailable):
+        return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+    if isinstance(error, WorkspaceError):
+        return Produced(fault=Fault.UNPREPARED, text=str(error))
+    return Produced(fault=Fault.CRASHED, text=f"it could not be run: {error}")
 
 
 def run_program(program: Program, limits: Limits) -> Ran:

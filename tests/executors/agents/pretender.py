@@ -54,9 +54,10 @@ def main() -> None:
         settings |= tomllib.loads(value) if flag == "-c" else {}
     do = json.loads(sys.stdin.read().partition("DO ")[2])
     os.chdir(sys.argv[sys.argv.index("-C") + 1])
-    for _ in range(do.get("calls", 1)):
+    for path in [*["responses"] * do.get("calls", 1), *do.get("beside", ())]:
         url = settings["model_providers"]["accordance"]["base_url"]
-        request = urllib.request.Request(f"{url}/responses", b'{"model": "fake-model", "input": []}')
+        asked = b'{"model": "fake-model", "input": [], "tools": []}'
+        request = urllib.request.Request(f"{url}/{path}", asked)
         try:
             urllib.request.urlopen(request, timeout=60).read()
         except urllib.error.HTTPError as error:
@@ -64,6 +65,8 @@ def main() -> None:
     for name, content in do.get("files", {}).items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(content)
+    for source, name in do.get("copy", {}).items():
+        Path(name).write_bytes(Path(source).read_bytes())
     tool = settings["mcp_servers"]["accordance"]
     told = submit([tool["command"], *tool["args"]], do["submit"]) if "submit" in do else []
     Path("told.json").write_text(json.dumps([told, dict(os.environ), sys.argv]))

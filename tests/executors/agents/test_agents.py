@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.executors.agents.finding import find_agent
 from accordance.executors.opinion import Opinion
@@ -87,8 +88,9 @@ def test_an_agent_works_is_told_retry_mends_and_is_done(
     assert "not_in_enum" in json.dumps(server.asked[2]["body"])  # the agent has read why
     assert produced.isolation == isolation
     spent = produced.spending
-    assert (spent.read, spent.written) == (400, 80)
-    assert spent.calls >= 4
+    assert (spent.read, spent.written) == (100 * spent.calls, 20 * spent.calls)
+    assert spent.calls >= 4  # and the title that some of them ask for
+    assert not spent.estimated
 
 
 def test_an_agent_never_sees_the_key_nor_anything_of_ours(kind: str, clone: Path, tmp_path: Path) -> None:
@@ -150,6 +152,21 @@ def test_a_bad_endpoint_is_told_by_the_relay(
     with serving(script) as server:
         produced = run(kind, server, tmp_path)
     assert (produced.fault, produced.code) == (fault, code), produced.to_json()
+
+
+def test_a_model_that_refuses_is_told_by_the_relay(kind: str, clone: Path, tmp_path: Path) -> None:
+    """However the agent words it."""
+    with serving(Script([{"run": "true"}, {"refuse": "I will not do that."}], key=KEY)) as server:
+        produced = run(kind, server, tmp_path)
+    assert (produced.fault, produced.code) == (Fault.REFUSED, "LLM_REFUSAL"), produced.to_json()
+
+
+def test_a_budget_ends_the_run(kind: str, clone: Path, tmp_path: Path) -> None:
+    """No agent would end for that by itself."""
+    with serving(Script([{"run": "true"}], key=KEY)) as server:
+        produced = run(kind, server, tmp_path, Limits(seconds=300, budget=Budget(tokens=350)))
+    assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED"), produced.to_json()
+    assert produced.spending.tokens == 120 * produced.spending.calls >= 350
 
 
 def test_one_429_is_no_fault(kind: str, clone: Path, tmp_path: Path) -> None:

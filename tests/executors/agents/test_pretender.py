@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.prompting import Part, Prompt
+from accordance.domain.spending import Spending
 from accordance.executors.protocol import Limits, Produced
 from accordance.workspace.probing import probe
 from tests.executors.agents import pretender
@@ -58,8 +60,8 @@ def test_a_run_from_beginning_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert produced.fault is None, produced.text
     assert json.loads(produced.raw or b"") == ACTION
     assert (produced.exit_code, produced.isolation) == (3, isolation)
-    assert produced.spending.cost == pytest.approx(20 / 1_000_000)
-    assert (produced.spending.tokens, produced.spending.calls) == (15, 2)
+    assert produced.spending.cost == pytest.approx(280 / 1_000_000)
+    assert (produced.spending.tokens, produced.spending.calls) == (240, 2)
     verdicts = [one.details["verdict"] for one in produced.seen if one.what == "submitted"]
     assert verdicts == ["RETRY", "DONE"]
     left = (tmp_path / "run" / "room" / "work" / "told.json").read_text()
@@ -93,8 +95,21 @@ def test_what_honours_the_contract_is_the_message(tmp_path: Path, do: dict[str, 
         (Script([{"say": "ok"}], models=("other",)), {"sleep": 600}, Fault.UNKNOWN_MODEL),
         (Script([{"say": "ok", "fault": {"status": 500}}]), {"ends": False, "exit": 1}, Fault.SERVER_ERROR),
         (Script([{"say": "ok"}]), {"final": "x" * 50_000}, Fault.FLOODED),
+        (Script([{"say": "ok"}]), {"beside": ["x"], "ends": False, "exit": 1}, Fault.CRASHED),
+        (Script([{"refuse": "I will not."}]), {"final": "I will not."}, Fault.REFUSED),
+        (Script([{"refuse": "I will not."}]), {"ends": False, "exit": 1}, Fault.REFUSED),
     ],
-    ids=["silent", "did not end well", "wrong key", "unknown model", "500", "flood"],
+    ids=[
+        "silent",
+        "did not end well",
+        "wrong key",
+        "unknown model",
+        "500",
+        "flood",
+        "a side path that is not there",
+        "refused in words",
+        "refused in silence",
+    ],
 )
 def test_a_bad_run_has_its_fault(tmp_path: Path, script: Script, do: dict[str, Any], fault: Fault) -> None:
     """By what the relay and the keeper saw."""
@@ -119,6 +134,90 @@ def test_an_agent_that_never_ends_is_ended(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "run")
         with stopped_when(lambda: bool(server.requests)) as limits:
             assert run(tmp_path, server.url, {"sleep": 600}, limits).fault is Fault.STOPPED
+
+
+def test_tokens_of_a_run_that_was_ended_count(tmp_path: Path) -> None:
+    """The relay has seen them, whatever the agent lived to tell."""
+    with serving(Script([{"say": "ok"}], read=500, written=90)) as server:
+        produced = run(tmp_path, server.url, {"calls": 6, "sleep": 600}, Limits(seconds=3))
+    assert produced.fault is Fault.TIMED_OUT
+    assert produced.spending == Spending(read=3000, written=540, cached=240, calls=6)
+
+
+def test_what_an_agent_says_it_used_counts_if_it_is_more(tmp_path: Path) -> None:
+    """Who sees less of it is not believed."""
+    with serving(Script([{"say": "ok"}], read=5, written=1, cached=0)) as server:
+        produced = run(tmp_path, server.url, {"calls": 1, "final": GOOD})
+    assert produced.spending == Spending(read=10, written=5, calls=1)
+
+
+@pytest.mark.parametrize(
+    ("said", "budget"),
+    [
+        ({}, Budget(tokens=200)),
+        ({"prices": {"fake-model": {"input": 1.0, "output": 1.0}}}, Budget(cost=0.0002)),
+    ],
+    ids=["tokens", "money"],
+)
+def test_a_budget_ends_a_run(tmp_path: Path, said: dict[str, Any], budget: Budget) -> None:
+    """No further call is made, the run ends long before its time, and what it cost is counted."""
+    with serving(Script([{"say": "ok"}])) as server:
+        limits = Limits(seconds=120, budget=budget)
+        produced = run(tmp_path, server.url, {"calls": 6, "sleep": 600}, limits, **said)
+    assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED"), produced.to_json()
+    assert (len(server.requests), produced.spending.tokens, produced.spending.calls) == (2, 240, 2)
+
+
+def test_a_message_that_came_before_the_budget_was_used_up_counts(tmp_path: Path) -> None:
+    """It is paid for; a bad one is no better than none."""
+    for message, fault in ((ACTION, None), (BAD_ACTION, Fault.OVER_BUDGET)):
+        do = {"calls": 3, "files": {EVIDENCE: json.dumps(message)}}
+        with serving(Script([{"say": "ok"}])) as server:
+            produced = run(tmp_path, server.url, do, Limits(seconds=120, budget=Budget(tokens=130)))
+        assert produced.fault is fault
+        shutil.rmtree(tmp_path / "run")
+
+
+def test_an_agent_that_was_done_and_hung_has_a_message(tmp_path: Path) -> None:
+    """What it handed in and was told DONE about; that it was ended is noted, and counts as no work of its own."""
+    do = {"submit": [BAD_ACTION, ACTION, BAD_ACTION], "sleep": 600}
+    with serving(Script([{"say": "ok"}])) as server:
+        produced = run(tmp_path, server.url, do, Limits(seconds=6))
+        assert json.loads(produced.raw or b"") == ACTION
+        (noted,) = [one for one in produced.seen if one.what == "timed_out"]
+        assert produced.duration_ms == noted.details["done_after_ms"]
+        assert produced.duration_ms < int(str(noted.details["after_ms"]))
+        shutil.rmtree(tmp_path / "run")
+        produced = run(tmp_path, server.url, {"submit": [BAD_ACTION], "sleep": 600}, Limits(seconds=4))
+        assert (produced.raw, produced.fault) == (None, Fault.TIMED_OUT)
+
+
+def test_a_run_that_ended_by_429_says_how_long_to_wait(tmp_path: Path) -> None:
+    """As its endpoint asked."""
+    fault = {"status": 429, "retry_after": 7}
+    with serving(Script([{"say": "ok", "fault": fault}])) as server:
+        produced = run(tmp_path, server.url, {"ends": False, "exit": 1})
+    assert (produced.fault, produced.retry_after) == (Fault.RATE_LIMITED, 7)
+
+
+def test_what_is_readable_is_named_from_the_project(tmp_path: Path) -> None:
+    """Wherever accordance was started."""
+    (tmp_path / "manual").mkdir()
+    (tmp_path / "manual" / "page.txt").write_text("read me")
+    do = {"copy": {str(tmp_path / "manual" / "page.txt"): "copied.txt"}, "final": GOOD}
+    with serving(Script([{"say": "ok"}])) as server:
+        produced = run(tmp_path, server.url, do, readable=["manual"], isolation=LEVELS[0])
+    assert produced.fault is None, produced.text
+    assert (tmp_path / "run" / "room" / "work" / "copied.txt").read_text() == "read me"
+
+
+def test_a_fault_of_our_own_is_called_what_it_is(tmp_path: Path) -> None:
+    """A folder that is in the way says nothing about isolation."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "room").write_text("in the way")
+    produced = run(tmp_path, "http://127.0.0.1:9", {})
+    assert (produced.fault, produced.code) == (Fault.CRASHED, "EXECUTOR_ERROR")
+    assert "it could not be run: " in produced.text
 
 
 def test_without_isolation_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
-from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, fault_of, relaying
+from accordance.domain.spending import Spending
+from accordance.executors.agents.counting import Reading
+from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, fault_of, relaying, wait_of
 from accordance.executors.agents.sockets import within
 from tests.fake_model_server import Script, serving
 
@@ -84,7 +88,7 @@ def test_an_endpoint_that_is_not_there_is_hopeless_after_a_few_calls() -> None:
     with relaying(Endpoint(f"http://127.0.0.1:{port}"), None) as (relay, calls):
         hopeless = []
         for _ in range(3):
-            assert post(relay, "/v1/x")[0] == 502
+            assert post(relay, "/v1/responses")[0] == 502
             hopeless.append(calls.hopeless.is_set())
     assert hopeless == [False, False, True]
     assert calls.fault is Fault.UNAVAILABLE
@@ -159,6 +163,109 @@ def test_a_status_says_what_is_wrong(status: int, fault: Fault | None) -> None:
     assert calls.fault is None
     calls.note(status)
     assert calls.hopeless.is_set() is (fault in (Fault.UNAUTHORISED, Fault.UNKNOWN_MODEL))
+
+
+def test_what_an_endpoint_does_not_know_counts_only_before_it_has_answered() -> None:
+    """An endpoint that has answered knows the model: whatever it does not find then is another thing."""
+    calls = Calls()
+    calls.note(200)
+    calls.listen(Reading(1))
+    calls.note(404)
+    assert (calls.fault, calls.hopeless.is_set()) == (Fault.REJECTED, False)
+
+
+@pytest.mark.parametrize("path", ["/v1/messages/count_tokens", "/v1/x"])
+def test_side_paths_say_nothing_of_the_model(path: str) -> None:
+    """Known or not: they are passed on, and neither tokens nor faults come of them."""
+    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), None) as (port, calls):
+        assert post(port, path)[0] == (404 if path.endswith("x") else 200)
+    assert (calls.statuses, calls.fault, calls.spent) == ([], None, Spending())
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_every_answer_is_counted(stream: bool) -> None:
+    """Also one whose reader hangs up; what was given back is what came."""
+    body = json.dumps({**json.loads(BODY), "stream": stream})
+    with serving(Script([{"say": "hello"}], read=7, written=2, cached=1)) as server:
+        with relaying(Endpoint(server.url), None) as (port, calls):
+            for path in ("/v1/chat/completions", "/v1/responses", "/v1/messages"):
+                status, said = post(port, path, body=body)
+                assert (status, b"llo" in said) == (200, True)
+        assert calls.spent == Spending(read=21, written=6, cached=3, calls=3)
+
+
+def test_what_is_broken_off_is_reckoned() -> None:
+    """By what was asked and what had come by then."""
+    with serving(Script([{"say": "hello", "fault": {"endless": "x" * 40}}])) as server:
+        with relaying(Endpoint(server.url), None) as (port, calls):
+            client = socket.create_connection(("127.0.0.1", port), 60)
+            client.sendall(
+                f"POST /v1/messages HTTP/1.1\r\nContent-Length: {len(BODY)}\r\n\r\n{BODY}".encode()
+            )
+            while calls.spent.written < 50:
+                assert client.recv(1 << 16)
+        client.close()
+    assert (calls.spent.read, calls.spent.calls, calls.spent.estimated) == (100, 1, True)
+
+
+@pytest.mark.parametrize("budget", [Budget(tokens=240), Budget(cost=2.4)], ids=["tokens", "money"])
+def test_no_call_is_made_for_which_nothing_is_left(budget: Budget) -> None:
+    """The agent is told, and there is no hope for its run."""
+
+    def priced(spent: Spending) -> Spending:
+        return replace(spent, cost=spent.tokens / 100)
+
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), None, Calls(budget, priced)) as (port, calls),
+    ):
+        told = [post(port, "/v1/responses")[0] for _ in range(3)]
+        beside = post(port, "/v1/messages/count_tokens")[0]
+    assert (told, beside, len(server.requests)) == ([200, 200, 402], 200, 2)
+    assert (calls.fault, calls.hopeless.is_set(), calls.statuses) == (Fault.OVER_BUDGET, True, [200, 200])
+
+
+def test_only_a_refusal_of_the_work_counts() -> None:
+    """A title that was asked for beside it says nothing; neither does a refusal the agent got over."""
+    work = json.dumps({**json.loads(BODY), "tools": []})
+    script = Script([{}], asked=lambda body: {"refuse": "no"} if "tools" in body else {"say": "x"})
+    with serving(script) as server, relaying(Endpoint(server.url), None) as (port, calls):
+        assert (post(port, "/v1/messages", body=BODY)[0], calls.fault) == (200, None)
+        assert (post(port, "/v1/messages", body=work)[0], calls.fault) == (200, Fault.REFUSED)
+        assert (post(port, "/v1/messages", body=BODY)[0], calls.fault) == (200, Fault.REFUSED)
+        script.asked = lambda _: {"say": "as you like"}
+        assert (post(port, "/v1/messages", body=work)[0], calls.fault) == (200, None)
+    assert not calls.hopeless.is_set()
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("7", 7),
+        ("1.5", 1.5),
+        ("-3", None),
+        ("nan", None),
+        ("inf", 86_400),
+        ("soon", None),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
+        ("Wed, 21 Oct 2099 07:28:00 GMT", 86_400),
+        ("Wed, 21 Oct 2099 07:28:00 -0000", 86_400),
+    ],
+)
+def test_how_long_an_endpoint_asks_to_wait(said: str | None, seconds: float | None) -> None:
+    """A number or a time; what is neither asks for nothing, and nobody waits for ever."""
+    assert wait_of(said) == seconds
+
+
+def test_the_wait_of_the_last_answer_counts() -> None:
+    """As long as it was one that asks to wait."""
+    fault = {"status": 429, "retry_after": 7}
+    script = Script([{"say": "x", "fault": fault, "times": 1}])
+    with serving(script) as server, relaying(Endpoint(server.url), None) as (port, calls):
+        assert (post(port, "/v1/responses")[0], calls.fault, calls.wait) == (429, Fault.RATE_LIMITED, 7)
+        assert (post(port, "/v1/responses")[0], calls.fault, calls.wait) == (200, None, None)
 
 
 def test_https_is_spoken_to_https() -> None:

@@ -70,7 +70,7 @@ def test_an_agent_hands_in_through_a_pipe(tmp_path: Path) -> None:
         }
     )
     assert verdicts[2] == {"verdict": "DONE", "reason_code": None, "messages": ["good"], "provisional": True}
-    assert [raw for raw, _ in tool.submitted[:4]] == [b'{"good": false}'] * 2 + [b'{"good": true}', b"null"]
+    assert [one.raw for one in tool.submitted[:4]] == [b'{"good": false}'] * 2 + [b'{"good": true}', b"null"]
     assert len(asked) == 3
 
 

@@ -10,6 +10,7 @@ import contextlib
 import os
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,25 +20,28 @@ from typing import Final
 from accordance.domain.executor_specs import AgentSpec
 from accordance.domain.facts import IsolationLevel
 from accordance.domain.faults import FAULTS, Fault
-from accordance.domain.spending import Spending, priced
+from accordance.domain.spending import Spending
 from accordance.executors.agents import submit_tool
 from accordance.executors.agents.claude import Claude
 from accordance.executors.agents.codex import Codex
 from accordance.executors.agents.command_line import Agent, Call, Told, events_of
 from accordance.executors.agents.finding import PACKAGES, Found, find_agent
 from accordance.executors.agents.opencode import Opencode
-from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, fault_of, relaying
+from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, relaying
 from accordance.executors.agents.submit_tool import SubmitTool
 from accordance.executors.inside import bridge, pipe
 from accordance.executors.leftover import ROOM, read_left
 from accordance.executors.opinion import Opinion, by_contract
-from accordance.executors.programs import Program, Ran, run_program
+from accordance.executors.pricing import pricing
+from accordance.executors.programs import Program, Ran, cannot_run, run_program
 from accordance.executors.protocol import Assignment, Limits, Produced, Seen
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.names import folder_name
 from accordance.workspace.probing import AUTO, level_for, probe
 
 AGENTS: Final[Mapping[str, Agent]] = {"codex": Codex(), "opencode": Opencode(), "claude": Claude()}
+_SPEAK_FOR_THEMSELVES: Final = (Fault.REFUSED, Fault.OVER_BUDGET)
+"""Faults after which only a message that honours its contract is better than none."""
 PORT: Final = 4141  # inside the sandbox, where nobody else listens
 _PYTHON: Final = os.path.realpath(sys.executable)
 _BRIDGE: Final = Path(bridge.__file__).read_text("utf-8")
@@ -66,10 +70,11 @@ class AgentExecutor:
             return Produced(fault=Fault.KEY_MISSING, text=f"the environment variable {name} is not set")
         endpoint = Endpoint(self.spec.base_url or agent.endpoint, agent.headers(key) if key else ())
         try:
-            run = _Run(self.spec, agent, assignment, limits, found, model, _level(self.spec.isolation))
+            level = _level(self.spec.isolation)
+            run = _Run(self.spec, self.root, agent, assignment, limits, found, model, level)
             return run.go(endpoint)
         except (WorkspaceError, OSError) as error:
-            return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+            return cannot_run(error)
 
 
 def _not_installed(spec: AgentSpec) -> str:
@@ -92,6 +97,7 @@ class _Run:
     """One run of one agent."""
 
     spec: AgentSpec
+    root: Path
     agent: Agent
     assignment: Assignment
     limits: Limits
@@ -110,17 +116,22 @@ class _Run:
     def go(self, endpoint: Endpoint) -> Produced:
         self.room.mkdir(parents=True, mode=0o700)
         tool = SubmitTool(self._opinion)
+        calls = Calls(self.limits.budget, pricing(self.spec, self.model) or _unpriced)
         inside = self.room if self.level is IsolationLevel.BWRAP else None
+        began = time.monotonic()
         with (
             tool.offered(self.room, 4 * self.limits.output_bytes),
-            relaying(endpoint, inside) as (port, calls),
+            relaying(endpoint, inside, calls) as (port, _),
         ):
             address = f"http://127.0.0.1:{port or PORT}{endpoint.parts.path.rstrip('/')}"
             program = self._program(address)
             stop = _Either(self.limits.stop, calls.hopeless)
             ran = run_program(program, replace(self.limits, stop=stop))
         told = self.agent.read(events_of(ran.said))
-        return self._produced(ran, told, tool, calls)
+        produced = self._produced(ran, told, tool, calls)
+        if ran.fault is Fault.TIMED_OUT and tool.done is not None:
+            return _in_time(produced, round((tool.done.at - began) * 1000))
+        return produced
 
     def _opinion(self, raw: bytes) -> Opinion:
         if self.assignment.opinion is not None:
@@ -154,22 +165,20 @@ class _Run:
             folder=self.assignment.folder,
             tree=self.assignment.work,
             stdin=self.assignment.prompt.text.encode(),
-            readable=(self.found.folder, *map(Path, self.spec.readable)),
+            readable=(self.found.folder, *(self.root / place for place in self.spec.readable)),
             environment=line.environment,
         )
 
     def _produced(self, ran: Ran, told: Told, tool: SubmitTool, calls: Calls) -> Produced:
-        raw = next(self._candidates(told, tool), None)
+        raw = self._message(ran, told, tool, calls)
         seen = (
             Seen("agent", {"session": told.session, "ended": told.ended, "error": told.error[:500]}),
             Seen("tools", {"used": list(told.tools)}),
             Seen("model_calls", {"statuses": list(calls.statuses)}),
-            *(Seen("submitted", opinion.to_json()) for _, opinion in tool.submitted),
+            *(Seen("submitted", one.opinion.to_json()) for one in tool.submitted),
         )
-        answered = sum(fault_of(status) is None for status in calls.statuses)
-        spent = self._priced(replace(told.spending, calls=answered))
-        stopped = ran.fault is not None and not calls.hopeless.is_set()
-        if raw is not None and not stopped:
+        spent = _larger(calls, told)
+        if raw is not None:
             return Produced(
                 raw=raw,
                 exit_code=ran.about.exit_code,
@@ -182,27 +191,49 @@ class _Run:
         fault = calls.fault
         if fault is not None and not self.limits.stop.is_set():
             said = f": {told.error[:300]}" if told.error else ""
-            return replace(produced, fault=fault, text=f"{FAULTS[fault].meaning}{said}")
+            text = f"{FAULTS[fault].meaning}{said}"
+            return replace(produced, fault=fault, text=text, retry_after=calls.wait)
         return produced
 
-    def _candidates(self, told: Told, tool: SubmitTool) -> Iterator[bytes]:
-        """What could be the message, the likeliest first: what honours the contract, else the last that was said."""
-        said = [raw for raw, _ in reversed(tool.submitted)][:1]
+    def _message(self, ran: Ran, told: Told, tool: SubmitTool, calls: Calls) -> bytes | None:
+        """What counts as the message. An agent that was ended has none, but for what was good before it hung."""
+        if ran.fault is Fault.TIMED_OUT:
+            return tool.done.raw if tool.done else None
+        if ran.fault is not None and not calls.hopeless.is_set():
+            return None
+        said = list(self._said(told, tool))
+        for raw in said:
+            if by_contract(raw, self.assignment.contract, self.assignment.context).done:
+                return raw
+        return next(iter(said), None) if calls.fault not in _SPEAK_FOR_THEMSELVES else None
+
+    def _said(self, told: Told, tool: SubmitTool) -> Iterator[bytes]:
+        """What could be the message, the likeliest first."""
+        yield from [one.raw for one in tool.submitted[-1:]]
         task = self.assignment.context.task_id or ""
         with contextlib.suppress(WorkspaceError):
-            file = read_left(
-                self.work, f"artifacts/{folder_name(task)}/submit.json", self.limits.output_bytes
-            )
-            said += [file] if file else []
-        said += [told.final.encode()] if told.ended and told.final.strip() else []
-        good = [
-            raw for raw in said if by_contract(raw, self.assignment.contract, self.assignment.context).done
-        ]
-        yield from (*good, *said)
+            place = f"artifacts/{folder_name(task)}/submit.json"
+            if file := read_left(self.work, place, self.limits.output_bytes):
+                yield file
+        if told.ended and told.final.strip():
+            yield told.final.encode()
 
-    def _priced(self, spent: Spending) -> Spending:
-        price = self.spec.price_of(self.model)
-        return replace(spent, cost=priced(spent, price)) if price else spent
+
+def _unpriced(spent: Spending) -> Spending:
+    return spent
+
+
+def _larger(calls: Calls, told: Told) -> Spending:
+    """What it cost: as the relay has seen it, or as the agent says, whichever is more."""
+    seen = calls.spent
+    said = calls.priced(replace(told.spending, calls=seen.calls))
+    return said if said.tokens > seen.tokens else seen
+
+
+def _in_time(produced: Produced, duration_ms: int) -> Produced:
+    """An agent that was done and then hung took as long as it worked; that it was ended is noted."""
+    ended = Seen("timed_out", {"after_ms": produced.duration_ms, "done_after_ms": duration_ms})
+    return replace(produced, duration_ms=duration_ms, seen=(*produced.seen, ended))
 
 
 class _Either(Event):

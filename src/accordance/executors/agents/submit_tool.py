@@ -11,11 +11,12 @@ import io
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import anyio
 
@@ -42,15 +43,28 @@ _NO_MORE: Final = Opinion(
 )
 
 
+class Submitted(NamedTuple):
+    """A message that was handed in, what was said of it, and when."""
+
+    raw: bytes
+    opinion: Opinion
+    at: float  # on the clock that only goes forward
+
+
 @dataclass(slots=True)
 class SubmitTool:
     """What an agent has handed in so far."""
 
     opinion: Callable[[bytes], Opinion]
-    submitted: list[tuple[bytes, Opinion]] = field(default_factory=list)  # the last ones
+    submitted: list[Submitted] = field(default_factory=list)  # the last ones
     _taken: int = 0
     _is_over: bool = False
     _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def done(self) -> Submitted | None:
+        """The last message that was good."""
+        return next((one for one in reversed(self.submitted) if one.opinion.done), None)
 
     def submit(self, arguments: JsonObject) -> JsonObject:
         """Take a message; the same one again gets the same opinion."""
@@ -63,10 +77,10 @@ class SubmitTool:
         if self._is_over or self._taken >= MOST:
             return _NO_MORE
         self._taken += 1
-        before = next((opinion for earlier, opinion in self.submitted if earlier == raw), None)
+        before = next((earlier.opinion for earlier in self.submitted if earlier.raw == raw), None)
         opinion = before or self.opinion(raw)
         if not self._is_over:
-            self.submitted.append((raw, opinion))
+            self.submitted.append(Submitted(raw, opinion, time.monotonic()))
             del self.submitted[:-_KEPT]
         return opinion
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.direct import model_request_stream
@@ -20,7 +20,8 @@ from pydantic_ai.messages import (
 from accordance.contracts.stream import StreamGuard
 from accordance.contracts.violation import Violation
 from accordance.domain.faults import Fault
-from accordance.domain.spending import Price, Spending, estimate, priced
+from accordance.domain.spending import Spending, estimate
+from accordance.executors.pricing import Pricing
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
@@ -42,12 +43,10 @@ class Answer:
     wait: float | None = None  # seconds the provider asks to wait
     spending: Spending | None = None  # None while it is not over
 
-    def spent(self, price: Price | None) -> Spending:
+    def spent(self, put: Pricing | None) -> Spending:
         """What it cost, reckoned if it was not reported."""
         spending = self.spending or estimate(self.prompt, self.text + " " * self.thought)
-        if price is not None:
-            return replace(spending, cost=priced(spending, price))
-        return spending
+        return put(spending) if put else spending
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept: what it was made of can be found out from the text again."""
@@ -121,7 +120,6 @@ def _conclude(answer: Answer, stream: StreamedResponse, guard: StreamGuard) -> N
             read=used.input_tokens,
             written=used.output_tokens,
             cached=used.cache_read_tokens,
-            cost=_known_price(response),
             calls=1,
         )
     answer.finish = response.finish_reason
@@ -134,11 +132,3 @@ def _conclude(answer: Answer, stream: StreamedResponse, guard: StreamGuard) -> N
     elif not guard.complete and (answer.text.strip() or answer.finish is None):
         # not every server says how a stream ended, so an object that is not finished counts as broken off
         answer.fault, answer.why = Fault.CUT, "the stream broke off"
-
-
-def _known_price(response: Any) -> float | None:
-    """What the call cost, where the model's price is public."""
-    try:
-        return float(response.cost().total_price)
-    except (LookupError, ValueError, AssertionError):
-        return None

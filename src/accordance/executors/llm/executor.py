@@ -33,6 +33,7 @@ from accordance.domain.spending import Spending, total
 from accordance.executors.llm.asking import Answer, Asker
 from accordance.executors.llm.failing import fault_of, wait_of, words_of
 from accordance.executors.llm.models import CannotBegin, key_for, open_model, parameters, takes_schema
+from accordance.executors.pricing import Pricing, pricing, room_for_answer
 from accordance.executors.protocol import MODEL_CALL, MOST_REPEATED, Assignment, Limits, Produced, Seen
 
 if TYPE_CHECKING:
@@ -99,8 +100,11 @@ class _Talk:
     @property
     def spent(self) -> Spending:
         """All calls together; those that never came through cost nothing."""
-        price = self.spec.price_of(self.model)
-        return total(one.spent(price) for one in self.answers if one.spending or one.text or one.thought)
+        return total(one.spent(self._put) for one in self.answers if one.spending or one.text or one.thought)
+
+    @property
+    def _put(self) -> Pricing | None:
+        return pricing(self.spec, self.model)
 
     async def hold(self, model: Model[Any]) -> Produced:
         async with model:
@@ -136,7 +140,7 @@ class _Talk:
             told = await self._faults(answer)
             if told is None:
                 return Produced(raw=answer.text.encode())
-            if self.spent.exceeds(self.limits.budget):
+            if self.spent.uses_up(self.limits.budget):
                 return Produced(fault=Fault.OVER_BUDGET, text=f"{self.spent.tokens:,} tokens are used")
             said = [ModelResponse(parts=[TextPart(answer.text[:MOST_REPEATED])])] if answer.text else []
             messages += [*said, ModelRequest(parts=[UserPromptPart(told)])]
@@ -161,10 +165,15 @@ class _Talk:
         if (kept := memory.recall(asked)) is not None:
             answer.remember(kept, guard)
             return True
+        most = self._room
+        asker = replace(asker, settings={**asker.settings, "max_tokens": most})
         try:
             await asker.ask(messages, guard, answer)
         except Exception as error:  # noqa: BLE001 - whatever a provider's client raises is a fault, not ours
             answer.fault, answer.why, answer.wait = fault_of(error), words_of(error), wait_of(error)
+        if answer.fault is Fault.TOO_LONG and most < self.spec.max_tokens:
+            answer.fault = Fault.OVER_BUDGET
+            answer.why = f"the answer does not fit into the {most:,} tokens that were left for it"
         if answer.fault is None:
             memory.keep(asked, answer.to_json())
         return False
@@ -180,6 +189,12 @@ class _Talk:
         self.seen.append(Seen("submitted", opinion.to_json()))
         return None if opinion.done or opinion.is_final else opinion.text
 
+    @property
+    def _room(self) -> int:
+        """How many tokens the next answer may have."""
+        room = room_for_answer(self.limits.budget, self.spent, self._put)
+        return self.spec.max_tokens if room is None else min(room, self.spec.max_tokens)
+
     def _checked(self, answer: Answer) -> Accepted[Any] | Rejected:
         """A doomed message is rejected for its doom; its rest was never written."""
         contract = self.assignment.contract
@@ -192,14 +207,14 @@ class _Talk:
         return StreamGuard(self.assignment.contract, self.assignment.context, most)
 
     def _settings(self) -> ModelSettings:
-        settings: ModelSettings = {"max_tokens": self.spec.max_tokens, "max_retries": 0}
+        settings: ModelSettings = {"max_retries": 0}
         if self.spec.temperature is not None:
             settings["temperature"] = self.spec.temperature
         return settings
 
     def _note(self, answer: Answer, *, is_kept: bool) -> None:
         """Remember the call: with the prompt and what was said before, it can be rebuilt."""
-        spent = answer.spent(self.spec.price_of(self.model))
+        spent = answer.spent(self._put)
         details = {
             "model": self.model,
             "prompt_sha256": self.assignment.prompt.sha256,

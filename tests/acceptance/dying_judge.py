@@ -1,0 +1,24 @@
+"""`accordance run` that is killed when a change would be judged: the agent has ended, nothing is decided.
+
+python -m tests.acceptance.dying_judge HOME
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+
+from accordance.cli.main import main
+from accordance.engine import coding
+
+
+def die(*_: Any) -> None:
+    """Without any last words."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    coding.judge_on = die  # type: ignore[assignment]
+    main(["run", "--json", "--home", sys.argv[1]])
