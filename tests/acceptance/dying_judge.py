@@ -20,5 +20,5 @@ def die(*_: Any) -> None:
 
 
 if __name__ == "__main__":
-    coding.judge_on = die  # type: ignore[assignment,attr-defined]
+    coding.judge_on = die  # type: ignore[attr-defined,assignment]
     main(["run", "--json", "--home", sys.argv[1]])
