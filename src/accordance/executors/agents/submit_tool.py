@@ -44,11 +44,10 @@ class SubmitTool:
     submitted: list[tuple[bytes, Opinion]] = field(default_factory=list)
 
     def submit(self, arguments: JsonObject) -> JsonObject:
-        """Take a message; the same one again gets the same opinion."""
+        """Take a message. The same one again is judged again: what it speaks of may have been mended since."""
         said = arguments.get("message")
         raw = said.encode() if isinstance(said, str) else json.dumps(said, ensure_ascii=False).encode()
-        before = next((opinion for earlier, opinion in self.submitted if earlier == raw), None)
-        opinion = before or self.opinion(raw)
+        opinion = self.opinion(raw)
         self.submitted.append((raw, opinion))
         return opinion.to_json()
 
