@@ -27,6 +27,8 @@ if ! accordance doctor --home "$folder" | grep -q "^. isolation .*kept apart by"
     printf '\n[judge]\nisolation = "rlimit"\n' >> "$folder/accordance.toml"
 fi
 
+[ ! -d "$here/../../.agents" ] || export ACCORDANCE_AGENTS="${ACCORDANCE_AGENTS:-$here/../../.agents}" # make agents
+
 accordance plan import "$folder/plan.json" --no-review --by you --home "$folder"
 cp "$here/inputs/price-list.csv" "$folder/workspace/inputs/" # what the brief waits for
 code=0

@@ -34,6 +34,6 @@ def accordance(
     command = [sys.executable, "-m", "accordance.cli.main", *map(str, args)]
     around = {**os.environ, **(env or {})}
     done = subprocess.run(
-        command, input=stdin, capture_output=True, timeout=120, cwd=cwd, check=False, env=around
+        command, input=stdin, capture_output=True, timeout=600, cwd=cwd, check=False, env=around
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -75,6 +75,7 @@ class CodingProject:
     home: Path
     executor: str = ""  # further settings of the agent
     plan: Message = field(default_factory=coding_plan)
+    ran: Ran | None = None  # how it was carried out
 
     @property
     def repository(self) -> Path:

@@ -70,3 +70,7 @@ def test_whoever_changes_a_repository_is_told_pins_tests_and_where_evidence_goes
     assert "src/**" in pieces["change"]
     assert "artifacts/t/submit.json" in pieces["change"]
     assert "change" not in {piece.name for piece in briefing(told)}
+    spoken = {**told, "change": change, "contract": {**contract, "schema_version": "file_edits_v1"}}
+    said = next(piece.text for piece in briefing(spoken) if piece.name == "change")
+    assert "src/**" in said
+    assert "artifacts/" not in said  # a model leaves no evidence

@@ -57,6 +57,7 @@ _VOLATILE: Final = frozenset(
         "sequencer",
         "rr-cache",
         "index.lock",
+        "opencode",  # what opencode calls the project; git never looks at it
     ]
 )
 _STEERING_OBJECTS: Final = frozenset(("alternates", "http-alternates"))

@@ -1,6 +1,7 @@
 """A program that behaves like codex as far as an executor can tell: for machines where codex is not installed.
 
-What it does is in its prompt, as JSON after the word DO: files to write, messages to submit, last words, an exit code.
+What it does is in its prompt, as JSON after the word DO: files to write, messages to submit, last words, an exit code. Without
+that word it does what an agent does: it asks its model, runs the tools the model names, and ends with the model's last words.
 """
 
 from __future__ import annotations
@@ -48,12 +49,46 @@ def submit(command: list[str], messages: list[Any]) -> list[str]:
     return told[1:]
 
 
+TEXT = {"type": "string"}
+TOOLS = [
+    {"type": "function", "name": "shell", "parameters": {"properties": {"command": TEXT}}},
+    {"type": "function", "name": "accordance_submit", "parameters": {"properties": {"message": {}}}},
+]
+
+
+def converse(url: str, prompt: str, tool: list[str]) -> None:
+    """Ask the model, do what it says, tell it what came of that, until it says something itself."""
+    items: list[dict[str, Any]] = [{"type": "message", "role": "user", "content": prompt}]
+    while True:
+        asked = {"model": "fake-model", "input": items, "tools": TOOLS}
+        request = urllib.request.Request(f"{url}/responses", json.dumps(asked).encode())
+        said = json.loads(urllib.request.urlopen(request, timeout=60).read())["output"]
+        for one in said:
+            if one["type"] == "message":
+                say("item.completed", item={"type": "agent_message", "text": one["content"][0]["text"]})
+                say("turn.completed", usage={"input_tokens": 10, "output_tokens": 5})
+                return
+            arguments = json.loads(one["arguments"])
+            if one["name"] == "shell":
+                ran = subprocess.run(arguments["command"], shell=True, capture_output=True, check=False)
+                output = ran.stdout.decode()
+            else:
+                output = submit(tool, [arguments["message"]])[0]
+            items.append({"type": "function_call_output", "call_id": one["call_id"], "output": output})
+
+
 def main() -> None:
     settings: dict[str, Any] = {}
     for flag, value in pairwise(sys.argv):
         settings |= tomllib.loads(value) if flag == "-c" else {}
-    do = json.loads(sys.stdin.read().partition("DO ")[2])
+    prompt = sys.stdin.read()
     os.chdir(sys.argv[sys.argv.index("-C") + 1])
+    tool = settings["mcp_servers"]["accordance"]
+    if "DO {" not in prompt:
+        url = settings["model_providers"]["accordance"]["base_url"]
+        converse(url, prompt, [tool["command"], *tool["args"]])
+        return
+    do = json.loads(prompt.partition("DO ")[2])
     for path in [*["responses"] * do.get("calls", 1), *do.get("beside", ())]:
         url = settings["model_providers"]["accordance"]["base_url"]
         asked = b'{"model": "fake-model", "input": [], "tools": []}'
@@ -67,7 +102,6 @@ def main() -> None:
         Path(name).write_text(content)
     for source, name in do.get("copy", {}).items():
         Path(name).write_bytes(Path(source).read_bytes())
-    tool = settings["mcp_servers"]["accordance"]
     told = submit([tool["command"], *tool["args"]], do["submit"]) if "submit" in do else []
     Path("told.json").write_text(json.dumps([told, dict(os.environ), sys.argv]))
     time.sleep(do.get("sleep", 0))

@@ -50,7 +50,8 @@ def test_the_native_program_is_found_wherever_the_package_is(
     for folder in ("named", ".agents"):
         nearer = a_program(tmp_path / folder / "node_modules" / NATIVE[kind])
         if folder == "named":
-            monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "named"))
+            monkeypatch.chdir(modules)
+            monkeypatch.setenv(FOLDER_VARIABLE, "../../named")  # inside a sandbox that would lead nowhere
         else:
             monkeypatch.delenv(FOLDER_VARIABLE)
         found = find_agent(kind, None, tmp_path)

@@ -39,7 +39,7 @@ def only_good(raw: bytes) -> Opinion:
 
 
 def test_an_agent_hands_in_through_a_pipe(tmp_path: Path) -> None:
-    """The pipe inside, the server outside: verdicts come back, the same message gets the same one."""
+    """The pipe inside, the server outside: verdicts come back, and the same message is judged anew each time."""
     asked: list[bytes] = []
 
     def opinion(raw: bytes) -> Opinion:
@@ -71,7 +71,7 @@ def test_an_agent_hands_in_through_a_pipe(tmp_path: Path) -> None:
     )
     assert verdicts[2] == {"verdict": "DONE", "reason_code": None, "messages": ["good"], "provisional": True}
     assert [one.raw for one in tool.submitted[:4]] == [b'{"good": false}'] * 2 + [b'{"good": true}', b"null"]
-    assert len(asked) == 3
+    assert len(asked) == len(tool.submitted) == 8
 
 
 def test_there_is_an_end_to_handing_in() -> None:

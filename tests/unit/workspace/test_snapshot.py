@@ -66,6 +66,7 @@ def test_git_directories_stand_apart(tmp_path: Path) -> None:
             ".git/hooks/post-commit": "#!/bin/sh",
             ".git/objects/info/alternates": "/x",
             ".git/modules/m/config": "c",
+            ".git/opencode": "what an agent calls the project",
         },
     )
     found = take_snapshot(place)
@@ -79,7 +80,8 @@ def test_git_directories_stand_apart(tmp_path: Path) -> None:
         ".git/modules/m/config",
     } <= set(found.internals)
     assert "inner/.git/config" in found.internals
-    assert not any(path.endswith(("HEAD", "/index")) or "/refs/" in path for path in found.internals)
+    quiet = ("HEAD", "/index", "/opencode")
+    assert not any(path.endswith(quiet) or "/refs/" in path for path in found.internals)
 
 
 def test_ordinary_work_with_git_changes_no_internals(tmp_path: Path) -> None:

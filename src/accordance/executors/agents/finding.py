@@ -61,10 +61,11 @@ def _at(kind: str, place: Path) -> Found | None:
 
 
 def _native_in(kind: str, modules: Path) -> Found | None:
+    folder = modules.resolve()  # inside a sandbox there is nothing on the way to it
     for pattern in _NATIVE[kind]:
-        for place in sorted(modules.glob(pattern)):
+        for place in sorted(folder.glob(pattern)):
             if os.access(place, os.X_OK) and _is_native(place):
-                return Found(place, modules.resolve())
+                return Found(place, folder)
     return None
 
 

@@ -67,7 +67,7 @@ class SubmitTool:
         return next((one for one in reversed(self.submitted) if one.opinion.done), None)
 
     def submit(self, arguments: JsonObject) -> JsonObject:
-        """Take a message; the same one again gets the same opinion."""
+        """Take a message. The same one again is judged again: what it speaks of may have been mended since."""
         said = arguments.get("message")
         raw = said.encode() if isinstance(said, str) else json.dumps(said, ensure_ascii=False).encode()
         with self._turn:  # one at a time
@@ -77,8 +77,7 @@ class SubmitTool:
         if self._is_over or self._taken >= MOST:
             return _NO_MORE
         self._taken += 1
-        before = next((earlier.opinion for earlier in self.submitted if earlier.raw == raw), None)
-        opinion = before or self.opinion(raw)
+        opinion = self.opinion(raw)
         if not self._is_over:
             self.submitted.append(Submitted(raw, opinion, time.monotonic()))
             del self.submitted[:-_KEPT]
