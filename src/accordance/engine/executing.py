@@ -15,13 +15,14 @@ from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.naming import safe_name
 from accordance.domain.records import TaskRecord
-from accordance.domain.routing import PROMPTS, Choice, Routing, Wanted
+from accordance.domain.routing import PROMPTS, Choice, Kind, Routing
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.coding_tasks import TAG
 from accordance.engine.contracts_for import contract_of_message, review_context
 from accordance.engine.durable import Attempt
+from accordance.engine.handing_out import kind_of, wanted
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import KeptAnswers, RunOf, budget_left, keep_prompt
 from accordance.engine.slots import Bound
@@ -59,8 +60,7 @@ class Executing:
 
     def queue_of(self, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
-        kind = "review" if task.checks or task.progress.state is State.READY_TO_CHECK else "action"
-        choice = self.routing.choose(wanted(task, kind), _tier(self.routing, task, kind))
+        choice = self.routing.choose(wanted(task), _tier(self.routing, task, kind_of(task)))
         if executor_for(choice.spec, self.home.root) is None:
             return None
         return queue_name(choice.executor, choice.model if choice.model in choice.spec.bounds else None)
@@ -100,7 +100,8 @@ class Executing:
         """Let the executor of an attempt run."""
         with self.ledger.read() as tx:
             task = tx.task(one.task_id)
-            choice = self.routing.choose(wanted(task, one.kind), _tier(self.routing, task, one.kind))
+            kind = _kind(one.kind)
+            choice = self.routing.choose(wanted(task, kind), _tier(self.routing, task, kind))
             executor = executor_for(choice.spec, self.home.root)
             if executor is None:
                 return Produced(fault=Fault.STOPPED, text="it waits for somebody who asks for it")
@@ -111,7 +112,7 @@ class Executing:
                 return Produced(fault=Fault.OVER_BUDGET, text=budget)
             try:
                 job = self.workshop.commission(tx, task) if one.kind == "action" else None
-                told, given = self._assignment(tx, Taken(task, _kind(one.kind), task.lease), one, choice, job)
+                told, given = self._assignment(tx, Taken(task, kind, task.lease), one, choice, job)
             except ContextTooLarge as error:
                 return Produced(fault=Fault.TOO_LONG, text=str(error))
             except PreflightFailed as error:
@@ -163,14 +164,7 @@ def _kind(said: str) -> Literal["action", "review"]:
     return "action" if said == "action" else "review"
 
 
-def wanted(task: TaskRecord, kind: str) -> Wanted:
-    """What routes look at."""
-    return Wanted(
-        kind=_kind(kind), role=task.owner_agent_id, node_type=task.node_type, tags=frozenset(task.tags)
-    )
-
-
-def _tier(routing: Routing, task: TaskRecord, kind: str) -> int | None:
+def _tier(routing: Routing, task: TaskRecord, kind: Kind) -> int | None:
     """How strong a model has to be: after each failed attempt the next stronger one is asked, where there is one."""
     used = task.progress.standing.used
     failed = used.failures + used.parse_failures
