@@ -13,6 +13,7 @@ import pytest
 from dbos._sys_db import SystemDatabase
 
 from accordance.engine.durable import Attempt
+from accordance.engine.kept_runs import LEFT_ALONE
 from accordance.engine.slots import Bound
 from accordance.engine.working import Nothing
 from accordance.executors.protocol import Produced
@@ -91,6 +92,11 @@ def test_attempts_of_another_version_are_left_alone(on: Stage, tmp_path: Path) -
     assert on.runner().until_it_rests() is Nothing.BUSY
     assert [text.split(";")[0] for text in on.told] == ["a: was begun by engine version 0, this is version 1"]
     assert on.states()["a"] == "IN_PROGRESS"
+    assert on.runner().until_it_rests() is Nothing.BUSY
+    with on.ledger.read() as tx:
+        left = [dict(one.payload) for one in tx.entries_of("a") if one.kind == LEFT_ALONE]
+    assert left == [{"attempt": 1, "version": "0", "here": "1"}]  # once, however often it is seen
+    assert on.holds()
     run_module("dying", on.place, tmp_path, "never", 1, "0")
     assert on.states()["a"] == "DONE"
     assert on.holds()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,18 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
+from accordance.engine.home import Home
+from accordance.engine.working import release
+from accordance.errors import Conflict, NotFound
 from accordance.executors.catalogue import executor_for
+from accordance.mcp.desk import Desk
+from accordance.store.opening import open_ledger
 from tests.acceptance.cli import accordance
 from tests.executors.assignments import a_spec
-from tests.messages import ACTION, edge, node, plan
+from tests.messages import ACTION, PLAN, edge, node, plan
 from tests.reviews import node_review
 
+TOOLS = ["next", "submit", "get_verdict", "ask_human", "extend", "release"]
 MESSAGE = {**ACTION, "artifact": {"name": "text", "format": "md", "content": "made elsewhere"}}
 LOOP = """
 set -eu
@@ -113,7 +121,7 @@ def test_an_agent_takes_tasks_over_mcp(home: Path) -> None:
 
     async def talk() -> None:
         async with Client(server, read_timeout_seconds=120) as client:
-            assert {tool.name for tool in (await client.list_tools()).tools} == {"next", "submit", "extend"}
+            assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
             for name, arguments in asked:
                 told.append(await client.call_tool(name, arguments))
 
@@ -134,4 +142,197 @@ def test_an_agent_takes_tasks_over_mcp(home: Path) -> None:
 def test_the_tools_can_be_listed(home: Path) -> None:
     """Without serving."""
     told = accordance("mcp", "--json", cwd=home)
-    assert [tool["name"] for tool in told.json] == ["next", "submit", "extend"]
+    assert [tool["name"] for tool in told.json] == TOOLS
+    takes = {tool["name"]: tool["takes"] for tool in told.json}
+    assert {name: one["required"] for name, one in takes.items() if "required" in one} == {
+        "submit": ["message"],
+        "ask_human": ["question"],
+    }
+
+
+# -- the tools, called directly
+
+
+@dataclass(frozen=True)
+class Agent:
+    """One agent, at a desk of its own."""
+
+    desk: Desk
+
+    def __call__(self, tool: str, **arguments: Any) -> Any:
+        """Call a tool, by its name."""
+        return next(one for one in self.desk.offers() if one.name == tool).call(arguments)
+
+
+def agent(home: Path, holder: str, plan_id: str | None = None) -> Agent:
+    """An agent that comes to a project."""
+    return Agent(Desk(open_ledger(home / ".accordance/ledger.db"), Home(home), holder, plan_id))
+
+
+def message(task: str, content: str) -> dict[str, Any]:
+    """A product."""
+    return {**MESSAGE, "task_id": task, "artifact": {**MESSAGE["artifact"], "content": content}}
+
+
+def test_whoever_has_lost_a_task_is_refused(home: Path) -> None:
+    """What they say counts neither as their attempt nor as that of whoever has it now."""
+    one, two = agent(home, "one"), agent(home, "two")
+    assert one("next")["attempt"] == 1
+    release(one.desk.ledger, "first", by="the lease ran out")
+    late = one("submit", message=message("first", "stale"))
+    assert (late["status"], late["why"]) == (
+        "refused",
+        "attempt 1 of task first is over; the current one is 2",
+    )
+    assert two("next")["attempt"] == 2
+    for said in ({}, {"attempt": 2}):  # nor by naming somebody else's attempt
+        late = one("submit", message=message("first", "stale"), **said)
+        assert late["status"] == "refused"
+    assert late["why"] == "task first is not with one now; two has it"
+    for tool in ("extend", "release"):
+        with pytest.raises(Conflict, match="attempt 1 of task first is over"):
+            one(tool)
+    good = two("submit", message=message("first", "good"))
+    assert (good["status"], good["repeated"]) == ("accepted", False)
+    assert two("submit", message=message("first", "good"))["repeated"]
+    shown = accordance("task", "show", "first", "--json", cwd=home).json
+    assert (shown["state"], len(shown["artifacts"])) == ("READY_TO_CHECK", 1)
+
+
+def test_a_review_by_whoever_has_lost_it_is_refused(home: Path) -> None:
+    """Of a product without a check, and of one that has one."""
+    one, two = agent(home, "one"), agent(home, "two")
+    for task, reviewed in (("first", "first"), ("look", "second")):
+        one("next")
+        one("submit", message=message(reviewed, "text"))
+        assert one("next")["task"]["task_id"] == task
+        release(one.desk.ledger, task, by="the lease ran out")
+        assert two("next")["task"]["task_id"] == task
+        late = one("submit", message=node_review(reviewed))
+        assert late["status"] == "refused"
+        good = two("submit", message=json.dumps(node_review(reviewed)))
+        assert (good.get("outcome"), good.get("why")) == ("DONE", None)
+    assert states(home) == {"first": "DONE", "second": "DONE", "look": "DONE"}
+
+
+def test_an_agent_that_comes_back_is_known_by_its_name(home: Path) -> None:
+    """Its desk is new, the task is still its own."""
+    assert agent(home, "one")("next")["task"]["task_id"] == "first"
+    again = agent(home, "one")("submit", message=message("first", "text"), attempt=1)
+    assert (again["status"], again["attempt"]) == ("accepted", 1)
+
+
+def test_an_agent_with_two_tasks(home: Path) -> None:
+    """Each message goes to the task it names, whichever was taken up last."""
+    other = plan([node("root", "GOAL"), node("a"), node("b")], [edge("root", "a"), edge("root", "b")])
+    written = json.dumps(other).replace(PLAN, "another").replace('"root"', '"top"')
+    (home / "plan.json").write_text(written)
+    assert accordance("plan", "import", "plan.json", "--no-review", cwd=home).code == 0
+    one = agent(home, "one", plan_id="another")
+    assert [one("next")["task"]["task_id"] for _ in "ab"] == ["a", "b"]
+    assert one("submit", message=message("a", "text"))["task_id"] == "a"
+    assert one("submit", message=message("b", "text"), task_id="b")["task_id"] == "b"
+    assert one("submit", message=message("first", "text"))["why"] == "task first is not with one now"
+
+
+def test_a_verdict_can_be_asked_for_again(home: Path) -> None:
+    """Of the task one has, or of any; and where it stands."""
+    one = agent(home, "one")
+    with pytest.raises(Conflict, match="which task"):
+        one("get_verdict")
+    one("next")
+    assert one("get_verdict")["verdicts"] == []
+    one("submit", message={**message("first", "text"), "result_type": "NOPE"})
+    told = one("get_verdict")
+    assert [(found["attempt"], found["outcome"], found["reason_code"]) for found in told["verdicts"]] == [
+        (1, "RETRY", "LLM_UNPARSEABLE")
+    ]
+    assert (told["state"], told["attempt"]) == ("READY", 1)
+    assert one("get_verdict", task_id="look")["task_id"] == "second"  # what it reviews
+    with pytest.raises(NotFound):
+        one("get_verdict", task_id="nothing")
+
+
+def test_a_person_is_asked(home: Path) -> None:
+    """The task waits for the answer, which is told to whoever does it next; all of it can be recomputed."""
+    one = agent(home, "one")
+    with pytest.raises(Conflict, match="taken up with next"):
+        one("ask_human", question="Which currency?")
+    one("next")
+    with pytest.raises(Conflict, match="takes a question"):
+        one("ask_human", question=" ")
+    asked = one("ask_human", question="Which currency?")
+    assert (asked["state"], asked["waiting"], asked["outcome"]) == ("BLOCKED", "WAITING_INPUT", "ESCALATE")
+    assert one("get_verdict")["questions"] == ["INPUT_MISSING: Which currency?"]
+    assert one("next")["why"] == "WAITING"
+    (question,) = accordance("inbox", "list", "--json", cwd=home).json
+    assert accordance("inbox", "answer", question["question_id"], "Euro.", cwd=home).code == 0
+    told = one("next")
+    assert told["context"]["answers"] == [
+        {"question": "INPUT_MISSING: Which currency?", "answer": {"by": getpass.getuser(), "text": "Euro."}}
+    ]
+    assert accordance("task", "show", "first", "--json", cwd=home).json["failures"] == 0
+    one("submit", message=message("first", "text"))
+    one("next")
+    with pytest.raises(Conflict, match="REQUEST_EXTERNAL_INPUT"):
+        one("ask_human", question="Is it good?")
+    assert accordance("verify", cwd=home).code == 0
+
+
+def test_a_task_is_put_down(home: Path) -> None:
+    """Somebody else may have it; nothing has failed."""
+    one, two = agent(home, "one"), agent(home, "two")
+    one("next")
+    assert one("release") == {"task_id": "first", "state": "READY"}
+    with pytest.raises(Conflict, match="take one up with next"):
+        one("release")
+    assert two("next")["task"]["task_id"] == "first"
+
+
+# -- routes
+
+ROUTES = """
+[executors.program]
+kind = "command"
+command = "true"
+[executors.people]
+kind = "external"
+[[routes]]
+role = "people"
+executor = "people"
+[[routes]]
+node_type = "ACTION"
+kind = "action"
+executor = "program"
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "expected"),
+    [
+        ("", (), ["first", "second"]),
+        (ROUTES, (), ["second"]),
+        (ROUTES, ("--any",), ["first", "second"]),
+        (ROUTES.replace('"command"\ncommand = "true"', '"external"'), (), ["first", "second"]),
+        (ROUTES.replace('node_type = "ACTION"', 'node_type = "GOAL"'), (), ["first", "second"]),
+    ],
+    ids=["no executors", "a program has the first", "but anything will do", "both elsewhere", "no route"],
+)
+def test_what_is_handed_out(
+    tmp_path: Path, settings: str, options: tuple[str, ...], expected: list[str]
+) -> None:
+    """What is routed to somebody elsewhere, or to nobody; everything, where that is wanted or nobody is configured."""
+    nodes = [node("root", "GOAL"), node("first"), node("second", owner_agent_id="people")]
+    edges = [edge("root", "first"), edge("root", "second")]
+    (tmp_path / "accordance.toml").write_text(settings)
+    (tmp_path / "plan.json").write_text(json.dumps(plan(nodes, edges)))
+    assert accordance("plan", "import", "plan.json", "--no-review", cwd=tmp_path).code == 0
+    assert [
+        one["task_id"] for one in accordance("task", "next", "--peek", "--json", *options, cwd=tmp_path).json
+    ] == expected[:1]
+    for name in expected:
+        told = accordance("task", "next", "--json", *options, cwd=tmp_path).json
+        assert told["task"]["task_id"] == name
+    left = accordance("task", "next", "--json", *options, cwd=tmp_path)
+    why = "BUSY" if len(expected) == 2 else "OTHERS"
+    assert (left.code, left.json["why"]) == (5, why)

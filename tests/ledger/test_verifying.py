@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.plan_review import PlanEvent
+from accordance.engine.kept_runs import LEFT_ALONE
 from tests.ledger.project import Project, asking, failing, product
-from tests.messages import changed, edge, node, plan, requirement
+from tests.messages import PLAN, changed, edge, node, plan, requirement
 from tests.reviews import node_review, plan_review
 from tests.unit.research import example
 
@@ -171,6 +172,25 @@ def test_a_plan_that_is_no_plan(on_sqlite: Project, tmp_path: Path) -> None:
     found = on_sqlite.verify()
     assert f"the plan's document {other[:12]} is no plan" in found.integrity
     assert "event 1: the rules of the plan cannot be read" in found.integrity
+
+
+@pytest.mark.parametrize(
+    ("task", "attempt"), [("a", 1), ("b", 1), ("c", 2), ("none", 1)], ids=["done", "new", "another", "none"]
+)
+def test_an_attempt_that_was_left_alone_was_in_work(on_sqlite: Project, task: str, attempt: int) -> None:
+    """Somebody had begun it, and it had not ended."""
+    nodes = [node("root", "GOAL"), *(node(name) for name in "abc")]
+    on_sqlite.runs(plan(nodes, [edge("root", name) for name in "abc"]))
+    on_sqlite.finish("a")
+    on_sqlite.submit("c")
+    with on_sqlite.ledger.write() as tx:
+        tx.record(PLAN, LEFT_ALONE, "c", {"attempt": 1, "version": "0", "here": "1"})
+    assert on_sqlite.verify().holds
+    with on_sqlite.ledger.write() as tx:
+        tx.record(PLAN, LEFT_ALONE, task, {"attempt": attempt, "version": "0", "here": "1"})
+    assert any(
+        f"attempt {attempt} of task {task} was not in work" in one for one in on_sqlite.verify().integrity
+    )
 
 
 def test_a_flood_of_findings_is_bounded(on_sqlite: Project, tmp_path: Path) -> None:

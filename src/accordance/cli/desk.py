@@ -19,6 +19,7 @@ from accordance.errors import NotFound
 if TYPE_CHECKING:
     from accordance.domain.records import PlanRecord, TaskRecord
     from accordance.engine.home import Home
+    from accordance.engine.working import Fits
     from accordance.store.ledger import Transaction
     from accordance.store.sql import SqlLedger
 
@@ -86,6 +87,15 @@ def ledger_place(home: Home, where: Where) -> str | Path:
     if not isinstance(named, str):
         raise Failure("accordance.toml: ledger is a path or a URL, written as a text", Exit.USAGE)
     return named if "://" in named else home.root / named
+
+
+def fits_whoever_asks(desk: Desk, *, any_task: bool) -> Fits:
+    """Which tasks are handed out to somebody who asks for work."""
+    from accordance.engine.handing_out import for_whoever_asks
+    from accordance.engine.settings import routing_for
+    from accordance.engine.working import anything
+
+    return anything if any_task else for_whoever_asks(routing_for(desk.home))
 
 
 def whoever(by: str | None) -> str:

@@ -6,7 +6,16 @@ from functools import partial
 
 import click
 
-from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, say, whoever
+from accordance.cli.desk import (
+    Where,
+    at_desk,
+    find_plan,
+    fits_whoever_asks,
+    json_option,
+    ledger_options,
+    say,
+    whoever,
+)
 from accordance.cli.exits import Exit
 
 
@@ -14,11 +23,18 @@ from accordance.cli.exits import Exit
 @ledger_options
 @json_option
 @click.option("--plan", help="Only tasks of this plan.")
-@click.option("--worker", default=None, help="Who takes tasks up.  [default: the user's name]")
-def command(where: Where, as_json: bool, plan: str | None, worker: str | None) -> int:
-    """Serve `next`, `submit` and `extend` on standard input and output, until the agent goes.
+@click.option(
+    "--worker",
+    default=None,
+    help="Who takes tasks up; each agent has a name of its own.  [default: the user's name]",
+)
+@click.option(
+    "--any", "any_task", is_flag=True, help="Also what the routes give to an executor of accordance's own."
+)
+def command(where: Where, as_json: bool, plan: str | None, worker: str | None, any_task: bool) -> int:
+    """Serve tasks to an agent over MCP, on standard input and output, until it goes.
 
-    With --json, only tell the tools.
+    The tools: next, submit, get_verdict, ask_human, extend, release. With --json, only tell them.
     """
     import anyio
 
@@ -30,7 +46,8 @@ def command(where: Where, as_json: bool, plan: str | None, worker: str | None) -
         if plan is not None:
             with desk.ledger.read() as tx:
                 plan_id = find_plan(tx, plan).plan_id
-        offers = Desk(desk.ledger, desk.home, whoever(worker), plan_id).offers()
+        fits = fits_whoever_asks(desk, any_task=any_task)
+        offers = Desk(desk.ledger, desk.home, whoever(worker), plan_id, fits).offers()
         if as_json:
             say([{"name": offer.name, "about": offer.about, "takes": offer.takes} for offer in offers])
         else:

@@ -15,6 +15,7 @@ from accordance.cli.desk import (
     by_option,
     find_plan,
     find_task,
+    fits_whoever_asks,
     json_option,
     ledger_options,
     say,
@@ -51,6 +52,9 @@ command.add_command(prompt)
     type=click.Choice(["GOAL", "ACTION", "CHECK"]),
     help="Only nodes of this type; may be given more than once.",
 )
+@click.option(
+    "--any", "any_task", is_flag=True, help="Also what the routes give to an executor of accordance's own."
+)
 @click.option("--peek", is_flag=True, help="Only look: nothing is taken up.")
 def take(
     where: Where,
@@ -59,24 +63,27 @@ def take(
     worker: str | None,
     seconds: int,
     kinds: tuple[str, ...],
+    any_task: bool,
     peek: bool,
 ) -> int:
     """Take up the next task: all that is needed to do it, its contract and context included.
 
-    Returned work comes first, then products to review, then new work by priority. Exit code 3: what is left waits for a
+    Where executors are configured, only what is routed to an external one, or to none, is handed out; --any hands out
+    everything. Returned work comes first, then products to review, then new work by priority. Exit code 3: what is left waits for a
     person; 5: there is nothing to take up.
     """
     from accordance.engine.assignment import assignment, describe
     from accordance.engine.inputs import look_at_inputs
     from accordance.engine.settings import holding_for
-    from accordance.engine.working import Nothing, take_next
+    from accordance.engine.working import Nothing, handed_out, take_next
 
     with at_desk(where) as desk:
+        fits = fits_whoever_asks(desk, any_task=any_task)
         with desk.ledger.read() as tx:
             plan_id = find_plan(tx, plan).plan_id if plan else None
             if peek:
                 turns = [
-                    tx.next_turn(one.plan_id, kinds)
+                    next(handed_out(tx, one.plan_id, kinds, fits), None)
                     for one in reversed(tx.plans())
                     if plan_id in (None, one.plan_id)
                 ]
@@ -93,6 +100,7 @@ def take(
             holder=whoever(worker),
             seconds=seconds,
             kinds=kinds,
+            fits=fits,
             holding=holding_for(desk.home),
         )
         if isinstance(taken, Nothing):
@@ -241,7 +249,8 @@ def _print_task(told: dict[str, Any]) -> None:
 def submit(file: str, task: str | None, attempt: int | None, where: Where, as_json: bool) -> int:
     """Hand in an executor's message for a task (xiaobo_action_v1, or what its route names).
 
-    The same message again gets the same answer and changes nothing. Exit code 1: it does not honour its contract, 3: a
+    The same message again gets the same answer and changes nothing. Without --attempt it counts for the attempt that is going
+    on, whoever has it, or begins one. Exit code 1: it does not honour its contract, 3: a
     person is asked, 6: it comes too late or for something else.
     """
     from accordance.engine.submitting import submit as hand_in

@@ -18,7 +18,6 @@ from accordance.contracts.contract import Contract
 from accordance.domain.case import Budget, claim_context
 from accordance.domain.context_pack import Piece
 from accordance.domain.faults import Fault
-from accordance.domain.lifecycle import State
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted, wanted
@@ -35,6 +34,7 @@ from accordance.engine.contracts_for import (
     review_context,
 )
 from accordance.engine.durable import Attempt
+from accordance.engine.handing_out import kind_of
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_prompt
 from accordance.engine.settings import holding_for
@@ -85,8 +85,7 @@ class Executing:
 
     def queue_of(self, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
-        is_review = task.checks or task.progress.state is State.READY_TO_CHECK
-        kind: Kind = "review" if is_review else "action"
+        kind = kind_of(task)
         choice = self.routing.after(wanted(task, kind), _failures(task, kind))
         if executor_for(choice.spec, self.home.root) is None:
             return None

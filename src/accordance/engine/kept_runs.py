@@ -23,6 +23,7 @@ from accordance.store.ledger import Ledger, Transaction
 PROMPTED: Final = "PROMPTED"
 SAID: Final = "SAID"  # a model, within a run
 RAN: Final = "RAN"
+LEFT_ALONE: Final = "LEFT_ALONE"  # an attempt, by an engine of another version than the one that began it
 PLAN_WRITTEN: Final = "PLAN_WRITTEN"  # a planner's message, whatever became of it
 
 

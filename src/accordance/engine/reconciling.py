@@ -15,10 +15,9 @@ from dbos import DBOS, WorkflowStatus
 
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
-from accordance.domain.records import TaskRecord
 from accordance.engine.durable import VERSION, Durable, workflow_id
 from accordance.engine.faults import fail_in, hand_back_in, report_of
-from accordance.engine.kept_runs import RunOf, keep_report
+from accordance.engine.kept_runs import LEFT_ALONE, RunOf, keep_report
 from accordance.engine.working import Nothing, Taken
 from accordance.store.ledger import Ledger, Transaction
 
@@ -78,7 +77,7 @@ class Reconciling:
             return True  # somebody took it up with `task next`
         if workflow.status in _OPEN:
             self._look_after(one, workflow)
-            return self._is_ours(one.task, workflow)
+            return self._is_ours(one, workflow)
         with self.ledger.write() as tx:
             tx.lock(one.task.plan_id)
             now = tx.task(one.task.task_id)
@@ -101,14 +100,18 @@ class Reconciling:
             # its executor is no longer configured, or whoever had it is gone
             self.durable.take_back(name, one.task.task_id, one.attempt)
 
-    def _is_ours(self, task: TaskRecord, workflow: WorkflowStatus) -> bool:
+    def _is_ours(self, one: Taken, workflow: WorkflowStatus) -> bool:
+        """Whether this version of the engine goes on with an attempt. One of another version is left alone, and that is written down."""
         if workflow.app_version == VERSION:
             return True
+        task = one.task
         text = (
             f"{task.task_id}: was begun by engine version {workflow.app_version}, this is version {VERSION};"
             f" a worker of that version goes on with it, `accordance task release {task.task_id}` hands it back"
         )
         if text not in self._said:
+            with self.ledger.write() as tx:
+                leave_alone(tx, one, str(workflow.app_version))
             self._said.add(text)
             self.told(text)
         return False
@@ -127,6 +130,17 @@ class Reconciling:
                 tx.keep(base64.b64decode(kept["raw"]))
         text = _BROKEN[workflow.status].format(error=workflow.error)
         fail_in(tx, one.task.task_id, one.attempt, report_of(Fault.CRASHED, text), one.lease.until)
+
+
+def leave_alone(tx: Transaction, one: Taken, version: str) -> None:
+    """Write down, once, that an attempt waits for another version of the engine."""
+    task_id = one.task.task_id
+    tx.lock(one.task.plan_id)
+    said = {"attempt": one.attempt, "version": version, "here": VERSION}
+    if tx.task(task_id).lease == one.lease and not any(
+        entry.kind == LEFT_ALONE and entry.payload == said for entry in tx.entries_of(task_id)
+    ):
+        tx.record(one.task.plan_id, LEFT_ALONE, task_id, said)
 
 
 def _in_work(tx: Transaction, plan_id: str) -> Iterable[Taken]:

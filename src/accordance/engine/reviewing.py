@@ -30,6 +30,7 @@ from accordance.engine.submitting import (
     begin_attempt,
     case_of,
     named_task,
+    not_theirs,
     refuse,
     settle,
 )
@@ -44,18 +45,34 @@ class ProductUnnamed(AccordanceError):
     """Nobody can tell which product a review is about."""
 
 
-def review(ledger: Ledger, raw: bytes, *, task_id: str | None = None, product: str | None = None) -> Answer:
+def review(
+    ledger: Ledger,
+    raw: bytes,
+    *,
+    task_id: str | None = None,
+    product: str | None = None,
+    attempt: int | None = None,
+    holder: str | None = None,
+) -> Answer:
     """Hand in a review of a task's product. `task_id` is the reviewed task, or the CHECK that reviews it.
 
     `product` is the hash of what the reviewer saw; it may stand in the message or be known from its lease. A review of
-    anything but the current product is refused.
+    anything but the current product is refused; so is one by whoever names their attempt, or themselves as the `holder`
+    of the task, if it is not theirs any more.
     """
     named = task_id or named_task(raw)
     with ledger.write() as tx:
-        return review_in(tx, raw, named, product)
+        return review_in(tx, raw, named, product, attempt, holder)
 
 
-def review_in(tx: Transaction, raw: bytes, named: str, product: str | None = None) -> Answer:
+def review_in(
+    tx: Transaction,
+    raw: bytes,
+    named: str,
+    product: str | None = None,
+    attempt: int | None = None,
+    holder: str | None = None,
+) -> Answer:
     """The same in a transaction of the caller's."""
     arrived = arrive(tx, tx.task(named).checks or named, "REVIEW", raw)
     asked = tx.task(named)
@@ -69,6 +86,8 @@ def review_in(tx: Transaction, raw: bytes, named: str, product: str | None = Non
         return refuse(tx, arrived, check_task)
     seen = product or _said_in(raw) or _leased(arrived.task, check_task)
     if why_not := _not_now(arrived, seen, is_taken_up=_is_taken_up(arrived.task, check_task)):
+        return refuse(tx, arrived, why_not)
+    if why_not := _not_theirs(check_task or arrived.task, attempt, holder):
         return refuse(tx, arrived, why_not)
     if check_task is not None and check_task.progress.state in CLAIMABLE:
         begin_attempt(tx, check_task, "review")
@@ -133,6 +152,12 @@ def _not_now(arrived: Arrived, seen: str | None, *, is_taken_up: bool) -> str | 
     if len(seen) < _SHORTEST or not task.product.startswith(seen.lower()):
         return f"stale: the review saw {seen[:12]}, the current product of task {task.task_id} is {task.product[:12]}"
     return None
+
+
+def _not_theirs(speaker: TaskRecord, attempt: int | None, holder: str | None) -> str | None:
+    if attempt not in (None, speaker.progress.standing.counters.attempts):
+        return f"attempt {attempt} of task {speaker.task_id} is over"
+    return not_theirs(speaker, holder)
 
 
 def _judge_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | None) -> Answer:

@@ -79,12 +79,21 @@ class Product(NamedTuple):
 
 
 def submit(
-    ledger: Ledger, home: Home, raw: bytes, *, task_id: str | None = None, attempt: int | None = None
+    ledger: Ledger,
+    home: Home,
+    raw: bytes,
+    *,
+    task_id: str | None = None,
+    attempt: int | None = None,
+    holder: str | None = None,
 ) -> Answer:
-    """Hand in an executor's message for a task. The same message again gets the same answer."""
+    """Hand in an executor's message for a task. The same message again gets the same answer.
+
+    Whoever names their attempt, or themselves as the `holder` of the task, is refused if it is not theirs any more.
+    """
     named = task_id or named_task(raw)
     with ledger.write() as tx:
-        return submit_in(tx, home, raw, named, attempt)
+        return submit_in(tx, home, raw, named, attempt, holder)
 
 
 def submit_in(
@@ -93,6 +102,7 @@ def submit_in(
     raw: bytes,
     named: str,
     attempt: int | None = None,
+    holder: str | None = None,
     *,
     has_stronger: bool = False,
 ) -> Answer:
@@ -107,7 +117,7 @@ def submit_in(
     if coding_task(tx, arrived.task) is not None:
         why = f"{named} changes a repository: `accordance run` has it done in a clone, and judges what comes of it"
         return refuse(tx, arrived, why)
-    if why_not := _not_now(arrived, attempt):
+    if why_not := _not_now(arrived, attempt) or not_theirs(arrived.task, holder):
         return refuse(tx, arrived, why_not)
     if arrived.task.progress.state in CLAIMABLE:
         begin_attempt(tx, arrived.task, "submit", holding_for(home)(tx, arrived.task))
@@ -161,6 +171,14 @@ def _not_now(arrived: Arrived, attempt: int | None) -> str | None:
     if attempt is not None and attempt != upcoming:
         return f"attempt {attempt} of task {arrived.task.task_id} is over; the current one is {upcoming}"
     return None
+
+
+def not_theirs(task: TaskRecord, holder: str | None) -> str | None:
+    """Why nothing is taken from whoever says that they have a task, if they do not."""
+    if holder is None or (task.lease is not None and task.lease.holder == holder):
+        return None
+    has_it = f"; {task.lease.holder} has it" if task.lease else ""
+    return f"task {task.task_id} is not with {holder} now{has_it}"
 
 
 def refuse(tx: Transaction, arrived: Arrived, why: str) -> Answer:

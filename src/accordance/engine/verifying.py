@@ -16,7 +16,7 @@ from accordance.contracts.limits import Limits
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Rejected
 from accordance.domain.chain import EMPTY, Entry, Head, next_entry
-from accordance.domain.lifecycle import Event, Waiting
+from accordance.domain.lifecycle import Event, State, Waiting
 from accordance.domain.plan import plan_graph
 from accordance.domain.plan_review import PlanEvent
 from accordance.domain.progress import Change, PlanInMemory, begin
@@ -29,7 +29,7 @@ from accordance.domain.records import (
 from accordance.engine.changes import JUDGED
 from accordance.engine.contracts_for import HELD_TO
 from accordance.engine.importing import missing_inputs
-from accordance.engine.kept_runs import PLAN_WRITTEN, PROMPTED, RAN, SAID
+from accordance.engine.kept_runs import LEFT_ALONE, PLAN_WRITTEN, PROMPTED, RAN, SAID
 from accordance.engine.verify_findings import UNREADABLE, Findings, fetch
 from accordance.engine.verify_messages import (
     Announced,
@@ -43,6 +43,7 @@ from accordance.store.rows import rules_from_json
 
 PLAN_LIMITS = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
 _MOVES = frozenset(Event)
+_IN_WORK = (State.IN_PROGRESS, State.READY_TO_CHECK)
 
 
 def verify_plan(tx: Transaction, plan: PlanRecord, root: Path | None = None) -> Findings:
@@ -119,6 +120,8 @@ class _Replay:
             self._followed(entry)
         elif entry.kind in _MOVES or entry.kind in (INPUTS_CHANGED, CANCELLED):
             self._happen(self._plan, entry)
+        elif entry.kind == LEFT_ALONE:
+            self._was_in_work(self._plan, entry)
 
     def _hold_to(self, entry: Entry) -> None:
         revision, rules = entry.payload.get("revision"), entry.payload.get("rules")
@@ -149,6 +152,15 @@ class _Replay:
             first, *changes = changes
             self._compare(entry, first)
         self._due.extend(change for change in changes if change.event is not None)
+
+    def _was_in_work(self, plan: PlanInMemory, entry: Entry) -> None:
+        """An attempt that waits for another version of the engine is one that was begun and has not ended."""
+        at = plan.at.get(entry.task_id or "")
+        attempt = entry.payload.get("attempt")
+        if at is None or at.state not in _IN_WORK or at.standing.counters.attempts != attempt:
+            self._found.broken(
+                f"event {entry.seq}: attempt {attempt} of task {entry.task_id} was not in work"
+            )
 
     def _followed(self, entry: Entry) -> None:
         if not self._due:

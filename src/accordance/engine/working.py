@@ -18,7 +18,7 @@ from accordance.domain.ruling import Ask, Asked, rule_lost_lease
 from accordance.engine.coding_tasks import is_change
 from accordance.engine.contracts_for import Holding, to_actions
 from accordance.engine.inputs import bind_inputs
-from accordance.engine.submitting import begin_attempt, case_of
+from accordance.engine.submitting import begin_attempt, case_of, not_theirs
 from accordance.errors import Conflict
 from accordance.store.ledger import Ledger, Transaction
 
@@ -46,7 +46,10 @@ class Nothing(StrEnum):
     WAITING = "what is left waits for a person or an input (`accordance inbox list`)"
     STUCK = "what is left waits for something that was given up or cancelled (`accordance dlq list`)"
     ELSEWHERE = "what is left waits for somebody who asks for it (`accordance task next`)"
-    OTHERS = "there is work, but not for whoever asks so: of other kinds, or a change that `accordance run` has done"
+    OTHERS = (
+        "there is work, but not for whoever asks so: of other kinds, for an executor (--any hands it out), or a change that"
+        " `accordance run` has done"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,21 +184,25 @@ def sweep(tx: Transaction, plan: PlanRecord) -> None:
             tx.save_task(task_id, lease=None)
 
 
-def extend(ledger: Ledger, task_id: str, *, attempt: int, seconds: int = LEASE_SECONDS) -> Lease:
-    """Whoever has a task says that they are still there."""
+def extend(
+    ledger: Ledger, task_id: str, *, attempt: int, holder: str | None = None, seconds: int = LEASE_SECONDS
+) -> Lease:
+    """Whoever has a task says that they are still there. Raises Conflict if it is not theirs any more."""
     with ledger.write() as tx:
-        task = _held(tx, task_id)
-        if task.lease is None or task.progress.standing.counters.attempts != attempt:
+        task = _theirs(tx, task_id, attempt, holder)
+        if task.lease is None:
             raise Conflict(f"attempt {attempt} of task {task_id} is over")
         lease = Lease(holder=task.lease.holder, until=_later(tx.now, seconds), product=task.lease.product)
         tx.take(task_id, lease)
         return lease
 
 
-def release(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
-    """Put a task down again; nothing is lost and nothing is counted as a failure."""
+def release(
+    ledger: Ledger, task_id: str, *, by: str, attempt: int | None = None, holder: str | None = None
+) -> TaskRecord:
+    """Put a task down again; nothing is lost and nothing is counted as a failure. Anybody may, unless they name themselves."""
     with ledger.write() as tx:
-        task = _held(tx, task_id)
+        task = _theirs(tx, task_id, attempt, holder)
         if task.progress.state is State.READY_TO_CHECK and task.lease is not None:
             tx.save_task(task_id, lease=None)
         else:
@@ -260,6 +267,16 @@ def _held(tx: Transaction, task_id: str) -> TaskRecord:
     """The task, with its plan held."""
     tx.lock(tx.task(task_id).plan_id)
     return tx.task(task_id)
+
+
+def _theirs(tx: Transaction, task_id: str, attempt: int | None, holder: str | None) -> TaskRecord:
+    """The task, with its plan held, if it is with whoever says so, in the attempt they name. Raises Conflict."""
+    task = _held(tx, task_id)
+    if attempt not in (None, task.progress.standing.counters.attempts):
+        raise Conflict(f"attempt {attempt} of task {task_id} is over")
+    if why_not := not_theirs(task, holder):
+        raise Conflict(why_not)
+    return task
 
 
 def _spent(plan: PlanRecord, now: str) -> Spent:

@@ -1,57 +1,94 @@
-"""The tools of `accordance mcp`: `next` gives a task, `submit` takes its message, `extend` says that somebody is still there."""
+"""The tools of `accordance mcp`: take up a task, hand in its message, see what came of it, ask a person, keep it or put it down.
+
+Whoever has lost a task (their lease ran out, somebody put it down) is told so: nothing they say counts for whoever has it now.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
+from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.review import REVIEW
 from accordance.contracts.jsonpath import JsonObject
+from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.engine.assignment import assignment
 from accordance.engine.home import Home
 from accordance.engine.inputs import look_at_inputs
 from accordance.engine.reviewing import review
 from accordance.engine.settings import holding_for
 from accordance.engine.submitting import submit
-from accordance.engine.working import Nothing, Taken, extend, take_next
+from accordance.engine.working import Fits, Nothing, Taken, anything, extend, release, take_next
 from accordance.errors import Conflict
 from accordance.executors.tool_server import Offer
 from accordance.store.ledger import Ledger
 
 INSTRUCTIONS: Final = (
-    "Ask for a task with next, do it, and hand in its message with submit. The answer says what came of it. Call extend now "
-    "and then while you work: a task that is not handed in in time goes to somebody else."
+    "Ask for a task with next, do it, and hand in its message with submit. The answer says what came of it; get_verdict says it "
+    "again. Call extend now and then while you work: a task that is not handed in in time goes to somebody else. What only "
+    "a person can say, ask with ask_human; a task that you cannot do, put down with release."
 )
-_NOTHING: Final[JsonObject] = {"type": "object", "properties": {}}
+_TASK: Final[JsonObject] = {
+    "type": "string",
+    "description": "The task; the one you took up last, if left out.",
+}
+_ATTEMPT: Final[JsonObject] = {
+    "type": "integer",
+    "description": "The attempt; the one you have, if left out.",
+}
+
+
 _MESSAGE: Final[JsonObject] = {
     "type": "object",
-    "properties": {
-        "message": {"type": "object", "description": "The whole message, as the task's contract wants it."},
-        "task_id": {"type": "string", "description": "The task it is for; the one you have, if left out."},
-    },
-    "required": ["message"],
+    "description": "The whole message, as the task's contract wants it.",
 }
+_QUESTION: Final[JsonObject] = {
+    "type": "string",
+    "description": "What you need to know, so that somebody who sees nothing else can answer it.",
+}
+
+
+def _takes(*required: str, **properties: JsonObject) -> JsonObject:
+    """What a tool takes, and what of it must be given."""
+    return {
+        "type": "object",
+        "properties": properties,
+        **({"required": list(required)} if required else {}),
+    }
 
 
 @dataclass(slots=True)
 class Desk:
-    """One agent's place at a ledger, and the task it has."""
+    """One agent's place at a ledger, and the tasks it has."""
 
     ledger: Ledger
     home: Home
     holder: str
     plan_id: str | None = None
-    taken: Taken | None = None
+    fits: Fits = anything  # what it is given
+    taken: dict[str, Taken] = field(default_factory=dict)  # by task, the last one last
     _lock: Lock = field(default_factory=Lock)  # one call at a time
 
     def offers(self) -> tuple[Offer, ...]:
         """The tools."""
+        message = _takes("message", message=_MESSAGE, task_id=_TASK, attempt=_ATTEMPT)
+        one, question = _takes(task_id=_TASK), _takes("question", question=_QUESTION, task_id=_TASK)
         return (
-            Offer("next", "Take up the next task: its goal, contract and context.", _NOTHING, self.next),
-            Offer("submit", "Hand in the message for a task and get the verdict.", _MESSAGE, self.submit),
-            Offer("extend", "Keep the task you have for another while.", _NOTHING, self.extend),
+            Offer("next", "Take up the next task: its goal, contract and context.", _takes(), self.next),
+            Offer("submit", "Hand in the message for a task and get the verdict.", message, self.submit),
+            Offer(
+                "get_verdict", "What was decided about a task, and where it stands.", one, self.get_verdict
+            ),
+            Offer(
+                "ask_human",
+                "Ask a person. The task is theirs until they answer; the answer is told to whoever does it then.",
+                question,
+                self.ask_human,
+            ),
+            Offer("extend", "Keep the task you have for another while.", one, self.extend),
+            Offer("release", "Put the task you have down again; it counts as no failure.", one, self.release),
         )
 
     def next(self, arguments: JsonObject) -> JsonObject:  # noqa: ARG002 - it takes none
@@ -63,31 +100,124 @@ class Desk:
                 files,
                 plan_id=self.plan_id,
                 holder=self.holder,
+                fits=self.fits,
                 holding=holding_for(self.home),
             )
             if isinstance(taken, Nothing):
                 return {"task": None, "why": taken.name, "text": taken.value}
-            self.taken = taken
+            self.taken.pop(taken.task.task_id, None)
+            self.taken[taken.task.task_id] = taken
             with self.ledger.read() as tx:
                 return assignment(tx, self.home, taken)
 
     def submit(self, arguments: JsonObject) -> JsonObject:
-        """Hand in a message; a review is told by its version."""
+        """Hand in a message; a review is told by its version. The same message again gets the same answer."""
         said = arguments.get("message")
         raw = said.encode() if isinstance(said, str) else json.dumps(said, ensure_ascii=False).encode()
-        named = arguments.get("task_id")
-        task = str(named) if named else self.taken.task.task_id if self.taken else None
+        words = said if isinstance(said, dict) else {}
         with self._lock:
-            if isinstance(said, dict) and said.get("schema_version") in REVIEW.read_versions:
-                product = self.taken.lease.product if self.taken else None
-                return review(self.ledger, raw, task_id=task, product=product).to_json()
-            return submit(self.ledger, self.home, raw, task_id=task).to_json()
+            named = arguments.get("task_id") or words.get("task_id")
+            taken = self._taken(named)
+            is_review = words.get("schema_version") in REVIEW.read_versions or (
+                not words and taken is not None and taken.kind == "review"
+            )
+            return self._hand_in(raw, taken, named, arguments.get("attempt"), is_review=is_review)
 
-    def extend(self, arguments: JsonObject) -> JsonObject:  # noqa: ARG002 - it takes none
-        """Say that the task is still being worked on."""
-        if self.taken is None:
-            raise Conflict("there is no task to keep; take one up with next")
-        task = self.taken.task
+    def _hand_in(
+        self, raw: bytes, taken: Taken | None, named: object, attempt: object, *, is_review: bool = False
+    ) -> JsonObject:
+        task = taken.task.task_id if taken else str(named) if named else None
+        number = attempt if isinstance(attempt, int) else taken.attempt if taken else None
+        if is_review:
+            product = taken.lease.product if taken else None
+            return review(
+                self.ledger, raw, task_id=task, product=product, attempt=number, holder=self.holder
+            ).to_json()
+        return submit(self.ledger, self.home, raw, task_id=task, attempt=number, holder=self.holder).to_json()
+
+    def get_verdict(self, arguments: JsonObject) -> JsonObject:
+        """Every verdict on a task, the last one last, and where it stands."""
+        with self._lock, self.ledger.read() as tx:
+            task = tx.task(self._name(arguments))
+            subject = tx.task(task.checks) if task.checks else task
+            attempts = {
+                one.message_id: one.attempt for one in tx.find(MessageRecord, subject=subject.task_id)
+            }
+            verdicts: list[dict[str, Any]] = [
+                {
+                    "attempt": attempts[one.message_id],
+                    "outcome": one.outcome,
+                    "reason_code": one.reason_code,
+                    "messages": list(one.messages),
+                    "at": one.at,
+                }
+                for one in tx.find(VerdictRecord, subject=subject.task_id)
+            ]
+            at = subject.progress
+            return {
+                "task_id": subject.task_id,
+                "state": at.state,
+                "waiting": at.standing.waiting,
+                "attempt": at.standing.counters.attempts,
+                "verdicts": verdicts,
+                "questions": [one.text for one in tx.open_questions(task_id=task.task_id)],
+            }
+
+    def ask_human(self, arguments: JsonObject) -> JsonObject:
+        """Hand in, in the agent's name, that it needs an answer: the task waits for it."""
+        question = arguments.get("question")
+        if not isinstance(question, str) or not question.strip():
+            raise Conflict("ask_human takes a question: a text that says what you need to know")
         with self._lock:
-            lease = extend(self.ledger, task.task_id, attempt=task.progress.standing.counters.attempts)
-        return {"task_id": task.task_id, "until": lease.until}
+            taken = self._taken(arguments.get("task_id"))
+            if taken is None or taken.kind != "action":
+                raise Conflict(
+                    "only a task that you have taken up with next can wait for an answer; a review asks by "
+                    "action_required REQUEST_EXTERNAL_INPUT"
+                )
+            said = {
+                "schema_version": ACTION.version,
+                "task_id": taken.task.task_id,
+                "result_type": "ERROR",
+                "error": {"code": "INPUT_MISSING", "message": question},
+            }
+            return self._hand_in(json.dumps(said, ensure_ascii=False).encode(), taken, None, None)
+
+    def extend(self, arguments: JsonObject) -> JsonObject:
+        """Say that the task is still being worked on."""
+        with self._lock:
+            taken = self._has(arguments)
+            task = taken.task.task_id
+            lease = extend(self.ledger, task, attempt=taken.attempt, holder=self.holder)
+        return {"task_id": task, "until": lease.until}
+
+    def release(self, arguments: JsonObject) -> JsonObject:
+        """Put a task down again."""
+        with self._lock:
+            taken = self._has(arguments)
+            task = taken.task.task_id
+            record = release(self.ledger, task, by=self.holder, attempt=taken.attempt, holder=self.holder)
+            del self.taken[task]
+        return {"task_id": task, "state": record.progress.state}
+
+    # -- which task is meant
+
+    def _taken(self, named: object) -> Taken | None:
+        """The task that is meant, if it was taken up here: by its name or by what it reviews; else the last one."""
+        for one in reversed(self.taken.values()):
+            if not named or named in (one.task.task_id, one.task.checks):
+                return one
+        return None
+
+    def _has(self, arguments: JsonObject) -> Taken:
+        taken = self._taken(arguments.get("task_id"))
+        if taken is None:
+            raise Conflict("there is no task to keep or to put down; take one up with next")
+        return taken
+
+    def _name(self, arguments: JsonObject) -> str:
+        named = arguments.get("task_id")
+        taken = self._taken(named)
+        if not named and taken is None:
+            raise Conflict("which task? name its task_id, or take one up with next")
+        return str(named) if named or taken is None else taken.task.task_id
