@@ -26,7 +26,7 @@ from accordance.engine.settings import AtOnce
 from accordance.engine.slots import Bound, Slots
 from accordance.engine.taking_up import Found, Nobody, Queue, TakingUp
 from accordance.engine.workers import BEAT_SECONDS, DEAD_AFTER_SECONDS, Heart
-from accordance.engine.working import Nothing, may_not_begin, why_nothing
+from accordance.engine.working import Nothing, at_rest, may_not_begin, why_nothing
 from accordance.errors import LedgerError, NoExecutor
 from accordance.store.failures import translated
 from accordance.store.ledger import Transaction
@@ -224,7 +224,9 @@ class Runner:
         files = look_at_inputs(self.ledger, self.home)
         with self.ledger.read() as tx:
             plans = [tx.plan(self.plan_id)] if self.plan_id else tx.plans()
-        reasons = [self._take_in_plan(plan.plan_id, files) for plan in plans]
+            rests = [at_rest(tx, plan) for plan in plans]  # those are not worth a transaction each
+        pairs = zip(plans, rests, strict=True)
+        reasons = [why or self._take_in_plan(plan.plan_id, files) for plan, why in pairs]
         busy = [plan.plan_id for plan, why in zip(plans, reasons, strict=True) if why is Nothing.BUSY]
         if busy and self._reconciling.is_due(_RECONCILE_SECONDS if self.slots.busy else _LOOK_SECONDS):
             for plan_id in busy:

@@ -82,7 +82,7 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
         with ledger.write() as tx:
             return take_in(tx, plan_id, files, holder, seconds, kinds=kinds, fits=fits, holding=holding)
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
-        plans = [(plan.plan_id, _at_rest(tx, plan)) for plan in reversed(tx.plans())]
+        plans = [(plan.plan_id, at_rest(tx, plan)) for plan in reversed(tx.plans())]
     nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
     for name, rests in plans:
         found: Taken | Nothing | None = rests
@@ -95,7 +95,7 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
     return nothing
 
 
-def _at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
+def at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
     """Why nothing in a plan can be taken up at all, if so."""
     if tx.progress(plan.root_task_id).state in TERMINAL:
         return Nothing.FINISHED
@@ -132,7 +132,7 @@ def handed_out(
 def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> Nothing | None:
     """Why nothing in a plan may begin, if so; the plan is held. Without `files` only the plan itself is looked at."""
     plan = tx.lock(plan_id)
-    if rests := _at_rest(tx, plan):
+    if rests := at_rest(tx, plan):
         return rests
     if files is not None:
         sweep(tx, plan)
