@@ -114,6 +114,13 @@ class Workers:
         self.pids[at] = self._start()
         return True
 
+    def freeze_one(self) -> None:
+        """Let one sleep until the others take it for dead, and wake it again: what it had is not its own any more."""
+        pid = self.dice.choice(self.pids)
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(DEAD + 5 * BEAT)
+        os.kill(pid, signal.SIGCONT)
+
     def await_end(self) -> None:
         """Until the last of them has ended by itself."""
         for pid in self.pids:
@@ -171,7 +178,11 @@ def main(place: str, folder: Path, kills: int, workers: int, seed: int, tasks: i
     restarts = 0
     stage(place, folder).brings(lanes(tasks)).ledger.close()
     crew = Workers(place, folder, workers, seed)
+    frozen = 0
     while crew.killed < kills and crew.lose_one():
+        if workers > 1 and crew.killed % RESTART_EVERY == 1:
+            crew.freeze_one()
+            frozen += 1
         if server is not None and crew.killed % RESTART_EVERY == 0:
             server.stop()
             server.start()
@@ -183,7 +194,7 @@ def main(place: str, folder: Path, kills: int, workers: int, seed: int, tasks: i
     crew.await_end()
     finish(place, folder, seed)
     on = stage(place, folder)
-    sys.stdout.write(json.dumps({"killed": crew.killed, "restarts": restarts, **held(on)}))
+    sys.stdout.write(json.dumps({"killed": crew.killed, "frozen": frozen, "restarts": restarts, **held(on)}))
     on.ledger.close()
     if server is not None:
         server.stop()
