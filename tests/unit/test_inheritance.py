@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from accordance import Pins
@@ -89,6 +89,7 @@ PATHS = ["/".join(path) for size in (1, 2, 3, 4) for path in product(("a", "b", 
 
 
 @settings(max_examples=300)
+@example(Pins.of(["*"], ["a*"]), Pins.of([], []))
 @given(some_pins, some_pins)
 def test_against_every_short_path(child: Pins, parent: Pins) -> None:
     """What is found goes beyond; where nothing is found, no short path does."""

@@ -153,7 +153,7 @@ def _search(pattern: str, child: Pins, parent: Pins, budget: Iterator[int]) -> s
     refused = {folded(one) for one in child.forbidden}
     forbidden = {folded(one) for one in parent.forbidden} - refused  # what both refuse is no difference
     allowed = ["**"] if pattern in parent.allowed else parent.allowed
-    letters = _letters((pattern, *allowed, *forbidden))
+    letters = _letters((pattern, *allowed, *forbidden, *refused))
     start = _Reading(0, _start(allowed), _start(forbidden), _start(refused))
     seen, queue = {start}, deque([(start, "")])
     while queue:
