@@ -36,7 +36,8 @@ def calls_in(tx: Transaction, run: KeptRun) -> list[Call]:
         seen: list[Mapping[str, Any]] = json.loads(tx.blob(report))["seen"]
         return [Call(one["told"], one["said"]) for one in seen if one["what"] == MODEL_CALL]
     kept = (json.loads(tx.blob(sha256)) for sha256 in run.answers)
-    return [Call(one["told"], one["text"][:MOST_REPEATED]) for one in kept]
+    answers = (one for one in kept if "told" in one)  # an agent's work is kept in the same way, and is none
+    return [Call(one["told"], one["text"][:MOST_REPEATED]) for one in answers]
 
 
 def messages_of(prompt: Prompt, calls: list[Call], number: int) -> list[Message]:
