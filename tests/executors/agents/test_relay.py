@@ -13,8 +13,9 @@ import pytest
 from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
+from accordance.executors.agents.calls import Calls, fault_of, wait_of
 from accordance.executors.agents.counting import Reading
-from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, fault_of, relaying, wait_of
+from accordance.executors.agents.relay import SOCKET, Endpoint, relaying
 from accordance.executors.agents.sockets import within
 from tests.fake_model_server import Script, serving
 

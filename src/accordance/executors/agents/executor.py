@@ -22,12 +22,13 @@ from accordance.domain.facts import IsolationLevel
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.spending import Spending
 from accordance.executors.agents import submit_tool
+from accordance.executors.agents.calls import Calls
 from accordance.executors.agents.claude import Claude
 from accordance.executors.agents.codex import Codex
 from accordance.executors.agents.command_line import Agent, Call, Told, events_of
 from accordance.executors.agents.finding import PACKAGES, Found, find_agent
 from accordance.executors.agents.opencode import Opencode
-from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, relaying
+from accordance.executors.agents.relay import SOCKET, Endpoint, relaying
 from accordance.executors.agents.submit_tool import SubmitTool
 from accordance.executors.inside import bridge, pipe
 from accordance.executors.leftover import ROOM, read_left
