@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -15,7 +16,7 @@ from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
 from accordance.executors.agents.calls import Calls, fault_of, wait_of
 from accordance.executors.agents.counting import Reading
-from accordance.executors.agents.relay import SOCKET, Endpoint, relaying
+from accordance.executors.agents.relay import AT_ONCE, SOCKET, Endpoint, relaying
 from accordance.executors.agents.sockets import within
 from tests.fake_model_server import Script, serving
 
@@ -95,20 +96,69 @@ def test_an_endpoint_that_is_not_there_is_hopeless_after_a_few_calls() -> None:
     assert calls.fault is Fault.UNAVAILABLE
 
 
-def test_nonsense_and_floods_end_only_their_own_connection() -> None:
-    """What an agent sends is not trusted either."""
+LENGTHS = [
+    ("Content-Length: -1", "", 400),
+    ("Content-Length: many", "", 400),
+    ("Content-Length: +1", "x", 400),
+    ("Content-Length: 5", "x", 400),
+    (f"Content-Length: {1 << 40}", "", 413),
+    ("Transfer-Encoding: chunked", "-1\r\n", 400),
+    ("Transfer-Encoding: chunked", "-0\r\n\r\n", 400),
+    ("Transfer-Encoding: chunked", "0x5\r\nhello\r\n0\r\n\r\n", 400),
+    ("Transfer-Encoding: chunked", "", 400),
+    ("Transfer-Encoding: chunked", "5\r\nx", 400),
+    ("Transfer-Encoding: chunked", f"{1 << 40:x}\r\n", 413),
+    ("Transfer-Encoding: chunked", "5" * 200, 400),
+]
+
+
+@pytest.mark.parametrize(("length", "body", "status"), LENGTHS)
+def test_a_body_of_no_length_or_too_much_of_it_is_refused(length: str, body: str, status: int) -> None:
+    """What an agent sends is not trusted either, and never read without end."""
     with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), None) as (port, _):
-        for nonsense in (b"\x00\xff\r\n\r\n", b"POST /v1/x HTTP/1.1\r\nContent-Length: many\r\n\r\n"):
-            with socket.create_connection(("127.0.0.1", port), 60) as client:
-                client.sendall(nonsense)
-                client.shutdown(socket.SHUT_WR)
-                client.recv(1)
-        too_large = f"POST /v1/x HTTP/1.1\r\nContent-Length: {1 << 40}\r\n\r\n"
-        chunks = f"POST /v1/x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{1 << 40:x}\r\n"
-        for head in (too_large, chunks):
-            with socket.create_connection(("127.0.0.1", port), 60) as client:
-                client.sendall(head.encode())
-                assert client.recv(12) == b"HTTP/1.1 413"
+        with socket.create_connection(("127.0.0.1", port), 60) as client:
+            client.sendall(f"POST /v1/x HTTP/1.1\r\n{length}\r\n\r\n{body}".encode())
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(12) == f"HTTP/1.1 {status}".encode()
+        assert post(port, "/v1/chat/completions")[0] == 200
+    assert len(server.requests) == 1
+
+
+def test_what_has_no_length_is_not_read() -> None:
+    """Nothing waits for the end of what has none: the answer is there while the agent still sends."""
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), None) as (port, _),
+        socket.create_connection(("127.0.0.1", port), 60) as client,
+    ):
+        client.sendall(b"POST /v1/x HTTP/1.1\r\nContent-Length: -1\r\n\r\n")
+        assert client.recv(12) == b"HTTP/1.1 400"
+
+
+def test_nonsense_ends_only_its_own_connection() -> None:
+    """The next one is served."""
+    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), None) as (port, _):
+        with socket.create_connection(("127.0.0.1", port), 60) as client:
+            client.sendall(b"\x00\xff\r\n\r\n")
+            client.shutdown(socket.SHUT_WR)
+            client.recv(1)
+        assert post(port, "/v1/chat/completions")[0] == 200
+
+
+def test_only_a_few_connections_are_served_at_once() -> None:
+    """One more is hung up on; when another has gone, there is room again."""
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), None) as (port, _),
+        contextlib.ExitStack() as held,
+    ):
+        address = ("127.0.0.1", port)
+        first, *_ = [held.enter_context(socket.create_connection(address, 60)) for _ in range(AT_ONCE)]
+        with socket.create_connection(address, 60) as client:
+            assert client.recv(1) == b""
+        first.sendall(b"nonsense\r\n\r\n")
+        while first.recv(1 << 16):
+            pass
         assert post(port, "/v1/chat/completions")[0] == 200
 
 

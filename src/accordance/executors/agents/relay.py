@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
+from accordance.executors.agents.border import Refused, read_body
 from accordance.executors.agents.calls import Calls, fault_of, wait_of
 from accordance.executors.agents.counting import Reading, asks_the_model
 from accordance.executors.agents.sockets import within
 
 SOCKET: Final = "model.sock"
+AT_ONCE: Final = 8  # connections; who opens more is hung up on
 _CHUNK: Final = 1 << 16
-_MOST_BODY: Final = 64 << 20
 _BETWEEN_HOPS: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "host")
 )
@@ -69,16 +70,22 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pass_on(self) -> None:
         self.close_connection = True
-        base, body = self.endpoint.parts.path.rstrip("/"), self._body()
-        if not (self.path == base or self.path.startswith((f"{base}/", f"{base}?"))):
-            self._say(404, b"only the model's own address can be reached")
-        elif body is None:
-            self._say(413, b"too large")
-        elif self._asks_the_model and not self.calls.may_go_on():
+        try:
+            self._admit()
+            body = read_body(self.headers, self.rfile)
+        except Refused as refused:
+            self._say(refused.status, str(refused).encode())
+            return
+        if self._asks_the_model and not self.calls.may_go_on():
             self._say(402, b"the budget of this run is used up")
-        else:
-            with contextlib.closing(self.endpoint.connection()) as connection:
-                self._ask(connection, body)
+            return
+        with contextlib.closing(self.endpoint.connection()) as connection:
+            self._ask(connection, body)
+
+    def _admit(self) -> None:
+        base = self.endpoint.parts.path.rstrip("/")
+        if not (self.path == base or self.path.startswith((f"{base}/", f"{base}?"))):
+            raise Refused(404, "only the model's own address can be reached")
 
     def _ask(self, connection: http.client.HTTPConnection, body: bytes) -> None:
         try:
@@ -108,22 +115,6 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         encoding = (answer.getheader("content-encoding") or "identity").lower()
         return self.calls.listen(Reading(len(body), encoding, is_work=b'"tools"' in body))
-
-    def _body(self) -> bytes | None:
-        if "chunked" in (self.headers.get("transfer-encoding") or "").lower():
-            return self._chunks()
-        length = int(self.headers.get("content-length") or 0)
-        return self.rfile.read(length) if length <= _MOST_BODY else None
-
-    def _chunks(self) -> bytes | None:
-        body = b""
-        while size := int(self.rfile.readline(100).split(b";")[0] or b"0", 16):
-            if len(body) + size > _MOST_BODY:
-                return None
-            body += self.rfile.read(size)
-            self.rfile.readline(100)
-        self.rfile.readline(100)
-        return body
 
     def _headers(self) -> dict[str, str]:
         kept = {
@@ -159,9 +150,27 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
-class _Quiet(socketserver.ThreadingMixIn):
+class _Quiet(socketserver.ThreadingMixIn, socketserver.BaseServer):
     daemon_threads = True
     block_on_close = False
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._places = threading.BoundedSemaphore(AT_ONCE)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection, if there is room for another."""
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection to its end."""
+        try:
+            super().finish_request(request, client_address)
+        finally:
+            self._places.release()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """An agent that hangs up or speaks nonsense is no news."""
