@@ -122,10 +122,10 @@ class _Run:
         began = time.monotonic()
         with (
             tool.offered(self.room, 4 * self.limits.output_bytes),
-            relaying(endpoint, inside, calls) as (port, _),
+            relaying(endpoint, inside, calls) as door,
         ):
-            address = f"http://127.0.0.1:{port or PORT}{endpoint.parts.path.rstrip('/')}"
-            program = self._program(address)
+            address = f"http://127.0.0.1:{door.port or PORT}{endpoint.parts.path.rstrip('/')}"
+            program = self._program(address, door.key)
             stop = _Either(self.limits.stop, calls.hopeless)
             ran = run_program(program, replace(self.limits, stop=stop))
         told = self.agent.read(events_of(ran.said))
@@ -139,13 +139,14 @@ class _Run:
             return self.assignment.opinion(raw)
         return by_contract(raw, self.assignment.contract, self.assignment.context)
 
-    def _program(self, address: str) -> Program:
+    def _program(self, address: str, key: str) -> Program:
         state = self.room / "home"
         line = self.agent.line(
             Call(
                 program=self.found.program,
                 model=self.model,
                 url=address,
+                key=key,
                 state=state,
                 work=self.work,
                 contract=self.assignment.contract,

@@ -1,23 +1,25 @@
 """The relay: the only way from an agent to its model. It holds the key, so that the agent never does, and sees every call.
 
 The agent speaks HTTP to it, through a socket in its folder or on loopback; the relay puts the key in and speaks to the
-endpoint. Only paths below the endpoint's own are passed on, and no call of the model for which nothing is left.
+endpoint. Only whoever knows the run's own pretended key is served; only paths below the endpoint's own are passed on, and
+no call of the model for which nothing is left.
 """
 
 from __future__ import annotations
 
 import contextlib
 import http.client
+import secrets
 import socketserver
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from accordance.executors.agents.border import Refused, read_body
+from accordance.executors.agents.border import KEYS, Refused, must_be_within, must_know, read_body
 from accordance.executors.agents.calls import Calls, fault_of, wait_of
 from accordance.executors.agents.counting import Reading, asks_the_model
 from accordance.executors.agents.sockets import within
@@ -28,7 +30,7 @@ _CHUNK: Final = 1 << 16
 _BETWEEN_HOPS: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "host")
 )
-_KEYS: Final = frozenset(("authorization", "x-api-key", "proxy-authorization", "api-key"))
+_PRETENDED: Final = "the-relay-holds-the-key-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     endpoint: Endpoint
     calls: Calls
+    key: str
     answered = False  # something was given back already; a stream that breaks off then stays broken off
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
@@ -71,7 +74,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _pass_on(self) -> None:
         self.close_connection = True
         try:
-            self._admit()
+            must_know(self.key, self.headers)
+            must_be_within(self.endpoint.parts.path.rstrip("/"), self.path)
             body = read_body(self.headers, self.rfile)
         except Refused as refused:
             self._say(refused.status, str(refused).encode())
@@ -81,11 +85,6 @@ class _Handler(BaseHTTPRequestHandler):
             return
         with contextlib.closing(self.endpoint.connection()) as connection:
             self._ask(connection, body)
-
-    def _admit(self) -> None:
-        base = self.endpoint.parts.path.rstrip("/")
-        if not (self.path == base or self.path.startswith((f"{base}/", f"{base}?"))):
-            raise Refused(404, "only the model's own address can be reached")
 
     def _ask(self, connection: http.client.HTTPConnection, body: bytes) -> None:
         try:
@@ -120,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         kept = {
             name: value
             for name, value in self.headers.items()
-            if name.lower() not in _BETWEEN_HOPS | _KEYS | {"content-length", "accept-encoding"}
+            if name.lower() not in _BETWEEN_HOPS | KEYS | {"content-length", "accept-encoding"}
         }
         return {**kept, **dict(self.endpoint.headers)}
 
@@ -184,13 +183,19 @@ class _OnLoopback(_Quiet, socketserver.TCPServer):
     """For agents that are kept apart by nothing but limits."""
 
 
+class Door(NamedTuple):
+    """Where an agent reaches its model, and what it says there to be let in."""
+
+    port: int  # 0 for a socket
+    key: str  # pretended: it opens this door, while the run lasts, and no other
+    calls: Calls
+
+
 @contextlib.contextmanager
-def relaying(
-    endpoint: Endpoint, folder: Path | None, calls: Calls | None = None
-) -> Iterator[tuple[int, Calls]]:
-    """Relay while the block runs: through a socket in `folder`, or on loopback. Gives the port, 0 for a socket."""
-    calls = calls or Calls()
-    handler = type("Handler", (_Handler,), {"endpoint": endpoint, "calls": calls})
+def relaying(endpoint: Endpoint, folder: Path | None, calls: Calls | None = None) -> Iterator[Door]:
+    """Relay while the block runs: through a socket in `folder`, or on loopback."""
+    calls, key = calls or Calls(), _PRETENDED + secrets.token_urlsafe()
+    handler = type("Handler", (_Handler,), {"endpoint": endpoint, "calls": calls, "key": key})
     server: socketserver.BaseServer
     if folder is None:
         server = _OnLoopback(("127.0.0.1", 0), handler)
@@ -202,7 +207,7 @@ def relaying(
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
-        yield port, calls
+        yield Door(port, key, calls)
     finally:
         server.shutdown()
         calls.end()
