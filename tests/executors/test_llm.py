@@ -139,6 +139,18 @@ def test_the_key_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_key_that_an_endpoint_repeats_is_not_kept(
+    tmp_path: Path, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a run leaves is stored and shown."""
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    with serving(Script([{"json": ACTION}], key="another")) as server:
+        produced = ask(server, tmp_path, provider=provider, key_env="MY_KEY")
+    assert "this key is not taken: [key]" in produced.text
+    assert "sk-very" not in json.dumps(produced.to_json())
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_an_endpoint_that_is_not_there_is_said(tmp_path: Path, provider: str) -> None:
     """No connection, no model; at once."""
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -101,7 +101,7 @@ def main() -> None:
         try:
             urllib.request.urlopen(request, timeout=60).read()
         except urllib.error.HTTPError as error:
-            say("error", message=str(error))
+            say("error", message=f"{error} {error.read().decode()}")
     for name, content in do.get("files", {}).items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(content)

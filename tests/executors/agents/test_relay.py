@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import http.client
 import json
 import socket
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +23,7 @@ from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
 from accordance.executors.agents.calls import Calls, fault_of, wait_of
 from accordance.executors.agents.counting import Reading
-from accordance.executors.agents.relay import AT_ONCE, SOCKET, Door, Endpoint, relaying
+from accordance.executors.agents.relay import AT_ONCE, SOCKET, UNREADABLE, Door, Endpoint, relaying
 from accordance.executors.agents.sockets import within
 from tests.fake_model_server import Script, serving
 
@@ -32,13 +39,15 @@ def ask(
     door: Door, method: str, path: str, headers: dict[str, str] | None = None, body: str | None = None
 ) -> tuple[int, bytes]:
     """Send it any request, with the run's key unless something else is said."""
-    connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=60)
-    try:
+    with closing(connected(door)) as connection:
         connection.request(method, path, body, {"X-Api-Key": door.key} if headers is None else headers)
         answer = connection.getresponse()
         return answer.status, answer.read()
-    finally:
-        connection.close()
+
+
+def connected(door: Door) -> http.client.HTTPConnection:
+    """A connection to the relay."""
+    return http.client.HTTPConnection("127.0.0.1", door.port, timeout=60)
 
 
 def head(door: Door, path: str, *lines: str, method: str = "POST") -> bytes:
@@ -376,6 +385,59 @@ def test_the_wait_of_the_last_answer_counts() -> None:
             7,
         )
         assert (post(door, "/v1/responses")[0], door.calls.fault, door.calls.wait) == (200, None, None)
+
+
+SECRET = "sk-very-secret"
+SAID = f'{{"error": "no such key: {SECRET}"}}'.encode()
+
+
+@contextlib.contextmanager
+def answering(status: int, body: bytes, **headers: str) -> Iterator[str]:
+    """An endpoint that always gives the same answer."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "given"),
+    [
+        (SAID, "identity", b'{"error": "no such key: [key]"}'),
+        (gzip.compress(SAID), "gzip", b'{"error": "no such key: [key]"}'),
+        (zlib.compress(SAID), "Deflate", b'{"error": "no such key: [key]"}'),
+        (SAID, "gzip", UNREADABLE),
+        (SAID[::-1], "br", UNREADABLE),
+        (b"\xff" + SAID, "identity", b'\xff{"error": "no such key: [key]"}'),
+    ],
+)
+def test_an_error_is_given_back_without_the_key(body: bytes, encoding: str, given: bytes) -> None:
+    """Some endpoints repeat it, and the agent, its logs and its words are not to have it."""
+    about = {"Content_Encoding": encoding, "Content_Length": str(len(body)), "WWW_Authenticate": SECRET}
+    with answering(401, body, **about) as url:
+        endpoint = Endpoint(url, (("Authorization", f"Bearer {SECRET}"),), SECRET)
+        with relaying(endpoint, None) as door, closing(connected(door)) as connection:
+            connection.request("POST", "/v1/responses", BODY, {"X-Api-Key": door.key})
+            answer = connection.getresponse()
+            assert (answer.status, answer.read()) == (401, given)
+            assert answer.getheader("www-authenticate") == "[key]"
+    assert door.calls.fault is Fault.UNAUTHORISED
 
 
 def test_https_is_spoken_to_https() -> None:

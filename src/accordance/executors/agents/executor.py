@@ -36,6 +36,7 @@ from accordance.executors.opinion import Opinion, by_contract
 from accordance.executors.pricing import pricing
 from accordance.executors.programs import Program, Ran, cannot_run, run_program
 from accordance.executors.protocol import Assignment, Limits, Produced, Seen
+from accordance.executors.withholding import withhold, without_key
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.names import folder_name
 from accordance.workspace.probing import AUTO, level_for, probe
@@ -69,7 +70,9 @@ class AgentExecutor:
         if not key and (self.spec.key_env or not self.spec.base_url):
             name = self.spec.key_env or agent.key_env
             return Produced(fault=Fault.KEY_MISSING, text=f"the environment variable {name} is not set")
-        endpoint = Endpoint(self.spec.base_url or agent.endpoint, agent.headers(key) if key else ())
+        endpoint = Endpoint(
+            self.spec.base_url or agent.endpoint, agent.headers(key) if key else (), key or ""
+        )
         try:
             level = _level(self.spec.isolation)
             run = _Run(self.spec, self.root, agent, assignment, limits, found, model, level)
@@ -129,7 +132,8 @@ class _Run:
             stop = _Either(self.limits.stop, calls.hopeless)
             ran = run_program(program, replace(self.limits, stop=stop))
         told = self.agent.read(events_of(ran.said))
-        produced = self._produced(ran, told, tool, calls)
+        told = replace(told, error=without_key(told.error, endpoint.key))  # before it is cut
+        produced = withhold(self._produced(ran, told, tool, calls), endpoint.key)
         if ran.fault is Fault.TIMED_OUT and tool.done is not None:
             return _in_time(produced, round((tool.done.at - began) * 1000))
         return produced

@@ -12,21 +12,26 @@ import http.client
 import secrets
 import socketserver
 import threading
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from accordance.executors.agents.border import KEYS, Refused, must_be_within, must_know, read_body
 from accordance.executors.agents.calls import Calls, fault_of, wait_of
-from accordance.executors.agents.counting import Reading, asks_the_model
+from accordance.executors.agents.counting import GZIP_OR_ZLIB, Reading, asks_the_model
 from accordance.executors.agents.sockets import within
+from accordance.executors.withholding import without_key
 
 SOCKET: Final = "model.sock"
 AT_ONCE: Final = 8  # connections; who opens more is hung up on
+UNREADABLE: Final = b"the endpoint's error cannot be read"
 _CHUNK: Final = 1 << 16
+_MOST_ERROR: Final = 1 << 20  # bytes of an answer that is an error
 _BETWEEN_HOPS: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "host")
 )
@@ -39,6 +44,7 @@ class Endpoint:
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()  # with the key
+    key: str = ""
 
     @property
     def parts(self) -> SplitResult:
@@ -125,12 +131,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _give_back(self, answer: http.client.HTTPResponse, reading: Reading | None) -> None:
         self.answered = True
-        self.send_response(answer.status)
-        for name, value in answer.getheaders():
-            if name.lower() not in _BETWEEN_HOPS:
-                self.send_header(name, value)
-        self.send_header("Connection", "close")
-        self.end_headers()
+        if answer.status >= http.HTTPStatus.BAD_REQUEST:
+            self._give_back_error(answer)
+            return
+        self._begin(answer)
         try:
             while part := answer.read1(_CHUNK):
                 if reading is not None:
@@ -141,12 +145,42 @@ class _Handler(BaseHTTPRequestHandler):
             if reading is not None:
                 reading.end()
 
+    def _give_back_error(self, answer: http.client.HTTPResponse) -> None:
+        """An error, unpacked and without the key, which some endpoints repeat."""
+        encoding = (answer.getheader("content-encoding") or "identity").lower()
+        said = _unpacked(answer.read(_MOST_ERROR), encoding).decode("utf-8", "surrogateescape")
+        text = without_key(said, self.endpoint.key).encode("utf-8", "surrogateescape")
+        self._begin(answer, {"content-length": str(len(text)), "content-encoding": "identity"})
+        self.wfile.write(text)
+
+    def _begin(
+        self, answer: http.client.HTTPResponse, instead: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """The head of an answer, some of it changed."""
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in _BETWEEN_HOPS | instead.keys():
+                self.send_header(name, without_key(value, self.endpoint.key))
+        for name, value in {**instead, "Connection": "close"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
     def _say(self, status: int, text: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
         self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(text)
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    """A body as it was before it was packed; a word about it, if nobody here can tell."""
+    if encoding == "identity":
+        return body
+    try:
+        return zlib.decompressobj(GZIP_OR_ZLIB).decompress(body, _MOST_ERROR)
+    except zlib.error:
+        return UNREADABLE
 
 
 class _Quiet(socketserver.ThreadingMixIn, socketserver.BaseServer):

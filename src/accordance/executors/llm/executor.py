@@ -35,6 +35,7 @@ from accordance.executors.llm.failing import fault_of, wait_of, words_of
 from accordance.executors.llm.models import CannotBegin, key_for, open_model, parameters, takes_schema
 from accordance.executors.pricing import Pricing, pricing, room_for_answer
 from accordance.executors.protocol import MODEL_CALL, MOST_REPEATED, Assignment, Limits, Produced, Seen
+from accordance.executors.withholding import withhold
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -53,18 +54,20 @@ class LlmExecutor:
         """Ask until the message is good, the re-asks are used up, or something fails."""
         name = assignment.model or self.spec.model
         try:
-            model = open_model(self.spec, name, key_for(self.spec))
+            key = key_for(self.spec)
+            model = open_model(self.spec, name, key)
         except CannotBegin as error:
             return Produced(fault=error.fault, text=str(error))
         began = time.monotonic()
-        talk = _Talk(self.spec, assignment, limits, name)
+        talk = _Talk(self.spec, assignment, limits, name, key)
         produced = asyncio.run(_bounded(talk.hold(model), limits))
-        return replace(
+        produced = replace(
             produced,
             spending=talk.spent,
             seen=tuple(talk.seen),
             duration_ms=round((time.monotonic() - began) * 1000),
         )
+        return withhold(produced, key)
 
 
 async def _bounded(work: Coroutine[Any, Any, Produced], limits: Limits) -> Produced:
@@ -94,6 +97,7 @@ class _Talk:
     assignment: Assignment
     limits: Limits
     model: str
+    key: str
     answers: list[Answer] = field(default_factory=list)
     seen: list[Seen] = field(default_factory=list)
 
@@ -170,7 +174,7 @@ class _Talk:
         try:
             await asker.ask(messages, guard, answer)
         except Exception as error:  # noqa: BLE001 - whatever a provider's client raises is a fault, not ours
-            answer.fault, answer.why, answer.wait = fault_of(error), words_of(error), wait_of(error)
+            answer.fault, answer.why, answer.wait = fault_of(error), words_of(error, self.key), wait_of(error)
         if answer.fault is Fault.TOO_LONG and most < self.spec.max_tokens:
             answer.fault = Fault.OVER_BUDGET
             answer.why = f"the answer does not fit into the {most:,} tokens that were left for it"
