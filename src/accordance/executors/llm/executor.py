@@ -31,7 +31,7 @@ from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, total
 from accordance.executors.llm.asking import Answer, Asker
-from accordance.executors.llm.failing import fault_of, wait_of, words_of
+from accordance.executors.llm.failing import fault_of, is_turned_away, wait_of, words_of
 from accordance.executors.llm.models import CannotBegin, key_for, open_model, parameters, takes_schema
 from accordance.executors.pricing import Pricing, pricing, room_for_answer
 from accordance.executors.protocol import MODEL_CALL, MOST_REPEATED, Assignment, Limits, Produced, Seen
@@ -103,8 +103,8 @@ class _Talk:
 
     @property
     def spent(self) -> Spending:
-        """All calls together; those that never came through cost nothing."""
-        return total(one.spent(self._put) for one in self.answers if one.spending or one.text or one.thought)
+        """All calls together."""
+        return total(one.spent(self._put) for one in self.answers)
 
     @property
     def _put(self) -> Pricing | None:
@@ -174,6 +174,7 @@ class _Talk:
         try:
             await asker.ask(messages, guard, answer)
         except Exception as error:  # noqa: BLE001 - whatever a provider's client raises is a fault, not ours
+            answer.is_sent = bool(answer.text or answer.thought) or not is_turned_away(error)
             answer.fault, answer.why, answer.wait = fault_of(error), words_of(error, self.key), wait_of(error)
         if answer.fault is Fault.TOO_LONG and most < self.spec.max_tokens:
             answer.fault = Fault.OVER_BUDGET

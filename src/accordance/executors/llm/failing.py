@@ -38,6 +38,15 @@ def fault_of(error: Exception) -> Fault:
     return next((fault for kind, fault in _FAULTS if isinstance(error, kind)), Fault.CRASHED)
 
 
+def is_turned_away(error: Exception) -> bool:
+    """Whether the call never came to a model: not sent, or answered with an error before anything else."""
+    if isinstance(error, exceptions.ModelConnectionError):
+        return error.phase != "read"
+    if isinstance(error, exceptions.ModelHTTPError):
+        return not error.in_stream
+    return isinstance(error, exceptions.UserError)
+
+
 def wait_of(error: Exception) -> float | None:
     """How long the provider asks to wait, if it does."""
     return error.retry_after if isinstance(error, exceptions.ModelAPIError) else None
