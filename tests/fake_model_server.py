@@ -492,7 +492,7 @@ class _Handler(BaseHTTPRequestHandler):
         own = self.headers.get("x-api-key") or self.headers.get("x-goog-api-key")
         given = own or (self.headers.get("authorization") or "").removeprefix("Bearer ")
         if script.key is not None and given != script.key:
-            return 401, _error("authentication_error", "this key is not taken", "invalid_api_key")
+            return 401, _error("authentication_error", f"this key is not taken: {given}", "invalid_api_key")
         if script.models and body.get("model") not in script.models:
             return 404, _error("not_found_error", "no such model", "model_not_found")
         return None

@@ -12,9 +12,10 @@ import pytest
 
 from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
+from accordance.domain.spending import Spending, estimate
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Limits, Produced
-from tests.executors.assignments import BAD_ACTION, an_assignment, an_executor, stopped_when
+from tests.executors.assignments import BAD_ACTION, PROMPT, an_assignment, an_executor, stopped_when
 from tests.fake_model_server import Script, Server, serving
 from tests.messages import ACTION
 
@@ -93,6 +94,9 @@ def test_every_fault_of_an_endpoint_has_its_kind(
     assert (produced.fault, produced.code) == (kind, code), produced.text
     assert produced.text
     assert produced.retry_after == fault.get("retry_after")
+    assert (produced.spending.tokens > 0) is ("status" not in fault)  # who was sent away pays nothing
+    noted = [one.details["read_tokens"] for one in produced.seen if one.what == "model_call"]
+    assert noted[-1] == produced.spending.read
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -116,7 +120,8 @@ def test_a_refusal_is_one(tmp_path: Path, provider: str) -> None:
 def test_a_wrong_key_or_model_is_said(tmp_path: Path, provider: str, script: Script, fault: Fault) -> None:
     """Each has its own kind."""
     with serving(script) as server:
-        assert ask(server, tmp_path, provider=provider).fault is fault
+        produced = ask(server, tmp_path, provider=provider)
+    assert (produced.fault, produced.spending) == (fault, Spending())
 
 
 def test_the_key_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,6 +144,18 @@ def test_the_key_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_key_that_an_endpoint_repeats_is_not_kept(
+    tmp_path: Path, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a run leaves is stored and shown."""
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    with serving(Script([{"json": ACTION}], key="another")) as server:
+        produced = ask(server, tmp_path, provider=provider, key_env="MY_KEY")
+    assert "this key is not taken: [key]" in produced.text
+    assert "sk-very" not in json.dumps(produced.to_json())
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_an_endpoint_that_is_not_there_is_said(tmp_path: Path, provider: str) -> None:
     """No connection, no model; at once."""
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -148,21 +165,27 @@ def test_an_endpoint_that_is_not_there_is_said(tmp_path: Path, provider: str) ->
     )
     produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
     assert (produced.fault, produced.code) == (Fault.UNAVAILABLE, "MODEL_UNAVAILABLE"), produced.text
+    assert produced.spending == Spending()
 
 
 def test_a_model_that_stays_silent_is_left(tmp_path: Path) -> None:
-    """Its time is up."""
+    """Its time is up; it was asked, so that is reckoned, though not a word has come."""
     with serving(Script([{"json": ACTION, "fault": {"hang": 600}}])) as server:
-        produced = ask(server, tmp_path, Limits(seconds=0.5))
+        produced = ask(server, tmp_path, Limits(seconds=3))
     assert (produced.fault, produced.code) == (Fault.TIMED_OUT, "TIMEOUT_EXCEEDED")
+    assert produced.spending == estimate(PROMPT.text, "")
 
 
-def test_a_call_is_stopped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("fault", [{"endless": "x"}, {"hang": 600}], ids=["while it speaks", "before"])
+def test_a_call_is_stopped(tmp_path: Path, fault: dict[str, Any], provider: str) -> None:
     """Soon after the wish, with what it probably cost."""
-    script = Script([{"say": '{"x": "abcdefgh', "fault": {"endless": "x"}}])
+    script = Script([{"say": '{"x": "abcdefgh', "fault": fault}])
     with serving(script) as server, stopped_when(lambda: bool(server.requests)) as limits:
-        produced = ask(server, tmp_path, limits)
+        produced = ask(server, tmp_path, limits, provider=provider)
     assert produced.fault is Fault.STOPPED
+    assert produced.spending.read == estimate(PROMPT.text, "").read
+    assert (produced.spending.calls, produced.spending.estimated) == (1, True)
 
 
 def test_empty_answers_are_silence(tmp_path: Path) -> None:

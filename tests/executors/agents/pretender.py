@@ -49,6 +49,11 @@ def submit(command: list[str], messages: list[Any]) -> list[str]:
     return told[1:]
 
 
+def known() -> dict[str, str]:
+    """The key it was given, as codex tells it."""
+    return {"Authorization": f"Bearer {os.environ['ACCORDANCE_MODEL_KEY']}"}
+
+
 TEXT = {"type": "string"}
 TOOLS = [
     {"type": "function", "name": "shell", "parameters": {"properties": {"command": TEXT}}},
@@ -61,7 +66,7 @@ def converse(url: str, prompt: str, tool: list[str]) -> None:
     items: list[dict[str, Any]] = [{"type": "message", "role": "user", "content": prompt}]
     while True:
         asked = {"model": "fake-model", "input": items, "tools": TOOLS}
-        request = urllib.request.Request(f"{url}/responses", json.dumps(asked).encode())
+        request = urllib.request.Request(f"{url}/responses", json.dumps(asked).encode(), known())
         said = json.loads(urllib.request.urlopen(request, timeout=60).read())["output"]
         for one in said:
             if one["type"] == "message":
@@ -92,11 +97,11 @@ def main() -> None:
     for path in [*["responses"] * do.get("calls", 1), *do.get("beside", ())]:
         url = settings["model_providers"]["accordance"]["base_url"]
         asked = b'{"model": "fake-model", "input": [], "tools": []}'
-        request = urllib.request.Request(f"{url}/{path}", asked)
+        request = urllib.request.Request(f"{url}/{path}", asked, known())
         try:
             urllib.request.urlopen(request, timeout=60).read()
         except urllib.error.HTTPError as error:
-            say("error", message=str(error))
+            say("error", message=f"{error} {error.read().decode()}")
     for name, content in do.get("files", {}).items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(content)

@@ -118,6 +118,17 @@ def test_a_bad_run_has_its_fault(tmp_path: Path, script: Script, do: dict[str, A
     assert produced.fault is fault, produced.to_json()
 
 
+def test_a_key_that_an_endpoint_repeats_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in what the run leaves nor in anything the agent could say."""
+    monkeypatch.setenv("AGENT_KEY", KEY)
+    with serving(Script([{"say": "ok"}], key="another")) as server:
+        produced = run(tmp_path, server.url, {"sleep": 600}, key_env="AGENT_KEY")
+    assert produced.fault is Fault.UNAUTHORISED
+    assert "this key is not taken: [key]" in produced.text
+    left = [file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file()]
+    assert not any(KEY.encode() in one for one in (json.dumps(produced.to_json()).encode(), *left))
+
+
 def test_an_endpoint_that_is_not_there_ends_the_run(tmp_path: Path) -> None:
     """Long before its time is up."""
     with socket.create_server(("127.0.0.1", 0)) as free:

@@ -27,7 +27,8 @@ from tests.fake_model_server import Script, serving
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 ASK = """
 import sys, urllib.request
-print(urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/v1/models").read().decode())
+asked = urllib.request.Request(f"http://127.0.0.1:{sys.argv[1]}/v1/models", headers={"x-api-key": sys.argv[2]})
+print(urllib.request.urlopen(asked).read().decode())
 sys.exit(7)
 """
 
@@ -178,9 +179,12 @@ def test_a_bridge_gives_its_command_one_address(tmp_path: Path) -> None:
         port = str(free.getsockname()[1])
     source = Path(bridge.__file__).read_text()
     command = [sys.executable, "-I", "-S", "-c", source, str(tmp_path), MODEL, port]
-    with serving(Script([{"say": "x"}])) as server, relaying(Endpoint(server.url), tmp_path):
+    with serving(Script([{"say": "x"}])) as server, relaying(Endpoint(server.url), tmp_path) as door:
         done = subprocess.run(
-            [*command, sys.executable, "-c", ASK, port], capture_output=True, timeout=120, check=False
+            [*command, sys.executable, "-c", ASK, port, door.key],
+            capture_output=True,
+            timeout=120,
+            check=False,
         )
     assert done.returncode == 7, done.stderr
     assert json.loads(done.stdout)["data"][0]["id"] == "fake-model"

@@ -9,7 +9,6 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.schemas import export_schema
 from accordance.domain.spending import Spending
 from accordance.executors.agents.command_line import (
-    PRETENDED_KEY,
     SERVER,
     SUBMIT,
     Call,
@@ -24,7 +23,6 @@ from accordance.executors.agents.command_line import (
 
 _TOOLS: Final = ("Bash", "Edit", "Read", "Write")
 _ENVIRONMENT: Final = {
-    "ANTHROPIC_API_KEY": PRETENDED_KEY,
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_MAX_RETRIES": "2",
     "DISABLE_AUTOUPDATER": "1",
@@ -60,6 +58,7 @@ class Claude:
             (str(call.program), *words, *call.arguments),
             {
                 **_ENVIRONMENT,
+                "ANTHROPIC_API_KEY": call.key,
                 "ANTHROPIC_BASE_URL": call.url,
                 "CLAUDE_CONFIG_DIR": str(call.state / ".claude"),
             },

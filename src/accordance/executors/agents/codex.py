@@ -9,7 +9,6 @@ from typing import Final
 from accordance.contracts.schemas import export_schema
 from accordance.domain.spending import Spending
 from accordance.executors.agents.command_line import (
-    PRETENDED_KEY,
     SERVER,
     Call,
     Event,
@@ -65,7 +64,7 @@ class Codex:
             words += ["-c", f"{name}={_toml(value)}"]
         return Line(
             (str(call.program), *words, *call.arguments, "-"),
-            {_KEY: PRETENDED_KEY, "CODEX_HOME": str(call.state / "codex")},
+            {_KEY: call.key, "CODEX_HOME": str(call.state / "codex")},
             {"schema.json": compact(export_schema(call.contract, "openai").schema), "codex/.keep": ""},
         )
 

@@ -14,7 +14,6 @@ from accordance.domain.spending import Spending
 
 SUBMIT = "submit"
 SERVER = "accordance"
-PRETENDED_KEY = "the-relay-holds-the-key"
 Event: TypeAlias = Mapping[str, Any]
 
 
@@ -25,6 +24,7 @@ class Call:
     program: Path
     model: str
     url: str  # of the relay, as the agent sees it
+    key: str  # to the relay; the model's own is nowhere near
     state: Path  # its private folder
     work: Path
     contract: Contract[Any]

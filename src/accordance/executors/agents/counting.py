@@ -17,7 +17,7 @@ from accordance.executors.agents.command_line import Event, at, count_at, text_a
 
 _PATHS: Final = ("/responses", "/responses/compact", "/chat/completions", "/messages")
 _MOST: Final = 8 << 20  # bytes of one event, or of an answer in one piece
-_GZIP_OR_ZLIB: Final = 47
+GZIP_OR_ZLIB: Final = 47
 _LABELS: Final = frozenset(
     ("type", "role", "id", "name")
 )  # of a delta; the rest of it is what the model says
@@ -43,7 +43,7 @@ class Reading:
     _is_whole: bool | None = None  # in one piece; None: nothing has come yet
     _is_lost: bool = False
     _rest: bytearray = field(default_factory=bytearray)
-    _unpacking: zlib._Decompress = field(default_factory=lambda: zlib.decompressobj(_GZIP_OR_ZLIB))
+    _unpacking: zlib._Decompress = field(default_factory=lambda: zlib.decompressobj(GZIP_OR_ZLIB))
 
     def hear(self, part: bytes) -> None:
         """Another part of it has come."""

@@ -22,12 +22,13 @@ from accordance.domain.facts import IsolationLevel
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.spending import Spending
 from accordance.executors.agents import submit_tool
+from accordance.executors.agents.calls import Calls
 from accordance.executors.agents.claude import Claude
 from accordance.executors.agents.codex import Codex
 from accordance.executors.agents.command_line import Agent, Call, Told, events_of
 from accordance.executors.agents.finding import PACKAGES, Found, find_agent
 from accordance.executors.agents.opencode import Opencode
-from accordance.executors.agents.relay import SOCKET, Calls, Endpoint, relaying
+from accordance.executors.agents.relay import SOCKET, Endpoint, relaying
 from accordance.executors.agents.submit_tool import SubmitTool
 from accordance.executors.inside import bridge, pipe
 from accordance.executors.leftover import ROOM, read_left
@@ -35,6 +36,7 @@ from accordance.executors.opinion import Opinion, by_contract
 from accordance.executors.pricing import pricing
 from accordance.executors.programs import Program, Ran, cannot_run, run_program
 from accordance.executors.protocol import Assignment, Limits, Produced, Seen
+from accordance.executors.withholding import withhold, without_key
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.names import folder_name
 from accordance.workspace.probing import AUTO, level_for, probe
@@ -68,7 +70,9 @@ class AgentExecutor:
         if not key and (self.spec.key_env or not self.spec.base_url):
             name = self.spec.key_env or agent.key_env
             return Produced(fault=Fault.KEY_MISSING, text=f"the environment variable {name} is not set")
-        endpoint = Endpoint(self.spec.base_url or agent.endpoint, agent.headers(key) if key else ())
+        endpoint = Endpoint(
+            self.spec.base_url or agent.endpoint, agent.headers(key) if key else (), key or ""
+        )
         try:
             level = _level(self.spec.isolation)
             run = _Run(self.spec, self.root, agent, assignment, limits, found, model, level)
@@ -121,14 +125,15 @@ class _Run:
         began = time.monotonic()
         with (
             tool.offered(self.room, 4 * self.limits.output_bytes),
-            relaying(endpoint, inside, calls) as (port, _),
+            relaying(endpoint, inside, calls) as door,
         ):
-            address = f"http://127.0.0.1:{port or PORT}{endpoint.parts.path.rstrip('/')}"
-            program = self._program(address)
+            address = f"http://127.0.0.1:{door.port or PORT}{endpoint.parts.path.rstrip('/')}"
+            program = self._program(address, door.key)
             stop = _Either(self.limits.stop, calls.hopeless)
             ran = run_program(program, replace(self.limits, stop=stop))
         told = self.agent.read(events_of(ran.said))
-        produced = self._produced(ran, told, tool, calls)
+        told = replace(told, error=without_key(told.error, endpoint.key))  # before it is cut
+        produced = withhold(self._produced(ran, told, tool, calls), endpoint.key)
         if ran.fault is Fault.TIMED_OUT and tool.done is not None:
             return _in_time(produced, round((tool.done.at - began) * 1000))
         return produced
@@ -138,13 +143,14 @@ class _Run:
             return self.assignment.opinion(raw)
         return by_contract(raw, self.assignment.contract, self.assignment.context)
 
-    def _program(self, address: str) -> Program:
+    def _program(self, address: str, key: str) -> Program:
         state = self.room / "home"
         line = self.agent.line(
             Call(
                 program=self.found.program,
                 model=self.model,
                 url=address,
+                key=key,
                 state=state,
                 work=self.work,
                 contract=self.assignment.contract,

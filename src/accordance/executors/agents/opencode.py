@@ -8,7 +8,6 @@ from typing import Final
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.spending import Spending
 from accordance.executors.agents.command_line import (
-    PRETENDED_KEY,
     SERVER,
     Call,
     Event,
@@ -49,7 +48,7 @@ class Opencode:
                 SERVER: {
                     "npm": "@ai-sdk/openai-compatible",
                     "name": SERVER,
-                    "options": {"baseURL": call.url, "apiKey": PRETENDED_KEY},
+                    "options": {"baseURL": call.url, "apiKey": call.key},
                     "models": {
                         call.model: {
                             "name": call.model,

@@ -42,9 +42,12 @@ class Answer:
     why: str = ""
     wait: float | None = None  # seconds the provider asks to wait
     spending: Spending | None = None  # None while it is not over
+    is_sent: bool = False  # somebody has the question, and works on it
 
     def spent(self, put: Pricing | None) -> Spending:
-        """What it cost, reckoned if it was not reported."""
+        """What it cost, reckoned if it was not reported; a call that never came through costs nothing."""
+        if not self.is_sent:
+            return Spending()
         spending = self.spending or estimate(self.prompt, self.text + " " * self.thought)
         return put(spending) if put else spending
 
@@ -64,6 +67,7 @@ class Answer:
         self.text, self.thought, self.finish = kept["text"], kept["thought"], kept["finish"]
         self.spending = Spending(**kept["spending"]) if kept["spending"] else None
         self.doom = guard.feed(self.text)
+        self.is_sent = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Asker:
 
     async def ask(self, messages: Sequence[ModelMessage], guard: StreamGuard, answer: Answer) -> None:
         """Fill the answer as it comes. Raises what the call raises."""
+        answer.is_sent = True  # whoever breaks off from now on may have to pay
         async with model_request_stream(
             self.model,
             messages,

@@ -31,10 +31,11 @@ from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, total
 from accordance.executors.llm.asking import Answer, Asker
-from accordance.executors.llm.failing import fault_of, wait_of, words_of
+from accordance.executors.llm.failing import fault_of, is_turned_away, wait_of, words_of
 from accordance.executors.llm.models import CannotBegin, key_for, open_model, parameters, takes_schema
 from accordance.executors.pricing import Pricing, pricing, room_for_answer
 from accordance.executors.protocol import MODEL_CALL, MOST_REPEATED, Assignment, Limits, Produced, Seen
+from accordance.executors.withholding import withhold
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -53,18 +54,20 @@ class LlmExecutor:
         """Ask until the message is good, the re-asks are used up, or something fails."""
         name = assignment.model or self.spec.model
         try:
-            model = open_model(self.spec, name, key_for(self.spec))
+            key = key_for(self.spec)
+            model = open_model(self.spec, name, key)
         except CannotBegin as error:
             return Produced(fault=error.fault, text=str(error))
         began = time.monotonic()
-        talk = _Talk(self.spec, assignment, limits, name)
+        talk = _Talk(self.spec, assignment, limits, name, key)
         produced = asyncio.run(_bounded(talk.hold(model), limits))
-        return replace(
+        produced = replace(
             produced,
             spending=talk.spent,
             seen=tuple(talk.seen),
             duration_ms=round((time.monotonic() - began) * 1000),
         )
+        return withhold(produced, key)
 
 
 async def _bounded(work: Coroutine[Any, Any, Produced], limits: Limits) -> Produced:
@@ -94,13 +97,14 @@ class _Talk:
     assignment: Assignment
     limits: Limits
     model: str
+    key: str
     answers: list[Answer] = field(default_factory=list)
     seen: list[Seen] = field(default_factory=list)
 
     @property
     def spent(self) -> Spending:
-        """All calls together; those that never came through cost nothing."""
-        return total(one.spent(self._put) for one in self.answers if one.spending or one.text or one.thought)
+        """All calls together."""
+        return total(one.spent(self._put) for one in self.answers)
 
     @property
     def _put(self) -> Pricing | None:
@@ -170,7 +174,8 @@ class _Talk:
         try:
             await asker.ask(messages, guard, answer)
         except Exception as error:  # noqa: BLE001 - whatever a provider's client raises is a fault, not ours
-            answer.fault, answer.why, answer.wait = fault_of(error), words_of(error), wait_of(error)
+            answer.is_sent = bool(answer.text or answer.thought) or not is_turned_away(error)
+            answer.fault, answer.why, answer.wait = fault_of(error), words_of(error, self.key), wait_of(error)
         if answer.fault is Fault.TOO_LONG and most < self.spec.max_tokens:
             answer.fault = Fault.OVER_BUDGET
             answer.why = f"the answer does not fit into the {most:,} tokens that were left for it"

@@ -7,6 +7,7 @@ from typing import Final
 from pydantic_ai import exceptions
 
 from accordance.domain.faults import Fault
+from accordance.executors.withholding import without_key
 
 _FAULTS: Final[tuple[tuple[type[Exception], Fault], ...]] = (
     (exceptions.ContentFilterError, Fault.REFUSED),
@@ -37,11 +38,21 @@ def fault_of(error: Exception) -> Fault:
     return next((fault for kind, fault in _FAULTS if isinstance(error, kind)), Fault.CRASHED)
 
 
+def is_turned_away(error: Exception) -> bool:
+    """Whether the call never came to a model: not sent, or answered with an error before anything else."""
+    if isinstance(error, exceptions.ModelConnectionError):
+        return error.phase != "read"
+    if isinstance(error, exceptions.ModelHTTPError):
+        return not error.in_stream
+    return isinstance(error, exceptions.UserError)
+
+
 def wait_of(error: Exception) -> float | None:
     """How long the provider asks to wait, if it does."""
     return error.retry_after if isinstance(error, exceptions.ModelAPIError) else None
 
 
-def words_of(error: Exception) -> str:
-    """The error in a line, and not a long one."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+def words_of(error: Exception, key: str) -> str:
+    """The error in a line, and not a long one; without the key, which some endpoints repeat."""
+    said = without_key(" ".join(str(error).split()), key)
+    return f"{type(error).__name__}: {said[:300]}"
