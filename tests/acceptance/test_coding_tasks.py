@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -267,6 +269,16 @@ def test_a_review_that_waits_holds_up_no_other_change(project: CodingProject) ->
     assert project("verify").code == 0
 
 
+@contextlib.contextmanager
+def running_until_the_end(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that does not outlive its test."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
 def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> None:
     """The other one is made again on top of it; that is nobody's failure, and nothing is lost."""
     good = two_changes(project)
@@ -280,13 +292,14 @@ def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> No
     )
     project.imports()
     command = [sys.executable, "-m", "accordance.cli.main", "run", "--json", "--home", str(project.home)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    with running_until_the_end(command) as running:
         until(lambda: project.state("check")[0] == "BLOCKED" and project.state(SECOND)[0] == "IN_PROGRESS")
         (project.home / "agents/reviewer.py").write_text(good, "utf-8")
         (question,) = project("inbox", "list", "--json").json
         project("inbox", "answer", question["question_id"], "The reviewer is well again.")
         until(lambda: project.state(FIRST)[0] == "DONE")
-        (project.home / ".accordance/work" / SECOND / "1/work/go").touch()
+        (clone,) = (project.home / ".accordance/work").glob(f"{SECOND}-1-*")
+        (clone / "work/go").touch()
         out, err = running.communicate(timeout=100)
     assert running.returncode == 0, err
     decided = [
