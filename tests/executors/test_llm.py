@@ -188,6 +188,29 @@ def test_a_call_is_stopped(tmp_path: Path, fault: dict[str, Any], provider: str)
     assert (produced.spending.calls, produced.spending.estimated) == (1, True)
 
 
+def test_half_a_character_is_a_fault_of_the_answer(tmp_path: Path) -> None:
+    """It is told, asked for again, counted, and handed on as what it is if it stays; nothing crashes."""
+    half = json.dumps(ACTION, ensure_ascii=False).replace('"artifact"', '"x": "\ud83d", "artifact"', 1)
+    with serving(Script([{"say": half}, {"json": ACTION}])) as server:
+        produced = ask(server, tmp_path)
+        assert json.loads(produced.raw or b"") == ACTION
+        assert "lone_surrogate" in json.dumps(server.asked[1]["body"])
+        assert (produced.spending.calls, len(produced.seen)) == (2, 2)
+        produced = ask(server, tmp_path, reasks=0)
+    assert b"\\ud83d" in (produced.raw or b"")
+    assert produced.spending.calls == 1
+
+
+def test_a_character_in_two_halves_is_whole(tmp_path: Path) -> None:
+    """Where a server cuts its stream says nothing about the message."""
+    before, after = json.dumps({**ACTION, "note": "|"}, ensure_ascii=False).split("|")
+    middle = before + "\ud83d" + "\ude00" + after.ljust(len(before))  # the server cuts it into halves
+    with serving(Script([{"say": middle}])) as server:
+        produced = ask(server, tmp_path)
+    assert json.loads(produced.raw or b"")["note"] == "\U0001f600"
+    assert len(server.asked) == 1
+
+
 def test_empty_answers_are_silence(tmp_path: Path) -> None:
     """Asked again, and still nothing."""
     with serving(Script([{"say": "  "}])) as server:

@@ -252,12 +252,8 @@ class _Attempt:
     def _how(self, produced: Produced | None = None) -> How:
         usage = Usage(model=self.choice.model, executor=self._executor)
         if produced is not None:
-            spent = produced.spending
-            usage = replace(
-                usage,
-                tokens=spent.tokens if spent.calls else None,
-                cost=spent.cost,
-                duration_ms=produced.duration_ms,
+            usage = produced.spending.usage(
+                model=self.choice.model, executor=self._executor, duration_ms=produced.duration_ms
             )
         return How(
             gateway=replace(self.job.gateway, tiers=self.choice.tiers),  # what could really be asked

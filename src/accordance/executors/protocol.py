@@ -26,6 +26,14 @@ MODEL_CALL: Final = "model_call"  # seen: a model was asked
 MOST_REPEATED: Final = 20_000  # characters of a bad answer that are shown to the model again
 
 
+def whole_characters(said: str) -> str:
+    """The text, half characters escaped as JSON does: it can be kept and sent, and what is wrong with it is still to be seen.
+
+    Two halves that came one after the other are a whole one again for whoever reads it.
+    """
+    return said.encode("utf-8", "backslashreplace").decode()
+
+
 class Memory(Protocol):
     """What models have answered in an earlier run of the same attempt, which was cut off: it is not paid for again."""
 

@@ -129,6 +129,13 @@ def test_a_key_that_an_endpoint_repeats_is_not_kept(tmp_path: Path, monkeypatch:
     assert not any(KEY.encode() in one for one in (json.dumps(produced.to_json()).encode(), *left))
 
 
+def test_half_a_character_is_handed_on(tmp_path: Path) -> None:
+    """Whoever judges the message says what is wrong with it; what it cost is counted."""
+    with serving(Script([{"say": "ok"}])) as server:
+        produced = run(tmp_path, server.url, {"final": '{"a": "\ud83d"}'})
+    assert (produced.raw, produced.spending.calls) == (b'{"a": "\\ud83d"}', 1)
+
+
 def test_an_endpoint_that_is_not_there_ends_the_run(tmp_path: Path) -> None:
     """Long before its time is up."""
     with socket.create_server(("127.0.0.1", 0)) as free:

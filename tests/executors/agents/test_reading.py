@@ -75,6 +75,7 @@ CODEX = """
 {"type":"thread.started","thread_id":"t"}
 not json
 [1]
+DEEP
 {"type":"item.completed","item":{"type":"error","message":"about metadata"}}
 {"type":"item.completed","item":{"type":"command_execution","exit_code":0}}
 {"type":"item.completed","item":{"type":"mcp_tool_call","tool":"submit"}}
@@ -82,6 +83,7 @@ not json
 {"type":"item.completed","item":{"type":"agent_message","text":"last"}}
 {"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}
 """
+CODEX = CODEX.replace("DEEP", '{"x":' + "[" * 100_000)
 OPENCODE = """
 {"type":"text","sessionID":"s","part":{"text":"said"}}
 {"type":"tool_use","sessionID":"s","part":{"tool":"bash"}}

@@ -78,7 +78,7 @@ def events_of(said: bytes) -> Iterator[Event]:
     for line in said.splitlines():
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or deeper than anybody writes it
             continue
         if isinstance(event, dict):
             yield event

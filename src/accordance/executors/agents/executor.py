@@ -35,7 +35,7 @@ from accordance.executors.leftover import ROOM, read_left
 from accordance.executors.opinion import Opinion, by_contract
 from accordance.executors.pricing import pricing
 from accordance.executors.programs import Program, Ran, cannot_run, run_program
-from accordance.executors.protocol import Assignment, Limits, Produced, Seen
+from accordance.executors.protocol import Assignment, Limits, Produced, Seen, whole_characters
 from accordance.executors.withholding import withhold, without_key
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.names import folder_name
@@ -222,7 +222,7 @@ class _Run:
             if file := read_left(self.work, place, self.limits.output_bytes):
                 yield file
         if told.ended and told.final.strip():
-            yield told.final.encode()
+            yield whole_characters(told.final).encode()
 
 
 def _unpriced(spent: Spending) -> Spending:

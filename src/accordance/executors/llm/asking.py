@@ -22,6 +22,7 @@ from accordance.contracts.violation import Violation
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, estimate
 from accordance.executors.pricing import Pricing
+from accordance.executors.protocol import whole_characters
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
@@ -106,9 +107,9 @@ def _words(event: object) -> tuple[str, str]:
     part = event.part if isinstance(event, PartStartEvent) else None
     delta = event.delta if isinstance(event, PartDeltaEvent) else None
     if isinstance(part, TextPart):
-        return part.content, ""
+        return whole_characters(part.content), ""
     if isinstance(delta, TextPartDelta):
-        return delta.content_delta, ""
+        return whole_characters(delta.content_delta), ""
     if isinstance(part, ThinkingPart):
         return "", part.content
     if isinstance(delta, ThinkingPartDelta):
