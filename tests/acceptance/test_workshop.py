@@ -360,6 +360,6 @@ def test_a_change_that_has_cost_too_much_is_not_accepted(tmp_path: Path) -> None
     assert produced.judged is not None
     verdict: Any = produced.judged["verdict"]
     assert verdict["reason_code"] == "BUDGET_EXCEEDED"
-    again = rejudge(shop.home.root / str(produced.judged["bundle"]))
+    again = rejudge(shop.home.root / str(produced.judged["written"]))
     assert again.judgement is not None
     assert again.judgement.verdict.reason_code == "BUDGET_EXCEEDED"

@@ -28,7 +28,7 @@ from accordance.engine.kept_runs import (
     spent_by_task,
 )
 from accordance.engine.rebuilding import Call, calls_in, messages_of
-from accordance.engine.working import Nothing, Taken, resume
+from accordance.engine.working import Nothing, Taken, requeue, resume
 from accordance.errors import NotFound
 from accordance.executors.prompt_building import Told
 from accordance.executors.protocol import Produced, Seen
@@ -251,11 +251,11 @@ def test_a_person_gives_a_task_a_new_budget(project: Project) -> None:
         report = Produced(fault=Fault.OVER_BUDGET, text="used up", spending=spending(120)).to_json()
         keep_report(tx, RunOf(plan_id=PLAN, task_id="a", kind="action", attempt=1), report)
         assert fail_in(tx, "a", 1, report).content["reason_code"] == "BUDGET_EXCEEDED"
-    assert project.state("a") == "BLOCKED"
+    assert project.state("a") == "DEAD_LETTER"
     fuses = Fuses(tokens_per_task=100)
     with project.ledger.read() as tx:
         assert isinstance(budget_left(tx, "a", fuses), str)
-    project.answer(text="go on")
+    requeue(project.ledger, "a", by="test")
     with project.ledger.read() as tx:
         assert budget_left(tx, "a", fuses) == Budget(tokens=100)
 
