@@ -14,7 +14,7 @@ import tempfile
 
 SETTINGS = (
     ("the only process, on SQLite", "ledger.db", 1, 12),
-    ("one of three, on PostgreSQL", "restart", 3, 60),
+    ("one of three, on PostgreSQL", "restart", 3, 30),
 )
 
 

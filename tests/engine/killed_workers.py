@@ -30,6 +30,7 @@ from tests.postgresql import OwnServer
 BEAT, DEAD = 0.3, 2.0
 RESTART_EVERY = 20
 LOG = "ran.log"
+HURRY = "hurry"  # enough were killed
 
 
 def work(place: str, folder: Path, seed: int, *, shared: bool) -> Nothing | None:
@@ -40,7 +41,8 @@ def work(place: str, folder: Path, seed: int, *, shared: bool) -> Nothing | None
     def run(one: Attempt, stop: threading.Event) -> Produced:
         name = f"{os.getpid()} {one.task_id} {one.kind} {one.number}"
         log.write(f"begin {name}\n".encode())
-        stop.wait(dice.uniform(0, 0.05))
+        if not (folder / HURRY).exists():  # so that there is work left to be killed at
+            stop.wait(dice.uniform(0, 2.0 if shared else 0.05))
         log.write(f"end {name}\n".encode())
         return said(one, f"{one.task_id} {dice.random()}")
 
@@ -191,6 +193,7 @@ def main(place: str, folder: Path, kills: int, workers: int, seed: int, tasks: i
         server.stop()
         server.start()
         restarts += 1
+    (folder / HURRY).touch()
     crew.await_end()
     finish(place, folder, seed)
     on = stage(place, folder)

@@ -103,7 +103,9 @@ def _progress() -> Iterator[Callable[[str], object]]:
         yield str
         return
     from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
     from rich.text import Text
 
-    with Console(stderr=True).status("") as status:
-        yield lambda what: status.update(Text(what))
+    with Live(console=Console(stderr=True), transient=True) as live:  # every step is drawn, however quick
+        yield lambda what: live.update(Spinner("dots", Text(what)), refresh=True)
