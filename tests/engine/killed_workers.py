@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.engine.durable import LOCAL, Attempt
 from accordance.engine.workers import worker_name
 from accordance.engine.working import Nothing, retry
+from accordance.errors import LedgerError
 from accordance.executors.protocol import Produced
 from tests.engine.stage import Stage, lanes, said, stage
 from tests.messages import PLAN
@@ -61,7 +63,16 @@ def fork(place: str, folder: Path, seed: int, *, shared: bool) -> int:
     pid = os.fork()
     if not pid:
         try:
-            work(place, folder, seed, shared=shared)
+            while True:
+                try:
+                    work(place, folder, seed, shared=shared)
+                    break
+                except (
+                    LedgerError
+                ):  # it began while the database was away: whoever looks after it begins it again
+                    time.sleep(BEAT)
+        except BaseException:  # noqa: BLE001
+            (folder / f"died-{os.getpid()}").write_text(traceback.format_exc())
         finally:
             os._exit(0)
     return pid
@@ -160,6 +171,7 @@ def held(on: Stage) -> dict[str, int]:
         assert accepted[task.task_id, "ACTION"] == 1, task.task_id
         assert accepted[task.task_id, "REVIEW"] == 1, task.task_id
         assert done[task.task_id] == 1, task.task_id
+    assert not [died.read_text() for died in on.home.root.glob("died-*")]
     lines = begun(on.home.root).splitlines()
     runs = [line.split(" ", 2)[2] for line in lines if line.startswith("begin")]
     ends = sum(line.startswith("end") for line in lines)

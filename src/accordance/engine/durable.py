@@ -138,8 +138,12 @@ class Durable:
             system_database_engine=self._system, serializer=_SERIALIZER, application_name="accordance"
         )
         _current = self
-        DBOS.launch()
-        queues = {name: self._queue(name, bound) for name, bound in self.slots.bounds.items()}
+        try:
+            DBOS.launch()
+            queues = {name: self._queue(name, bound) for name, bound in self.slots.bounds.items()}
+        except BaseException:  # the database went away: nothing half-launched is left
+            DBOS.destroy()
+            raise
         self._dispatch = Dispatch(engine, queues, self.slots)
 
     def _queue(self, name: str, bound: Bound) -> Queue:

@@ -157,10 +157,12 @@ class Runner:
     def _working(self) -> Iterator[None]:
         with ExitStack() as end:
             end.callback(self.ledger.close)
-            heart = self._heart = self._new_heart()
+            with translated(self.ledger.engine):
+                heart = self._heart = self._new_heart()
             if heart is not None:
                 end.callback(lambda: heart.stop(is_clean=self.is_clean))
-            self.durable.start()
+            with translated(self.ledger.engine):
+                self.durable.start()
             end.callback(self._end)
             if heart is not None:
                 heart.start()
@@ -201,7 +203,8 @@ class Runner:
         gone_since = time.monotonic()
         while not self._stopped.is_set():
             try:
-                return look()
+                with translated(self.durable.engine):  # the engine's own looks fail in its own words
+                    return look()
             except LedgerError as error:
                 if time.monotonic() - gone_since > _PATIENCE_SECONDS:
                     raise
