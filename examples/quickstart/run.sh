@@ -21,7 +21,7 @@ git init --quiet --initial-branch=main "$folder/repository"
 git -C "$folder/repository" add --all
 git -C "$folder/repository" -c user.name=you -c user.email=you@localhost \
     commit --quiet --message="Parcels, with tests for what is to come"
-if ! accordance doctor --home "$folder" | grep -q "^. isolation .*kept apart by"; then
+if ! accordance doctor --home "$folder" | grep -q "isolation .*kept apart by"; then
     echo "nothing on this machine keeps programs apart (accordance doctor): these agents run with limits only"
     sed 's/^kind = "command"$/&\nisolation = "rlimit"/' "$here/accordance.toml" > "$folder/accordance.toml"
     printf '\n[judge]\nisolation = "rlimit"\n' >> "$folder/accordance.toml"

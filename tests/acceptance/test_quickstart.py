@@ -46,10 +46,16 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         text=True,
         timeout=600,
         check=False,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": path, "LC_ALL": "C"},  # a bare machine: one sign is three letters
     )
     assert (done.returncode, done.stderr) == (0, ""), done
     return folder, done.stdout
+
+
+def test_agents_are_kept_apart_where_they_can_be(quickstart: tuple[Path, str]) -> None:
+    """Limits alone are only for machines that have nothing better."""
+    found = {one["name"].strip(): one["ok"] for one in accordance("doctor", "--json").json}
+    assert ("with limits only" in quickstart[1]) is not (found["bwrap"] or found["landlock"])
 
 
 def test_every_agent_gets_what_it_deserves(quickstart: tuple[Path, str]) -> None:
