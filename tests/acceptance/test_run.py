@@ -75,6 +75,8 @@ def holds(home: Path) -> bool:
         ('[executors.m]\nkind = "lllm"\n', (), 2, "unknown kind of executor 'lllm'; did you mean llm?"),
         ("[executors", (), 2, "accordance.toml"),
         (HONEST, ("no-such-plan",), 5, "no plan 'no-such-plan'"),
+        (HONEST, ("plan.json",), 5, "bring it with `accordance plan import plan.json`"),
+        ('[executors.a]\nkind = "command"\ncomand = "x"\n', (), 2, "unknown key 'comand'; did you mean command"),
     ],
     ids=[
         "no executor",
@@ -87,6 +89,8 @@ def holds(home: Path) -> bool:
         "an unknown kind",
         "no TOML",
         "another plan",
+        "a file",
+        "a key with a slip",
     ],
 )  # fmt: skip
 def test_settings_that_cannot_work(

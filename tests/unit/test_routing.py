@@ -218,7 +218,8 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
         ({"executors": {"x": 1}}, "[executors.x] is a table"),
         ({"executors": {"x": {}}}, "needs a kind: command, llm"),
         ({"executors": {"x": {"kind": "lmm"}}}, "unknown kind of executor 'lmm'; did you mean llm?"),
-        ({"executors": {"x": {"kind": "llm", "modle": "m"}}}, "model: field required"),
+        ({"executors": {"x": {"kind": "llm", "modle": "m"}}}, "unknown key 'modle'; did you mean model?"),
+        ({"executors": {"x": {"kind": "llm"}}}, "model: field required"),
         (
             {"executors": {"x": {"kind": "llm", "model": "m", "base_ulr": "u"}}},
             "unknown key 'base_ulr'; did you mean base_url",

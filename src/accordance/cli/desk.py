@@ -119,9 +119,16 @@ def find_plan(tx: Transaction, name: str | None) -> PlanRecord:
         return tx.plan(name)
     except NotFound:
         fitting = [plan for plan in tx.plans() if plan.plan_id.startswith(name)]
-        if len(fitting) != 1:
-            raise
-        return fitting[0]
+        if len(fitting) == 1:
+            return fitting[0]
+        if Path(name).is_file():
+            way_out = (
+                f"bring it with `accordance plan import {name}`, then name the plan by its id, or not at all"
+            )
+            raise Failure(
+                f"{name} is a file, and no plan of this ledger; {way_out}", Exit.NOT_FOUND
+            ) from None
+        raise
 
 
 def find_task(tx: Transaction, name: str) -> TaskRecord:

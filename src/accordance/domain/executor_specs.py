@@ -147,8 +147,8 @@ def spec_of(name: str, said: object) -> Spec:
 
 
 def first_fault(error: ValidationError, known: Mapping[str, Any]) -> str:
-    """The first thing that is wrong, in a line."""
-    fault = error.errors()[0]
+    """The first thing that is wrong, in a line; a key nobody knows before one that is missing, for it may be that one."""
+    fault = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     place = ".".join(str(step) for step in fault["loc"])
     if fault["type"] == "extra_forbidden":
         near = nearest(place, known)
