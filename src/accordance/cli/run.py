@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
 from accordance.cli.exits import Exit, one_line
 from accordance.cli.stopping import leave, stoppable
+
+if TYPE_CHECKING:
+    from accordance.cli.telling import Outcomes
+    from accordance.cli.watching import Status
+    from accordance.engine.home import Home
+    from accordance.engine.working import Nothing
 
 
 @click.command(name="run")
@@ -39,13 +46,13 @@ def command(
     0: done; 1: something is in the dead letters; 3: a person is asked, or what is left waits for somebody who asks for it;
     130 or 143: it was stopped by Ctrl-C or SIGTERM.
     """
-    from accordance.cli.telling import outcomes_of, print_outcomes, telling
-    from accordance.cli.watching import print_status, status_of
+    from accordance.cli.telling import outcomes_of, telling
+    from accordance.cli.watching import status_of
     from accordance.engine.durable import LOCAL
     from accordance.engine.executing import Executing
     from accordance.engine.publishing import Publishing
-    from accordance.engine.running import Runner
     from accordance.engine.settings import at_once, routing_for
+    from accordance.engine.staffing import runner_of
     from accordance.engine.sweeping import swept
     from accordance.engine.workers import working_on
     from accordance.engine.working import Nothing
@@ -59,24 +66,11 @@ def command(
             record = find_plan(tx, plan)
         if resume and record.state == "HELD":
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
-        routing = routing_for(desk.home, executor, model)
-        executing = Executing(desk.ledger, desk.home, routing)
+        executing = Executing(desk.ledger, desk.home, routing_for(desk.home, executor, model))
         publishing = Publishing(desk.ledger, executing.workshop, record.plan_id, one_line)
         heard = (lambda *_: None) if as_json else held.enter_context(telling(desk.ledger, record.plan_id))
-        runner = Runner(
-            str(place),
-            desk.home,
-            executing.run,
-            executing.queue_of,
-            executing.queues(),
-            record.plan_id,
-            name,
-            holding=executing.holding,
-            heard=publishing.landing(heard),
-            told=one_line,
-            catch_up=publishing.catch_up,
-            bounds=at_once(desk.home.settings()),
-        )
+        bounds = at_once(desk.home.settings())
+        runner = runner_of(executing, publishing, str(place), name, heard, bounds)
         with stoppable(runner.stop) as stopped:
             rests = runner.until_it_rests(wait=wait)
         not_published = publishing.publish(record.plan_id)
@@ -89,11 +83,20 @@ def command(
     if as_json:
         why = rests.name if rests else "STOPPED"
         say({**status.to_json(), "rests": why, **outcomes.to_json(), "not_published": not_published})
-        return leave(exit_code, is_clean=runner.is_clean)
+    else:
+        _print(status, outcomes, rests, not_published, desk.home)
+    return leave(exit_code, is_clean=runner.is_clean)
+
+
+def _print(
+    status: Status, outcomes: Outcomes, rests: Nothing | None, not_published: str | None, home: Home
+) -> None:
+    from accordance.cli.telling import print_outcomes
+    from accordance.cli.watching import print_status
+
     if not sys.stdout.isatty():
         print_status(status)
     click.echo(rests.value if rests else "stopped; `accordance run` goes on with it")
     if not_published:
         click.echo(f"the changes are in the ledger, but {not_published}")
-    print_outcomes(outcomes, desk.home)
-    return leave(exit_code, is_clean=runner.is_clean)
+    print_outcomes(outcomes, home)

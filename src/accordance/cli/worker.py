@@ -28,8 +28,8 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
     """
     from accordance.engine.executing import Executing
     from accordance.engine.publishing import Publishing
-    from accordance.engine.running import Runner
     from accordance.engine.settings import AtOnce, at_once, routing_for
+    from accordance.engine.staffing import runner_of
     from accordance.engine.sweeping import swept
     from accordance.engine.workers import DEAD_AFTER_SECONDS, worker_name
 
@@ -44,21 +44,9 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
         executing = Executing(desk.ledger, desk.home, routing_for(desk.home))
         publishing = Publishing(desk.ledger, executing.workshop, plan_id, one_line)
         bounds = at_once(desk.home.settings())
-        name = worker_name()
-        runner = Runner(
-            place,
-            desk.home,
-            executing.run,
-            executing.queue_of,
-            executing.queues(),
-            plan_id,
-            name,
-            holding=executing.holding,
-            heard=publishing.landing(_tell_json if as_json else _tell),
-            told=one_line,
-            catch_up=publishing.catch_up,
-            bounds=AtOnce(concurrency or bounds.in_worker, bounds.in_plan),
-        )
+        bounds = AtOnce(concurrency or bounds.in_worker, bounds.in_plan)
+        name, heard = worker_name(), _tell_json if as_json else _tell
+        runner = runner_of(executing, publishing, place, name, heard, bounds)
         if not as_json:
             click.echo(
                 f"{name} works; the others take over {DEAD_AFTER_SECONDS:.0f} s after its last sign of life"
