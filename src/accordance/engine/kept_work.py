@@ -7,7 +7,6 @@ and a run that is cut off while that is judged is made again.
 from __future__ import annotations
 
 import base64
-import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,7 +14,6 @@ from typing import Any, Final
 from accordance.domain.faults import Fault
 from accordance.engine.judging import Ground
 from accordance.engine.kept_runs import spending_of
-from accordance.errors import LedgerError
 from accordance.executors.protocol import Memory, Produced, Seen
 from accordance.workspace.leaving import Left, left_in
 
@@ -31,7 +29,7 @@ class KeptWork:
 
 
 def keep_work(memory: Memory, ground: Ground, produced: Produced, carry: tuple[str, ...]) -> None:
-    """Keep it. A ledger that is away just now does not undo what was done: it is judged at once in any case."""
+    """Keep it, if a patch can tell all of it; it is judged at once in any case."""
     left = left_in(ground.workspace, ground.before, carry)
     if left is None:
         return
@@ -43,8 +41,7 @@ def keep_work(memory: Memory, ground: Ground, produced: Produced, carry: tuple[s
         "tree": left.tree,
         "folders": list(left.folders),
     }
-    with contextlib.suppress(LedgerError):
-        memory.keep(_WORK, told)
+    memory.keep(_WORK, told)
 
 
 def recall_work(memory: Memory) -> KeptWork | None:

@@ -42,7 +42,7 @@ class Memory(Protocol):
         ...
 
     def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
-        """Keep an answer, before anything is made of it."""
+        """Keep an answer, before anything is made of it. Never fails: whoever has the answer can go on."""
         ...
 
 

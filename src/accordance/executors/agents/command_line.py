@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from accordance.contracts.contract import Contract
 from accordance.contracts.jsonpath import JsonObject
@@ -14,6 +14,7 @@ from accordance.domain.spending import Spending
 
 SUBMIT = "submit"
 SERVER = "accordance"
+_COUNTABLE: Final = 1 << 53  # of tokens, or whatever an agent says it has used
 Event: TypeAlias = Mapping[str, Any]
 
 
@@ -99,9 +100,9 @@ def text_at(event: Event, *path: str) -> str:
 
 
 def count_at(event: Event, *path: str) -> int:
-    """A count inside an event; what is none counts as nothing."""
+    """A count inside an event; what is none, or more than anybody could count, counts as nothing."""
     found = at(event, *path)
-    return found if type(found) is int and found >= 0 else 0
+    return found if type(found) is int and 0 <= found < _COUNTABLE else 0
 
 
 def compact(value: JsonObject) -> str:
