@@ -419,12 +419,12 @@ def answering(status: int, body: bytes, **headers: str) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("body", "encoding", "given"),
     [
-        (SAID, "identity", b'{"error": "no such key: [key]"}'),
-        (gzip.compress(SAID), "gzip", b'{"error": "no such key: [key]"}'),
-        (zlib.compress(SAID), "Deflate", b'{"error": "no such key: [key]"}'),
-        (SAID, "gzip", UNREADABLE),
-        (SAID[::-1], "br", UNREADABLE),
-        (b"\xff" + SAID, "identity", b'\xff{"error": "no such key: [key]"}'),
+        pytest.param(SAID, "identity", b'{"error": "no such key: [key]"}', id="plain"),
+        pytest.param(gzip.compress(SAID, mtime=0), "gzip", b'{"error": "no such key: [key]"}', id="gzip"),
+        pytest.param(zlib.compress(SAID), "Deflate", b'{"error": "no such key: [key]"}', id="deflate"),
+        pytest.param(SAID, "gzip", UNREADABLE, id="not the encoding it claims"),
+        pytest.param(SAID[::-1], "br", UNREADABLE, id="an encoding we cannot read"),
+        pytest.param(b"\xff" + SAID, "identity", b'\xff{"error": "no such key: [key]"}', id="not UTF-8"),
     ],
 )
 def test_an_error_is_given_back_without_the_key(body: bytes, encoding: str, given: bytes) -> None:
