@@ -166,6 +166,8 @@ NOTED = [
     (ANSWER, "vs_metadata.t_scores.0.probability", 0.9, []),
     (TASK_INPUT, "files", ["README.md", "../x"], ["files_outside_pins", "files_outside_pins"]),
     (TASK_INPUT, "pins.allowed_paths", ["**"], ["pins_too_broad"]),
+    (TASK_INPUT, "pins.allowed_paths", ["src/**", "*"], []),
+    (TASK_INPUT, "pins.allowed_paths", ["src/*"], []),
     (TASK_INPUT, "allowedTests", [], ["ci_skipped"]),
     (TASK_INPUT, "allowedTests", ..., ["ci_skipped"]),
     (TASK_INPUT, "allowedTests", ["python task_selftest.py"], ["only_a_self_test"]),
