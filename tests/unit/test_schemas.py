@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import anthropic
 import jsonschema_rs
 import llguidance
 import pytest
-from pydantic import BaseModel, ValidationError
+from openai.lib._pydantic import _ensure_strict_json_schema as openai_strict
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
 
 from accordance import Contract, Rejected, check, registry, schema
 from accordance.contracts.comparing import compare, fields_of
@@ -95,6 +100,86 @@ def test_llguidance_compiles_every_export(version: str, dialect: str) -> None:
     )
 
 
+class Circle(BaseModel):
+    """A shape."""
+
+    kind: Literal["circle"]
+    radius: float
+
+
+class Square(BaseModel):
+    """Another shape."""
+
+    kind: Literal["square"]
+    side: float
+
+
+class Motley(BaseModel):
+    """Much of what a model can say and a provider cannot."""
+
+    shape: Annotated[Circle | Square, Field(discriminator="kind")]
+    size: Literal[1, 2, 3]
+    switch: Literal["on", 0, True, None]
+    pair: tuple[int, str]
+    several: list[Any]
+    whatever: Any
+    table: dict[str, Any]
+    step: Annotated[int, Field(multiple_of=5, examples=[5])]
+
+
+EXPORTED = [*registry, Contract(version="motley_v1", model=Motley)]
+
+
+@pytest.mark.parametrize("contract", EXPORTED, ids=lambda contract: contract.version)
+class TestWhatTheSdksTake:
+    """Each provider's own library takes the schema in the provider's dialect, without asking the provider."""
+
+    def test_gemini(self, contract: Contract[Any]) -> None:
+        """google-genai reads it as a response schema."""
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # what Python says when it compiles that library is not our concern
+            from google.genai.types import Schema
+        Schema.model_validate(export_schema(contract, "gemini").schema)
+
+    def test_anthropic(self, contract: Contract[Any]) -> None:
+        """The transformer finds a type everywhere, and nothing that it has to close."""
+        exported = export_schema(contract, "anthropic").schema
+        taken = anthropic.transform_schema(exported)
+        assert [node.get("properties", {}).keys() for node in objects_of(taken)] == [
+            node.get("properties", {}).keys() for node in objects_of(exported)
+        ]
+
+    def test_openai(self, contract: Contract[Any]) -> None:
+        """It is strict already: nothing would have to be changed."""
+        exported = export_schema(contract, "openai").schema
+        strict = openai_strict(copy.deepcopy(exported), path=(), root=copy.deepcopy(exported))
+        assert strict == exported
+        transformer = OpenAIJsonSchemaTransformer(copy.deepcopy(exported))
+        transformer.walk()
+        assert transformer.is_strict_compatible
+
+
+def objects_of(exported: dict[str, Any]) -> list[dict[str, Any]]:
+    return [node for node in nodes_of(exported) if node.get("type") == "object"]
+
+
+def test_what_has_no_type_is_said_as_near_as_can_be() -> None:
+    """A value without parts in place of anything; a type in place of a list of numbers. Each loss is listed."""
+    motley = Contract(version="motley_v1", model=Motley)
+    export = export_schema(motley, "gemini")
+    properties: Any = export.schema["properties"]
+    scalars = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
+    assert properties["whatever"] == {"anyOf": scalars, "nullable": True}
+    assert properties["size"] == {"type": "integer"}
+    assert properties["switch"] == {"anyOf": [{"type": "boolean"}, {"type": "integer"}, {"type": "null"}, {"type": "string"}]}  # fmt: skip
+    assert "$.size: enum [1, 2, 3]" in export.dropped
+    assert "$.several[*]: a list or an object (anything cannot be said)" in export.dropped
+    required: Any = schema("plan", "openai").schema
+    assert required["$defs"]["Requirement"]["properties"]["required"] == {"description": "true or false", "type": "boolean"}  # fmt: skip
+
+
 def nodes_of(node: object) -> Iterator[dict[str, Any]]:
     if isinstance(node, dict):
         yield node
@@ -147,9 +232,6 @@ class Two(BaseModel):
 
 def test_bounds_that_a_dialect_cannot_say() -> None:
     """Anthropic takes minItems only as 0 or 1."""
-    from typing import Annotated
-
-    from pydantic import Field
 
     class Many(BaseModel):
         items: Annotated[list[int], Field(min_length=3)]
