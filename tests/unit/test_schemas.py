@@ -119,7 +119,7 @@ class Motley(BaseModel):
 
     shape: Annotated[Circle | Square, Field(discriminator="kind")]
     size: Literal[1, 2, 3]
-    switch: Literal["on", 0, True, None]
+    switch: Literal["on", 0, True, None]  # noqa: PYI061 - one list of four kinds is the point
     pair: tuple[int, str]
     several: list[Any]
     whatever: Any
