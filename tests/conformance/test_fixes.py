@@ -47,8 +47,9 @@ def test_applying_all_fixes_makes_the_message_valid(request: pytest.FixtureReque
 def question(line: Line) -> tuple[str | None, str, Context]:
     """Which contract, which text, in which context."""
     if "contract" in line:
-        asked = line["context"]
-        text = line["input_text"] if "input_text" in line else json.dumps(line["input"])
+        asked = line.get("context") or {}
+        texts = [line[key] for key in ("input_text", "text") if key in line]
+        text = texts[0] if texts else json.dumps(line["input"])
         return line["contract"], text, Context(task_id=asked.get("task_id"), plan_id=asked.get("plan_id"))
     if line["kind"] == "submit" and isinstance(line.get("task"), dict) and line.get("submit") is not None:
         task = check(json.dumps(line["task"]), "scc.task.v1")

@@ -39,7 +39,7 @@ REPAIRS: Final = {
 """Every repair the reader knows. The list is closed."""
 
 _BLANK = re.compile(r"[ \t\r\n\u00a0\ufeff]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _GOES_ON = re.compile(r"[\w.%]|/(?![/*])")  # what follows makes it another thing than a number
 _WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _LITERALS: Final = {"true": True, "false": False, "null": None}
@@ -291,16 +291,16 @@ class _Tolerant:
                 "not_json", "a number as JSON writes it", excerpt(self.text[self.at : self.at + 20])
             )
         self.at = match.end()
-        if match[1] or match[2]:
-            number = float(match[0])
-            if isinf(number):
-                raise self.refuse("not_finite", "a number that fits", excerpt(match[0]), path)
-            return number
-        if len(match[0]) > self.limits.max_digits:
+        if len(match[1]) > self.limits.max_digits:
             raise self.refuse(
                 "number_too_long", f"at most {self.limits.max_digits} digits", "a longer number", path
             )
-        return int(match[0])
+        if not match[2] and not match[3]:
+            return int(match[0])
+        number = float(match[0])
+        if isinf(number):
+            raise self.refuse("not_finite", "a number that fits", excerpt(match[0]), path)
+        return number
 
     def literal(self, path: Path) -> bool | None:
         word = _WORD.match(self.text, self.at)
