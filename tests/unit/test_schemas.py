@@ -76,6 +76,34 @@ def test_schema_and_models_agree_on_every_vector() -> None:
     assert compared > 300
 
 
+@pytest.mark.parametrize(
+    ("time", "is_one"),
+    [
+        pytest.param("2026-01-31T12:00:00Z", True, id="in UTC"),
+        pytest.param("2026-01-31t12:00:00.25z", True, id="small letters and a fraction"),
+        pytest.param("2026-01-31T12:00:00-09:30", True, id="with an offset"),
+        pytest.param("2026-01-31T12:00:00", False, id="without an offset"),
+        pytest.param("2026-01-31 12:00:00Z", False, id="with a space"),
+        pytest.param("2026-01-31T12:00Z", False, id="without seconds"),
+        pytest.param("2026-02-30T12:00:00Z", False, id="on a day that does not exist"),
+        pytest.param("2026-01-31T24:00:00Z", False, id="at an hour that does not exist"),
+        pytest.param("2026-01-31T12:00:00+09:60", False, id="with an offset that does not exist"),
+        pytest.param("0000-02-29T12:00:00Z", True, id="in the year 0"),
+        pytest.param("9999-12-31T23:59:59-12:00", True, id="at the end of all times"),
+        pytest.param("2016-12-31T23:59:60Z", True, id="a leap second"),
+        pytest.param("2017-01-01T08:59:60+09:00", True, id="a leap second elsewhere"),
+        pytest.param("2017-01-01T09:59:60+09:00", False, id="a leap second in the wrong minute"),
+    ],
+)
+def test_a_verdict_carries_times_of_rfc_3339(time: str, is_one: bool) -> None:
+    """Schema and check give the same answer."""
+    message = json.loads(json.dumps(VALID["scc.verdict.v1"]))
+    message["timestamps"]["evaluated_at"] = time
+    by_schema = jsonschema_rs.validator_for(schema("verdict").schema, validate_formats=True)
+    assert by_schema.is_valid(message) == is_one
+    assert isinstance(check(json.dumps(message), "verdict"), Rejected) != is_one
+
+
 def fits_the_model(name: str, message: dict[str, Any]) -> bool:
     try:
         registry.get(name).model.model_validate(message, strict=True)

@@ -168,6 +168,9 @@ def test_sentences_end_at_marks(text: str, count: int) -> None:
 @pytest.mark.parametrize(
     ("text", "count"),
     [
+        ("A. B. C. D.", 4),
+        ("U.S.", 1),
+        ("J. R. R. Tolkien wrote it. It holds.", 2),
         ("J. Smith proposed it. Others followed. It holds.", 3),
         ("Dr. Kim agrees. So does Prof. Lee.", 2),
         ("St. Louis is far. It holds.", 2),

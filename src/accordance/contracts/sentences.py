@@ -22,6 +22,7 @@ _SHORTENED: Final = (
     "|resp|sr|suppl|univ|viz|vols?|vs"
 )
 _INITIALS: Final = r"[A-Za-z](?:\.[A-Za-z]{1,3})*|Ph\.D"  # J, p, U.S, e.g, a.m
+_NOTHING_BUT_INITIALS: Final = re.compile(r"[A-Za-z]\.(?:\s+[A-Za-z]\.)+")  # they belong to no name
 _ABBREVIATION: Final = re.compile(rf"{_TITLES}|(?i:{_SHORTENED})|{_INITIALS}")
 _LIST_MARK: Final = re.compile(r"\s*[(\[]?[0-9]{1,3}")
 _MAY_BE_SHORTENED: Final = re.compile(r"[A-Za-z]{1,4}")  # Jan, No, Sept: as long as most abbreviations are
@@ -31,6 +32,8 @@ _KOREAN_ENDINGS: Final = "다요까죠"
 def count_sentences(text: str) -> int:
     """How many sentences a text has; the last one need not end in a mark."""
     text = text.strip()
+    if _NOTHING_BUT_INITIALS.fullmatch(text):
+        return text.count(".")
     without_capitals = text[:1].islower()
     count = begin = 0
     for mark in _MARK.finditer(text):
