@@ -161,6 +161,14 @@ def test_broken(message: Message, place: str, value: Any, expected: list[str]) -
 NOTED = [
     (REVIEW, "breakdown.0.score", 55, ["sum_differs"]),
     (ANSWER, "vs_metadata.modal_identified", [], ["no_modal_option"]),
+    (ANSWER, "provenance.sources", [], ["empty_list"]),
+    (ANSWER, "provenance.assumptions", [], []),
+    (
+        ANSWER,
+        "self_critique",
+        {"strengths": [], "weaknesses": [], "improvement_suggestions": []},
+        ["empty_list"] * 3,
+    ),
     (HANDOFF, "validation.schema_compliance", False, ["handoff_blocked"]),
     (HANDOFF, "handoff_type", "conditional", ["no_condition"]),
     (ANSWER, "vs_metadata.t_scores.0.probability", 0.9, []),
