@@ -116,6 +116,9 @@ def test_only_what_can_no_longer_be_accepted_is_doomed() -> None:
     for text in ('{"task_id": "P1"', '{"task_id": ""', '{"task_id": "  "', f'{{"task_id": "{TASK}"'):
         assert StreamGuard(registry.get("review"), asked).feed(text) is None
     assert StreamGuard(registry.get("plan"), asked).feed('{"task_id": "other"') is None
+    assert StreamGuard(registry.get("task"), asked).feed('{"task_id": "other"') is None
+    seed = Context(profile="seed")
+    assert StreamGuard(registry.get("answer"), seed).feed('{"schema_version": "other"') is None
     assert StreamGuard(NOTE_3).feed('{"schema_version": "note_v1"') is None
     assert StreamGuard(NOTE_3).feed('{"schema_version": "note_v4"') is not None
 
