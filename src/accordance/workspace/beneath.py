@@ -68,7 +68,7 @@ def _kernel_can() -> bool:
 
 
 def _openat2(root: int, name: str, flags: int) -> int:
-    how = _How(flags, 0, _NO_MAGIC_LINKS | _NO_LINKS | _BENEATH)
+    how = _How(flags & ~os.O_NOFOLLOW, 0, _NO_MAGIC_LINKS | _NO_LINKS | _BENEATH)
     libc = ctypes.CDLL(None, use_errno=True)
     answer: int = libc.syscall(_OPENAT2, root, os.fsencode(name), ctypes.byref(how), ctypes.sizeof(how))
     if answer < 0:
