@@ -27,6 +27,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot
+from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.collecting import Collected
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.evidence import evidence_folder
@@ -126,6 +127,7 @@ def _keep_agents_evidence(work: Path, collected: Collected, target: Path) -> Non
     """The files the snapshot saw in the evidence folder: no links, nothing special, no earlier bundle, no end of bytes."""
     target.mkdir()
     folder, room = f"{collected.facts.evidence.folder}/", LARGEST_COPY
+    kept = []
     for path, entry in sorted(collected.after.entries.items()):
         inside = path.removeprefix(folder)
         first, below, _ = inside.partition("/")
@@ -133,9 +135,11 @@ def _keep_agents_evidence(work: Path, collected: Collected, target: Path) -> Non
         if inside == path or entry.kind is not EntryKind.FILE or is_bundle or entry.size > room:
             continue
         room -= entry.size
-        place = target / name_of(inside)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(work / name_of(path), place, follow_symlinks=False)
+        kept.append((entry, target / name_of(inside)))
+    with opened(work) as root:
+        for entry, place in kept:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            copy_below(root, entry, place)
 
 
 def _keep_made_evidence(made: Mapping[str, bytes], target: Path) -> None:

@@ -109,6 +109,13 @@ def copy_tree(source: Path, target: Path) -> None:
     shutil.copytree(source, target, symlinks=True, ignore=_special_files, ignore_dangling_symlinks=True)
 
 
+def duplicate(source: Path, target: Path) -> None:
+    """Copy a tree of ours to a new place, with modes and times. Blocks are shared where the disk can; files never are."""
+    if not _done(*_DUPLICATE, source, target):
+        discard(target)  # what a foreign cp may have begun
+        shutil.copytree(source, target, symlinks=True)
+
+
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A folder for as long as it is needed, into which others may dig as deep as they like."""
@@ -130,6 +137,7 @@ def discard(folder: Path) -> bool:
     return _done(*_REMOVE, folder)
 
 
+_DUPLICATE: Final = ("/bin/cp", "-a", "--reflink=auto", "--no-target-directory", "--")
 _REMOVE: Final = ("/bin/rm", "-rf", "--one-file-system", "--")  # wherever PATH leads
 _OPEN_UP: Final = (
     "/bin/chmod",
