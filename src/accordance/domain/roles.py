@@ -3,6 +3,7 @@
     [roles.engineer]
     max_attempts = 3
     write = { allow_paths = ["src/**", "tests/**"], deny_paths = ["**/secrets/**"] }
+    read = ["docs/**"]     # beside what a task lets it write or read; what is denied stays denied
 
 A role narrows what a task pins and never widens it. What a role of its own does not say is refused: it writes nothing.
 """
@@ -24,6 +25,40 @@ STEERING: Final = ("accordance.toml", "**/secrets/**")  # no agent rewrites the 
 NOTHING: Final = Pins.of(())
 DOCS: Final = Pins.of(["docs/**"], STEERING)
 ANYTHING: Final = Pins.of(["**"], STEERING)
+BUILD_FILES: Final = (
+    "**/.gitattributes",
+    "**/.gitignore",
+    ".editorconfig",
+    ".gitmodules",
+    "CMakeLists.txt",
+    "Cargo.lock",
+    "Cargo.toml",
+    "Gemfile",
+    "Gemfile.lock",
+    "MANIFEST.in",
+    "Makefile",
+    "babel.config.*",
+    "build.gradle*",
+    "composer.json",
+    "conftest.py",
+    "go.mod",
+    "go.sum",
+    "jest.config.*",
+    "noxfile.py",
+    "package-lock.json",
+    "package.json",
+    "pom.xml",
+    "pyproject.toml",
+    "pytest.ini",
+    "requirements*.txt",
+    "settings.gradle*",
+    "setup.cfg",
+    "setup.py",
+    "tox.ini",
+    "tsconfig*.json",
+    "vitest.config.*",
+)
+"""How a repository is built and tested. Every role reads these, unless its `read` says something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +70,7 @@ class Role:
     writes_code: bool = False
     runs_tests: bool = False
     write: Pins = NOTHING
+    read: tuple[str, ...] = BUILD_FILES  # beside what its tasks let it write or read
     denied_tools: frozenset[str] = frozenset(("network",))
     pins_required: bool = True
     tests_required: bool = True  # DONE needs a test that passed
@@ -55,6 +91,7 @@ class Role:
             **{key: getattr(self, key) for key in (*_SWITCHES, "max_attempts")},
             "denied_tools": sorted(self.denied_tools),
             "write": {"allow_paths": list(self.write.allowed), "deny_paths": list(self.write.forbidden)},
+            "read": list(self.read),
         }
 
 
@@ -83,7 +120,7 @@ ROLES: Final[Mapping[str, Role]] = MappingProxyType(
 """The roles that come with accordance."""
 
 _SWITCHES: Final = ("plans", "writes_code", "runs_tests", "pins_required", "tests_required")
-_KEYS: Final = (*_SWITCHES, "write", "denied_tools", "max_attempts")
+_KEYS: Final = (*_SWITCHES, "write", "read", "denied_tools", "max_attempts")
 _WRITE_KEYS: Final = ("allow_paths", "deny_paths")
 
 
@@ -103,6 +140,8 @@ def role_from(name: str, policy: object, base: Role | None = None) -> Role:
         where = f"roles.{name}.{key}"
         if key == "write":
             changes[key] = _write_policy(value, where, role.write)
+        elif key == "read":
+            changes[key] = _patterns(_texts(value, where), where)
         elif key == "denied_tools":
             changes[key] = frozenset(_texts(value, where))
         elif key == "max_attempts":
@@ -142,6 +181,13 @@ def _write_policy(value: object, where: str, base: Pins) -> Pins:
     )
     try:
         return Pins.of(allow, deny)
+    except InvalidPattern as fault:
+        raise InvalidRole(f"{where}: {fault}") from None
+
+
+def _patterns(patterns: tuple[str, ...], where: str) -> tuple[str, ...]:
+    try:
+        return Pins.of(patterns).allowed
     except InvalidPattern as fault:
         raise InvalidRole(f"{where}: {fault}") from None
 

@@ -21,12 +21,14 @@ from typing import Any, Final, TypeAlias
 from accordance.api import check
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
+from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Budget, Usage, claim_context
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
 from accordance.domain.routing import Choice
+from accordance.domain.sight import Sight
 from accordance.domain.verdict import Outcome
 from accordance.engine.asking import Asked, PreflightFailed, left_behind, read_task
 from accordance.engine.changes import Change, manifest_of
@@ -194,7 +196,8 @@ class _Attempt:
         self._look_at(ground)
         lay(self.job.start, ground.workspace.work)
         draft = Draft(ground.workspace.work)
-        with Opinions(ground, self._how(), partial(self._judge, draft)) as opinion:
+        how = replace(self._how(), forbids=self._sight.forbids)  # whoever asks hears what tests print
+        with Opinions(ground, how, partial(self._judge, draft)) as opinion:
             produced = do(ground.workspace.work, opinion)
         is_left = produced.raw is not None or produced.fault is Fault.SILENT
         if is_left and not self._is_spoken:  # what a model said is kept, call by call
@@ -228,7 +231,7 @@ class _Attempt:
                 f"the branch {branch.name} is there and is not this ledger's; rename or delete it, then answer"
             )
         base = base or head or resolve(self.shop.repository, self.shop.base)
-        workspace = clone(self.shop.repository, place, base=base)
+        workspace = clone(self.shop.repository, place, base=base, readable=self._sight.readable)
         return Ground(workspace=workspace, before=base_snapshot(workspace), private=place / "private")
 
     def _look_at(self, ground: Ground) -> None:
@@ -240,6 +243,12 @@ class _Attempt:
         found = preflight(Accepted(task), start, gateway.roles)
         if not found:
             raise PreflightFailed(found)
+
+    @property
+    def _sight(self) -> Sight:
+        """What the agent may read."""
+        task = self.job.asked.task
+        return Sight.of(dump(task), self.job.gateway.roles[task.role])
 
     @property
     def _executor(self) -> str:

@@ -31,7 +31,9 @@ class Judgement:
     links: Mapping[str, str]  # where each artifact is kept
     submitted_by: Author = "agent"  # accordance hands in itself where no agent did
     bundle: Path | None = None  # the evidence, if it was kept
-    logs: tuple[Path, ...] = ()  # what each test printed, for as long as it is there
+    shown: tuple[
+        Path | None, ...
+    ] = ()  # what an agent may see of each test's output, for as long as it is there
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.DONE

@@ -78,6 +78,7 @@ class How:
     bundles: Path | None = None  # the folder above artifacts/; None keeps no bundle
     owner: str | None = None  # of one of several runs: its bundle gets its name when it counts
     attest: Path | None = None  # the private key to sign the bundle with
+    forbids: Callable[[str], bool] | None = None  # paths that nothing an agent is told may come from
     stop: Event | None = None  # once it is set, tests are ended, and the judgement is worth nothing
     tell: Tell = str
 
@@ -161,7 +162,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
         evaluated_at=_now(),
         links=links_to(found.collected.facts.evidence, how.bundle_of(task)),
         submitted_by="accordance" if submit is None else "agent",
-        logs=found.collected.logs,
+        shown=found.collected.shown,
     )
     if place is None:
         return judgement
@@ -238,6 +239,7 @@ def _setting(ground: Ground, how: How, tell: Tell) -> Setting:
         appears_at=ground.appears_at,
         environment=gateway.environment,
         cache=ground.cache,
+        forbids=how.forbids,
         stop=how.stop,
         tell=tell,
     )

@@ -18,6 +18,7 @@ from accordance.executors.opinion import Opinion
 from accordance.workspace.clone import discard
 
 _DONE: Final = "All checks passed. Change nothing more, and end."
+_NOT_SHOWN: Final = "what {command} printed is not shown: it needs files that this task may not read"
 _OVER: Final = Opinion(done=False, text="The run is over.", reason_code="TIMEOUT_EXCEEDED")
 
 Judge: TypeAlias = Callable[[Ground, bytes, How], tuple[Judgement, Spoken | None]]
@@ -81,7 +82,10 @@ def opinion_on(judgement: Judgement, spoken: Spoken | None = None) -> Opinion:
 
 def _printed(judgement: Judgement) -> Iterator[str]:
     """The last words of every test that failed. Whoever cannot run it has nothing else to go by."""
-    for run, log in zip(judgement.facts.runs, judgement.logs, strict=True):
-        said = "" if run.passed else tail(log.parent, log.name)
-        if said:
+    for run, log in zip(judgement.facts.runs, judgement.shown, strict=True):
+        if run.passed:
+            continue
+        if log is None:
+            yield f"- {_NOT_SHOWN.format(command=run.command)}\n"
+        elif said := tail(log.parent, log.name):
             yield f"{fenced(f'what was printed by {run.command}', said)}\n"

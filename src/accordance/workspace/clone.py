@@ -1,7 +1,10 @@
-"""One attempt, one full clone: nothing the agent does to it can reach the repository it came from.
+"""One attempt, one clone: nothing the agent does to it can reach the repository it came from.
 
 An attempt's folder holds `work` (the agent's), `base.git` (ours: the base commit, in a git directory the agent never sees),
 and where the work did not begin as our clone `base` (ours: the untouched files).
+
+Where reading is bounded, `work` holds what may be read, in a repository with one commit and no history, and `withheld` (ours)
+the rest of the base. The names and the content of what is withheld are in no object of the agent's repository.
 """
 
 from __future__ import annotations
@@ -11,19 +14,33 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
-from accordance.workspace.errors import UnknownBase, WorkspaceError
+from accordance.domain.facts import Entry
+from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
 from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, resolve
+from accordance.workspace.names import text_of
+from accordance.workspace.snapshot import take_snapshot
+
+Readable: TypeAlias = Callable[[Collection[str]], Collection[str]]
+"""Names those of a repository's paths that may be read."""
 
 BRANCH: Final = "attempt"
 _SETTINGS: Final = (
     "[user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n"  # so nobody need write any
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What of the base was not given to the agent, and where it lies."""
+
+    place: Path
+    entries: Mapping[str, Entry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +51,23 @@ class Workspace:
     base: Git  # private; holds the base commit, or nothing for a directory without git
     commit: str  # the recorded base; empty for a directory without git
     pristine: Path | None = None  # the base's files, untouched, where the work did not begin as our clone
+    withheld: Withheld | None = None  # None where all of the base was given
 
 
-def clone(repository: Path, attempt: Path, *, base: str = "HEAD") -> Workspace:
-    """A workspace for one attempt in the new folder `attempt`. Raises UnknownBase, GitFailed, WorkspaceError."""
+def clone(
+    repository: Path, attempt: Path, *, base: str = "HEAD", readable: Readable | None = None
+) -> Workspace:
+    """A workspace for one attempt in the new folder `attempt`; with `readable`, only what that names is given.
+
+    Raises UnknownBase, GitFailed, WorkspaceError.
+    """
     if git_directory(repository) is None:
-        return _copied(repository, attempt)
+        return _copied(repository, attempt, readable)
     commit = resolve(repository, base)
     _new_folder(attempt)
     work = attempt / "work"
+    if readable is not None:
+        return _bounded_clone(repository, attempt, commit, readable)
     _full_clone(repository, work, commit)
     return Workspace(work, _private_base(repository, attempt / "base.git", commit), commit)
 
@@ -84,18 +109,140 @@ def _full_clone(repository: Path, work: Path, commit: str) -> None:
     with (work / ".git/config").open("a", encoding="utf-8") as config:
         config.write(_SETTINGS)
     git("checkout", "--quiet", "--force", "-B", BRANCH, commit)
-    for path, submodule_commit in _submodules(git, commit):
-        source = repository / path
-        if git_directory(source) is not None:
-            _full_clone(source, work / path, submodule_commit)
+    for row in _rows(git, commit):
+        source = repository / row.name
+        if row.is_submodule and git_directory(source) is not None:
+            _full_clone(source, work / row.name, row.object_id)
 
 
-def _submodules(git: Git, commit: str) -> Iterator[tuple[str, str]]:
-    """Paths of submodules and the commits they are recorded at."""
+class _Row(NamedTuple):
+    """One path of a commit."""
+
+    mode: str
+    object_id: str
+    name: str  # as the disk has it
+
+    @property
+    def is_submodule(self) -> bool:
+        return self.mode == "160000"
+
+
+def _rows(git: Git, commit: str) -> Iterator[_Row]:
+    """Every path of a commit that is no folder."""
     for row in git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
-        if row.startswith(b"160000 "):
-            about, _, path = row.partition(b"\t")
-            yield os.fsdecode(path), about.split()[2].decode()
+        about, _, path = row.partition(b"\t")
+        if path:
+            mode, _kind, object_id = about.decode().split()
+            yield _Row(mode, object_id, os.fsdecode(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A repository at a commit, and the submodules in it that are at hand: what a bounded clone is made of."""
+
+    git: Git  # ours: holds the commit
+    commit: str
+    prefix: str  # the folder it lies in, with a slash at its end; nothing for the whole
+    rows: tuple[_Row, ...]
+    submodules: Mapping[str, _Part]  # by their names in this part
+
+    def names(self) -> Iterator[str]:
+        """Every file, and every submodule that is not at hand, from the root of the whole."""
+        for row in self.rows:
+            part = self.submodules.get(row.name)
+            if part is None:
+                yield self.prefix + row.name
+            else:
+                yield from part.names()
+
+
+def _bounded_clone(repository: Path, attempt: Path, commit: str, readable: Readable) -> Workspace:
+    """Lay out the whole base in a folder of ours, and move what may be read into the agent's.
+
+    In this direction a mistake hides too much and shows nothing.
+    """
+    whole = _part(repository, attempt / "base.git", commit, "")
+    texts = {text_of(name): name for name in whole.names()}
+    given = frozenset(texts[path] for path in readable(texts.keys()))
+    work, place = attempt / "work", attempt / "withheld"
+    place.mkdir()
+    _lay_out(whole, place)
+    work.mkdir()
+    _move(given, place, work)
+    _give_repository(whole, work, given)
+    return Workspace(work, whole.git, commit, withheld=Withheld(place, take_snapshot(place).entries))
+
+
+def _part(repository: Path, directory: Path, commit: str, prefix: str) -> _Part:
+    git = _private_base(repository, directory, commit)
+    rows = tuple(_rows(git, commit))
+    at_hand = [row for row in rows if row.is_submodule and git_directory(repository / row.name) is not None]
+    submodules = {
+        row.name: _part(
+            repository / row.name,
+            directory.with_name(f"{directory.stem}-{number}.git"),
+            row.object_id,
+            f"{prefix}{row.name}/",
+        )
+        for number, row in enumerate(at_hand, 1)
+    }
+    return _Part(git, commit, prefix, rows, submodules)
+
+
+def _lay_out(part: _Part, place: Path) -> None:
+    """Check out a part, with its own attributes, and the submodules in it."""
+    index = part.git.directory / "laid-out"
+    Git(part.git.directory, place, index)("read-tree", "--reset", "-u", part.commit)
+    for name, below in part.submodules.items():
+        (place / name).mkdir(exist_ok=True)
+        _lay_out(below, place / name)
+
+
+def _move(names: Collection[str], source: Path, target: Path) -> None:
+    """Move files, links and the empty folders of submodules; folders that are empty now go away."""
+    folders: set[str] = set()
+    for name in names:
+        folder = name.rpartition("/")[0]
+        if folder not in folders:
+            (target / folder).mkdir(parents=True, exist_ok=True)
+            folders.add(folder)
+        os.rename(source / name, target / name)  # noqa: PTH104 - called for every file
+    above = {folder[:at] for folder in folders for at, letter in enumerate(f"{folder}/") if letter == "/"}
+    for folder in sorted(above - {""}, reverse=True):
+        with suppress(OSError):  # there is something left in it
+            (source / folder).rmdir()
+
+
+def _give_repository(part: _Part, work: Path, given: frozenset[str]) -> str | None:
+    """A repository in `work` with one commit of what was given there, and the same for submodules; None if that is nothing."""
+    rows: list[_Row] = []
+    for row in part.rows:
+        below = part.submodules.get(row.name)
+        if below is None:
+            rows += [row] if part.prefix + row.name in given else []
+        elif (made := _give_repository(below, work / row.name, given)) is not None:
+            rows.append(row._replace(object_id=made))
+    if not rows and part.prefix:
+        return None
+    commit = _only(part.git, rows)
+    _fetch(part.git.directory, work / ".git", commit, bare=False)
+    with (work / ".git/config").open("a", encoding="utf-8") as config:
+        config.write(_SETTINGS)
+    git = Git(work / ".git", work)
+    git("update-ref", f"refs/heads/{BRANCH}", commit)
+    git("symbolic-ref", "HEAD", f"refs/heads/{BRANCH}")
+    git("read-tree", "--reset", commit)
+    with suppress(GitFailed):  # where attributes are withheld, some files look changed
+        git("update-index", "-q", "--refresh")
+    return commit
+
+
+def _only(git: Git, rows: Collection[_Row]) -> str:
+    """A commit of these paths alone, without a parent."""
+    private = Git(git.directory, None, git.directory / "given")
+    listed = (f"{row.mode} {row.object_id}\t{row.name}\0".encode("utf-8", "surrogateescape") for row in rows)
+    private("update-index", "-z", "--index-info", given=b"".join(listed))
+    return private.text("commit-tree", "-m", "What this task may read", private.text("write-tree"))
 
 
 def _private_base(repository: Path, directory: Path, commit: str) -> Git:
@@ -188,9 +335,11 @@ def _new_folder(place: Path) -> None:
         raise WorkspaceError(f"{place} exists already; every attempt has a folder of its own") from None
 
 
-def _copied(directory: Path, attempt: Path) -> Workspace:
+def _copied(directory: Path, attempt: Path, readable: Readable | None) -> Workspace:
     if not directory.is_dir():
         raise WorkspaceError(f"{directory} is no directory")
+    if readable is not None:
+        raise WorkspaceError(f"{directory} is no git repository: what an agent reads there cannot be bounded")
     _new_folder(attempt)
     copy_tree(directory, attempt / "base")
     copy_tree(directory, attempt / "work")

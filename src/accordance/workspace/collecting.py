@@ -5,13 +5,14 @@ Call it when the agent's processes are gone: first the tree is read, then the te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
-from accordance.domain.facts import AttemptFacts, IsolationLevel, Snapshot
+from accordance.domain.facts import AttemptFacts, ChangeSet, EntryKind, IsolationLevel, Snapshot
+from accordance.domain.sight import places_named
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.difference import difference
@@ -19,11 +20,12 @@ from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.evidence import Said, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import Limits, Room, why_no_landlock
+from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
 from accordance.workspace.snapshot import Reach, StatCache, take_snapshot
 from accordance.workspace.steering import steering_files
-from accordance.workspace.testing import lay_out, run_tests, without
+from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Setting:
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: Reach = field(default_factory=Reach)
     cache: StatCache | None = None
+    forbids: Callable[[str], bool] | None = None  # an agent is shown what tests print, and never these paths
     stop: Event | None = None  # once it is set, tests are ended
     tell: Callable[[str], object] = str  # is told what is being done
 
@@ -51,6 +54,7 @@ class Collected:
     after: Snapshot
     patch: ReadablePatch
     logs: tuple[Path, ...] = ()
+    shown: tuple[Path | None, ...] = ()  # what an agent may see of each; None where nothing may be shown
 
     @property
     def links(self) -> dict[str, str]:
@@ -60,7 +64,9 @@ class Collected:
 
 def base_snapshot(workspace: Workspace, cache: StatCache | None = None) -> Snapshot:
     """The tree before the attempt: of the fresh clone, or of the base's files for work that was done elsewhere."""
-    return take_snapshot(workspace.pristine or workspace.work, cache=cache)
+    if workspace.pristine is not None:
+        return take_snapshot(workspace.pristine, cache=cache)
+    return whole_tree(workspace, cache=cache)
 
 
 def collect(
@@ -72,7 +78,7 @@ def collect(
     """
     setting = setting or Setting()
     setting.tell("reading the tree")
-    after = take_snapshot(workspace.work, cache=setting.cache, reach=setting.reach)
+    after = whole_tree(workspace, cache=setting.cache, reach=setting.reach)
     began_here = workspace.pristine is None or not workspace.commit
     changes = difference(
         before, after, evidence=said.folder, ignored=BaseRules(workspace), internals_known=began_here
@@ -96,28 +102,74 @@ def _tested(
     facts = collected.facts
     try:
         level = level_for(setting.isolation)
-    except IsolationUnavailable as error:
-        return replace(collected, facts=replace(facts, isolation_missing=str(error)))
-    setting.tell(f"copying the tree for tests, isolated by {level}")
-    tested = without(collected.after, said.folder)
-    judged = lay_out(workspace, tested, facts.changes, scratch / "judged", carry=setting.carry)
-    try:
+        setting.tell(f"copying the tree for tests, isolated by {level}")
+        tree = without(collected.after, said.folder)
         with _place_for_rooms(scratch, level) as place:
             room = Room(place / "room", setting.appears_at, setting.readable, setting.environment)
-            done = run_tests(
-                said.tests,
-                judged,
-                room,
-                scratch / "runs",
-                level=level,
-                limits=setting.limits,
-                stop=setting.stop,
-                tell=setting.tell,
-            )
+            bench = _Bench(workspace, facts.changes, scratch, room, level, setting)
+            done = bench.run(said.tests, tree, "judged")
+            shown = bench.shown(done, tree)
     except IsolationUnavailable as error:
         return replace(collected, facts=replace(facts, isolation_missing=str(error)))
     facts = replace(facts, runs=done.runs, tests_changed=done.changed, isolation=level)
-    return replace(collected, facts=facts, logs=done.logs)
+    return replace(collected, facts=facts, logs=done.logs, shown=shown)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """Where the tests of one attempt are run."""
+
+    workspace: Workspace
+    changes: ChangeSet
+    scratch: Path
+    room: Room
+    level: IsolationLevel
+    setting: Setting
+
+    def run(
+        self, commands: Sequence[str], tree: Snapshot, name: str, *, with_history: bool = True
+    ) -> TestRuns:
+        """Run commands on a copy of a tree, which is called by a name. Raises IsolationUnavailable."""
+        workspace = self.workspace if with_history else replace(self.workspace, commit="")
+        copy = lay_out(workspace, tree, self.changes, self.scratch / name, carry=self.setting.carry)
+        return run_tests(
+            commands,
+            copy,
+            self.room,
+            self.scratch / f"{name}-runs",
+            level=self.level,
+            limits=self.setting.limits,
+            stop=self.setting.stop,
+            tell=self.setting.tell,
+        )
+
+    def shown(self, done: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
+        """What the agent may see of each test's output.
+
+        Tests ran beside files that are forbidden to the agent, and could print them. So where there are any, a test that
+        failed is run again without them, and what it prints then is shown. A test that needs them is not shown at all.
+        """
+        forbidden = self._forbidden()
+        if not forbidden:
+            return done.logs
+        bounded = replace(
+            tree, entries={path: tree.entries[path] for path in tree.entries if path not in forbidden}
+        )
+        failed = [run.command for run in done.runs if not run.passed]
+        able = [command for command in failed if not forbidden & places_named(command, forbidden)]
+        if not able:
+            return (None,) * len(done.runs)
+        again = self.run(able, bounded, "shown", with_history=False)
+        logs = {run.command: log for run, log in zip(again.runs, again.logs, strict=True) if not run.passed}
+        return tuple(logs.get(run.command) for run in done.runs)
+
+    def _forbidden(self) -> frozenset[str]:
+        """What was withheld because it is forbidden."""
+        forbids, withheld = self.setting.forbids, self.workspace.withheld
+        if forbids is None or withheld is None:
+            return frozenset()
+        files = (path for path, entry in withheld.entries.items() if entry.kind is not EntryKind.DIRECTORY)
+        return frozenset(path for path in files if forbids(path))
 
 
 @contextmanager

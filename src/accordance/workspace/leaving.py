@@ -11,8 +11,8 @@ from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.names import name_of
+from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import readable_patch
-from accordance.workspace.snapshot import take_snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Left:
 
 def left_in(workspace: Workspace, before: Snapshot, carry: Sequence[str] = ()) -> Left | None:
     """What was left; None where a patch would not tell all of it. Ignored caches do not matter, unless tests `carry` them."""
-    after = take_snapshot(workspace.work)
+    after = whole_tree(workspace)
     found = difference(before, after, ignored=BaseRules(workspace))
     needed = {change.path for change in (*beyond_caches(found.ignored), *_carried(found.ignored, carry))}
     changes = (*found.changes, *(change for change in found.ignored if change.path in needed))

@@ -67,12 +67,14 @@ def lay_out(
     target.mkdir(parents=True)
     for path in _folders(after, kept, changes):
         (target / name_of(path)).mkdir(parents=True, exist_ok=True)
-    with opened(workspace.work) as work:
+    withheld = workspace.withheld
+    with opened(workspace.work) as work, opened(withheld.place if withheld else workspace.work) as ours:
         for path, entry in kept.items():
             if entry.kind is EntryKind.SYMLINK:
                 (target / name_of(path)).symlink_to(name_of(entry.target))
             elif entry.kind is EntryKind.FILE:
-                copy_below(work, entry, target / name_of(path))
+                is_ours = withheld is not None and withheld.entries.get(path) is entry
+                copy_below(ours if is_ours else work, entry, target / name_of(path))
     if workspace.commit:
         _give_history(workspace, target)
     return Judged(target, Snapshot({path: _as_copied(entry) for path, entry in kept.items()}))

@@ -33,6 +33,7 @@ class TaskPins(Open):
 
     allowed_paths: Annotated[list[str], Field(min_length=1)]
     forbidden_paths: list[str] = Field(default_factory=list)
+    read_paths: list[str] = Field(default_factory=list)  # may be read and not written; forbidden wins
 
 
 class TaskContext(Open):
@@ -108,7 +109,7 @@ def executors_are_known(message: JsonObject, context: Context) -> Iterator[Viola
 
 def pins_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Patterns are relative to the repository root and never leave it."""
-    for key in ("allowed_paths", "forbidden_paths"):
+    for key in ("allowed_paths", "forbidden_paths", "read_paths"):
         for at, pattern in enumerate(_texts(_pins(message), key)):
             if normal_path(pattern) is None:
                 expected = "a pattern relative to the repository root"
