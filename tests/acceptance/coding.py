@@ -49,7 +49,7 @@ executor = "agent"
 
 def a_task(**more: Any) -> Message:
     """What may be changed, and what must pass."""
-    pins = {"allowed_paths": ["src/**"], "forbidden_paths": ["tests/**"]}
+    pins = {"allowed_paths": ["src/**"]}
     return {"role": "engineer", "pins": pins, "allowedTests": [TEST], **more}
 
 

@@ -22,6 +22,10 @@ _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
     }
 )
 """What is kept longest when room is short; the task, its contract and what is reviewed are never cut."""
+_BOUNDS: Final = (
+    "You see the part of the repository that this task may read; the rest of it exists and is withheld. Do not put other "
+    "files in its place. Tests are run on the whole repository."
+)
 
 
 def briefing(
@@ -60,7 +64,8 @@ def _change(change: Mapping[str, Any] | None, answered_by: str) -> Iterator[Piec
     if change is None:
         return
     evidence = _evidence(f"artifacts/{change['task_id']}") if answered_by != EDITS.version else ()
-    yield Piece("change", "\n".join(("# The change", _json(change), *evidence)), ESSENTIAL, is_data=False)
+    lines = ("# The change", _json(change), _BOUNDS, *evidence)
+    yield Piece("change", "\n".join(lines), ESSENTIAL, is_data=False)
 
 
 def _evidence(folder: str) -> tuple[str, ...]:

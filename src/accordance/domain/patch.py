@@ -8,7 +8,7 @@ What cannot be read for certain is a problem, never a guess: a patch with a prob
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,6 +19,7 @@ _BINARY: Final = re.compile(r"Binary files (.+) and (.+) differ$")
 _ENVELOPE: Final = re.compile(r"\*\*\* (?:Add File|Update File|Delete File|Move to): (.*)")
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _ESCAPE: Final = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_FILE: Final = re.compile(r"^(?=diff --git )", re.MULTILINE)  # no line of content begins like that
 _NOWHERE: Final = "/dev/null"
 _LINK: Final = "120000"
 _CONTENT: Final = (" ", "-", "+", "\\")
@@ -46,6 +47,20 @@ class _Section:
     is_link: bool = False
     begun: bool = False  # a hunk has been read
     added: list[str] = field(default_factory=list)
+
+
+_LEFT_OUT: Final = "[left out: a change of files that this task may not read]\n"
+
+
+def patch_within(text: str, may_be_shown: Callable[[str], bool]) -> str:
+    """A patch of git's without the files that may not be shown. What cannot be read for certain is left out, too."""
+    kept = (part if _is_within(part, may_be_shown) else _LEFT_OUT for part in _FILE.split(text) if part)
+    return "".join(kept)
+
+
+def _is_within(part: str, may_be_shown: Callable[[str], bool]) -> bool:
+    patch = read_patch(part)
+    return not patch.problem and bool(patch.touched) and all(map(may_be_shown, patch.touched))
 
 
 def read_patch(text: str) -> Patch:

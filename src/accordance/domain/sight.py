@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from typing import Any, Final
 
 from accordance.contracts.pins import Pins, normal_path
@@ -65,6 +65,16 @@ class Sight:
     def forbids(self, path: str) -> bool:
         """Whether a path is forbidden: nothing that is told to the agent may come from there."""
         return path not in self._open
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """The folders in which the pins name something, so that a new file has a place, whatever else is there."""
+        leading = ("/".join(takewhile(_is_plain, pattern.split("/")[:-1])) for pattern in self.pins.allowed)
+        return frozenset(folder for folder in leading if folder and not self.forbids(f"{folder}/x"))
+
+    def may_be_shown(self, path: str) -> bool:
+        """Whether a path may be shown to the agent by whoever does not know the repository: tests are not looked for."""
+        return path in replace(self, tests=()).readable((path,))
 
     def readable(self, paths: Collection[str]) -> frozenset[str]:
         """Those paths of a repository that may be read."""
@@ -137,6 +147,10 @@ def _with_surroundings(place: str) -> Iterator[str]:
     yield from _ON_THE_WAY
     yield from (f"{folder}/{name}" for folder in above for name in _ON_THE_WAY)
     yield from (f"{folder}/" for folder in above if folder.rpartition("/")[2] in _TEST_FOLDERS)
+
+
+def _is_plain(name: str) -> bool:
+    return "*" not in name
 
 
 def _is_test(place: str) -> bool:

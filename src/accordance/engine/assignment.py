@@ -10,6 +10,7 @@ from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.contract import Contract
 from accordance.contracts.schemas import export_schema
 from accordance.domain.faults import Fault, in_words
+from accordance.domain.patch import patch_within
 from accordance.domain.records import (
     ArtifactRecord,
     EvidenceRecord,
@@ -21,10 +22,13 @@ from accordance.domain.records import (
     TaskRecord,
     VerdictRecord,
 )
+from accordance.domain.roles import Role
 from accordance.domain.rubric import Rubric
 from accordance.domain.ruling import BEHIND
+from accordance.domain.sight import Sight
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import contract_of_message, method_of
+from accordance.engine.gateway import gateway_of
 from accordance.engine.home import Home
 from accordance.engine.landing import is_behind
 from accordance.engine.working import Taken
@@ -32,6 +36,7 @@ from accordance.store.ledger import Transaction
 
 MANY_VERDICTS: Final = 3  # that whoever changes a repository is told
 MAX_LINE: Final = 300  # characters of each
+_NOBODY: Final = Role(name="nobody", read=())  # a role that is not known any more reads nothing
 MAX_TEXT: Final = 200_000  # characters of an artifact that are told in full; the rest is read from its file
 
 
@@ -103,12 +108,24 @@ def _hand_in(taken: Taken, subject: TaskRecord, attempt: int) -> list[str]:
     return ["accordance", "task", "review", "-", "--task", taken.task.task_id, *seen]
 
 
+def _sight(tx: Transaction, home: Home, task: TaskRecord) -> Sight | None:
+    """What whoever makes a change may read; None for a task that changes no repository."""
+    raw = coding_task(tx, task)
+    if raw is None:
+        return None
+    change = json.loads(raw)
+    roles = gateway_of(home.settings(), home.root).roles
+    return Sight.of(change, roles.get(change["role"], _NOBODY))
+
+
 def _context(
     tx: Transaction, home: Home, task: TaskRecord, subject: TaskRecord, rules: Rules, taken: Taken
 ) -> dict[str, Any]:
     context: dict[str, Any] = {
         "goals": [tx.task(goal).title for goal in _above(tx, task.task_id)],
-        "dependencies": _dependencies(tx, home, subject),
+        "dependencies": _dependencies(
+            tx, home, subject, _sight(tx, home, task) if taken.kind == "action" else None
+        ),
         "inputs": _inputs(tx, subject),
         "answers": _answers(tx, subject),
         "last_review": last_review(tx, subject.task_id),
@@ -133,7 +150,8 @@ def _above(tx: Transaction, task: str) -> list[str]:
     return found
 
 
-def _dependencies(tx: Transaction, home: Home, task: TaskRecord) -> list[dict[str, Any]]:
+def _dependencies(tx: Transaction, home: Home, task: TaskRecord, sight: Sight | None) -> list[dict[str, Any]]:
+    """What came before. Whoever changes a repository is shown other changes only as far as it may read."""
     told = []
     for one in tx.node(task.task_id).prerequisites:
         other = tx.task(one)
@@ -143,15 +161,19 @@ def _dependencies(tx: Transaction, home: Home, task: TaskRecord) -> list[dict[st
                 "task_id": one,
                 "title": other.title,
                 "state": other.progress.state,
-                "artifact": _product(tx, home, products[-1]) if products else None,
+                "artifact": _product(tx, home, products[-1], sight) if products else None,
             }
         )
     return told
 
 
-def _product(tx: Transaction, home: Home, artifact: ArtifactRecord) -> dict[str, Any]:
+def _product(
+    tx: Transaction, home: Home, artifact: ArtifactRecord, sight: Sight | None = None
+) -> dict[str, Any]:
     raw = tx.blob(artifact.sha256)
     content = raw.decode("utf-8", "replace")  # a patch shows files of any encoding
+    if sight is not None and artifact.format == "diff":
+        content = patch_within(content, sight.may_be_shown)
     path = home.artifacts(artifact.task_id) / artifact.file_name
     return {
         "name": artifact.name,

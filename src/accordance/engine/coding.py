@@ -231,7 +231,10 @@ class _Attempt:
                 f"the branch {branch.name} is there and is not this ledger's; rename or delete it, then answer"
             )
         base = base or head or resolve(self.shop.repository, self.shop.base)
-        workspace = clone(self.shop.repository, place, base=base, readable=self._sight.readable)
+        sight = self._sight
+        workspace = clone(
+            self.shop.repository, place, base=base, readable=sight.readable, folders=sight.folders
+        )
         return Ground(workspace=workspace, before=base_snapshot(workspace), private=place / "private")
 
     def _look_at(self, ground: Ground) -> None:

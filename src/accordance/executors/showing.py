@@ -1,24 +1,24 @@
-"""A repository as it is shown to a model that cannot look at it: the files it may change, the tests it must pass, all names.
+"""A repository as it is shown to a model that cannot look at it: the files it may change, those it is given to read, all names.
 
-Files are shown whole or not at all: who sees half a file would write half a file.
+The clone holds nothing that may not be read, so nothing else can be shown. Files are shown whole or not at all: who sees half a file would write half a file.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from accordance.contracts.pins import Pins
+from accordance.contracts.pins import Pins, normal_path
 from accordance.domain.context_pack import Piece
 from accordance.domain.prompting import plain
+from accordance.domain.sight import places_named
 from accordance.executors.leftover import read_left
 from accordance.workspace.git import Git
 
 LARGEST_FILE: Final = 200_000  # bytes; larger ones are only named
-_PINNED, _TESTS, _NAMES = 80, 50, 30  # weights: what is kept longest when room is short
+_PINNED, _GIVEN, _NAMES = 80, 50, 30  # weights: what is kept longest when room is short
 
 
 def show(work: Path, change: Mapping[str, Any]) -> tuple[Piece, ...]:
@@ -26,13 +26,13 @@ def show(work: Path, change: Mapping[str, Any]) -> tuple[Piece, ...]:
     paths = _files(work)
     pins = Pins.of(change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ()))
     pinned = [path for path in paths if path in pins]
-    tests = sorted(_named_by(change.get("allowedTests", ()), paths).difference(pinned))
+    given = sorted(_given(change, paths).difference(pinned))
     shown = [
         *_contents(work, pinned, "file you may change", _PINNED),
-        *_contents(work, tests, "file you may not change", _TESTS),
+        *_contents(work, given, "file you may not change", _GIVEN),
     ]
     names = "\n".join(paths)
-    return (*shown, *((Piece("the names of all files of the repository", names, _NAMES),) if names else ()))
+    return (*shown, *((Piece("the names of all files you may read", names, _NAMES),) if names else ()))
 
 
 def _files(work: Path) -> list[str]:
@@ -42,18 +42,12 @@ def _files(work: Path) -> list[str]:
     return sorted(path for path in found if (work / path).is_file() and not (work / path).is_symlink())
 
 
-def _named_by(commands: Iterable[str], paths: Iterable[str]) -> set[str]:
-    """The files that test commands name, as a path or as a module of Python."""
-    words = {word for command in commands for word in _words(command)}
-    spelled = {spelling for word in words for spelling in (word, f"{word.replace('.', '/')}.py")}
-    return spelled.intersection(paths)
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:  # an open quote; a shell would complain, too
-        return command.split()
+def _given(change: Mapping[str, Any], paths: Collection[str]) -> set[str]:
+    """The files a task gives to read, and those its test commands name."""
+    patterns = (*(change.get("files") or ()), *change["pins"].get("read_paths", ()))
+    given = Pins.of(pattern for pattern in patterns if normal_path(pattern) is not None)
+    named = {place for command in change.get("allowedTests") or () for place in places_named(command, paths)}
+    return {path for path in paths if path in given or path in named}
 
 
 def _contents(work: Path, paths: Iterable[str], what: str, weight: int) -> Iterator[Piece]:

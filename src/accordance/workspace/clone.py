@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from accordance.domain.facts import Entry
-from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
+from accordance.workspace.errors import UnknownBase, WorkspaceError
 from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, resolve
 from accordance.workspace.names import text_of
 from accordance.workspace.snapshot import take_snapshot
@@ -30,6 +30,7 @@ Readable: TypeAlias = Callable[[Collection[str]], Collection[str]]
 """Names those of a repository's paths that may be read."""
 
 BRANCH: Final = "attempt"
+_ATTRIBUTES: Final = ".gitattributes"
 _SETTINGS: Final = (
     "[user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n"  # so nobody need write any
 )
@@ -55,9 +56,16 @@ class Workspace:
 
 
 def clone(
-    repository: Path, attempt: Path, *, base: str = "HEAD", readable: Readable | None = None
+    repository: Path,
+    attempt: Path,
+    *,
+    base: str = "HEAD",
+    readable: Readable | None = None,
+    folders: Collection[str] = (),
 ) -> Workspace:
     """A workspace for one attempt in the new folder `attempt`; with `readable`, only what that names is given.
+
+    Those of the `folders` that the base has are there in any case, be they empty.
 
     Raises UnknownBase, GitFailed, WorkspaceError.
     """
@@ -67,7 +75,7 @@ def clone(
     _new_folder(attempt)
     work = attempt / "work"
     if readable is not None:
-        return _bounded_clone(repository, attempt, commit, readable)
+        return _bounded_clone(repository, attempt, commit, readable, folders)
     _full_clone(repository, work, commit)
     return Workspace(work, _private_base(repository, attempt / "base.git", commit), commit)
 
@@ -156,20 +164,19 @@ class _Part:
                 yield from part.names()
 
 
-def _bounded_clone(repository: Path, attempt: Path, commit: str, readable: Readable) -> Workspace:
-    """Lay out the whole base in a folder of ours, and move what may be read into the agent's.
-
-    In this direction a mistake hides too much and shows nothing.
-    """
+def _bounded_clone(
+    repository: Path, attempt: Path, commit: str, readable: Readable, folders: Collection[str]
+) -> Workspace:
+    """Check out what may be read in a repository of the agent's own, and the rest of the base in a folder of ours."""
     whole = _part(repository, attempt / "base.git", commit, "")
     texts = {text_of(name): name for name in whole.names()}
     given = frozenset(texts[path] for path in readable(texts.keys()))
     work, place = attempt / "work", attempt / "withheld"
+    _give(whole, work, given)
+    for folder in _folders_of(texts.values()).intersection(folders):
+        (work / folder).mkdir(parents=True, exist_ok=True)
     place.mkdir()
-    _lay_out(whole, place)
-    work.mkdir()
-    _move(given, place, work)
-    _give_repository(whole, work, given)
+    _withhold(whole, place, given)
     return Workspace(work, whole.git, commit, withheld=Withheld(place, take_snapshot(place).entries))
 
 
@@ -189,60 +196,64 @@ def _part(repository: Path, directory: Path, commit: str, prefix: str) -> _Part:
     return _Part(git, commit, prefix, rows, submodules)
 
 
-def _lay_out(part: _Part, place: Path) -> None:
-    """Check out a part, with its own attributes, and the submodules in it."""
-    index = part.git.directory / "laid-out"
-    Git(part.git.directory, place, index)("read-tree", "--reset", "-u", part.commit)
+def _give(part: _Part, work: Path, given: frozenset[str]) -> None:
+    """A repository in `work` with one commit of what is given there; so for the submodules of which something is given."""
+    commit = _commit_of(part, given)
+    _fetch(part.git.directory, work / ".git", commit, bare=False)
+    with (work / ".git/config").open("a", encoding="utf-8") as config:
+        config.write(_SETTINGS)
+    Git(work / ".git", work)("checkout", "--quiet", "--force", "-B", BRANCH, commit)
     for name, below in part.submodules.items():
-        (place / name).mkdir(exist_ok=True)
-        _lay_out(below, place / name)
+        if not given.isdisjoint(below.names()):
+            _give(below, work / name, given)
 
 
-def _move(names: Collection[str], source: Path, target: Path) -> None:
-    """Move files, links and the empty folders of submodules; folders that are empty now go away."""
-    folders: set[str] = set()
-    for name in names:
-        folder = name.rpartition("/")[0]
-        if folder not in folders:
-            (target / folder).mkdir(parents=True, exist_ok=True)
-            folders.add(folder)
-        os.rename(source / name, target / name)  # noqa: PTH104 - called for every file
-    above = {folder[:at] for folder in folders for at, letter in enumerate(f"{folder}/") if letter == "/"}
-    for folder in sorted(above - {""}, reverse=True):
-        with suppress(OSError):  # there is something left in it
-            (source / folder).rmdir()
-
-
-def _give_repository(part: _Part, work: Path, given: frozenset[str]) -> str | None:
-    """A repository in `work` with one commit of what was given there, and the same for submodules; None if that is nothing."""
+def _commit_of(part: _Part, given: frozenset[str]) -> str:
+    """A commit of what is given of a part, without a parent, written to our git directory."""
     rows: list[_Row] = []
     for row in part.rows:
         below = part.submodules.get(row.name)
         if below is None:
             rows += [row] if part.prefix + row.name in given else []
-        elif (made := _give_repository(below, work / row.name, given)) is not None:
-            rows.append(row._replace(object_id=made))
-    if not rows and part.prefix:
-        return None
-    commit = _only(part.git, rows)
-    _fetch(part.git.directory, work / ".git", commit, bare=False)
-    with (work / ".git/config").open("a", encoding="utf-8") as config:
-        config.write(_SETTINGS)
-    git = Git(work / ".git", work)
-    git("update-ref", f"refs/heads/{BRANCH}", commit)
-    git("symbolic-ref", "HEAD", f"refs/heads/{BRANCH}")
-    git("read-tree", "--reset", commit)
-    with suppress(GitFailed):  # where attributes are withheld, some files look changed
-        git("update-index", "-q", "--refresh")
-    return commit
+        elif not given.isdisjoint(below.names()):
+            rows.append(row._replace(object_id=_commit_of(below, given)))
+    git = _with_index(part.git, "given", rows)
+    return git.text("commit-tree", "-m", "What this task may read", git.text("write-tree"))
 
 
-def _only(git: Git, rows: Collection[_Row]) -> str:
-    """A commit of these paths alone, without a parent."""
-    private = Git(git.directory, None, git.directory / "given")
-    listed = (f"{row.mode} {row.object_id}\t{row.name}\0".encode("utf-8", "surrogateescape") for row in rows)
-    private("update-index", "-z", "--index-info", given=b"".join(listed))
-    return private.text("commit-tree", "-m", "What this task may read", private.text("write-tree"))
+def _withhold(part: _Part, place: Path, given: frozenset[str]) -> None:
+    """Check out the rest of a part in `place`, by the same attributes as everywhere."""
+    own = [row for row in part.rows if row.name not in part.submodules]
+    rest = [row for row in own if part.prefix + row.name not in given]
+    guests = [row for row in own if row.name.rpartition("/")[2] == _ATTRIBUTES and row not in rest]
+    git = _with_index(part.git, "withheld", (*rest, *guests), place)
+    git("checkout-index", "--all", "--force", "--quiet")
+    for guest in guests:
+        (place / guest.name).unlink()
+    for folder in sorted(_folders_of([guest.name for guest in guests]), reverse=True):
+        with suppress(OSError):  # there is something else in it
+            (place / folder).rmdir()
+    for name, below in part.submodules.items():
+        (place / name).mkdir(parents=True, exist_ok=True)
+        _withhold(below, place / name, given)
+
+
+def _with_index(git: Git, name: str, rows: Collection[_Row], work_tree: Path | None = None) -> Git:
+    """Git with a new index of these rows."""
+    index = git.directory / name
+    index.unlink(missing_ok=True)
+    indexed = Git(git.directory, work_tree, index)
+    listed = (os.fsencode(f"{row.mode} {row.object_id}\t{row.name}\0") for row in rows)
+    indexed("update-index", "-z", "--index-info", given=b"".join(listed))
+    return indexed
+
+
+def _folders_of(names: Collection[str]) -> set[str]:
+    """The folders that files lie in, and those above them."""
+    direct = {name.rpartition("/")[0] for name in names}
+    return {
+        folder[:at] for folder in direct for at, letter in enumerate(f"{folder}/") if letter == "/" and at
+    }
 
 
 def _private_base(repository: Path, directory: Path, commit: str) -> Git:
