@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from accordance import Pins
-from accordance.domain.patch import Patch, read_patch
+from accordance.domain.patch import Patch, patch_within, read_patch
 from accordance.domain.scope import Scope
 from accordance.gates.scope import patch_is_in_scope
 
@@ -152,3 +152,19 @@ def test_what_was_read_before_the_problem_still_counts() -> None:
 def test_scope_of_a_patch(patch: Patch, clean: bool) -> None:
     """Every path and the end of every link, those that stand already too."""
     assert patch_is_in_scope(Scope(Pins.of(["docs/**"])), patch, {"docs/l": "/etc"}) is clean
+
+
+def test_a_patch_as_far_as_it_may_be_shown() -> None:
+    """Files are told apart by git's own lines; a rename needs both ends, and what cannot be read is left out."""
+    kept = "diff --git a/src/a b/src/a\n--- a/src/a\n+++ b/src/a\n@@ -1 +1 @@\n-diff --git a/x b/x\n+new\n"
+    hidden = (
+        "diff --git a/secrets/k b/secrets/k\n--- a/secrets/k\n+++ b/secrets/k\n@@ -1 +1 @@\n-hunter2\n+mine\n"
+    )
+    moved = "diff --git a/secrets/k b/src/k\nsimilarity index 90%\nrename from secrets/k\nrename to src/k\n"
+    broken = "diff --git a/src/b b/src/b\n--- a/src/b\n+++ b/src/b\n@@ -1,9 +1,9 @@\n-cut\n"
+    shown = patch_within(kept + hidden + moved + kept + broken, lambda path: path.startswith("src/"))
+    assert shown.count(kept) == 2
+    assert shown.count("[left out") == 3
+    assert "hunter2" not in shown
+    assert "cut" not in shown
+    assert patch_within("", bool) == ""

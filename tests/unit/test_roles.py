@@ -36,6 +36,7 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
         tests_required = false
         denied_tools = []
         write.allow_paths = ["locale/"]
+        read = ["docs/**"]
         """
     )["roles"]
     roles = roles_from(table)
@@ -47,6 +48,8 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
         "allowed",
     )
     assert translator.write.allowed == ("locale/",)
+    assert translator.read == ("docs/**",)
+    assert "pyproject.toml" in engineer.read
     assert not translator.writes_code
     assert not translator.denied_tools
     assert roles["doc"] is ROLES["doc"]
@@ -61,6 +64,8 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
         ({"write": {"allow_paths": "src"}}, "roles.x.write.allow_paths is a list of texts, got 'src'"),
         ({"write": {"deny_paths": [1]}}, r"roles.x.write.deny_paths is a list of texts, got \[1\]"),
         ({"write": {"allow_paths": ["../x"]}}, "roles.x.write: '../x' is not a pattern"),
+        ({"read": "docs"}, "roles.x.read is a list of texts, got 'docs'"),
+        ({"read": ["/etc"]}, "roles.x.read: '/etc' is not a pattern"),
         ({"max_attempts": 0}, "roles.x.max_attempts is a whole number of at least 1, got 0"),
         ({"max_attempts": True}, "roles.x.max_attempts is a whole number"),
         ({"plans": 1}, "roles.x.plans is true or false, got 1"),

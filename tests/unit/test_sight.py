@@ -160,3 +160,54 @@ def test_what_is_forbidden(path: str, *, is_forbidden: bool) -> None:
 def test_what_a_command_names() -> None:
     """Files and folders of those it is asked about."""
     assert places_named("cat tests/test_app.py docs nothing.py", PATHS) == {"tests/test_app.py", "docs"}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "forbidden", "folders"),
+    [
+        pytest.param(["src/new/app.py"], [], {"src/new"}, id="of a file that is to be made"),
+        pytest.param(["src/*/test_*.py", "docs/"], [], {"src", "docs"}, id="as far as there is no star"),
+        pytest.param(["README.md", "**/x.py"], [], set(), id="none at the root"),
+        pytest.param(["src/a/x.py"], ["src/a"], set(), id="none that is forbidden"),
+    ],
+)
+def test_folders_that_are_there_in_any_case(
+    allowed: list[str], forbidden: list[str], folders: set[str]
+) -> None:
+    """A new file has a place, also where nothing beside it may be read."""
+    task = {"pins": {"allowed_paths": allowed, "forbidden_paths": forbidden}}
+    assert Sight.of(task, ENGINEER).folders == folders
+
+
+def test_what_may_be_shown_without_knowing_the_repository() -> None:
+    """What may be written or is given; tests are not looked for."""
+    task = {"pins": {"allowed_paths": ["src/**"]}, "files": ["docs/guide.md"], "allowedTests": ["make test"]}
+    sight = Sight.of(task, ENGINEER)
+    shown = {path for path in PATHS if sight.may_be_shown(path)} - BUILD
+    assert shown == {"src/app.py", "src/app_test.py", "src/other.py", "docs/guide.md"}
+
+
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        pytest.param(
+            {"docs": {"secrets/key.txt": "hunter2", "docs/guide.md": "A guide."}},
+            {"docs": {"docs/guide.md": "A guide."}},
+            id="a document by the path of a forbidden file",
+        ),
+        pytest.param(
+            {"map": {"files": ["src/app.py", "Secrets/key.txt", {"secrets/a": 1}], "count": 3}},
+            {"map": {"files": ["src/app.py", {}], "count": 3}},
+            id="a name in a map, in any letter case",
+        ),
+        pytest.param(
+            {"context_pack": "Be brief."}, {"context_pack": "Be brief."}, id="prose is left as it is"
+        ),
+    ],
+)
+def test_a_task_is_told_without_what_is_forbidden(context: dict[str, Any], told: dict[str, Any]) -> None:
+    """Whoever put the context together may have looked at more than the agent may."""
+    task = {"pins": {"allowed_paths": ["src/**"]}, "goal": "Mend it."}
+    sight = Sight.of(task, ENGINEER)
+    assert sight.told({**task, "context": context}) == {**task, "context": told}
+    assert sight.told(task) == task

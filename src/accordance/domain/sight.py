@@ -76,6 +76,27 @@ class Sight:
         """Whether a path may be shown to the agent by whoever does not know the repository: tests are not looked for."""
         return path in replace(self, tests=()).readable((path,))
 
+    def told(self, task: Mapping[str, Any]) -> dict[str, Any]:
+        """The task as its agent is told it: what its context has under the name of a forbidden path is left out."""
+        context = task.get("context")
+        if not isinstance(context, dict):
+            return dict(task)
+        return {**task, "context": {key: self._without_forbidden(value) for key, value in context.items()}}
+
+    def _without_forbidden(self, value: object) -> object:
+        if isinstance(value, dict):
+            return {
+                key: self._without_forbidden(one)
+                for key, one in value.items()
+                if not self._names_forbidden(key)
+            }
+        if isinstance(value, list):
+            return [self._without_forbidden(one) for one in value if not self._names_forbidden(one)]
+        return value
+
+    def _names_forbidden(self, value: object) -> bool:
+        return isinstance(value, str) and self._open.rule(value) == "forbidden"
+
     def readable(self, paths: Collection[str]) -> frozenset[str]:
         """Those paths of a repository that may be read."""
         given = Pins.of((*self.given, *named_by(self.tests, paths)))

@@ -48,13 +48,14 @@ def assignment(
     plan = tx.plan(task.plan_id)
     subject = task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
     change = coding_task(tx, task) if taken.kind == "action" else None
+    sight = _sight(tx, home, task) if change else None
     method = method_of(tx, task) if taken.kind == "action" else None
     contract = contract_of_message(tx, task, taken.kind, of_change)
     attempt = task.progress.standing.counters.attempts
     return {
         "kind": taken.kind,
         "task": describe(task),
-        **({"change": json.loads(change)} if change else {}),
+        **({"change": sight.told(json.loads(change))} if change and sight else {}),
         **({"research": method} if method else {}),
         "plan": {"plan_id": plan.plan_id, "title": plan.title},
         "attempt": attempt,
