@@ -140,13 +140,16 @@ class UnknownAgent(UnknownName):
 class ContractAlreadyRegistered(AccordanceError):
     """A version means one thing for ever: a second definition is refused."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, holder: str = "") -> None:
+        super().__init__(name, holder)
         self.name = name
+        self.holder = holder
 
     def __str__(self) -> str:
+        holder = f" for {self.holder}" if self.holder else ""
         return (
-            f"{self.name!r} is registered already; a version is never redefined, give the new one a new name"
+            f"{self.name!r} is registered already{holder}; a version is never redefined: "
+            "give the new one a new name, or register it in a Registry of its own"
         )
 
 

@@ -160,7 +160,7 @@ class _Writer:
                 written.update({"properties": {}, "required": [], "additionalProperties": False})
             return
         if self.dialect.closed:
-            if node.get("additionalProperties") is not False:
+            if node.get("additionalProperties", False) is not False:  # what is ignored is no loss
                 self.dropped.append(f"{path}: further keys")
             written["additionalProperties"] = False
         if self.dialect.all_required:

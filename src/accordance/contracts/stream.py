@@ -10,8 +10,9 @@ from typing import Any
 
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import VERSION_KEY, Contract
-from accordance.contracts.jsonpath import render
+from accordance.contracts.jsonpath import JsonObject, render
 from accordance.contracts.limits import LIMITS, Limits
+from accordance.contracts.modes import fixed_words
 from accordance.contracts.scanner import Flaw, Scanner
 from accordance.contracts.violation import Fix, Violation
 
@@ -26,11 +27,7 @@ class StreamGuard:
     def __init__(
         self, contract: Contract[Any] | None = None, context: Context = NO_CONTEXT, limits: Limits = LIMITS
     ) -> None:
-        watched: dict[str, tuple[str, ...]] = {}
-        if contract is not None:
-            watched[VERSION_KEY] = contract.read_versions
-        if contract is not None and context.task_id is not None and "task_id" in contract.model.model_fields:
-            watched["task_id"] = _ids(contract, context)
+        watched = {} if contract is None else _watched(contract, context)
         self._watched = watched
         self._scanner = Scanner(limits, watched=watched)
         self._limits = limits
@@ -89,6 +86,24 @@ class StreamGuard:
             fix = Fix(path, wanted[0]) if wanted else None
             self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, fix, flaw.offset)
         return self._doom
+
+
+def _watched(contract: Contract[Any], context: Context) -> dict[str, tuple[str, ...]]:
+    """The texts that some keys at the top must hold: only what the model or a rule of the contract insists on."""
+    watched: dict[str, tuple[str, ...]] = {}
+    versions = fixed_words(contract.model, VERSION_KEY)
+    if versions and VERSION_KEY not in contract.shape.spellings:
+        watched[VERSION_KEY] = tuple(dict.fromkeys((*contract.read_versions, *versions)))
+    if context.task_id is not None and _insists_on_the_task(contract, context):
+        watched["task_id"] = _ids(contract, context)
+    return watched
+
+
+def _insists_on_the_task(contract: Contract[Any], context: Context) -> bool:
+    """Whether a rule of the contract refuses a message about another task. It is asked about such a message."""
+    other: JsonObject = {"task_id": f"not {context.task_id}"}
+    findings = (finding for rule in contract.rules for finding in rule(other, context))
+    return any((finding.code, finding.path) == ("wrong_task", "$.task_id") for finding in findings)
 
 
 def _ids(contract: Contract[Any], context: Context) -> tuple[str, ...]:
