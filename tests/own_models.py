@@ -15,7 +15,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from ipaddress import IPv4Address, IPv6Network
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union
+from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
 from hypothesis import strategies as st
@@ -295,7 +295,8 @@ def _first_that_fits(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
 
 
 def _is_union(kind: Kind) -> bool:
-    return getattr(kind.annotation, "__origin__", None) is Union
+    types = [one for one in get_args(kind.annotation) if one is not type(None)]
+    return get_origin(kind.annotation) is Union and len(types) > 1
 
 
 def _sets(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:

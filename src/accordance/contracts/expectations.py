@@ -92,7 +92,7 @@ def _expectation_at(model: type[BaseModel], path: tuple[str, ...]) -> Expectatio
         optional = step != "*" and step not in required
         following = node.get("items") if step == "*" else mapping(node.get("properties")).get(step)
         node = resolve(root, mapping(following))
-    return Expectation(describe(node), node, optional)
+    return Expectation(describe(node, root), node, optional)
 
 
 def free_parts(model: type[BaseModel]) -> tuple[Path, ...]:
@@ -221,7 +221,9 @@ def _size(schema: JsonObject, least: str, most: str, noun: str) -> str:
         return f" of {low} to {high} {noun}s"
     if low:
         return f" of at least {low} {noun}" + ("" if low == 1 else "s")
-    return f" of at most {high} {noun}s" if high else ""
+    if high:
+        return f" of at most {high} {noun}" + ("" if high == 1 else "s")
+    return ""
 
 
 def mended(schema: JsonObject, found: object) -> tuple[object] | None:

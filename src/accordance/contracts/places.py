@@ -25,6 +25,7 @@ from accordance.contracts.jsonpath import JsonObject, Path
 
 _KEY: Final = "[key]"
 _LISTS: Final = ("list[", "set[", "frozenset[", "tuple[")
+_TYPES: Final = {"array": (list,), "object": (dict,), "string": (str,)}
 
 
 class Place(NamedTuple):
@@ -33,7 +34,8 @@ class Place(NamedTuple):
     path: Path
     expected: Expectation
     is_key: bool = False  # the key is wrong, not what it holds
-    is_certain: bool = True  # no type of a union had to be chosen on the way
+    is_certain: bool = True  # the message itself says which type of a union it means, wherever there is a choice
+    has_type: bool = False  # one of the union's types is what stands there, so that the fault lies deeper
 
 
 def place_of(model: type[BaseModel], details: ErrorDetails, message: JsonObject) -> Place:
@@ -62,7 +64,7 @@ class _Walk:
         location, last = details["loc"], len(details["loc"]) - 1
         for at, step in enumerate(location):
             is_absent = not _holds(self.value, step)
-            if self._choose(step, is_absent=is_absent):
+            if self._choose(step):
                 continue
             if step == _KEY and is_absent:
                 self.is_key = True
@@ -71,21 +73,20 @@ class _Walk:
                 self._descend(step)
         text = describe(self.shown, self.root)
         expected = Expectation(text, self.shown, self.optional)
-        return Place(tuple(self.path), expected, self.is_key, self.is_certain)
+        types = [resolve(self.root, branch).get("type") for branch in branches_of(self.shown)]
+        has_type = any(isinstance(self.value, _TYPES.get(str(kind), ())) for kind in types)
+        return Place(tuple(self.path), expected, self.is_key, self.is_certain, has_type)
 
-    def _choose(self, step: str | int, *, is_absent: bool) -> bool:
-        """At a union: whether the step names one of its types, which is gone on with."""
+    def _choose(self, step: str | int) -> bool:
+        """At a union, the step names one of its types, which is gone on with."""
         if len(branches_of(self.node)) <= 1:
             return False
-        named = next(self._named(str(step)), None)
-        if named is None and not is_absent:
-            return False
-        self.node = named or {}
-        self.is_certain = False
+        self.is_certain = self.is_certain and str(step) in self._tags()
+        self.node = next(self._named(str(step)), {})
         return True
 
     def _named(self, label: str) -> Iterator[JsonObject]:
-        tags = mapping(mapping(self.node.get("discriminator")).get("mapping"))
+        tags = self._tags()
         if label in tags:
             yield resolve(self.root, {"$ref": tags[label]})
         kind = "array" if label.startswith(_LISTS) else "object" if label.startswith("dict[") else ""
@@ -93,6 +94,9 @@ class _Walk:
             resolved = resolve(self.root, branch)
             if label == resolved.get("title") or (kind and kind == resolved.get("type")):
                 yield resolved
+
+    def _tags(self) -> JsonObject:
+        return mapping(mapping(self.node.get("discriminator")).get("mapping"))
 
     def _descend(self, step: str | int) -> None:
         required = self.node.get("required")

@@ -95,6 +95,7 @@ def judge_fields(
     contract: Contract[Any], message: JsonObject, faults: Iterable[ErrorDetails], findings: Findings
 ) -> None:
     """Turn pydantic's errors into violations."""
+    doubtful: list[tuple[ErrorDetails, Place]] = []
     for details in faults:
         path = details["loc"]
         if len(findings.violations) < MAX_REPORTED:
@@ -102,9 +103,16 @@ def judge_fields(
             path = place.path
             if path != details["loc"] and path in findings.faulty:
                 continue  # another type of the same union
+            if place.has_type and details["type"].endswith("_type"):
+                doubtful.append((details, place))
+                continue
             findings.violations.append(_violation(contract, details, place))
         findings.faulty.append(path)
         findings.total += 1
+    for details, place in doubtful[:MAX_REPORTED]:
+        if not any(is_within(path, place.path) for path in findings.faulty):
+            findings.faulty.append(place.path)
+            findings.add(_violation(contract, details, place))
 
 
 def judge_unknown_key(
@@ -145,14 +153,15 @@ def _violation(contract: Contract[Any], details: ErrorDetails, place: Place) -> 
     if kind in _TAG:
         return _tag_violation(details, place)
     if kind in _RAISED:
-        return Violation("rule_broken", where, _raised(details, expected), excerpt(found))
+        code = "bad_format" if _is_address(expected) else "rule_broken"
+        return Violation(code, where, _raised(details, expected), excerpt(found))
     if kind == "missing":
         return Violation("missing", where, expected.text, "nothing")
     if place.is_key:
-        key = place.path[-1] if place.path else ""
-        return Violation("bad_format", where, f"a key that is {_in_words(details)}", excerpt(key))
-    code, fix = _code(kind, found, expected), _fix(expected, where, found)
-    return Violation(code, where, _expected(details, expected), excerpt(found), fix)
+        wanted = _in_words(details).partition(", ")[0]
+        return Violation("bad_format", where, f"a key that is {wanted}", excerpt(found))
+    fix = _fix(expected, where, found) if place.is_certain else None
+    return Violation(_code(kind, found, expected), where, _expected(details, expected), excerpt(found), fix)
 
 
 def _tag_violation(details: ErrorDetails, place: Place) -> Violation:
@@ -170,10 +179,13 @@ def _tag_violation(details: ErrorDetails, place: Place) -> Violation:
 def _raised(details: ErrorDetails, expected: Expectation) -> str:
     """What a validator of the user's own model said; of an address, which is judged so too, also how to write one."""
     text = details["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
-    is_address = str(expected.schema.get("format")).startswith("ip")
-    if is_address:
+    if _is_address(expected):
         return f"{expected.text} ({text})"
     return text or "what the model's validator demands"
+
+
+def _is_address(expected: Expectation) -> bool:
+    return str(expected.schema.get("format")).startswith("ip")
 
 
 def _expected(details: ErrorDetails, expected: Expectation) -> str:
