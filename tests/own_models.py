@@ -15,7 +15,17 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from ipaddress import IPv4Address, IPv6Network
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 from uuid import UUID
 
 from hypothesis import strategies as st
@@ -41,7 +51,7 @@ from typing_extensions import TypedDict
 T = TypeVar("T")
 
 
-class Currency(str, enum.Enum):
+class Currency(str, enum.Enum):  # noqa: UP042 - the older way is the usual one
     """A docstring is no list of words."""
 
     EUR = "EUR"
@@ -134,6 +144,17 @@ class Kind(NamedTuple):
     name: str
 
 
+def _of(origin: Any, *arguments: Any) -> Any:
+    """`origin[arguments]`, of annotations that are known only now."""
+    return origin[arguments if len(arguments) > 1 else arguments[0]]
+
+
+def made(name: str, /, *, config: Any = None, **fields: Any) -> type[BaseModel]:
+    """A model of these fields, each an annotation and its default."""
+    model: type[BaseModel] = create_model(name, __config__=config, **fields)
+    return model
+
+
 def _swallow(value: Any, handler: Callable[[Any], Any]) -> Any:
     try:
         return handler(value)
@@ -181,7 +202,7 @@ LEAVES: Sequence[Kind] = (
     Kind(Annotated[int, Field(ge=0, lt=4)], st.integers(0, 3), "small int"),
     Kind(Annotated[float, Field(gt=0, multiple_of=0.5)], st.sampled_from([0.5, 2]), "halves"),
     Kind(Literal["a", "b"], st.sampled_from(["a", "b"]), "words"),
-    Kind(Literal[1, "x", True, None], st.sampled_from([1, "x", True, None]), "mixed words"),
+    Kind(Literal[1, "x", True] | None, st.sampled_from([1, "x", True, None]), "mixed words"),
     Kind(Literal[Currency.EUR], st.just("EUR"), "a member"),
     Kind(date, dates, "date"),
     Kind(time, times, "time"),
@@ -204,7 +225,7 @@ LEAVES: Sequence[Kind] = (
     Kind(Annotated[int, AfterValidator(_even)], st.sampled_from([2, 4]), "even"),
     Kind(Annotated[date, BeforeValidator(_trimmed)], st.sampled_from([" 2026-01-31 "]), "trimmed date"),
     Kind(Cat, st.fixed_dictionaries({"kind": st.just("cat")}, optional={"lives": ints}), "Cat"),
-    Kind(Optional[Annotated[Cat, WrapValidator(_swallow)]], st.just({"kind": "cat"}), "swallowed"),
+    Kind(Annotated[Cat, WrapValidator(_swallow)] | None, st.just({"kind": "cat"}), "swallowed"),
     Kind(
         Annotated[Cat | Dog, Field(discriminator="kind")],
         st.sampled_from([{"kind": "cat"}, {"kind": "puppy", "born": "2026-01-31"}]),
@@ -254,20 +275,22 @@ def kinds(leaves: Sequence[Kind] = LEAVES, *, sayable: bool = False) -> st.Searc
 
 def _listed(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return inner.map(
-        lambda kind: Kind(list[kind.annotation], st.lists(kind.values, max_size=3), f"list of {kind.name}")  # type: ignore[name-defined]
+        lambda kind: Kind(
+            _of(list, kind.annotation), st.lists(kind.values, max_size=3), f"list of {kind.name}"
+        )
     )
 
 
 def _optional(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return inner.map(
-        lambda kind: Kind(Optional[kind.annotation], kind.values | st.none(), f"optional {kind.name}")
+        lambda kind: Kind(_of(Union, kind.annotation, None), kind.values | st.none(), f"optional {kind.name}")
     )
 
 
 def _mapped(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return inner.map(
         lambda kind: Kind(
-            dict[str, kind.annotation],  # type: ignore[name-defined]
+            _of(dict, str, kind.annotation),
             st.dictionaries(texts, kind.values, max_size=2),
             f"dict of {kind.name}",
         )
@@ -277,7 +300,7 @@ def _mapped(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
 def _either(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return st.tuples(inner, inner).map(
         lambda pair: Kind(
-            Union[pair[0].annotation, pair[1].annotation],
+            _of(Union, pair[0].annotation, pair[1].annotation),
             pair[0].values | pair[1].values,
             f"{pair[0].name} or {pair[1].name}",
         )
@@ -287,7 +310,9 @@ def _either(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
 def _first_that_fits(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return _either(inner).map(
         lambda kind: Kind(
-            Annotated[kind.annotation, Field(union_mode="left_to_right")] if _is_union(kind) else kind[0],
+            _of(Annotated, kind.annotation, Field(union_mode="left_to_right"))
+            if _is_union(kind)
+            else kind[0],
             kind.values,
             f"the first of {kind.name}",
         )
@@ -303,7 +328,7 @@ def _sets(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     hashable = st.sampled_from([kind for kind in LEAVES if kind.name in ("int", "date", "Currency", "UUID")])
     return st.tuples(hashable, st.sampled_from([set, frozenset])).map(
         lambda pair: Kind(
-            pair[1][pair[0].annotation], st.lists(pair[0].values, max_size=3), f"set of {pair[0].name}"
+            _of(pair[1], pair[0].annotation), st.lists(pair[0].values, max_size=3), f"set of {pair[0].name}"
         )
     )
 
@@ -311,7 +336,7 @@ def _sets(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
 def _tuples(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return st.tuples(inner, inner).map(
         lambda pair: Kind(
-            tuple[pair[0].annotation, pair[1].annotation],  # type: ignore[name-defined]
+            _of(tuple, pair[0].annotation, pair[1].annotation),
             st.tuples(pair[0].values, pair[1].values).map(list),
             f"tuple of {pair[0].name}, {pair[1].name}",
         )
@@ -321,7 +346,7 @@ def _tuples(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
 def _runs(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return inner.map(
         lambda kind: Kind(
-            tuple[kind.annotation, ...],  # type: ignore[name-defined]
+            _of(tuple, kind.annotation, ...),
             st.lists(kind.values, max_size=3),
             f"tuple of any {kind.name}",
         )
@@ -343,7 +368,7 @@ _KEYS: Mapping[Any, Sequence[str]] = {
 def _typed_keys(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return st.tuples(st.sampled_from([*_KEYS]), inner).map(
         lambda pair: Kind(
-            dict[pair[0], pair[1].annotation],  # type: ignore[name-defined]
+            _of(dict, pair[0], pair[1].annotation),
             st.dictionaries(st.sampled_from(_KEYS[pair[0]]), pair[1].values, max_size=2),
             f"dict by {pair[0]} of {pair[1].name}",
         )
@@ -369,12 +394,10 @@ def cases(draw: st.DrawFn, *, sayable: bool = False) -> Case:
     fields = {f"f{at}": kind for at, kind in enumerate(parts)}
     optional = draw(st.sets(st.sampled_from(sorted(fields))))
     extra = draw(st.sampled_from(["ignore", "allow", "forbid"]))
-    model = create_model(
-        "Drawn",
-        __config__=ConfigDict(extra=extra, use_enum_values=draw(st.booleans())),
-        **{
-            name: (kind.annotation, None if name in optional else ...) for name, kind in fields.items()
-        },  # type: ignore[call-overload]
+    config = {"extra": extra, "use_enum_values": draw(st.booleans())}
+    defaults = {name: None if name in optional else ... for name in fields}
+    model = made(
+        "Drawn", config=config, **{name: (fields[name].annotation, defaults[name]) for name in fields}
     )
     message = {
         name: draw(kind.values)

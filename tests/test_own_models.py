@@ -56,12 +56,16 @@ def mentions_unknown_keys(case: Case, result: Accepted[Any] | Rejected) -> None:
     for notice in result.warnings:
         lookup(message, parse(notice.path))
     if result and is_transparent(case.model):
-        try:
-            TypeAdapter(case.model).validate_json(case.text, strict=True, extra="forbid")
-        except ValidationError as error:
-            assert len(result.warnings) == error.error_count()
-        else:
-            assert result.warnings == ()
+        assert len(result.warnings) == unknown_keys(case)
+
+
+def unknown_keys(case: Case) -> int:
+    """How many keys pydantic complains of once it is told to."""
+    try:
+        TypeAdapter(case.model).validate_json(case.text, strict=True, extra="forbid")
+    except ValidationError as error:
+        return error.error_count()
+    return 0
 
 
 def makes_sense(result: Rejected) -> None:

@@ -307,7 +307,7 @@ def test_a_registry_refuses_a_second_definition() -> None:
     own = Registry((GREETING,))
     with pytest.raises(ContractAlreadyRegistered, match="greeting_v1"):
         own.register(Contract(version="greeting_v1", model=Greeting))
-    with pytest.raises(ContractAlreadyRegistered, match="registered already for Greeting; .* a new name"):
+    with pytest.raises(ContractAlreadyRegistered, match=r"registered already for Greeting; .* a new name"):
         own.register(Contract(version="greeting_v1", model=BaseModel))
     twin = Contract(version="hello_v1", model=BaseModel, scopes=(Scope(name="NEW"), Scope(name="HELLO")))
     with pytest.raises(ContractAlreadyRegistered, match="HELLO"):

@@ -34,7 +34,9 @@ class Place(NamedTuple):
     path: Path
     expected: Expectation
     is_key: bool = False  # the key is wrong, not what it holds
-    is_certain: bool = True  # the message itself says which type of a union it means, wherever there is a choice
+    is_certain: bool = (
+        True  # the message itself says which type of a union it means, wherever there is a choice
+    )
     has_type: bool = False  # one of the union's types is what stands there, so that the fault lies deeper
 
 

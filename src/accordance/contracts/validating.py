@@ -64,7 +64,9 @@ _CODES: Final = {
     "unexpected_keyword_argument": "unknown_key",
     "finite_number": "not_finite",
 }
-UNKNOWN_KEY: Final = frozenset(("extra_forbidden", "unexpected_keyword_argument"))  # of a model, of a dataclass
+UNKNOWN_KEY: Final = frozenset(
+    ("extra_forbidden", "unexpected_keyword_argument")
+)  # of a model, of a dataclass
 _TAG: Final = ("union_tag_invalid", "union_tag_not_found")
 _RAISED: Final = ("value_error", "assertion_error")  # by a validator of the user's own model
 _SAID_BY_THE_SCHEMA: Final = frozenset(
