@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
+from ipaddress import IPv4Address
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -20,11 +21,13 @@ from pydantic import (
     Discriminator,
     Field,
     Json,
+    OnErrorOmit,
     PastDate,
     RootModel,
     Tag,
     TypeAdapter,
     ValidationInfo,
+    WithJsonSchema,
     WrapValidator,
     model_validator,
 )
@@ -152,6 +155,9 @@ def _never(value: object) -> object:
         pytest.param(Annotated[float, Field(lt=3)], 3, "expected a number below 3, got 3 [out_of_range]", id="at the upper bound"),
         pytest.param(Annotated[str, Field(max_length=1)] | date, "xy", 'expected a text of at most 1 character or a date such as 2026-01-31, string should have at most 1 character, got "xy" [too_long]', id="too long for one type of a union"),
         pytest.param(Annotated[bytes, Field(max_length=1)], "xy", 'expected a text of at most 1 character, got "xy" [too_long]', id="too many bytes"),
+        pytest.param(IPv4Address, "1", "expected an IPv4 address such as 192.0.2.1 (Expected 4 octets in '1'), got \"1\" [bad_format]", id="no address"),
+        pytest.param(int | Annotated[int, AfterValidator(abs)], "x", 'expected an integer, got "x" [wrong_type]', id="types that look alike"),
+        pytest.param(Annotated[int, WithJsonSchema({"type": "string"})] | bool, "x", 'expected a text or true or false, got "x" [wrong_type]', id="a schema that is not true"),
         pytest.param(Point, {"x": 1, "y": "1"}, 'expected a number, got "1" [wrong_type]; fix: set $.held.y to 1', id="a field of a dataclass"),
         pytest.param(Closed, {"on": "2026-01-31", "z": 1}, "expected no such key, got 1 [unknown_key]; fix: remove $.held.z", id="a key that a dataclass forbids"),
         pytest.param(Partial, {"on": "x"}, 'expected a date such as 2026-01-31, got "x" [bad_format]', id="a key of a TypedDict"),
@@ -216,6 +222,8 @@ class Loose(BaseModel):
         pytest.param(holder(Aliased | int), {"held": {"firstValue": 1, "all": [1, "2026-01-31"], "z": 1}}, ["$.held.z"], id="paths into other keys are known"),
         pytest.param(holder(set[int] | holder(Cat | int)), {"held": {"held": {"kind": "cat", "z": 1}}}, ["$.held.held.z"], id="deeper down"),
         pytest.param(holder(Annotated[Any, BeforeValidator(lambda value: Cat(**value))]), {"held": {"kind": "cat"}}, [], id="made by a validator"),
+        pytest.param(holder(Annotated[Cat, AfterValidator(lambda cat: cat.kind)] | int), {"held": {"kind": "cat", "z": 1}}, ["$.held.z"], id="of what a validator made of it nobody can tell"),
+        pytest.param(holder(list[OnErrorOmit[int]]), {"held": [1, "x"]}, [], id="items that are left out when they are wrong"),
         pytest.param(Invoice, {"day": "2026-01-31", "total": 1, "currency": "EUR", "schema_version": "Invoice"}, [], id="the contract's own version is known"),
     ],
 )  # fmt: skip
@@ -379,6 +387,7 @@ def test_models_with_a_way_of_their_own() -> None:
         pytest.param(made("A", version=(str, ...)), (), id="no such field"),
         pytest.param(made("A", schema_version=(Literal["a_v1"], Field(alias="v"))), (), id="under another name"),
         pytest.param(Names, (), id="no fields at all"),
+        pytest.param(made("A", schema_version=(OnErrorOmit[Literal["a_v1"]], ...)), (), id="what is wrong is no error"),
         pytest.param(Tree, (), id="a model that contains itself"),
     ],
 )  # fmt: skip

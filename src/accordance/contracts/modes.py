@@ -66,7 +66,6 @@ _TRANSPARENT: Final = _ALIKE | {
     "function-before",
     "is-instance",
     "json",
-    "lax-or-strict",
     "set",
     "tagged-union",
     "time",
@@ -123,8 +122,6 @@ def _nodes(node: Node) -> Iterator[Node]:
     yield node
     if node["type"] == "json-or-python":
         yield from _nodes(node["json_schema"])
-    if node["type"] == "lax-or-strict":
-        yield from _nodes(node["strict_schema"])
     for key in _CHILDREN:
         if key in node:
             yield from _below(node[key])
