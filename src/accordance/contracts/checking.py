@@ -89,7 +89,7 @@ class Checker:
     def check(
         self,
         raw: bytes | str,
-        contract: str | None = ...,
+        contract: ContractLike | None = ...,
         context: Context = ...,
         *,
         reader: Reader | None = ...,
@@ -122,6 +122,15 @@ class Checker:
             return conform(message, road, context, repairs, text)  # 3 normalise, 4 validate
         except _Unsound:
             return _unparseable(unsound(raw, LIMITS), road)
+
+    @overload
+    def check_value(
+        self, message: JsonObject, contract: Contract[M] | type[M], context: Context = ...
+    ) -> Accepted[M] | Rejected: ...
+    @overload
+    def check_value(
+        self, message: JsonObject, contract: ContractLike | None = ..., context: Context = ...
+    ) -> Accepted[Any] | Rejected: ...
 
     def check_value(
         self, message: JsonObject, contract: ContractLike | None = None, context: Context = NO_CONTEXT
