@@ -10,9 +10,10 @@ does not: a date, a set, a number as a key. Which of the two follows from the mo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from inspect import isgeneratorfunction
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, Final, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 from pydantic.config import ExtraValues
@@ -54,7 +55,8 @@ class _Unsound(Exception):
     """A number overflowed, or something nests too deep, where the parser did not mind."""
 
 
-class _Road(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Road:
     """A contract with everything looked up that each check needs."""
 
     contract: Contract[Any]
