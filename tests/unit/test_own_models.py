@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from ipaddress import IPv4Address
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import pytest
 from pydantic import (
@@ -191,6 +191,37 @@ def test_where_a_refusal_is(annotation: Any, held: object, paths: list[str]) -> 
     result = check(json.dumps({"held": held}), holder(annotation))
     assert isinstance(result, Rejected)
     assert [violation.path for violation in result.violations] == paths
+
+
+def test_a_type_with_a_validator_of_its_own() -> None:
+    """Its name in pydantic's location is longer, and still no place."""
+
+    class Span(BaseModel):
+        begin: int
+        end: int
+
+        @model_validator(mode="after")
+        def is_forward(self) -> Self:
+            if self.end < self.begin:
+                raise ValueError("an end after the beginning")
+            return self
+
+    result = check('{"held": {"begin": 2}}', holder(Span | int))
+    assert isinstance(result, Rejected)
+    assert [str(violation) for violation in result.violations] == [
+        "$.held.end: expected an integer, got nothing [missing]"
+    ]
+    backward = check('{"held": {"begin": 2, "end": 1}}', holder(Span))
+    assert isinstance(backward, Rejected)
+    assert [(one.path, one.expected) for one in backward.violations] == [
+        ("$.held", "an end after the beginning")
+    ]
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_of_every_kind(kind: Callable[[bytes], Any]) -> None:
+    """As the reader takes them."""
+    assert check(kind(b'{"held": "2026-01-31"}'), holder(date))
 
 
 def test_a_guess_between_two_types_is_not_offered_as_a_fix() -> None:

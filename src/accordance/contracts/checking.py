@@ -120,7 +120,7 @@ class Checker:
         try:
             if road is None or road.is_upgradable:
                 return self._conform(message, road, context, repairs)  # 2 identify
-            text = raw if reader is None and road.takes_text else None
+            text = _text(raw) if reader is None and road.takes_text else None
             return conform(message, road, context, repairs, text)  # 3 normalise, 4 validate
         except _Unsound:
             return _unparseable(unsound(raw, LIMITS), road)
@@ -227,6 +227,11 @@ def conform(
     except ValidationError as error:
         return _conform_at_length(message, subject, road, context, error, repairs)
     return Accepted(value, repairs, (), road.label)
+
+
+def _text(raw: bytes | str) -> bytes | str:
+    """What was read, in a form that pydantic takes: it knows nothing of memory views."""
+    return raw if isinstance(raw, str) else bytes(raw)
 
 
 def _subject(message: JsonObject, road: _Road, text: bytes | str | None = None) -> object:

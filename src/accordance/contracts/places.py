@@ -88,6 +88,8 @@ class _Walk:
         return True
 
     def _named(self, label: str) -> Iterator[JsonObject]:
+        while label.startswith("function-"):  # function-after[check(), Invoice]
+            label = label.partition(", ")[2].removesuffix("]")
         tags = self._tags()
         if label in tags:
             yield resolve(self.root, {"$ref": tags[label]})
