@@ -40,13 +40,15 @@ class Place(NamedTuple):
     has_type: bool = False  # one of the union's types is what stands there, so that the fault lies deeper
 
 
-def place_of(model: type[BaseModel], details: ErrorDetails, message: JsonObject) -> Place:
-    """The place of an error."""
+def place_of(
+    model: type[BaseModel], details: ErrorDetails, message: JsonObject, *, in_words: bool = True
+) -> Place:
+    """The place of an error. What is expected there need not be put into words where nobody reads them."""
     location = details["loc"]
     expected = expectation_at(model, location)
     if expected.schema:
         return Place(location, expected)
-    return _Walk(model_schema(model), message).follow(details)
+    return _Walk(model_schema(model), message).follow(details, in_words=in_words)
 
 
 class _Walk:
@@ -62,7 +64,7 @@ class _Walk:
         self.is_key = False
         self.is_certain = True
 
-    def follow(self, details: ErrorDetails) -> Place:
+    def follow(self, details: ErrorDetails, *, in_words: bool) -> Place:
         location, last = details["loc"], len(details["loc"]) - 1
         for at, step in enumerate(location):
             is_absent = not _holds(self.value, step)
@@ -73,7 +75,7 @@ class _Walk:
                 self.shown = resolve(self.root, mapping(self.shown.get("propertyNames")))
             elif not is_absent or (details["type"] == "missing" and at == last):
                 self._descend(step)
-        text = describe(self.shown, self.root)
+        text = describe(self.shown, self.root) if in_words else ""
         expected = Expectation(text, self.shown, self.optional)
         types = [resolve(self.root, branch).get("type") for branch in branches_of(self.shown)]
         has_type = any(isinstance(self.value, _TYPES.get(str(kind), ())) for kind in types)

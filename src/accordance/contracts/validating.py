@@ -97,24 +97,30 @@ def judge_fields(
     contract: Contract[Any], message: JsonObject, faults: Iterable[ErrorDetails], findings: Findings
 ) -> None:
     """Turn pydantic's errors into violations."""
+    places: set[Path] = set()
     doubtful: list[tuple[ErrorDetails, Place]] = []
     for details in faults:
-        path = details["loc"]
-        if len(findings.violations) < MAX_REPORTED:
-            place = place_of(contract.model, details, message)
-            path = place.path
-            if path != details["loc"] and path in findings.faulty:
-                continue  # another type of the same union
-            if place.has_type and details["type"].endswith("_type"):
-                doubtful.append((details, place))
-                continue
-            findings.violations.append(_violation(contract, details, place))
-        findings.faulty.append(path)
-        findings.total += 1
+        has_room = len(findings.violations) < MAX_REPORTED
+        place = place_of(contract.model, details, message, in_words=has_room)
+        is_told = place.path != details["loc"] and place.path in places
+        if is_told:
+            continue  # by another type of the same union
+        if place.has_type and details["type"].endswith("_type"):
+            doubtful.append((details, place))
+            continue
+        places.add(place.path)
+        _add_fault(contract, details, place, findings)
     for details, place in doubtful[:MAX_REPORTED]:
-        if not any(is_within(path, place.path) for path in findings.faulty):
-            findings.faulty.append(place.path)
-            findings.add(_violation(contract, details, place))
+        if not any(is_within(path, place.path) for path in places):
+            places.add(place.path)
+            _add_fault(contract, details, place, findings)
+
+
+def _add_fault(contract: Contract[Any], details: ErrorDetails, place: Place, findings: Findings) -> None:
+    findings.total += 1
+    findings.faulty.append(place.path)
+    if len(findings.violations) < MAX_REPORTED:
+        findings.violations.append(_violation(contract, details, place))
 
 
 def judge_unknown_key(
