@@ -291,8 +291,8 @@ def _judge(
             value = road.validate(subject, strict=True)
         except ValidationError as error:
             refused = _faults(error)
-    judge_fields(contract, message, refused, findings)
-    told = {fault["loc"] for fault in refused}
+    judge_fields(contract, message, refused, findings, has_labels=road.takes_text)
+    told = {fault["loc"] for fault in refused} if unknown else set()
     for fault in unknown:
         place = place_of(contract.model, fault, message)
         if fault["loc"] not in told and place.path not in told and _is_unknown(place, value, road):
