@@ -555,7 +555,7 @@ SAID = f'{{"error": "no such key: {SECRET}"}}'.encode()
 
 @contextlib.contextmanager
 def answering(
-    status: int, body: bytes, heads: list[dict[str, str]] | None = None, **headers: str
+    status: int, body: bytes, heads: list[dict[str, str]] | None = None, /, **headers: str
 ) -> Iterator[str]:
     """An endpoint that always gives the same answer, and notes the heads of what it is asked."""
 
@@ -602,7 +602,7 @@ def answering(
 def test_an_error_is_given_back_without_the_key(body: bytes, encoding: str, given: bytes) -> None:
     """Some endpoints repeat it, and the agent, its logs and its words are not to have it."""
     about = {"Content_Encoding": encoding, "Content_Length": str(len(body)), "WWW_Authenticate": SECRET}
-    with answering(401, body, **about) as url:
+    with answering(401, body, None, **about) as url:
         endpoint = Endpoint(url, (("Authorization", f"Bearer {SECRET}"),), SECRET)
         with relaying(endpoint, LENT, None) as door, closing(connected(door)) as connection:
             connection.request("POST", "/v1/responses", BODY, {"X-Api-Key": door.key})
@@ -628,7 +628,7 @@ HIDDEN = b"[key]" + b"*" * (len(SECRET) - len("[key]"))
 def test_a_good_answer_is_given_back_without_the_key(body: bytes, encoding: str, given: bytes) -> None:
     """As much as an error: a gateway that tells what it was sent must not tell the agent."""
     about = {"Content_Encoding": encoding, "Content_Length": str(len(body))}
-    with answering(200, body, **about) as url:
+    with answering(200, body, None, **about) as url:
         endpoint = Endpoint(url, (("Authorization", f"Bearer {SECRET}"),), SECRET)
         with relaying(endpoint, LENT, None) as door:
             assert post(door, "/v1/responses") == (502 if encoding == "br" else 200, given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.schemas import export_schema
@@ -48,7 +48,7 @@ class Claude:
 
     endpoint = "https://api.anthropic.com"
     key_env = "ANTHROPIC_API_KEY"
-    requests = (
+    requests: ClassVar[tuple[Request, ...]] = (
         Request("POST", "/v1/messages", asks_model=True),
         Request("POST", "/v1/messages/count_tokens"),
         Request("GET", "/v1/models"),

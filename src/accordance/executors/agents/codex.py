@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Final
+from typing import ClassVar, Final
 
 from accordance.contracts.schemas import export_schema
 from accordance.domain.spending import Spending
@@ -28,7 +28,7 @@ class Codex:
 
     endpoint = "https://api.openai.com/v1"
     key_env = "OPENAI_API_KEY"
-    requests = (
+    requests: ClassVar[tuple[Request, ...]] = (
         Request("POST", "/responses", asks_model=True),
         Request("POST", "/responses/compact", asks_model=True),
         Request("GET", "/models"),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 from accordance.contracts.contract import Contract
 from accordance.contracts.jsonpath import JsonObject
@@ -61,7 +61,7 @@ class Agent(Protocol):
 
     endpoint: str  # where its model is unless somebody says otherwise
     key_env: str
-    requests: tuple[Request, ...]  # all that it makes of its model's endpoint
+    requests: ClassVar[tuple[Request, ...]]  # all that it makes of its model's endpoint
 
     def is_same_model(self, model: str, asked: str) -> bool:
         """Whether a request for `asked` is one for the model it was started with."""

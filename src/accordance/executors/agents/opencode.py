@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import ClassVar, Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.spending import Spending
@@ -32,7 +32,10 @@ class Opencode:
 
     endpoint = "https://api.openai.com/v1"
     key_env = "OPENAI_API_KEY"
-    requests = (Request("POST", "/chat/completions", asks_model=True), Request("GET", "/models"))
+    requests: ClassVar[tuple[Request, ...]] = (
+        Request("POST", "/chat/completions", asks_model=True),
+        Request("GET", "/models"),
+    )
 
     def is_same_model(self, model: str, asked: str) -> bool:
         """It asks for its model by the name it was given."""
