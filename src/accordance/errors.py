@@ -219,6 +219,10 @@ class InvalidRouting(AccordanceError):
     """Executors or routes in accordance.toml that could never work."""
 
 
+class OwnWork(InvalidRouting):
+    """Whoever would review a product has made it."""
+
+
 class NoExecutor(InvalidRouting):
     """Nothing is configured that could do the work."""
 

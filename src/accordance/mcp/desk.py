@@ -18,7 +18,7 @@ from accordance.engine.assignment import assignment
 from accordance.engine.home import Home
 from accordance.engine.inputs import look_at_inputs
 from accordance.engine.reviewing import review
-from accordance.engine.settings import holding_for
+from accordance.engine.settings import allows_own_work, holding_for
 from accordance.engine.submitting import submit
 from accordance.engine.working import Fits, Nothing, Taken, anything, extend, release, take_next
 from accordance.errors import Conflict
@@ -102,6 +102,7 @@ class Desk:
                 holder=self.holder,
                 fits=self.fits,
                 holding=holding_for(self.home),
+                own_work=allows_own_work(self.home.settings()),
             )
             if isinstance(taken, Nothing):
                 return {"task": None, "why": taken.name, "text": taken.value}
@@ -131,7 +132,13 @@ class Desk:
         if is_review:
             product = taken.lease.product if taken else None
             return review(
-                self.ledger, raw, task_id=task, product=product, attempt=number, holder=self.holder
+                self.ledger,
+                raw,
+                task_id=task,
+                product=product,
+                attempt=number,
+                holder=self.holder,
+                not_own_of=None if allows_own_work(self.home.settings()) else self.holder,
             ).to_json()
         return submit(self.ledger, self.home, raw, task_id=task, attempt=number, holder=self.holder).to_json()
 
