@@ -94,6 +94,7 @@ BROKEN = [
     (TASK_INPUT, "role", "ingenieur", ["unknown_role $.role"]),
     (TASK_INPUT, "role", "§", ["unknown_role $.role"]),
     (TASK_INPUT, "allowedExecutors", ["codex", "bash"], ["unknown_executor $.allowedExecutors[1]"]),
+    (TASK_INPUT, "allowedExecutors", ["claude", "opencode", "opencodecli", "command", "llm", "external"], []),
     (TASK_INPUT, "pins.allowed_paths", ["../x"], ["unsafe_path $.pins.allowed_paths[0]"]),
     (TASK_INPUT, "pins.forbidden_paths", ["/etc"], ["unsafe_path $.pins.forbidden_paths[0]"]),
     (TASK_INPUT, "pins.forbidden_paths", ["SRC/**"], ["path_in_both $.pins.allowed_paths[0]"]),

@@ -30,6 +30,7 @@ from accordance.engine.submitting import (
     arrive,
     begin_attempt,
     case_of,
+    must_fit,
     named_task,
     not_theirs,
     refuse,
@@ -62,6 +63,7 @@ def review(
     anything but the current product is refused; so is one by whoever names their attempt, or themselves as the `holder`
     of the task, if it is not theirs any more; and so is one by a worker, `not_own_of`, who made the product themselves.
     """
+    must_fit(raw)
     named = task_id or named_task(raw)
     with ledger.write() as tx:
         return review_in(tx, raw, named, product, attempt, holder, not_own_of=not_own_of)
@@ -251,6 +253,7 @@ def _keep_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | Non
 
 def review_plan(ledger: Ledger, raw: bytes, plan_id: str) -> Answer:
     """Hand in a review of a plan. Nothing in the plan begins before it is approved."""
+    must_fit(raw)
     with ledger.write() as tx:
         sha256 = tx.keep(raw)
         plan = tx.lock(plan_id)

@@ -111,6 +111,22 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
     return nothing
 
 
+def held_by(tx: Transaction, holder: str, plan_id: str | None = None) -> list[Taken]:
+    """What a holder has, in one plan or in all."""
+    plans = [tx.plan(plan_id)] if plan_id else list(reversed(tx.plans()))
+    return [
+        Taken(task, "review" if _is_review(task) else "action", task.lease)
+        for plan in plans
+        if plan.state is PlanState.ACTIVE
+        for task in tx.tasks(plan.plan_id, State.IN_PROGRESS, State.READY_TO_CHECK)
+        if task.lease is not None and task.lease.holder == holder and task.lease.until > tx.now
+    ]
+
+
+def _is_review(task: TaskRecord) -> bool:
+    return bool(task.checks) or task.progress.state is State.READY_TO_CHECK
+
+
 def at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
     """Why nothing in a plan can be taken up at all, if so."""
     if tx.progress(plan.root_task_id).state in TERMINAL:

@@ -5,26 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from mcp_types import (
+    PARSE_ERROR,
     CallToolRequestParams,
     CallToolResult,
+    ErrorData,
+    JSONRPCError,
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
     Tool,
 )
+from pydantic import ValidationError
 
 from accordance._version import __version__
 from accordance.contracts.jsonpath import JsonObject
 from accordance.errors import AccordanceError
 
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+
 NAME = "accordance"
+_NOT_A_MESSAGE = (
+    "the line cannot be read: send one JSON-RPC 2.0 message a line, as JSON in UTF-8, without lone surrogates"
+)
 _Context: TypeAlias = ServerRequestContext[Any]
 
 
@@ -82,5 +94,43 @@ async def serve(
     stdout: anyio.AsyncFile[str] | None = None,
 ) -> None:
     """Serve one client until it goes; over this process's own streams unless others are given."""
-    async with stdio_server(stdin, stdout) as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+    async with (
+        stdio_server(stdin, stdout) as (reading, writing),
+        anyio.create_task_group() as group,
+    ):
+        readable, passed_on = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        group.start_soon(_answer_unreadable, reading, writing, readable)
+        await server.run(passed_on, writing, server.create_initialization_options())
+        group.cancel_scope.cancel()
+
+
+async def _answer_unreadable(
+    reading: ReadStream[SessionMessage | Exception],
+    writing: WriteStream[SessionMessage],
+    readable: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    """Pass on what can be read; what cannot is answered, so that nobody waits for an answer that never comes."""
+    async with readable:
+        async for item in reading:
+            if isinstance(item, Exception):
+                await writing.send(SessionMessage(_unreadable(item)))
+            else:
+                await readable.send(item)
+
+
+def _unreadable(error: Exception) -> JSONRPCError:
+    """The answer to a line that is no message, to the request it comes from as far as that can be told."""
+    line = (
+        next((one["input"] for one in error.errors()), None) if isinstance(error, ValidationError) else None
+    )
+    try:
+        value = json.loads(line) if isinstance(line, str) else line
+    except (ValueError, RecursionError):
+        value = None
+    request = value.get("id") if isinstance(value, dict) else None
+    known = request if isinstance(request, str | int) and not isinstance(request, bool) else None
+    return JSONRPCError(
+        jsonrpc="2.0",
+        id=known,
+        error=ErrorData(code=PARSE_ERROR, message=_NOT_A_MESSAGE),
+    )
