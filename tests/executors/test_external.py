@@ -17,6 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
+from accordance.cli.main import run
 from accordance.engine.home import Home
 from accordance.engine.submitting import MessageTooLarge
 from accordance.engine.working import release
@@ -158,6 +159,20 @@ def test_the_tools_can_be_listed(home: Path) -> None:
         "submit": ["message"],
         "ask_human": ["question"],
     }
+
+
+@pytest.mark.parametrize("missing", ["anyio", "mcp", "mcp_types"])
+def test_without_the_extra_one_line_says_which(
+    home: Path, missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on an installation without it."""
+    for name in ("accordance.mcp.desk", "accordance.executors.tool_server"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert run(["mcp", "--json", "--home", str(home)]) == 2
+    told = capsys.readouterr().err
+    assert "this needs the extra mcp: pip install 'accordance[mcp,runtime]'" in told
+    assert told.count("\n") == 1
 
 
 # -- the tools, called directly

@@ -10,6 +10,7 @@ import pytest
 from accordance import Accepted, Context, Pins, Rejected, check
 from accordance.contracts.catalogue.submit import Submit
 from accordance.contracts.catalogue.task import context_of
+from accordance.domain.executor_specs import KINDS
 from tests.messages import (
     ACTION,
     ANSWER,
@@ -94,7 +95,6 @@ BROKEN = [
     (TASK_INPUT, "role", "ingenieur", ["unknown_role $.role"]),
     (TASK_INPUT, "role", "§", ["unknown_role $.role"]),
     (TASK_INPUT, "allowedExecutors", ["codex", "bash"], ["unknown_executor $.allowedExecutors[1]"]),
-    (TASK_INPUT, "allowedExecutors", ["claude", "opencode", "opencodecli", "command", "llm", "external"], []),
     (TASK_INPUT, "pins.allowed_paths", ["../x"], ["unsafe_path $.pins.allowed_paths[0]"]),
     (TASK_INPUT, "pins.forbidden_paths", ["/etc"], ["unsafe_path $.pins.forbidden_paths[0]"]),
     (TASK_INPUT, "pins.forbidden_paths", ["SRC/**"], ["path_in_both $.pins.allowed_paths[0]"]),
@@ -257,6 +257,21 @@ def test_every_name_of_a_scope_means_the_same() -> None:
         result = check(json.dumps(REVIEW), scope)
         assert isinstance(result, Accepted)
         assert result.contract == "TASK_CHECK"
+
+
+def test_a_task_may_allow_every_kind_of_executor_there_is() -> None:
+    """Those that routes and settings know, and the name that older tasks have for opencode."""
+    allowed = [*KINDS, "opencodecli"]
+    assert isinstance(check(json.dumps({**TASK_INPUT, "allowedExecutors": allowed}), "task"), Accepted)
+
+
+@pytest.mark.parametrize(("written", "near"), [("claud", "claude"), ("open-code", "opencode"), ("§", None)])
+def test_an_unknown_executor_is_told_with_the_nearest_name(written: str, near: str | None) -> None:
+    """Where there is one that looks like it."""
+    result = check(json.dumps({**TASK_INPUT, "allowedExecutors": [written]}), "task")
+    assert isinstance(result, Rejected)
+    (fault,) = result.violations
+    assert (fault.code, fault.fix and fault.fix.value) == ("unknown_executor", near)
 
 
 def test_the_context_of_a_task() -> None:
