@@ -8,12 +8,12 @@ from contextlib import nullcontext
 import pytest
 
 from accordance.domain.routing import Wanted, routing_of
-from accordance.engine.kept_runs import PROMPTED
 from accordance.engine.own_work import Maker, another_reviewer, is_own_work, maker_of, must_have_others_review
 from accordance.engine.settings import allows_own_work
 from accordance.engine.working import Nothing
 from accordance.errors import AccordanceError, OwnWork
 from tests.ledger.project import Project
+from tests.ledger.test_kept_runs import told
 from tests.messages import PLAN, edge, node, plan
 
 MODEL = '[executors.m]\nkind = "llm"\nmodel = "small"\n'
@@ -74,13 +74,13 @@ def test_the_maker_is_whoever_had_the_last_attempt(project: Project) -> None:
     project.submit("a")
     project.take(holder="ann", fits=lambda task: task.task_id == "b")
     project.submit("b")
-    with project.ledger.write() as tx:
+    with project.ledger.read() as tx:
         assert (maker_of(tx, tx.task("a")), maker_of(tx, tx.task("b"))) == (Maker(), Maker("ann"))
         assert [is_own_work(tx, tx.task(name), "ann") for name in ("a", "b", "look")] == [False, True, True]
-        tx.lock(PLAN)
-        tx.record(PLAN, PROMPTED, "b", {"kind": "action", "executor": "m", "model": "small"})
-        tx.record(PLAN, PROMPTED, "b", {"kind": "review", "executor": "n", "model": "large"})
-        assert maker_of(tx, tx.task("b")) == Maker("ann", "m", "small")
+    told(project, "b")
+    told(project, "b", kind="review")
+    with project.ledger.read() as tx:
+        assert maker_of(tx, tx.task("b")) == Maker("ann", "model", "big")
         assert not is_own_work(tx, tx.task("b"), "ann")  # only the process that ran it
 
 
