@@ -99,9 +99,10 @@ async def serve(
         anyio.create_task_group() as group,
     ):
         readable, passed_on = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        group.start_soon(_answer_unreadable, reading, writing, readable)
-        await server.run(passed_on, writing, server.create_initialization_options())
-        group.cancel_scope.cancel()
+        with readable, passed_on:
+            group.start_soon(_answer_unreadable, reading, writing, readable)
+            await server.run(passed_on, writing, server.create_initialization_options())
+            group.cancel_scope.cancel()
 
 
 async def _answer_unreadable(
