@@ -111,7 +111,7 @@ async def _answer_unreadable(
     readable: MemoryObjectSendStream[SessionMessage | Exception],
 ) -> None:
     """Pass on what can be read; what cannot is answered, so that nobody waits for an answer that never comes."""
-    async with readable:
+    async with reading, readable:
         async for item in reading:
             if isinstance(item, Exception):
                 await writing.send(SessionMessage(_unreadable(item)))
