@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -37,6 +37,7 @@ NAME = "accordance"
 _NOT_A_MESSAGE = (
     "the line cannot be read: send one JSON-RPC 2.0 message a line, as JSON in UTF-8, without lone surrogates"
 )
+_MOST_UNREADABLE: Final = 16  # lines of one client
 _Context: TypeAlias = ServerRequestContext[Any]
 
 
@@ -110,13 +111,20 @@ async def _answer_unreadable(
     writing: WriteStream[SessionMessage],
     readable: MemoryObjectSendStream[SessionMessage | Exception],
 ) -> None:
-    """Pass on what can be read; what cannot is answered, so that nobody waits for an answer that never comes."""
+    """Pass on what can be read; what cannot is answered, so that nobody waits for an answer that never comes.
+
+    A client that sends nothing but noise does not read the answers either: after a few of them it is left.
+    """
+    unreadable = 0
     async with reading, readable:
         async for item in reading:
-            if isinstance(item, Exception):
-                await writing.send(SessionMessage(_unreadable(item)))
-            else:
+            if not isinstance(item, Exception):
                 await readable.send(item)
+                continue
+            await writing.send(SessionMessage(_unreadable(item)))
+            unreadable += 1
+            if unreadable >= _MOST_UNREADABLE:
+                return
 
 
 def _unreadable(error: Exception) -> JSONRPCError:
