@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -380,16 +381,34 @@ def test_a_message_that_is_too_large_is_not_kept(home: Path, kind: str) -> None:
     ],
 )  # fmt: skip
 def test_a_line_that_cannot_be_read_is_answered(line: str, request_id: object) -> None:
-    """With an error of JSON-RPC, to the request it comes from if that can be told."""
-    spoken = io.StringIO()
+    """With an error of JSON-RPC, to the request it comes from if that can be told; the next line is served."""
+    ping = '{"jsonrpc": "2.0", "id": "next", "method": "ping"}'
+    answered = threading.Event()
+
+    class Patient(io.StringIO):
+        """Ends only when the ping has been answered: the server drops what it has not begun."""
+
+        def readline(self, *size: Any) -> str:  # type: ignore[override]  # typeshed takes it for bytes
+            line = super().readline(*size)
+            if not line:
+                assert answered.wait(60)
+            return line
+
+    class Spoken(io.StringIO):
+        def write(self, text: str) -> int:
+            if '"next"' in text:
+                answered.set()
+            return super().write(text)
+
+    spoken = Spoken()
 
     async def talk() -> None:
-        heard, said = anyio.wrap_file(io.StringIO(f"{line}\n")), anyio.wrap_file(spoken)
+        heard, said = anyio.wrap_file(Patient(f"{line}\n{ping}\n")), anyio.wrap_file(spoken)
         await serve(server_of([], "nothing"), heard, said)
 
     anyio.run(talk)
     answers = [json.loads(one) for one in spoken.getvalue().splitlines()]
-    assert [one["id"] for one in answers] == [request_id]
+    assert [one["id"] for one in answers] == [request_id, "next"]
     assert answers[0]["error"]["code"] == -32700
     assert "one JSON-RPC 2.0 message a line" in answers[0]["error"]["message"]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 import anyio
-from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -95,36 +96,56 @@ async def serve(
     stdout: anyio.AsyncFile[str] | None = None,
 ) -> None:
     """Serve one client until it goes; over this process's own streams unless others are given."""
-    async with (
-        stdio_server(stdin, stdout) as (reading, writing),
-        anyio.create_task_group() as group,
-    ):
-        readable, passed_on = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        with readable, passed_on:
-            group.start_soon(_answer_unreadable, reading, writing, readable)
-            await server.run(passed_on, writing, server.create_initialization_options())
-            group.cancel_scope.cancel()
+    async with stdio_server(stdin, stdout) as (reading, writing):
+        await server.run(_ReadableLines(reading, writing), writing, server.create_initialization_options())
 
 
-async def _answer_unreadable(
-    reading: ReadStream[SessionMessage | Exception],
-    writing: WriteStream[SessionMessage],
-    readable: MemoryObjectSendStream[SessionMessage | Exception],
-) -> None:
-    """Pass on what can be read; what cannot is answered, so that nobody waits for an answer that never comes.
+@dataclass(slots=True)
+class _ReadableLines:
+    """The client's messages. A line that is none is answered, so that nobody waits for an answer that never comes.
 
     A client that sends nothing but noise does not read the answers either: after a few of them it is left.
     """
-    unreadable = 0
-    async with reading, readable:
-        async for item in reading:
+
+    reading: ReadStream[SessionMessage | Exception]
+    writing: WriteStream[SessionMessage]
+    unreadable: int = 0
+
+    async def receive(self) -> SessionMessage | Exception:
+        while True:
+            item = await self.reading.receive()
             if not isinstance(item, Exception):
-                await readable.send(item)
-                continue
-            await writing.send(SessionMessage(_unreadable(item)))
-            unreadable += 1
-            if unreadable >= _MOST_UNREADABLE:
-                return
+                return item
+            await self.writing.send(SessionMessage(_unreadable(item)))
+            self.unreadable += 1
+            if self.unreadable >= _MOST_UNREADABLE:
+                raise anyio.EndOfStream
+
+    @property
+    def last_context(self) -> Context | None:
+        """Of the last message; the server runs its handlers in it."""
+        context: Context | None = getattr(self.reading, "last_context", None)
+        return context
+
+    async def aclose(self) -> None:
+        await self.reading.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
 
 def _unreadable(error: Exception) -> JSONRPCError:
