@@ -20,6 +20,7 @@ from accordance._version import __version__
 
 if TYPE_CHECKING:
     from accordance.api import StreamGuard, check, check_value, contract, explain, registry, schema
+    from accordance.contracts.agent_output import ValidationResult, validate_agent_output
     from accordance.contracts.context import Context
     from accordance.contracts.contract import Contract, Scope, Upgrade
     from accordance.contracts.feedback import feedback
@@ -46,6 +47,7 @@ _HOME = {
         "registry",
         "schema",
     ),
+    "accordance.contracts.agent_output": ("ValidationResult", "validate_agent_output"),
     "accordance.contracts.context": ("Context",),
     "accordance.contracts.contract": ("Contract", "Scope", "Upgrade"),
     "accordance.contracts.feedback": ("feedback",),
@@ -82,6 +84,7 @@ __all__ = [
     "Spelling",
     "StreamGuard",
     "Upgrade",
+    "ValidationResult",
     "Violation",
     "__version__",
     "apply_fixes",
@@ -97,6 +100,7 @@ __all__ = [
     "read_tolerant",
     "registry",
     "schema",
+    "validate_agent_output",
 ]
 
 

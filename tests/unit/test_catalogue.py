@@ -13,6 +13,7 @@ from accordance.contracts.catalogue.action import is_plainly_in_order
 from accordance.contracts.catalogue.submit import Submit
 from accordance.contracts.catalogue.task import context_of
 from accordance.contracts.checking import Checker
+from accordance.domain.executor_specs import KINDS
 from tests.messages import (
     ACTION,
     ANSWER,
@@ -164,11 +165,21 @@ def test_broken(message: Message, place: str, value: Any, expected: list[str]) -
 NOTED = [
     (REVIEW, "breakdown.0.score", 55, ["sum_differs"]),
     (ANSWER, "vs_metadata.modal_identified", [], ["no_modal_option"]),
+    (ANSWER, "provenance.sources", [], ["empty_list"]),
+    (ANSWER, "provenance.assumptions", [], []),
+    (
+        ANSWER,
+        "self_critique",
+        {"strengths": [], "weaknesses": [], "improvement_suggestions": []},
+        ["empty_list"] * 3,
+    ),
     (HANDOFF, "validation.schema_compliance", False, ["handoff_blocked"]),
     (HANDOFF, "handoff_type", "conditional", ["no_condition"]),
     (ANSWER, "vs_metadata.t_scores.0.probability", 0.9, []),
     (TASK_INPUT, "files", ["README.md", "../x"], ["files_outside_pins", "files_outside_pins"]),
     (TASK_INPUT, "pins.allowed_paths", ["**"], ["pins_too_broad"]),
+    (TASK_INPUT, "pins.allowed_paths", ["src/**", "*"], []),
+    (TASK_INPUT, "pins.allowed_paths", ["src/*"], []),
     (TASK_INPUT, "allowedTests", [], ["ci_skipped"]),
     (TASK_INPUT, "allowedTests", ..., ["ci_skipped"]),
     (TASK_INPUT, "allowedTests", ["python task_selftest.py"], ["only_a_self_test"]),
@@ -259,6 +270,21 @@ def test_every_name_of_a_scope_means_the_same() -> None:
         result = check(json.dumps(REVIEW), scope)
         assert isinstance(result, Accepted)
         assert result.contract == "TASK_CHECK"
+
+
+def test_a_task_may_allow_every_kind_of_executor_there_is() -> None:
+    """Those that routes and settings know, and the name that older tasks have for opencode."""
+    allowed = [*KINDS, "opencodecli"]
+    assert isinstance(check(json.dumps({**TASK_INPUT, "allowedExecutors": allowed}), "task"), Accepted)
+
+
+@pytest.mark.parametrize(("written", "near"), [("claud", "claude"), ("open-code", "opencode"), ("§", None)])
+def test_an_unknown_executor_is_told_with_the_nearest_name(written: str, near: str | None) -> None:
+    """Where there is one that looks like it."""
+    result = check(json.dumps({**TASK_INPUT, "allowedExecutors": [written]}), "task")
+    assert isinstance(result, Rejected)
+    (fault,) = result.violations
+    assert (fault.code, fault.fix and fault.fix.value) == ("unknown_executor", near)
 
 
 def test_the_context_of_a_task() -> None:
