@@ -73,17 +73,15 @@ class Action(Open):
 def is_plainly_in_order(message: JsonObject, context: Context) -> bool:
     """Whether an action, right in every field, plainly keeps all rules: most do, and this is one look instead of four."""
     action: Any = message
-    task, wanted = action["task_id"], context.task_id
-    branch = BRANCHES.get(action["result_type"])
+    task, wanted, artifact = action["task_id"], context.task_id, action.get("artifact")
     is_asked_for = wanted is None or task == wanted
-    if not is_asked_for or action.get("needs_input") or (branch and action.get(branch) is None):
+    if not is_asked_for or action.get("needs_input") is not None or action.get("error") is not None:
         return False
-    artifact = action.get("artifact")
     if artifact is None:
-        return True
+        return bool(action["result_type"] == "NOOP")
     hint = artifact.get("path_hint")
     is_plain_hint = not hint or _is_plainly_under(hint, f"{ARTIFACTS}{task}/")
-    return is_plain_hint and bool(artifact["name"].isidentifier())
+    return is_plain_hint and action["result_type"] == "ARTIFACT" and bool(artifact["name"].isidentifier())
 
 
 def empty_unused_branches(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
