@@ -13,7 +13,7 @@ from accordance.contracts.contract import VERSION_KEY, Contract
 from accordance.contracts.jsonpath import render
 from accordance.contracts.limits import LIMITS, Limits
 from accordance.contracts.scanner import Flaw, Scanner
-from accordance.contracts.violation import Fix, Violation
+from accordance.contracts.violation import Violation
 
 
 class StreamGuard:
@@ -31,7 +31,6 @@ class StreamGuard:
             watched[VERSION_KEY] = contract.read_versions
         if contract is not None and context.task_id is not None and "task_id" in contract.model.model_fields:
             watched["task_id"] = _ids(contract, context)
-        self._watched = watched
         self._scanner = Scanner(limits, watched=watched)
         self._limits = limits
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
@@ -81,13 +80,7 @@ class StreamGuard:
     def _judge(self, flaw: Flaw | None) -> Violation | None:
         if flaw is not None:
             path = render(flaw.path)
-            wanted = (
-                self._watched.get(str(flaw.path[0]))
-                if flaw.code in ("version_mismatch", "wrong_task")
-                else None
-            )
-            fix = Fix(path, wanted[0]) if wanted else None
-            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, fix, flaw.offset)
+            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, None, flaw.offset)
         return self._doom
 
 

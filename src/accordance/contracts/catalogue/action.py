@@ -15,6 +15,7 @@ from accordance.contracts.fields import Open, Text
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Shape, Spelling
 from accordance.contracts.pins import normal_path
+from accordance.contracts.printable import is_blank
 from accordance.contracts.violation import Fix, Repair, Violation, excerpt
 
 RESULT_TYPES: Final = ("ARTIFACT", "NEEDS_INPUT", "NOOP", "ERROR")
@@ -106,14 +107,19 @@ def artifact_keeps_to_its_folder(message: JsonObject, context: Context) -> Itera
 
 
 def _unsafe_name(name: str) -> Violation:
-    last = _UNSAFE_NAME.sub("/", name).rstrip("/").rpartition("/")[2]
-    fix = Fix("$.artifact.name", last) if last.strip() and not _is_unsafe_name(last) else None
-    return Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name), fix)
+    return Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name))
 
 
 def _outside_folder(artifact: JsonObject, hint: str, folder: str) -> Violation:
+    """A hint outside of all artifacts is moved to where the name and the format lead; another task's is left alone."""
     name, kind = artifact.get("name"), artifact.get("format")
-    usable = isinstance(name, str) and name.strip() and not _is_unsafe_name(name) and kind in FORMATS
+    usable = (
+        isinstance(name, str)
+        and not is_blank(name)
+        and not _is_unsafe_name(name)
+        and kind in FORMATS
+        and not hint.startswith(ARTIFACTS)
+    )
     fix = Fix("$.artifact.path_hint", f"{folder}{name}.{kind}") if usable else None
     return Violation("outside_folder", "$.artifact.path_hint", f"a path under {folder}", excerpt(hint), fix)
 
@@ -128,7 +134,7 @@ def documents_are_asked_for_as_inputs(message: JsonObject, _: Context) -> Iterab
         for at, doc in enumerate(docs)
         if isinstance(doc, dict)
         and isinstance(path := doc.get("suggested_path"), str)
-        and path.strip()
+        and not is_blank(path)
         and not _lies_under(path, INPUTS)
     ]
 

@@ -16,8 +16,10 @@ from accordance.contracts.fields import NotNull, Object, Open, Text, Uuid
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Spelling
 from accordance.contracts.pins import Pins, in_both, normal_path
+from accordance.contracts.printable import is_blank
+from accordance.contracts.respelling import respelling
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
-from accordance.errors import InvalidPattern, nearest
+from accordance.errors import InvalidPattern
 
 TOO_BROAD: Final = frozenset(("*", "**", "**/*", "**/**"))
 _SELF_TEST: Final = re.compile(r"\b(?:task_)?self_?test\b|task_selftest", re.IGNORECASE)
@@ -90,9 +92,9 @@ def is_self_test(command: str) -> bool:
 def role_is_known(message: JsonObject, context: Context) -> Iterator[Violation]:
     """Roles are an open registry; an unknown one is an invalid task."""
     role = message.get("role")
-    if isinstance(role, str) and role.strip() and role not in context.roles:
-        near = nearest(role, context.roles, 1)
-        fix = Fix("$.role", near[0]) if near else None
+    if isinstance(role, str) and not is_blank(role) and role not in context.roles:
+        meant = respelling(context.roles, role)
+        fix = Fix("$.role", meant[0]) if meant else None
         expected = f"one of {', '.join(sorted(context.roles))}"
         yield Violation("unknown_role", "$.role", expected, excerpt(role), fix)
 
