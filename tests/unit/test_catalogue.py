@@ -135,6 +135,12 @@ BROKEN = [
     (OUTCOME, "next_action", "retry", ["next_action_contradicts $.next_action"]),
     (OUTCOME, "verdict", "RETRY", ["next_action_contradicts $.next_action"]),
     (OUTCOME, "verdict", "REJECT", ["next_action_contradicts $.next_action"]),
+    (OUTCOME, "verdict", 7, ["wrong_type $.verdict"]),
+    (OUTCOME, "checks", [], ["wrong_type $.checks"]),
+    (ACTION, "result_type", "NOOP\u212a", ["not_in_enum $.result_type"]),
+    (REVIEW, "review_target", "\u017fNODE", ["not_in_enum $.review_target"]),
+    (REVIEW, "breakdown.0.dimension", "\u200b", ["empty $.breakdown[0].dimension"]),
+    (ACTION, "artifact.content", "\u2060\ufeff", ["empty $.artifact.content"]),
 ]  # fmt: skip
 
 VERSIONS = {
@@ -302,3 +308,49 @@ def test_the_seed_profile_gives_only_the_seeds_warnings() -> None:
     result = check(json.dumps({**ANSWER, "task_id": TASK, "mood": 1}), "answer", Context(profile="seed"))
     assert isinstance(result, Accepted)
     assert result.warnings == ()
+
+
+OUTCOMES = [
+    # (verdict, next_action, checks that fail, what is broken)
+    ("DONE", "none", (), []),
+    ("DONE", "dlq", (), ["next_action_contradicts"]),
+    ("RETRY", "retry", ("tests_passed",), []),
+    ("RETRY", "retry", (), []),
+    ("RETRY", "dlq", ("tests_passed",), ["next_action_contradicts"]),
+    ("RETRY", "human", ("tests_passed",), ["next_action_contradicts"]),
+    ("RETRY", "retry", ("scope_clean",), ["verdict_contradicts_checks"]),
+    ("RETRY", "retry", ("schema_valid",), ["verdict_contradicts_checks"]),
+    ("ESCALATE", "model_upgrade", ("tests_passed",), []),
+    ("ESCALATE", "human", (), []),
+    ("ESCALATE", "dlq", ("tests_passed",), []),
+    ("ESCALATE", "retry", ("tests_passed",), ["next_action_contradicts"]),
+    ("ESCALATE", "human", ("scope_clean",), ["verdict_contradicts_checks"]),
+    ("REJECT", "human", ("scope_clean",), []),
+    ("REJECT", "retry", ("schema_valid",), []),
+    ("REJECT", "dlq", (), []),
+    ("REJECT", "none", ("scope_clean",), ["next_action_contradicts"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "following", "failing", "broken"),
+    [pytest.param(*case, id=f"{case[0]} then {case[1]}, failing: {', '.join(case[2]) or 'nothing'}") for case in OUTCOMES],
+)  # fmt: skip
+def test_an_outcome_is_of_one_piece(
+    verdict: str, following: str, failing: tuple[str, ...], broken: list[str]
+) -> None:
+    """Verdict, checks and next action fit together, as seed 003 has them."""
+    checks = {**OUTCOME["checks"], **dict.fromkeys(failing, False)}
+    message = {**OUTCOME, "verdict": verdict, "next_action": following, "checks": checks}
+    result = check(json.dumps(message), "outcome")
+    codes = [one.code for one in result.violations] if isinstance(result, Rejected) else []
+    assert codes == broken
+
+
+def test_sums_of_endless_scores_are_told_briefly() -> None:
+    """An integer too long to be printed never breaks a report."""
+    endless = int("9" * 4300)
+    part = {**REVIEW["breakdown"][0], "score": endless, "max_score": endless}
+    result = check(json.dumps({**REVIEW, "breakdown": [part, part]}), "review")
+    assert isinstance(result, Accepted)
+    assert len(str(result.warnings[0])) < 300

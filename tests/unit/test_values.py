@@ -154,6 +154,22 @@ def test_feedback_says_everything_compactly() -> None:
     ]
 
 
+@pytest.mark.parametrize("limit", [-1, 0, 1, 20, 100, 155, 200, 300])
+def test_feedback_keeps_a_small_limit_too(limit: int) -> None:
+    """Where there is no room for more, the beginning is all that is told."""
+    found = tuple(Violation("missing", f"$.x{at}", "a text", "nothing") for at in range(3))
+    text = feedback(Rejected(found, 3, "PLAN_GEN"), limit)
+    assert len(text.encode()) <= max(limit, 0)
+    assert "Your message was rejected".startswith(text[:25])
+
+
+def test_feedback_is_printable() -> None:
+    """It is sent to a model and often printed on the way."""
+    text = feedback(Rejected((Violation("rule_broken", "$", "no \x9b2J", "a\u202eb"),), 1))
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert "no \\u009b2J, got a\\u202eb" in text
+
+
 @given(st.integers(1, 60), st.integers(300, 3000))
 def test_feedback_keeps_its_limit(count: int, limit: int) -> None:
     """Within any limit that has room for a head and a tail; what does not fit is counted."""
