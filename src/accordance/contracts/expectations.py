@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, get_args
 from pydantic import BaseModel
 
 from accordance.contracts.fields import NOT_BLANK, UUID_PATTERN
-from accordance.contracts.jsonpath import JsonObject, Path
+from accordance.contracts.jsonpath import JsonObject, Path, is_exact
 from accordance.contracts.printable import VISIBLE
 from accordance.contracts.respelling import respelling
 
@@ -66,7 +66,9 @@ class Expectation(NamedTuple):
 
 def expectation_at(model: type[BaseModel], path: Path) -> Expectation:
     """What a model expects at a path."""
-    return _expectation_at(model, tuple(["*" if isinstance(step, int) else step for step in path]))
+    general = tuple(["*" if isinstance(step, int) else step for step in path])
+    look = _expectation_at if is_exact(path) else _expectation_at.__wrapped__  # endless keys are not kept
+    return look(model, general)
 
 
 @lru_cache(maxsize=1024)

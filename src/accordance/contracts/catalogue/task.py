@@ -21,6 +21,9 @@ from accordance.contracts.respelling import respelling
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 from accordance.errors import InvalidPattern
 
+MOST_PATTERNS: Final = (
+    1000  # as many as a submission may name files; every file is held against every pattern
+)
 TOO_BROAD: Final = frozenset(("*", "**", "**/*", "**/**"))
 _SELF_TEST: Final = re.compile(r"\b(?:task_)?self_?test\b|task_selftest", re.IGNORECASE)
 
@@ -33,8 +36,8 @@ def _whole_stays_whole(number: float) -> float:
 class TaskPins(Open):
     """Scope guard rails."""
 
-    allowed_paths: Annotated[list[str], Field(min_length=1)]
-    forbidden_paths: list[str] = Field(default_factory=list)
+    allowed_paths: Annotated[list[str], Field(min_length=1, max_length=MOST_PATTERNS)]
+    forbidden_paths: Annotated[list[str], Field(max_length=MOST_PATTERNS)] = Field(default_factory=list)
 
 
 class TaskContext(Open):
@@ -130,8 +133,11 @@ def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
 
 def files_lie_inside_the_pins(message: JsonObject, _: Context) -> Iterator[Notice]:
     """The files a task expects to touch should be allowed."""
+    allowed, forbidden = (_texts(_pins(message), key) for key in ("allowed_paths", "forbidden_paths"))
+    if max(len(allowed), len(forbidden)) > MOST_PATTERNS:
+        return  # too many: reported as such
     try:
-        pins = Pins.of(_texts(_pins(message), "allowed_paths"), _texts(_pins(message), "forbidden_paths"))
+        pins = Pins.of(allowed, forbidden)
     except InvalidPattern:
         return  # reported by pins_stay_inside
     for at, path in enumerate(_texts(message, "files")):
