@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from accordance.cli import main
 from accordance.cli.exits import Failure
 from accordance.cli.reading import read_bounded
 from tests.acceptance.cli import accordance
@@ -306,8 +307,6 @@ def test_an_internal_error_is_one_line_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And the place is shown on request."""
-    from accordance.cli import main
-
     monkeypatch.setitem(main.COMMANDS, "check", ("accordance.nowhere", ""))
     assert main.run(["check", "x"]) == 70
     assert "internal error: ModuleNotFoundError" in capsys.readouterr().err
@@ -326,26 +325,29 @@ def test_many_repairs_and_violations_are_summed_up(tmp_path: Path) -> None:
     assert "more violations" in out
 
 
-def test_many_warnings_are_summed_up_too(tmp_path: Path) -> None:
+def test_many_warnings_are_summed_up_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first fifty, and how many there are."""
     path = tmp_path / "action.json"
     path.write_text(json.dumps(ACTION | {f"more_{at}": at for at in range(70)}))
-    shown = accordance("check", path)
-    assert shown.code == 0
-    assert shown.out.count("unknown_key") == 50
-    assert "and 20 more warnings" in shown.out
-    (row,) = json.loads(accordance("check", "--json", path).out)["results"]
+    assert main.run(["check", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("unknown_key") == 50
+    assert "and 20 more warnings" in shown
+    main.run(["check", "--json", str(path)])
+    (row,) = json.loads(capsys.readouterr().out)["results"]
     assert (len(row["warnings"]), row["total_warnings"]) == (50, 70)
 
 
 @pytest.mark.parametrize("output_format", ["text", "json", "github", "sarif"])
-def test_nothing_from_a_message_steers_the_terminal(output_format: str, tmp_path: Path) -> None:
+def test_nothing_from_a_message_steers_the_terminal(
+    output_format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Whatever stands in a message or in a file's name is shown, as an escape where it must be."""
     steering = "\x9b2J\u202e\x7f\u200b"
     path = tmp_path / f"a{steering}.json"
     broken = ACTION | {"result_type": f"NOOP{steering}", f"key{steering}": 1, "task_id": f" {steering}"}
     path.write_text(json.dumps(broken, ensure_ascii=False))
-    ran = accordance("check", "--output-format", output_format, path)
-    assert ran.code == 1
-    assert "NOOP\\u009b2J\\u202e\\u007f\\u200b" in ran.out.replace("\\\\", "\\")
-    assert all(line.isprintable() for line in ran.out.split("\n"))
+    assert main.run(["check", "--output-format", output_format, str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "NOOP\\u009b2J\\u202e\\u007f\\u200b" in out.replace("\\\\", "\\")
+    assert all(line.isprintable() for line in out.split("\n"))

@@ -51,7 +51,7 @@ MEANINGS = [
     (SUBMIT, "status", "NOTDONE", "DONE, NEED_INPUT, FAILED"),
     (SUBMIT, "status", "NONE", "DONE, NEED_INPUT, FAILED"),
     (SUBMIT, "status", "DONE?", "DONE, NEED_INPUT, FAILED"),
-    (SUBMIT, "exit_code", 1, "0, because status is DONE, or another status"),
+    (SUBMIT, "exit_code", 1, "0 with status DONE, or another status"),
     (SUBMIT, "schema_version", "scc.submit.v2", "scc.submit.v1"),
     (SUBMIT, "schema_version", ..., "scc.submit.v1"),
     (SUBMIT, "task_id", OTHER_TASK, TASK),
@@ -124,6 +124,13 @@ FORMS = [
     (SUBMIT, "changed_files", "src/app.py", ["src/app.py"], "a text where a list of texts goes"),
     (SUBMIT, "schema_version", "SCC.SUBMIT.V1", "scc.submit.v1", "a version in another letter case"),
     (ANSWER, "content.confidence", " 0.7 ", 0.7, "a fraction in quotes"),
+    (
+        ACTION,
+        "artifact.path_hint",
+        "out/a.md",
+        f"workspace/artifacts/{TASK}/a.md",
+        "a file outside of the task's folder",
+    ),
 ]
 
 

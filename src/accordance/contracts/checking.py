@@ -34,7 +34,7 @@ ContractLike: TypeAlias = "str | Contract[Any] | type[BaseModel] | None"
 
 _MENDED_BY_TABLES: Final = frozenset(("extra_forbidden", "literal_error"))  # an unknown key, an unknown word
 _ROADS_KEPT: Final = 256
-_GUESSED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is what was probably meant
+_REFORMED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is the same value in another form
 
 
 class _Unsound(Exception):
@@ -300,7 +300,7 @@ def _is_settled(message: JsonObject, road: _Road, context: Context) -> bool:
 def _without_failed_fixes(
     violations: tuple[Violation, ...], message: JsonObject, road: _Road, context: Context
 ) -> tuple[Violation, ...]:
-    """A fix is real because it was tried: where all fixes together do not help, those that were guesses are withdrawn."""
+    """A fix is real because it was tried: where all fixes together do not help, the other forms are withdrawn, or all."""
     try:
         mended = apply_fixes(message, violations)
         road.validate(mended, strict=True)
@@ -308,9 +308,10 @@ def _without_failed_fixes(
             return violations
     except (ValidationError, InvalidPath):
         pass
-    has_guesses = any(violation.code in _GUESSED for violation in violations)
+    has_forms = any(violation.code in _REFORMED for violation in violations)
     return tuple(
-        one._replace(fix=None) if one.code in _GUESSED or not has_guesses else one for one in violations
+        violation._replace(fix=None) if violation.code in _REFORMED or not has_forms else violation
+        for violation in violations
     )
 
 

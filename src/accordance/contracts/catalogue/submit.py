@@ -136,7 +136,7 @@ def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Viola
     code = message.get("exit_code")
     if code == 0 or message.get("status") != "DONE" or type(code) is not int:
         return ()
-    expected = "0, because status is DONE, or another status"
+    expected = "0 with status DONE, or another status"
     return (Violation("done_but_failed", "$.exit_code", expected, excerpt(code)),)
 
 

@@ -118,7 +118,8 @@ def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
     verdict, following = message.get("verdict"), message.get("next_action")
     fitting = NEXT_ACTIONS.get(verdict, ACTIONS) if isinstance(verdict, str) else ACTIONS
     if following in ACTIONS and following not in fitting:
-        expected = f"{' or '.join(fitting)}, because the verdict is {verdict}"
+        choices = fitting[0] if len(fitting) == 1 else f"one of {', '.join(fitting)}"
+        expected = f"{choices}, because the verdict is {verdict}"
         yield Violation("next_action_contradicts", "$.next_action", expected, excerpt(following))
 
 
