@@ -230,6 +230,7 @@ def test_expectations_in_words(node: dict[str, object], text: str) -> None:
         ({"enum": ["APPROVE", "MODIFY"]}, "approved", None),
         ({"enum": ["NEED_INPUT"]}, "need input", ("NEED_INPUT",)),
         ({"enum": [True, False, 0, 1]}, "true", (True,)),
+        ({"enum": [True, False, 0, 1]}, [1.0], None),
         ({"enum": ["APPROVE", "MODIFY"]}, ["MODIFY"], ("MODIFY",)),
         ({"enum": ["APPROVE", "MODIFY"]}, "other", None),
         ({"enum": ["APPROVE", "MODIFY"]}, "x" * 100, None),

@@ -216,8 +216,9 @@ def mended(schema: JsonObject, found: object) -> tuple[object] | None:
 
 
 def _as_word(words: Sequence[object], found: object) -> tuple[object] | None:
-    if isinstance(found, list) and len(found) == 1 and found[0] in words:
-        return (found[0],)
+    if isinstance(found, list) and len(found) == 1:
+        item = found[0]
+        return (item,) if any(type(word) is type(item) and word == item for word in words) else None
     return respelling(words, found) if isinstance(found, str) else None
 
 

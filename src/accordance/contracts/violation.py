@@ -155,7 +155,8 @@ def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
         return f"a list of {_count(len(value), 'item')}"
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * limit:
         return f"an integer of {value.bit_length()} bits"
-    return _shorten(printable(json.dumps(value, ensure_ascii=False, default=repr)), limit)
+    shown = json.dumps(value, ensure_ascii=False, default=repr)
+    return _shorten(printable(shown[: limit + 1]), limit)
 
 
 def _is_brief(items: Collection[object]) -> bool:

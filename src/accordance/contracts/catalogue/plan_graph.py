@@ -73,7 +73,7 @@ def edge_names_keep_their_direction(message: JsonObject, _: Context) -> Iterator
     """REQUIRES and CHILD_OF point the other way: refused, with the edge turned round as the fix."""
     for at, edge in enumerate(objects_in(message, "edges") or ()):
         kind = edge.get("edge_type")
-        if isinstance(kind, str) and (meant := REVERSED.get(kind.strip().upper())):
+        if isinstance(kind, str) and kind.isascii() and (meant := REVERSED.get(kind.strip().upper())):
             ends = {"from_task_id": edge.get("to_task_id"), "to_task_id": edge.get("from_task_id")}
             fix = Fix(f"$.edges[{at}]", {**edge, **ends, "edge_type": meant})
             expected = f"{meant}, with from and to the other way round"
