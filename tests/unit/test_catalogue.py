@@ -98,6 +98,8 @@ BROKEN = [
     (TASK_INPUT, "pins.forbidden_paths", ["/etc"], ["unsafe_path $.pins.forbidden_paths[0]"]),
     (TASK_INPUT, "pins.forbidden_paths", ["SRC/**"], ["path_in_both $.pins.allowed_paths[0]"]),
     (TASK_INPUT, "pins", "src", ["wrong_type $.pins"]),
+    (TASK_INPUT, "pins.allowed_paths", ["src/**"] * 1001, ["too_many $.pins.allowed_paths"]),
+    (TASK_INPUT, "pins.forbidden_paths", ["x/**"] * 1001, ["too_many $.pins.forbidden_paths"]),
     (TASK_INPUT, "timeoutMs", True, ["wrong_type $.timeoutMs"]),
     (TASK_INPUT, "timeoutMs", None, ["wrong_type $.timeoutMs"]),
     (TASK_INPUT, "context", {"thread_history": "x"}, ["wrong_type $.context.thread_history"]),

@@ -700,6 +700,14 @@ def test_two_different_answers_are_refused(message: dict[str, Any], place: str) 
     assert [(one.code, one.path, one.fix) for one in result.violations] == [("two_answers", place, None)]
 
 
+def test_a_wrapper_without_an_answer_is_left_alone_where_it_would_overwrite_something() -> None:
+    """Then the message is judged as it stands."""
+    result = check('{"task_id": "t", "data": {"task_id": "u"}, "payload": {"task_id": "v"}}', "action")
+    assert isinstance(result, Rejected)
+    assert [one.path for one in result.violations] == ["$.schema_version", "$.result_type"]
+    assert result.repairs == ()
+
+
 AGREEING = [
     pytest.param({"action": NOOP, "result": NOOP}, "NOOP", id="the same answer twice"),
     pytest.param({"action": NOOP, "result": {**NOOP, "result_type": "noop"}}, "NOOP", id="in another spelling"),

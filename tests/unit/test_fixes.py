@@ -114,6 +114,19 @@ def test_the_meaning_of_a_plan_is_never_mended(place: str, sent: object) -> None
     assert [one.fix for one in result.violations] == [None] * result.total
 
 
+def test_an_edge_seen_from_its_other_end_is_turned_round_beside_other_faults() -> None:
+    """The one rewriting of an edge that is offered, because the contract declares what REQUIRES means."""
+    plan = changed(changed(small_plan(), "edges.0.edge_type", "MAYBE"), "edges.2.edge_type", "requires")
+    result = refused(plan, "plan")
+    fixes = {one.path: one.fix for one in result.violations}
+    assert fixes["$.edges[0].edge_type"] is None
+    turned = fixes["$.edges[2].edge_type"]
+    assert turned is not None
+    assert isinstance(turned.value, dict)
+    assert turned.value["from_task_id"] == plan["edges"][2]["to_task_id"]
+    assert turned.value["edge_type"] == "DEPENDS_ON"
+
+
 FORMS = [
     (SUBMIT, "exit_code", "0", 0, "a number in quotes"),
     (SUBMIT, "exit_code", 0.0, 0, "an integer with a fraction"),
