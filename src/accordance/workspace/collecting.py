@@ -84,6 +84,7 @@ def collect(
         changes,
         steering=steering_files(changes),
         evidence=look_at_evidence(workspace, said, after, changes, patch),
+        tree="" if patch.left_out else patch.tree,
     )
     collected = Collected(facts, before, after, patch)
     return _tested(workspace, collected, scratch, said, setting) if said.tests else collected
