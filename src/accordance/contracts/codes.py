@@ -118,6 +118,7 @@ PAGES: Final = (
         ("sum_differs", "Sum differs", "The scores of the breakdown do not add up to total_score.", "Nothing must be done; a full rubric adds up."),
         ("root_not_goal", "The root is no GOAL", "The root of a plan stands for the whole.", "Make it a GOAL."),
         ("no_modal_option", "No modal option", "modal_identified is empty, so there was nothing to steer away from.", "List the obvious options."),
+        ("empty_list", "Empty list", "An answer's provenance or self-critique has a list with nothing in it.", "Say something there. `research check` makes it an error where too little is left."),
         ("handoff_blocked", "Handoff blocked", "The sender's own check says no. The handoff is well-formed and must not be accepted.", "Mend the answer, then hand it on."),
         ("no_condition", "No condition", "A conditional handoff does not say when it is to be taken.", "Add a condition; without one it cannot be accepted into a plan."),
         ("untied_answer", "Untied answer", "The answer does not say which request it answers, so only whoever recorded it vouches for that.", "Echo the request's task_id."),

@@ -19,7 +19,7 @@ from accordance.contracts.pins import Pins, in_both, normal_path
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 from accordance.errors import InvalidPattern, nearest
 
-TOO_BROAD: Final = frozenset(("*", "**", "**/*", "**/**"))
+TOO_BROAD: Final = frozenset(("**", "**/*", "**/**"))
 _SELF_TEST: Final = re.compile(r"\b(?:task_)?self_?test\b|task_selftest", re.IGNORECASE)
 
 
