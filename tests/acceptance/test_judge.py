@@ -485,9 +485,7 @@ def test_attestation(checkout: Checkout) -> None:
     assert "nobody signed it" in accordance("verify", checkout.bundle, "--key", public).out
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
-)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_judgement_in_order(checkout: Checkout, number: signal.Signals, code: int) -> None:
     """Nothing runs on, nothing is left in the folder for temporary files, and the shell is told."""
     checkout.work_honestly()

@@ -5,7 +5,8 @@ Call it when the agent's processes are gone: first the tree is read, then the te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from accordance.domain.facts import AttemptFacts, IsolationLevel, Snapshot
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.difference import difference
-from accordance.workspace.errors import IsolationUnavailable
+from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.evidence import Said, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import Limits, Room, why_no_landlock
@@ -99,6 +100,7 @@ def _tested(
         level = level_for(setting.isolation)
     except IsolationUnavailable as error:
         return replace(collected, facts=replace(facts, isolation_missing=str(error)))
+    _must_lead_nowhere_else(setting.readable, workspace.work)
     setting.tell(f"copying the tree for tests, isolated by {level}")
     tested = without(collected.after, said.folder)
     judged = lay_out(workspace, tested, facts.changes, scratch / "judged", carry=setting.carry)
@@ -119,6 +121,17 @@ def _tested(
         return replace(collected, facts=replace(facts, isolation_missing=str(error)))
     facts = replace(facts, runs=done.runs, tests_changed=done.changed, isolation=level)
     return replace(collected, facts=facts, logs=done.logs)
+
+
+def _must_lead_nowhere_else(readable: Sequence[Path], work: Path) -> None:
+    """A folder of the judged tree that tests may read is one: behind a link of the agent's anything could lie."""
+    for place in readable:
+        named, root = os.path.abspath(place), os.path.realpath(work)  # noqa: PTH100 - as it is written
+        if named.startswith(f"{root}/") and os.path.realpath(named) != named:
+            raise WorkspaceError(
+                f"{place} leads out of its place by a link in the tree that is judged, so tests may not read it; "
+                "name the folder itself"
+            )
 
 
 @contextmanager
