@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pty
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -456,6 +459,15 @@ def test_attestation(checkout: Checkout) -> None:
     assert checkout.judge("--attest", private, submit=True).code == 0
     good = accordance("verify", checkout.bundle, "--key", public)
     assert (good.code, "signature: holds" in good.out) == (0, True)
+    statement = json.loads(
+        base64.b64decode(json.loads((checkout.bundle / "attestation.json").read_bytes())["payload"])
+    )
+    checkout.commit("as judged")
+    git(
+        checkout.work, "rm", "-r", "--quiet", "--cached", "artifacts"
+    )  # evidence is no part of what is judged
+    tree = git(checkout.work, "write-tree").strip()
+    assert {"name": "tree", "digest": {"gitTree": tree}} in statement["subject"]
     unchecked = accordance("verify", checkout.bundle)
     assert "not checked" in unchecked.out
     foreign = accordance("verify", checkout.bundle, "--key", checkout.place / "other.pub", "--json")
@@ -471,6 +483,39 @@ def test_attestation(checkout: Checkout) -> None:
     assert "it attests another verdict" in accordance("verify", checkout.bundle, "--key", public).out
     (checkout.bundle / "attestation.json").unlink()
     assert "nobody signed it" in accordance("verify", checkout.bundle, "--key", public).out
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_judgement_in_order(checkout: Checkout, number: signal.Signals, code: int) -> None:
+    """Nothing runs on, nothing is left in the folder for temporary files, and the shell is told."""
+    checkout.work_honestly()
+    checkout.task["allowedTests"] = ["touch $TMPDIR/began; sleep 1000"]
+    (checkout.place / "task.json").write_text(json.dumps(checkout.task), "utf-8")
+    scratch = checkout.place / "tmp"
+    scratch.mkdir()
+    words = ("judge", "--task", checkout.place / "task.json", "--repo", checkout.work, "--base", "HEAD")
+    with subprocess.Popen(
+        [sys.executable, "-m", "accordance.cli.main", *map(str, words)],
+        env={**os.environ, "TMPDIR": os.fspath(scratch)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as judging:
+        while not list(scratch.rglob("began")) and judging.poll() is None:
+            time.sleep(0.02)
+        judging.send_signal(number)
+        assert judging.wait(60) == code
+    assert list(scratch.iterdir()) == []
+    assert not checkout.left_running()
+
+
+def test_a_repository_by_another_hash(checkout: Checkout) -> None:
+    """Git names objects by SHA-256 there; nothing else is different."""
+    shutil.rmtree(checkout.work / ".git")
+    git(checkout.work, "init", "--quiet", "--initial-branch=main", "--object-format=sha256")
+    checkout.commit("base")
+    honest(checkout)
+    found = checkout.judge("--json", submit=True)
+    assert (found.code, found.json["outcome"]) == (0, "DONE")
 
 
 def _write_manifest_anew(bundle: Path) -> None:

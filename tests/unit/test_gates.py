@@ -49,6 +49,25 @@ def changed(*paths: str, **more: Any) -> Case:
     )
 
 
+def with_modes(before: int | None, after: int | None) -> Case:
+    """A case whose one changed file had and has these modes; None: it was or is not there."""
+    entries = [
+        None if mode is None else Entry("src/app.py", EntryKind.FILE, mode) for mode in (before, after)
+    ]
+    case = changed("src/app.py")
+    change = replace(case.facts.changes.changes[0], before=entries[0], after=entries[1])
+    changes = replace(case.facts.changes, changes=(change,))
+    return replace(case, facts=replace(case.facts, changes=changes))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(0o644, 0o755), (0o4755, 0o4755), (0o4755, 0o755), (0o4755, None), (None, 0o1755)]
+)
+def test_modes_that_give_nobody_more_rights(before: int | None, after: int | None) -> None:
+    """Executable files, and bits that were there before, are nobody's concern."""
+    assert found(with_modes(before, after)) == []
+
+
 @pytest.mark.parametrize(
     ("case", "code", "message"),
     [
@@ -74,6 +93,8 @@ def changed(*paths: str, **more: Any) -> Case:
         pytest.param(changed(unreadable=("src/x",)), "SCOPE_CONFLICT", "not readable", id="unreadable"),
         pytest.param(changed(twins=("src/APP.py",)), "SCOPE_CONFLICT", "other spellings", id="twin"),
         pytest.param(changed(nested_added=("src/sub",)), "SCOPE_CONFLICT", "inside the repository: src/sub", id="nested"),
+        pytest.param(with_modes(0o644, 0o4755), "SCOPE_CONFLICT", "rights of their owner or group: src/app.py", id="set-user-id"),
+        pytest.param(with_modes(None, 0o2755), "SCOPE_CONFLICT", "rights of their owner or group: src/app.py", id="set-group-id"),
         pytest.param(changed(incomplete="too deep"), "SCOPE_CONFLICT", "could not be seen as a whole: too deep", id="incomplete"),
         pytest.param(
             changed(directories=some_changes("src/secrets")), "SCOPE_CONFLICT", "1 path is", id="a forbidden directory"

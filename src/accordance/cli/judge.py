@@ -12,6 +12,7 @@ import click
 
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import read_bounded
+from accordance.cli.stopping import tidied_up
 from accordance.domain.escalation import NextAction
 from accordance.domain.verdict import Outcome
 
@@ -64,7 +65,7 @@ def command(
     from accordance.workspace.errors import UnknownBase
 
     try:
-        with _progress() as tell:
+        with tidied_up(), _progress() as tell:
             found = judge(
                 _paper(task),
                 None if submit is None else _paper(submit),

@@ -61,6 +61,9 @@ _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
 )
 
 
+INTERRUPTED = 130  # what a shell expects after Ctrl-C
+
+
 class LazyGroup(click.Group):
     """Knows the names and one-line helps of its commands; imports one when it is called."""
 
@@ -119,8 +122,9 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.UsageError as error:
         usage = f"{error.ctx.command_path} --help" if error.ctx else "accordance --help"
         return _fail(f"{error.format_message().rstrip('.')} (see {usage})", Exit.USAGE)
-    except click.Abort:
-        return _fail("interrupted", Exit.USAGE)
+    except click.Abort as error:
+        by_signal = isinstance(error.__cause__, KeyboardInterrupt)
+        return _fail("interrupted", INTERRUPTED if by_signal else Exit.USAGE)
     except Failure as failure:
         return _fail(str(failure), failure.code)
     except AccordanceError as error:

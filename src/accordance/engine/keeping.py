@@ -83,6 +83,7 @@ def about(judgement: Judgement) -> dict[str, str]:
         "outcome": judgement.outcome.value,
         "reason_code": judgement.verdict.reason_code or "",
         "base_commit": judgement.facts.base_commit,
+        "tree": judgement.facts.tree,
         "evaluated_at": judgement.evaluated_at,
     }
 

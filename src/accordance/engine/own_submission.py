@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.facts import AttemptFacts, ChangeKind, CommandRun
+from accordance.domain.facts import AttemptFacts, ChangeKind
 from accordance.workspace.clone import Workspace
 from accordance.workspace.collecting import Collected
 from accordance.workspace.evidence import Said, look_at_evidence
@@ -54,7 +54,7 @@ def hand_in(
     submit = _json({**_submission(task, facts, said), **_claimed(claim, facts)})
     artifacts = {
         "report.md": _report(task, facts, claim).encode(),
-        "selftest.log": _log(facts.runs, collected.logs),
+        "selftest.log": _log(facts, said.tests, collected.logs),
         "patch.diff": collected.patch.text,
         "submit.json": submit,
         "evidence/runs.json": _json([asdict(run) for run in facts.runs]),
@@ -114,8 +114,11 @@ def _claimed(claim: Claim | None, facts: AttemptFacts) -> JsonObject:
     return told
 
 
-def _log(runs: Sequence[CommandRun], logs: Sequence[Path]) -> bytes:
-    parts = []
+def _log(facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]) -> bytes:
+    if facts.isolation_missing:
+        not_run = "".join(f"$ {command}\nnot run: {facts.isolation_missing}\n" for command in tests)
+        return f"{not_run}EXIT_CODE=1\n".encode()
+    runs, parts = facts.runs, []
     for run, log in zip(runs, logs, strict=True):
         said = log.read_bytes()[:_LARGEST_LOG] if log.exists() else b""
         parts.append(b"$ %s\n%s\n" % (run.command.encode(), said.rstrip(b"\n")))

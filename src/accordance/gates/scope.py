@@ -24,6 +24,7 @@ _TEXTS: Final[Mapping[ScopeRule, str]] = MappingProxyType(
 )
 _BY_ROLE: Final = frozenset(("role_deny", "role_not_allowed"))
 _NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
+_SET_ID: Final = 0o6000
 _REFUSALS: Final = frozenset(("forbidden", "unsafe_path", "role_deny"))
 
 
@@ -79,6 +80,7 @@ def _not_judgeable(changes: ChangeSet) -> Iterator[Finding]:
         ("not readable, so nobody can say what changed", changes.unreadable),
         ("other spellings of a path that exists: one and the same file on some disks", changes.twins),
         ("repositories inside the repository", changes.nested_added),
+        ("set to run with the rights of their owner or group", _given_rights(changes)),
     )
     for text, things in hidden:
         if found := sorted(set(things)):
@@ -86,6 +88,14 @@ def _not_judgeable(changes: ChangeSet) -> Iterator[Finding]:
     if changes.incomplete:
         message = f"the change could not be seen as a whole: {changes.incomplete}"
         yield Finding(Gate.SCOPE, "SCOPE_CONFLICT", message)
+
+
+def _given_rights(changes: ChangeSet) -> Iterator[str]:
+    """Files that got a set-user-id or set-group-id bit."""
+    for change in (*changes.changes, *beyond_caches(changes.ignored)):
+        earlier = change.before.mode if change.before else 0
+        if change.after and change.after.kind is EntryKind.FILE and change.after.mode & ~earlier & _SET_ID:
+            yield change.path
 
 
 def _finding(code: str, paths: list[str], text: str) -> Finding:
