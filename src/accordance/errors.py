@@ -54,6 +54,13 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
     return tuple(by_folded[word] for word in found)
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The way out of a name nobody knows: the nearest known ones, else all of them."""
+    names = tuple(known)
+    near = nearest(name, names)
+    return f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+
+
 class AccordanceError(Exception):
     """The root of every error accordance raises on purpose."""
 
@@ -85,8 +92,7 @@ class UnknownName(AccordanceError):
         super().__init__(name, self.known)
 
     def __str__(self) -> str:
-        offer = f"did you mean {' or '.join(self.near)}?" if self.near else f"known: {', '.join(self.known)}"
-        return f"unknown {self.kind} {self.name!r}; {offer}"
+        return f"unknown {self.kind} {self.name!r}; {did_you_mean(self.name, self.known)}"
 
 
 class UnknownContract(UnknownName):

@@ -27,6 +27,14 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 by_option = click.option("--by", default=None, help="Who says so.  [default: the user's name]")
 
 
+LEVELS = ("auto", "bubblewrap", "landlock", "rlimit")
+isolation_option = click.option(
+    "--isolation",
+    type=click.Choice(LEVELS),
+    help="How test commands are kept apart; only this option can ask for less than auto.  [default: auto]",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """A project folder and its ledger, open."""
@@ -81,11 +89,11 @@ def at_desk(where: Where, *, create: bool = False) -> Iterator[Desk]:
 
 def ledger_place(home: Home, where: Where) -> str | Path:
     """Where the ledger of a project folder lies."""
-    named = where.place or home.settings().get("ledger")
+    from accordance.engine.settings import ledger_of
+
+    named = where.place or ledger_of(home.settings())
     if named is None:
         return home.ledger
-    if not isinstance(named, str):
-        raise Failure("accordance.toml: ledger is a path or a URL, written as a text", Exit.USAGE)
     return named if "://" in named else home.root / named
 
 

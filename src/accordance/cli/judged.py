@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from accordance.cli.annotations import github_annotation, sarif_document
-from accordance.cli.printable import printable
+from accordance.contracts.printable import printable
 from accordance.domain.escalation import LEVELS
 from accordance.domain.fail_codes import fail_code
 from accordance.domain.findings import Finding, Gate
@@ -40,20 +40,23 @@ def _lines(judgement: Judgement) -> Iterator[Text]:
     yield Text.assemble(
         (f"{mark} {verdict.outcome}", style),
         "  ",
-        (verdict.reason_code or "", "red"),
+        (printable(verdict.reason_code or ""), "red"),
         "  " if verdict.reason_code else "",
         (f"{judgement.task_id}  attempt {judgement.attempt} of {most}", "dim"),
     )
     for finding in verdict.findings:
-        yield Text.assemble(f"  {finding.gate:<10}  {printable(finding.message)}  ", (finding.code, "red"))
+        yield Text.assemble(
+            f"  {finding.gate:<10}  {printable(finding.message)}  ", (printable(finding.code), "red")
+        )
     for run in facts.runs:
         mark, style = ("✓", "green") if run.passed else ("✗", "red")
         how = f"{run.duration_ms / 1000:.1f} s, isolated by {run.isolation}"
         yield Text.assemble("  ", (mark, style), f" {printable(run.command)}  ", (how, "dim"))
     count = len(facts.changes.paths())
     changed = "1 changed path" if count == 1 else f"{count} changed paths"
-    by = "" if judgement.submitted_by == "agent" else "; no agent handed anything in, so accordance did"
-    yield Text(f"  {changed} since {facts.base_commit[:12] or 'the earlier copy'}{by}", "dim")
+    yield Text(f"  {changed} since {facts.base_commit[:12] or 'the earlier copy'}", "dim")
+    for notice in verdict.notices:
+        yield Text(f"  note: {printable(notice)}", "dim")
     if verdict.step is not None:
         yield Text(f"  next: {verdict.next_action}. {LEVELS[verdict.step.level]}")
     if judgement.bundle is not None:
@@ -88,7 +91,8 @@ def as_github(judgement: Judgement, _task: str) -> str:
         for one in verdict.findings
     ]
     text = f"{verdict.outcome}: {verdict.reason} Next: {verdict.next_action}."
-    return "\n".join([*lines, github_annotation("notice", "accordance", text, {})])
+    notes = [github_annotation("notice", "accordance", notice, {}) for notice in verdict.notices]
+    return "\n".join([*lines, *notes, github_annotation("notice", "accordance", text, {})])
 
 
 def _file(path: str | None) -> dict[str, object]:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
+from accordance.cli.desk import (
+    Where,
+    at_desk,
+    find_plan,
+    isolation_option,
+    json_option,
+    ledger_options,
+    ledger_place,
+    say,
+)
 from accordance.cli.exits import Exit, one_line
 from accordance.cli.stopping import leave, stoppable
 
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
 @click.option(
     "--wait", is_flag=True, help="Wait for those who ask for work elsewhere (`accordance task next`), too."
 )
+@isolation_option
 @ledger_options
 @json_option
 def command(
@@ -38,6 +48,7 @@ def command(
     model: str | None,
     resume: bool,
     wait: bool,
+    isolation: str | None,
     as_json: bool,
 ) -> int:
     """Carry a plan out: executors do the tasks, every message is judged, until nothing moves without a person.
@@ -66,7 +77,7 @@ def command(
             record = find_plan(tx, plan)
         if resume and record.state == "HELD":
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
-        executing = Executing(desk.ledger, desk.home, routing_for(desk.home, executor, model))
+        executing = Executing(desk.ledger, desk.home, routing_for(desk.home, executor, model), isolation)
         publishing = Publishing(desk.ledger, executing.workshop, record.plan_id, one_line)
         heard = (lambda *_: None) if as_json else held.enter_context(telling(desk.ledger, record.plan_id))
         bounds = at_once(desk.home.settings())

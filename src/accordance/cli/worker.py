@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
+from accordance.cli.desk import (
+    Where,
+    at_desk,
+    find_plan,
+    isolation_option,
+    json_option,
+    ledger_options,
+    ledger_place,
+    say,
+)
 from accordance.cli.exits import Exit, Failure, one_line
 from accordance.cli.stopping import leave, stoppable
 
@@ -18,9 +27,12 @@ if TYPE_CHECKING:
 @click.command(name="worker")
 @click.option("--plan", help="Only this plan.")
 @click.option("--concurrency", type=click.IntRange(1), help="Runs at once, whatever the executors allow.")
+@isolation_option
 @ledger_options
 @json_option
-def command(where: Where, plan: str | None, concurrency: int | None, as_json: bool) -> int:
+def command(
+    where: Where, plan: str | None, concurrency: int | None, isolation: str | None, as_json: bool
+) -> int:
     """Work on whatever comes, until stopped; any number of workers share a PostgreSQL ledger.
 
     What a worker leaves behind that dies, the others go on with, within seconds. SIGTERM or Ctrl-C: what runs is ended or
@@ -41,7 +53,7 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
             )
         with desk.ledger.read() as tx:
             plan_id = find_plan(tx, plan).plan_id if plan else None
-        executing = Executing(desk.ledger, desk.home, routing_for(desk.home))
+        executing = Executing(desk.ledger, desk.home, routing_for(desk.home), isolation)
         publishing = Publishing(desk.ledger, executing.workshop, plan_id, one_line)
         bounds = at_once(desk.home.settings())
         bounds = AtOnce(concurrency or bounds.in_worker, bounds.in_plan)

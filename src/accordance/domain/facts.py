@@ -296,6 +296,9 @@ class AttemptFacts:
     evidence: EvidenceFacts = field(default_factory=EvidenceFacts)
     isolation: IsolationLevel | None = None  # None: nothing was run
     isolation_missing: str = ""  # why no command could be run; says what to install
+    git_programs: tuple[
+        str, ...
+    ] = ()  # hooks and settings by which git would run programs in the tree; nothing ran
 
 
 CACHES: Final = MappingProxyType(

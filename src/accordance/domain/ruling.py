@@ -232,7 +232,10 @@ def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
     if verdict.outcome is Outcome.DONE:
         event = Event.PRODUCED if case.other_checks else Event.APPROVED
         return Ruling(
-            steps=((event, None),), outcome=Outcome.DONE, reason="PASSED", messages=(verdict.reason,)
+            steps=((event, None),),
+            outcome=Outcome.DONE,
+            reason="PASSED",
+            messages=(verdict.reason, *verdict.notices),
         )
     reason, lead = verdict.reason_code or "", verdict.findings[0]
     if not verdict.uses_attempt:

@@ -72,6 +72,7 @@ class Executing:
     ledger: Ledger
     home: Home
     routing: Routing
+    isolation: str | None = None  # of tests, where a person asks for another than the settings do
 
     @cached_property
     def holding(self) -> Holding:
@@ -81,7 +82,7 @@ class Executing:
     @cached_property
     def workshop(self) -> Workshop:
         """Where repositories are changed. Raises InvalidSettings."""
-        return workshop_of(self.home)
+        return workshop_of(self.home, self.isolation)
 
     def queue_of(self, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
