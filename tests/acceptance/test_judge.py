@@ -221,11 +221,14 @@ def _looks_like_sarif(whole: dict[str, Any]) -> None:
 
 
 def test_a_reason_of_the_agents_own(checkout: Checkout) -> None:
-    """It is told as it is; no page is made up for it."""
+    """It is told as it is, and becomes no code."""
     checkout.submit |= {"status": "FAILED", "reason_code": "OUT_OF_IDEAS", "exit_code": 1}
     honest(checkout)
     whole = json.loads(checkout.judge("--format", "sarif").out)
-    assert whole["runs"][0]["tool"]["driver"]["rules"] == [{"id": "OUT_OF_IDEAS"}]
+    [rule] = whole["runs"][0]["tool"]["driver"]["rules"]
+    [result] = whole["runs"][0]["results"]
+    assert rule["id"] == "EXECUTOR_ERROR"
+    assert "(OUT_OF_IDEAS)" in result["message"]["text"]
 
 
 def test_names_that_no_terminal_should_see(checkout: Checkout) -> None:

@@ -31,7 +31,7 @@ def test_the_table_run(said: dict[str, object], expected: AtOnce) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"run": {"concurency": 3}}, "has no 'concurency'; known: concurrency, plan_concurrency"),
+        ({"run": {"concurency": 3}}, "has no key 'concurency'; did you mean concurrency or"),
         ({"run": {"concurrency": 0}}, "concurrency is a whole number from 1, got 0"),
         ({"run": {"concurrency": True}}, "concurrency is a whole number from 1, got True"),
         ({"run": 3}, r"\[run\] is a table"),

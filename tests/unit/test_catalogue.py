@@ -180,6 +180,17 @@ NOTED = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("role", "codes"),
+    [("executor", ["ci_skipped"]), ("doc", ["ci_skipped"]), ("reviewer", []), ("planner", [])],
+)
+def test_whoever_changes_files_should_be_tested(role: str, codes: list[str]) -> None:
+    """The author of a task without tests is told, unless its role only reads."""
+    task = {key: value for key, value in TASK_INPUT.items() if key != "allowedTests"}
+    result = check(json.dumps(task | {"role": role}), "scc.task.v1")
+    assert [notice.code for notice in result.warnings] == codes
+
+
 @pytest.mark.parametrize(("message", "place", "value", "codes"), NOTED)
 def test_noted(message: Message, place: str, value: Any, codes: list[str]) -> None:
     """Accepted, with a word about it."""

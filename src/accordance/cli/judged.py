@@ -58,7 +58,8 @@ def _lines(judgement: Judgement) -> Iterator[Text]:
     for notice in verdict.notices:
         yield Text(f"  note: {printable(notice)}", "dim")
     if verdict.step is not None:
-        yield Text(f"  next: {verdict.next_action}. {LEVELS[verdict.step.level]}")
+        role = f" ({verdict.step.role})" if verdict.step.role else ""
+        yield Text(f"  next: {verdict.next_action}{role}. {LEVELS[verdict.step.level]}")
     if judgement.bundle is not None:
         yield Text(f"  evidence: {judgement.bundle}", "dim")
 

@@ -11,6 +11,7 @@ APPROVE_AT: Final = 90  # the score from which a review approves; one setting fo
 ROLES: Final = frozenset(
     ("planner", "splitter", "engineer", "reviewer", "doc", "ssot_curator", "designer", "executor")
 )
+READING_ROLES: Final = frozenset(("planner", "splitter", "reviewer", "designer"))  # these change no files
 EXECUTORS: Final = frozenset(("opencodecli", "codex"))
 
 

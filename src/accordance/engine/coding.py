@@ -266,6 +266,7 @@ class _Attempt:
             earlier=self.job.earlier,
             usage=usage,
             budget=self.job.budget,
+            upgrades_at_once=True,
         )
 
     @property

@@ -107,6 +107,7 @@ class Judgement:
             "findings": [{**asdict(one), "about": list(one.about)} for one in verdict.findings],
             "notices": list(verdict.notices),
             "next_action": verdict.next_action.value,
+            "next_role": verdict.step.role if verdict.step else None,
             "uses_attempt": verdict.uses_attempt,
             "retry": _retry(retry) if retry else None,
             "dead_letter": letter.to_json() if letter else None,

@@ -11,7 +11,7 @@ compared, every test run on a copy, isolated; then the gates, the judge, the bun
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
@@ -89,6 +89,7 @@ class How:
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
+    upgrades_at_once: bool = False  # every failure is followed by the next stronger model, where there is one
     claim: Claim | None = None  # of somebody who can only speak, and for whom accordance hands in
     bundles: Path | None = None  # the folder above artifacts/; None keeps no bundle
     owner: str | None = None  # of one of several runs: its bundle gets its name when it counts
@@ -308,13 +309,16 @@ def _setting(ground: Ground, how: How, tell: Tell) -> Setting:
 
 def _terms(task: TaskInput, how: How, submitted_by: Author) -> Terms:
     gateway, role = how.gateway, how.gateway.roles[task.role]
+    above = higher_role(role, gateway.roles)
     standing = Standing(
         attempt=how.attempt,
         max_attempts=max_attempts(role, policy=gateway.max_attempts),
         repeat_threshold=gateway.repeat_threshold,
-        model_tier=gateway.tiers.get(how.usage.model or ""),
-        allowed_tiers=tiers_of(task.allowedModels or (), gateway.tiers),
-        higher_role=higher_role(role, gateway.roles) is not None,
+        model_tier=_model_tier(how),
+        allowed_tiers=tiers_of(_models(task, how), gateway.tiers),
+        higher_role=above is not None,
+        role_above=above.name if above else None,
+        upgrades_at_once=how.upgrades_at_once,
     )
     earlier = how.earlier
     if earlier is None:
@@ -328,6 +332,20 @@ def _terms(task: TaskInput, how: How, submitted_by: Author) -> Terms:
         own_tests=gateway.tests,
         submitted_by=submitted_by,
     )
+
+
+def _models(task: TaskInput, how: How) -> Iterable[str]:
+    """The models that could try next: those the task allows; where it says nothing, those that would be asked."""
+    if task.allowedModels is None and how.upgrades_at_once:
+        return how.gateway.tiers
+    return task.allowedModels or ()
+
+
+def _model_tier(how: How) -> int | None:
+    """How strong the model is; for a run that upgrades, one that is in no table is weaker than all that are."""
+    tiers = how.gateway.tiers
+    tier = tiers.get(how.usage.model or "")
+    return max(tiers.values()) + 1 if tier is None and tiers and how.upgrades_at_once else tier
 
 
 def _now() -> str:
