@@ -29,6 +29,7 @@ AccordanceError
 +-- InvalidPhases              a level nobody knows, or a phase that is none
 +-- InvalidRouting             executors or routes that could never work
 |   +-- NoExecutor             nothing is configured that could do the work
++-- InvalidSettings            accordance.toml says something nobody knows
 +-- ContextTooLarge            what an agent must be told does not fit
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
@@ -223,6 +224,10 @@ class InvalidPhases(AccordanceError):
 
 class InvalidRouting(AccordanceError):
     """Executors or routes in accordance.toml that could never work."""
+
+
+class InvalidSettings(AccordanceError):
+    """accordance.toml cannot be read, says something nobody knows, or is another user's."""
 
 
 class NoExecutor(InvalidRouting):

@@ -18,9 +18,8 @@ import pytest
 from accordance import Accepted, check, judge
 from accordance.domain.case import Usage
 from accordance.engine.asking import PreflightFailed, read_task
-from accordance.engine.home import InvalidSettings
 from accordance.engine.judging import Ground, How, judge_on
-from accordance.errors import Conflict, NotFound
+from accordance.errors import Conflict, InvalidSettings, NotFound
 from accordance.workspace.attestation import new_key, sign_bundle
 from tests.acceptance.checkout import Checkout
 from tests.acceptance.cli import accordance

@@ -8,9 +8,10 @@ import pytest
 
 from accordance.domain.routing import routing_of
 from accordance.engine.executing import Executing
-from accordance.engine.home import Home, InvalidSettings
-from accordance.engine.settings import AtOnce, at_once
+from accordance.engine.home import Home
+from accordance.engine.settings_tables import AtOnce, at_once
 from accordance.engine.slots import Bound
+from accordance.errors import InvalidSettings
 from tests.engine.stage import Stage
 from tests.messages import edge, node, plan
 

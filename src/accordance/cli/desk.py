@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.showing import as_json_text
 from accordance.errors import NotFound
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def at_desk(where: Where, *, create: bool = False) -> Iterator[Desk]:
 
 def ledger_place(home: Home, where: Where) -> str | Path:
     """Where the ledger of a project folder lies."""
-    from accordance.engine.settings import ledger_of
+    from accordance.engine.settings_tables import ledger_of
 
     named = where.place or ledger_of(home.settings())
     if named is None:
@@ -152,4 +152,4 @@ def find_task(tx: Transaction, name: str) -> TaskRecord:
 
 def say(value: Any) -> None:
     """Print a value as JSON."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    click.echo(as_json_text(value))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from accordance.cli.annotations import github_annotation, sarif_document
+from accordance.cli.showing import as_json_text, shown
 from accordance.contracts.printable import printable
 from accordance.domain.escalation import LEVELS
 from accordance.domain.fail_codes import fail_code
@@ -61,7 +61,7 @@ def _lines(judgement: Judgement) -> Iterator[Text]:
         role = f" ({verdict.step.role})" if verdict.step.role else ""
         yield Text(f"  next: {verdict.next_action}{role}. {LEVELS[verdict.step.level]}")
     if judgement.bundle is not None:
-        yield Text(f"  evidence: {judgement.bundle}", "dim")
+        yield Text(f"  evidence: {printable(str(judgement.bundle))}", "dim")
 
 
 def as_json(judgement: Judgement, _task: str) -> str:
@@ -81,7 +81,7 @@ def as_verdict(judgement: Judgement, _task: str) -> str:
 
 
 def _dumped(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return as_json_text(value)
 
 
 def as_github(judgement: Judgement, _task: str) -> str:
@@ -144,7 +144,7 @@ def as_junit(judgement: Judgement, _task: str) -> str:
                 dict.fromkeys(values)
                 for values in zip(*((one.code, one.message) for one in found), strict=True)
             )
-            _fails(case, ", ".join(codes), "\n".join(texts))
+            _fails(case, ", ".join(codes), "\n".join(map(printable, texts)))
     runs = ET.SubElement(whole, "testsuite", name=f"tests of {judgement.task_id}")
     for run in judgement.facts.runs:
         seconds = f"{run.duration_ms / 1000:.3f}"
@@ -161,13 +161,14 @@ def as_junit(judgement: Judgement, _task: str) -> str:
 
 
 def _fails(case: ET.Element, kind: str, text: str) -> None:
-    failure = ET.SubElement(case, "failure", type=_xml(kind), message=_xml(text.splitlines()[0]))
-    failure.text = _xml(text)
+    lines = [_xml(line) for line in text.split("\n")]
+    failure = ET.SubElement(case, "failure", type=_xml(kind), message=lines[0])
+    failure.text = "\n".join(lines)
 
 
-def _xml(text: str) -> str:
-    """Without the signs that XML cannot hold."""
-    return _NOT_IN_XML.sub("\ufffd", text)
+def _xml(line: str) -> str:
+    """One line, without the signs that XML cannot hold."""
+    return _NOT_IN_XML.sub("\ufffd", shown(line))
 
 
 FORMATS: Mapping[str, Callable[[Judgement, str], str]] = {

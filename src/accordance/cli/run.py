@@ -19,6 +19,7 @@ from accordance.cli.desk import (
     say,
 )
 from accordance.cli.exits import Exit, one_line
+from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def command(
     from accordance.engine.durable import LOCAL
     from accordance.engine.executing import Executing
     from accordance.engine.publishing import Publishing
-    from accordance.engine.settings import at_once, routing_for
+    from accordance.engine.settings import routing_for
+    from accordance.engine.settings_tables import at_once
     from accordance.engine.staffing import runner_of
     from accordance.engine.sweeping import swept
     from accordance.engine.workers import working_on
@@ -107,7 +109,7 @@ def _print(
 
     if not sys.stdout.isatty():
         print_status(status)
-    click.echo(rests.value if rests else "stopped; `accordance run` goes on with it")
+    tell(rests.value if rests else "stopped; `accordance run` goes on with it")
     if not_published:
-        click.echo(f"the changes are in the ledger, but {not_published}")
+        tell(f"the changes are in the ledger, but {not_published}")
     print_outcomes(outcomes, home)

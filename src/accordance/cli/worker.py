@@ -18,6 +18,7 @@ from accordance.cli.desk import (
     say,
 )
 from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def command(
     """
     from accordance.engine.executing import Executing
     from accordance.engine.publishing import Publishing
-    from accordance.engine.settings import AtOnce, at_once, routing_for
+    from accordance.engine.settings import routing_for
+    from accordance.engine.settings_tables import AtOnce, at_once
     from accordance.engine.staffing import runner_of
     from accordance.engine.sweeping import swept
     from accordance.engine.workers import DEAD_AFTER_SECONDS, worker_name
@@ -60,9 +62,7 @@ def command(
         name, heard = worker_name(), _tell_json if as_json else _tell
         runner = runner_of(executing, publishing, place, name, heard, bounds)
         if not as_json:
-            click.echo(
-                f"{name} works; the others take over {DEAD_AFTER_SECONDS:.0f} s after its last sign of life"
-            )
+            tell(f"{name} works; the others take over {DEAD_AFTER_SECONDS:.0f} s after its last sign of life")
         with swept(desk.ledger, desk.home, is_alone=False), stoppable(runner.stop):
             runner.until_stopped()
     return leave(Exit.OK, is_clean=runner.is_clean)
@@ -72,7 +72,7 @@ def _tell(one: Attempt, answer: Mapping[str, Any]) -> None:
     """One line for each attempt that has ended here."""
     decided = answer.get("outcome") or answer["status"]
     said = (one.task_id, f"{one.kind} {one.number}", decided, answer.get("reason_code"), answer.get("state"))
-    click.echo("  ".join(str(part) for part in said if part))
+    tell("  ".join(str(part) for part in said if part))
 
 
 def _tell_json(one: Attempt, answer: Mapping[str, Any]) -> None:

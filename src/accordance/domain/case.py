@@ -105,7 +105,7 @@ class Case:
         return normal_path(path) in {normal_path(one) for one in spoken if not one.endswith("/")}
 
 
-def tests_of(task: TaskInput, own_tests: Sequence[str] = ()) -> tuple[str, ...]:
+def tests_of(task: TaskInput, own_tests: Sequence[str]) -> tuple[str, ...]:
     """The commands no agent has a say in: the task's; where it names none, those of the repository's settings."""
     return tuple(dict.fromkeys(task.allowedTests or own_tests))
 

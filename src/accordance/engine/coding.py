@@ -39,7 +39,7 @@ from accordance.engine.judging import Ground, How, judge_on
 from accordance.engine.kept_work import keep_work, recall_work
 from accordance.engine.landing import head_of, last_change
 from accordance.engine.opinions import Opinions
-from accordance.engine.settings import workspace_of
+from accordance.engine.settings_tables import workspace_of
 from accordance.engine.spoken import Spoken, lay_edits
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion

@@ -31,12 +31,11 @@ from typing import Any, Final
 
 from accordance.domain.escalation import MODEL_TIERS, REPEAT_THRESHOLD
 from accordance.domain.roles import MAX_ATTEMPTS, ROLES, Role, roles_from
-from accordance.engine.home import SETTINGS, InvalidSettings, find_home, parse_settings
-from accordance.errors import did_you_mean
-from accordance.workspace.git import show
+from accordance.errors import InvalidSettings, did_you_mean
 from accordance.workspace.isolation import Limits
 from accordance.workspace.probing import AUTO, WISHES
 
+SETTINGS: Final = "accordance.toml"
 LEVELS: Final[Mapping[str, str]] = MappingProxyType(
     {"bubblewrap": "bwrap", **{wish: wish for wish in WISHES}}
 )
@@ -90,14 +89,6 @@ def _at_least(gateway: Gateway, wish: object) -> Gateway:
             f"{SETTINGS}: judge.isolation: a file cannot turn isolation off; a person can, with --isolation {RLIMIT}"
         )
     return wished if wished.isolation == LEVELS["bubblewrap"] else replace(gateway, isolation=AUTO)
-
-
-def settings_at(repository: Path, base: str) -> Mapping[str, Any]:
-    """What accordance.toml says at the base; where the repository has none, the nearest one above it. Raises InvalidSettings."""
-    text = show(repository, base, SETTINGS)
-    if text is None:
-        return find_home(repository.resolve().parent).settings()
-    return parse_settings(text, f"{SETTINGS} at {base}", repository)
 
 
 def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from accordance.domain.naming import folder_name, safe_name
-from accordance.errors import AccordanceError, LedgerUnavailable
+from accordance.engine.gateway import SETTINGS
+from accordance.engine.settings_tables import parse_settings
+from accordance.errors import InvalidSettings, LedgerUnavailable
 
 FOLDER: Final = ".accordance"
-SETTINGS: Final = "accordance.toml"
-
-
-class InvalidSettings(AccordanceError):
-    """accordance.toml cannot be read, or says something nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +85,6 @@ class Home:
         except OSError as error:
             raise InvalidSettings(f"{path}: {error.strerror or error}") from None
         return parse_settings(content, str(path), self.root)
-
-
-def parse_settings(content: bytes, where: str, root: Path) -> Mapping[str, Any]:
-    """The settings in an accordance.toml. Raises InvalidSettings and the errors of single tables."""
-    from accordance.engine.settings import check_settings
-
-    try:
-        settings = tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"{where}: {error}") from None
-    except RecursionError:
-        raise InvalidSettings(f"{where}: nested too deeply") from None
-    check_settings(settings, root)
-    return settings
 
 
 def _must_be_ours(path: Path, owner: int) -> None:

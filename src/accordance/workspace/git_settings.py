@@ -64,10 +64,8 @@ def git_settings(repository: Path) -> Mapping[str, str]:
     for name, place in _git_directories(directory):
         for setting, state in _settings_in(place, repository):
             known = found.get(f"{name}{setting}")
-            if known is not None:  # git takes the last value of some keys and all of others
-                state = f"{known} | {state}"
-            if len(found) < _MOST_FILES:
-                found[f"{name}{setting}"] = state
+            if len(found) < _MOST_FILES:  # git takes the last value of some keys and all of others
+                found[f"{name}{setting}"] = state if known is None else f"{known} | {state}"
     return dict(sorted(found.items()))
 
 
@@ -186,7 +184,7 @@ def _read(place: Path) -> bytes | None:
         descriptor = os.open(place, _OPEN)
     except OSError:
         return None
-    with open(descriptor, "rb") as file:
+    with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         return file.read() if stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST else None
 
