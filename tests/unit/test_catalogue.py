@@ -181,6 +181,24 @@ NOTED = [
 
 
 @pytest.mark.parametrize(
+    ("allowed", "forbidden", "in_both"),
+    [
+        ("docs/**", "docs/", True),
+        ("docs/", "docs/**", True),
+        ("docs", "Docs/**/**", True),
+        ("docs/**", "docs/private/**", False),
+        ("docs/*", "docs/", False),
+        ("src/**", "docs/", False),
+    ],
+)
+def test_a_directory_is_one_however_it_is_written(allowed: str, forbidden: str, in_both: bool) -> None:
+    """No path is both allowed and forbidden."""
+    pins = {"allowed_paths": [allowed], "forbidden_paths": [forbidden]}
+    result = check(json.dumps(TASK_INPUT | {"pins": pins, "files": []}), "scc.task.v1")
+    assert ("path_in_both" in {fault.code for fault in getattr(result, "violations", ())}) == in_both
+
+
+@pytest.mark.parametrize(
     ("role", "codes"),
     [("executor", ["ci_skipped"]), ("doc", ["ci_skipped"]), ("reviewer", []), ("planner", [])],
 )
