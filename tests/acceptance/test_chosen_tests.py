@@ -11,7 +11,7 @@ import pytest
 from accordance import Judgement, judge
 from accordance.domain.facts import ArtifactName
 from tests.acceptance.checkout import Checkout
-from tests.hostile.stage import FOLDER, TEST, git
+from tests.hostile.stage import FOLDER, TEST
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
@@ -37,12 +37,8 @@ def written(checkout: Checkout, *commands: str) -> Judgement:
     """The pages are written and handed in, tested by these commands."""
     for page in PAGES:
         checkout.write(page, f"# {page}\n")
-    checkout.submit |= {
-        "changed_files": [],
-        "new_files": PAGES,
-        "tests": {"commands": [*commands], "passed": True, "summary": "there"},
-    }
-    git(checkout.work, "add", "--intent-to-add", "docs")
+    checkout.tell(new=tuple(PAGES))
+    checkout.submit["tests"] = {"commands": [*commands], "passed": True, "summary": "there"}
     checkout.log = "".join(f"$ {command}\n" for command in commands) + "EXIT_CODE=0\n"
     checkout.hand_in()
     return judge(EXAMPLE, repo=checkout.work, base=checkout.begun_at)
@@ -91,7 +87,6 @@ def test_only_so_many_are_run(checkout: Checkout) -> None:
 
 def test_an_empty_folder_of_evidence_is_kept(checkout: Checkout) -> None:
     """The verdict's link leads into the bundle, not to the agent's own folder."""
-    (checkout.work / FOLDER / "evidence").mkdir(parents=True)
     found = written(checkout, "true")
     link = found.as_verdict()["links"][ArtifactName.EVIDENCE_DIR]  # type: ignore[index, call-overload]
     assert link == f"{FOLDER}/attempt-1/agent/evidence"
