@@ -88,7 +88,7 @@ def test_only_so_many_are_run(checkout: Checkout) -> None:
 def test_an_empty_folder_of_evidence_is_kept(checkout: Checkout) -> None:
     """The verdict's link leads into the bundle, not to the agent's own folder."""
     found = written(checkout, "true")
-    link = found.as_verdict()["links"][ArtifactName.EVIDENCE_DIR]  # type: ignore[index, call-overload]
+    link = found.as_verdict()["links"][ArtifactName.EVIDENCE_DIR]  # type: ignore[index]
     assert str(link).rstrip("/") == f"{FOLDER}/attempt-1/agent/evidence"
     assert (checkout.work / str(link)).is_dir()
 

@@ -118,7 +118,7 @@ def judgement() -> Judgement:
 @pytest.mark.parametrize("name", [*FORMATS, "json"])
 def test_a_judgement_in_every_format(judgement: Judgement, name: str) -> None:
     """Text, annotations, XML and JSON."""
-    written = (FORMATS | {"json": as_json})[name](judgement, "task.json")
+    written = {**FORMATS, "json": as_json}[name](judgement, "task.json")
     ours = ("::error ", "::notice ") if name == "github" else ()
     is_harmless(written, ours=ours)
     assert "forged" in written
