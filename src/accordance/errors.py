@@ -28,6 +28,7 @@ AccordanceError
 +-- InvalidFuses               a fuse nobody knows, or a bound that is none
 +-- InvalidPhases              a level nobody knows, or a phase that is none
 +-- InvalidRouting             executors or routes that could never work
+|   +-- OwnWork                whoever would review a product has made it
 |   +-- NoExecutor             nothing is configured that could do the work
 +-- InvalidSettings            accordance.toml says something nobody knows
 +-- ContextTooLarge            what an agent must be told does not fit
@@ -228,6 +229,10 @@ class InvalidRouting(AccordanceError):
 
 class InvalidSettings(AccordanceError):
     """accordance.toml cannot be read, says something nobody knows, or is another user's."""
+
+
+class OwnWork(InvalidRouting):
+    """Whoever would review a product has made it."""
 
 
 class NoExecutor(InvalidRouting):

@@ -77,6 +77,8 @@ def test_every_table_can_be_said(tmp_path: Path) -> None:
         attempts = 3
         [rubric.plan]
         approve_at = 95
+        [review]
+        own_work = false
         [research]
         agents = "agents.toml"
         [roles.engineer]

@@ -30,7 +30,7 @@ def printable(text: str) -> str:
 
     A backslash is left alone, so that a text that went through here stays as it is when it does so again.
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable() and (text.isascii() or _UNSEEN.isdisjoint(text)):
         return text
     return "".join(
         [

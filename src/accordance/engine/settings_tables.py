@@ -19,6 +19,7 @@ from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.engine.gateway import SETTINGS, gateway_of
 from accordance.errors import InvalidRubric, InvalidSettings, did_you_mean
 
+_REVIEW: Final = ("own_work",)
 _WORKSPACE: Final = ("repo", "base")
 _AT_ONCE: Final = ("concurrency", "plan_concurrency")
 _RUBRIC_KEYS: Final = ("maxima", "approve_at")
@@ -76,6 +77,18 @@ def at_once(settings: Mapping[str, Any]) -> AtOnce:
     return AtOnce(*(said.get(name) for name in _AT_ONCE))
 
 
+def allows_own_work(settings: Mapping[str, Any]) -> bool:
+    """Whether workers and models may review what they made themselves: `[review] own_work`, which is false by default."""
+    said = _table(settings, "review")
+    for key in said:
+        if key not in _REVIEW:
+            raise InvalidSettings(f"{SETTINGS}: [review] has no key {key!r}; {did_you_mean(key, _REVIEW)}")
+    allowed = said.get("own_work", False)
+    if not isinstance(allowed, bool):
+        raise InvalidSettings(f"{SETTINGS}: [review] own_work is true or false, got {allowed!r}")
+    return allowed
+
+
 def _rubric(name: str, rubrics: Mapping[str, Any]) -> Rubric:
     if name not in rubrics:
         return _RUBRICS[name]
@@ -120,6 +133,7 @@ TABLES: Final[Mapping[str, Reader]] = MappingProxyType(
         "routes": lambda settings, _: routes_in(settings),
         "fuses": lambda settings, _: rules_of(settings),
         "rubric": lambda settings, _: rules_of(settings),
+        "review": lambda settings, _: allows_own_work(settings),
         "research": lambda settings, _: research_agents(settings),
         "roles": gateway_of,
         "tiers": gateway_of,
