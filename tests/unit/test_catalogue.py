@@ -202,6 +202,35 @@ NOTED = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("allowed", "forbidden", "in_both"),
+    [
+        ("docs/**", "docs/", True),
+        ("docs/", "docs/**", True),
+        ("docs", "Docs/**/**", True),
+        ("docs/**", "docs/private/**", False),
+        ("docs/*", "docs/", False),
+        ("src/**", "docs/", False),
+    ],
+)
+def test_a_directory_is_one_however_it_is_written(allowed: str, forbidden: str, in_both: bool) -> None:
+    """No path is both allowed and forbidden."""
+    pins = {"allowed_paths": [allowed], "forbidden_paths": [forbidden]}
+    result = check(json.dumps(TASK_INPUT | {"pins": pins, "files": []}), "scc.task.v1")
+    assert ("path_in_both" in {fault.code for fault in getattr(result, "violations", ())}) == in_both
+
+
+@pytest.mark.parametrize(
+    ("role", "codes"),
+    [("executor", ["ci_skipped"]), ("doc", ["ci_skipped"]), ("reviewer", []), ("planner", [])],
+)
+def test_whoever_changes_files_should_be_tested(role: str, codes: list[str]) -> None:
+    """The author of a task without tests is told, unless its role only reads."""
+    task = {key: value for key, value in TASK_INPUT.items() if key != "allowedTests"}
+    result = check(json.dumps(task | {"role": role}), "scc.task.v1")
+    assert [notice.code for notice in result.warnings] == codes
+
+
 @pytest.mark.parametrize(("message", "place", "value", "codes"), NOTED)
 def test_noted(message: Message, place: str, value: Any, codes: list[str]) -> None:
     """Accepted, with a word about it."""

@@ -218,4 +218,8 @@ def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]
 
 
 def _comparable(pattern: str) -> str:
-    return folded(normal_path(pattern) or pattern)
+    """What a pattern names, however a directory is written: `docs`, `docs/` and `docs/**` are one."""
+    name = folded(normal_path(pattern) or pattern)
+    while name.endswith("/**"):
+        name = name.removesuffix("/**")
+    return name

@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.facts import AttemptFacts, ChangeKind
+from accordance.domain.research.documents import inline
 from accordance.workspace.clone import Workspace
 from accordance.workspace.collecting import Collected
 from accordance.workspace.evidence import Said, look_at_evidence
@@ -128,12 +129,12 @@ def _log(facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]) -> byt
 
 def _report(task: TaskInput, facts: AttemptFacts, claim: Claim | None) -> str:
     nobody = "No agent handed anything in; this was made from what accordance found."
-    changed = [f"- {change.kind}: {' -> '.join(change.paths)}" for change in facts.changes.changes]
-    tests = [f"- {'passed' if run.passed else 'failed'}: `{run.command}`" for run in facts.runs]
+    changed = [f"- {change.kind}: {inline(' -> '.join(change.paths))}" for change in facts.changes.changes]
+    tests = [f"- {'passed' if run.passed else 'failed'}: {inline(run.command)}" for run in facts.runs]
     return "\n".join(
         [
-            f"# {' '.join(task.goal.split())}\n",
-            f"{claim.summary if claim else nobody}\n",
+            f"# {inline(task.goal)}\n",
+            f"{inline(claim.summary) if claim else nobody}\n",
             f"Changed files: {len(changed)}\n",
             *changed,
             "\nTest commands:\n",

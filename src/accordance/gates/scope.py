@@ -1,4 +1,4 @@
-"""Whether anything was touched outside the pins. Asked of the real change, whatever was declared."""
+"""Whether anything was touched outside the pins, or is said to have been. Asked of the real change first."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from accordance.contracts.pins import normal_path
 from accordance.domain.case import Case
 from accordance.domain.facts import Change, ChangeSet, EntryKind, beyond_caches
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
@@ -33,7 +34,12 @@ def scope(case: Case) -> Result:
     changes = case.facts.changes
     return Result(
         Gate.SCOPE,
-        (*case.noticed(Gate.SCOPE), *_out_of_scope(case, changes), *_not_judgeable(changes)),
+        (
+            *case.noticed(Gate.SCOPE),
+            *_out_of_scope(case, changes),
+            *_declared_out_of_scope(case, changes),
+            *_not_judgeable(changes),
+        ),
     )
 
 
@@ -44,10 +50,29 @@ def _out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
         for path in change.paths:
             if (rule := case.scope.rule(f"{path}/x")) in _REFUSALS:
                 broken.setdefault(rule, set()).add(path)
+    yield from _told(broken, "")
+
+
+def _declared_out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
+    """A path that a submission declares is in scope as well, changed or not; evidence is no part of a change."""
+    if case.claim is None:
+        return
+    told = {path for change in (*changes.changes, *changes.ignored) for path in change.paths}
+    evidence = f"{case.facts.evidence.folder}/" if case.facts.evidence.folder else "\0"
+    broken: dict[ScopeRule, set[str]] = {}
+    for path in (*case.claim.changed_files, *case.claim.new_files):
+        if path in told or (normal_path(path) or "").startswith(evidence):
+            continue
+        if (rule := case.scope.rule(path, case.links)) != "allowed":
+            broken.setdefault(rule, set()).add(path)
+    yield from _told(broken, "declared and not changed, and ")
+
+
+def _told(broken: Mapping[ScopeRule, set[str]], before: str) -> Iterator[Finding]:
     for rule, text in _TEXTS.items():
         if paths := sorted(broken.get(rule, ())):
             code = "ROLE_POLICY_VIOLATION" if rule in _BY_ROLE else "SCOPE_CONFLICT"
-            yield _finding(code, paths, text)
+            yield _finding(code, paths, before + text)
 
 
 def out_of_scope(
