@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from accordance.contracts.catalogue.plan import Plan
+    from accordance.contracts.violation import Notice
     from accordance.domain.lifecycle import State
     from accordance.domain.records import PlanRecord, Rules
     from accordance.engine.home import Home
     from accordance.store.ledger import Transaction
 
 _LARGEST = 1 << 30  # a person's own file may be larger than what a model may send
+_MANY_WARNINGS = 5  # told by an import; `accordance check` tells them all
 _MANY = 2000  # nodes, from which an import shows how far it is
 
 
@@ -81,9 +83,11 @@ def import_(
 
     home = find_home(where.home)
     roles = gateway_of(home.settings(), home.root).roles
-    plan = _read_plan(file, roles)
-    if plan is None:
+    result = _check_plan(file, roles)
+    if result is None:
         return Exit.REJECTED
+    plan, warnings = result.value, _worth_a_word(result)
+    _print_warnings(warnings)
     rules = _rules(home, fuses)
     if dry_run:
         at = begin(plan_graph(plan), missing_inputs(plan)).at
@@ -93,6 +97,7 @@ def import_(
             "nodes": len(plan.nodes),
             "edges": len(plan.edges),
             "ready": ready,
+            "warnings": [warning.to_json() for warning in warnings],
         }
         say(told) if as_json else tell(
             f"{plan.plan.title}: {len(plan.nodes)} nodes, {len(ready)} could begin"
@@ -110,7 +115,12 @@ def import_(
         write_file(desk.home.plan_file, done.document)
         with desk.ledger.read() as tx:
             counts = tx.count_states(done.plan.plan_id)
-    told = {**_plan_json(done.plan), "is_new": done.is_new, "states": counts}
+    told = {
+        **_plan_json(done.plan),
+        "is_new": done.is_new,
+        "states": counts,
+        "warnings": [warning.to_json() for warning in warnings],
+    }
     if as_json:
         say(told)
     else:
@@ -119,7 +129,25 @@ def import_(
     return Exit.OK
 
 
-def _read_plan(file: str, roles: Collection[str] | None = None) -> Plan | None:
+def _worth_a_word(result: Accepted[Plan]) -> tuple[Notice, ...]:
+    """The warnings about the plan itself. A key that is kept changes nothing."""
+    return tuple(warning for warning in result.warnings if warning.code != "unknown_key")
+
+
+def _print_warnings(warnings: tuple[Notice, ...]) -> None:
+    for warning in warnings[:_MANY_WARNINGS]:
+        click.echo(f"! {warning}", err=True)
+    if len(warnings) > _MANY_WARNINGS:
+        click.echo(f"! and {len(warnings) - _MANY_WARNINGS} more: see `accordance check`", err=True)
+
+
+def _read_plan(file: str) -> Plan | None:
+    """A plan that honours its contract. Any other is reported."""
+    result = _check_plan(file)
+    return None if result is None else result.value
+
+
+def _check_plan(file: str, roles: Collection[str] | None = None) -> Accepted[Plan] | None:
     """A plan that honours its contract; with `roles`, also each task in it that changes a repository. Else it is reported."""
     from accordance.api import check_value
     from accordance.cli.checked import Checked
@@ -147,8 +175,7 @@ def _read_plan(file: str, roles: Collection[str] | None = None) -> Plan | None:
     if isinstance(result, Rejected):
         as_text([Checked(file, raw, result)])
         return None
-    plan: Plan = result.value
-    return plan
+    return result
 
 
 def _rules(home: Home, fuses: tuple[str, ...]) -> Rules:
