@@ -78,11 +78,13 @@ def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
 
 
 def _verify_plans(plan: str | None, where: Where, as_json: bool) -> int:
-    from accordance.engine.verifying import verify_plan
+    from accordance.engine.verifying import verify_ledger, verify_plan
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
-        plans = [find_plan(tx, plan)] if plan else tx.plans()
-        found = [verify_plan(tx, one, desk.home.root) for one in plans]
+        if plan is None:
+            found = verify_ledger(tx, desk.home.root)
+        else:
+            found = [verify_plan(tx, find_plan_id(tx, plan), desk.home.root)]
     if as_json:
         say(
             [

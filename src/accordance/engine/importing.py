@@ -64,7 +64,10 @@ def import_plan(
         record = _record(plan, sha256, rules, tx.now, old)
         _refuse_foreign_tasks(tx, plan)
         tx.begin_plan(
-            record, _watched(_nodes(plan, graph, progress, tx.now), watch), _edges(plan), _requirements(plan)
+            record,
+            _watched(node_rows(plan, graph, progress, tx.now), watch),
+            edge_rows(plan),
+            requirement_rows(plan),
         )
         said = {"document": sha256, "nodes": len(plan.nodes), "edges": len(plan.edges)}
         held_to = {"revision": record.revision, "rules": rules_to_json(rules)}
@@ -124,6 +127,7 @@ def _record(plan: Plan, document: str, rules: Rules, now: str, old: PlanRecord |
         document=document,
         nodes=len(plan.nodes),
         imported_at=now,
+        constraints=head.model_dump(mode="json", include={"constraints"}, by_alias=True)["constraints"],
         rules=rules,
     )
     if old is None:
@@ -164,7 +168,8 @@ def _refuse_foreign_tasks(tx: Transaction, plan: Plan) -> None:
         )
 
 
-def _nodes(plan: Plan, graph: PlanGraph, progress: PlanInMemory, now: str) -> Iterator[NodeRow]:
+def node_rows(plan: Plan, graph: PlanGraph, progress: PlanInMemory, now: str) -> Iterator[NodeRow]:
+    """The tasks of a plan at its beginning."""
     groups = _groups(graph)
     for place, node in enumerate(plan.nodes):
         known = graph[node.task_id]
@@ -196,7 +201,8 @@ def _groups(graph: PlanGraph) -> dict[str, str]:
     return {task: graph[task].rivals[0] for task in graph if graph[task].rivals}
 
 
-def _edges(plan: Plan) -> Iterator[EdgeRow]:
+def edge_rows(plan: Plan) -> Iterator[EdgeRow]:
+    """The edges of a plan."""
     for place, edge in enumerate(plan.edges):
         yield EdgeRow(
             plan_id=plan.plan.plan_id,
@@ -209,7 +215,8 @@ def _edges(plan: Plan) -> Iterator[EdgeRow]:
         )
 
 
-def _requirements(plan: Plan) -> Iterator[RequirementRecord]:
+def requirement_rows(plan: Plan) -> Iterator[RequirementRecord]:
+    """What the tasks of a plan need from outside."""
     for one in plan.requirements:
         yield RequirementRecord(
             plan_id=plan.plan.plan_id,

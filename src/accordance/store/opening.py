@@ -19,12 +19,14 @@ from sqlalchemy.exc import ArgumentError
 from accordance.errors import LedgerMissing, LedgerTooNew, LedgerUnavailable
 from accordance.store.failures import translated, where
 from accordance.store.sql import SqlLedger
+from accordance.store.taking_over import take_over
 from accordance.store.turns import take_turns
 
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
-SCHEMA: Final = "0005"
+SCHEMA: Final = "0006"
+_FIRST_SEALED: Final = "0006"  # tables of that version have seals
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
 _KEPT: Final = 5  # connections that stay open
@@ -173,8 +175,11 @@ def _bring_up_to_date(engine: Engine) -> None:
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":  # only one process makes the tables
             connection.execute(text("SELECT pg_advisory_xact_lock(7242077)"))
-        if version_of(connection) != SCHEMA:
+        found = version_of(connection)
+        if found != SCHEMA:
             migrate(connection)
+        if found is not None and found < _FIRST_SEALED:
+            take_over(connection, now())
 
 
 def migrate(connection: Connection) -> None:

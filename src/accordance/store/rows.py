@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
+from functools import wraps
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Row, Table
 
@@ -31,6 +32,7 @@ from accordance.domain.records import (
 )
 from accordance.domain.rubric import Rubric
 from accordance.domain.ruling import Asked
+from accordance.errors import InvalidFuses, InvalidRubric, LedgerDamaged
 from accordance.store import tables
 
 TABLES: Final[Mapping[type, Table]] = {
@@ -117,6 +119,24 @@ def record_row(record: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
+Reads = TypeVar("Reads", bound=Callable[..., Any])
+
+
+def _readable(read: Reads) -> Reads:
+    """Say which row cannot be read, where somebody has changed it from outside."""
+
+    @wraps(read)
+    def reading(*given: Any) -> Any:
+        try:
+            return read(*given)
+        except (ValueError, TypeError, KeyError, AttributeError, InvalidFuses, InvalidRubric) as error:
+            named = next(iter(given[-1]._mapping.items()))  # noqa: SLF001 - the key of a row comes first
+            raise LedgerDamaged(f"the row with {named[0]} {str(named[1])[:40]!r}: {error}") from None
+
+    return reading  # type: ignore[return-value]
+
+
+@_readable
 def record_from(kind: type[Any], row: Row[Any]) -> Any:
     """The record of a row."""
     values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
@@ -139,6 +159,7 @@ def plan_row(plan: PlanRecord) -> dict[str, Any]:
     }
 
 
+@_readable
 def plan_from(row: Row[Any]) -> PlanRecord:
     """The plan of a row."""
     values = dict(row._mapping)  # noqa: SLF001
@@ -213,6 +234,7 @@ def lease_row(lease: Lease | None) -> dict[str, Any]:
     return {"lease_holder": lease.holder, "lease_until": lease.until, "lease_product": lease.product}
 
 
+@_readable
 def task_from(row: Row[Any]) -> TaskRecord:
     """The task of a row."""
     values = row._mapping  # noqa: SLF001
@@ -238,6 +260,7 @@ def task_from(row: Row[Any]) -> TaskRecord:
     )
 
 
+@_readable
 def entry_from(row: Row[Any]) -> Entry:
     """The event of a row."""
     return Entry(**row._mapping)  # noqa: SLF001
