@@ -238,6 +238,10 @@ class Transaction(ABC):
         """Where the ledger's own chain ends; nobody else adds to it until the end of the transaction."""
 
     @abstractmethod
+    def last_of_ledger(self) -> Head:
+        """Where the ledger's own chain ends."""
+
+    @abstractmethod
     def add_ledger_entry(self, entry: Entry) -> None:
         """Add an event to the ledger's own chain."""
 

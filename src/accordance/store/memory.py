@@ -192,6 +192,9 @@ class MemoryTransaction(Transaction):
         return {"combine": began.combine, "rival_group": began.rival_group}
 
     def ledger_head(self) -> Head:
+        return self.last_of_ledger()
+
+    def last_of_ledger(self) -> Head:
         last = self._contents.ledger.get(len(self._contents.ledger))
         return Head() if last is None else Head(seq=last.seq, hash=last.hash)
 

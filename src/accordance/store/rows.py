@@ -234,6 +234,14 @@ def lease_row(lease: Lease | None) -> dict[str, Any]:
     return {"lease_holder": lease.holder, "lease_until": lease.until, "lease_product": lease.product}
 
 
+def state_from(value: str) -> State:
+    """The state of that name."""
+    try:
+        return State(value)
+    except ValueError as error:
+        raise LedgerDamaged(str(error)) from None
+
+
 @_readable
 def task_from(row: Row[Any]) -> TaskRecord:
     """The task of a row."""

@@ -153,10 +153,8 @@ class SqlTransaction(Transaction):
     def _keep_pieces(self, content: bytes) -> bool:
         """A driver copies what it is given several times; of a large blob it is given a piece at a time. Whether it is new."""
         statement = statements.insertion_if_new(self._dialect, BLOBS)
-        for piece in rows.pieces_of(content):
-            if not self._connection.execute(statement, piece).rowcount:
-                return False  # it is there, and all of it
-        return True
+        # the first piece that is there says that all of it is
+        return all(self._connection.execute(statement, piece).rowcount for piece in rows.pieces_of(content))
 
     def blob(self, sha256: str) -> bytes:
         found = self._connection.execute(statements.BLOB, {"key": sha256}).scalars().all()
@@ -300,7 +298,7 @@ class SqlTransaction(Transaction):
     def count_states(self, plan_id: str) -> dict[State, int]:
         self._flush_tasks()
         found = self._connection.execute(statements.STATES, {"key": plan_id})
-        return {State(state): count for state, count in found}
+        return {rows.state_from(state): count for state, count in found}
 
     # -- events
 
@@ -346,6 +344,9 @@ class SqlTransaction(Transaction):
     def ledger_head(self) -> Head:
         if self._dialect == "postgresql":
             self._connection.execute(statements.HOLD_LEDGER_CHAIN)
+        return self.last_of_ledger()
+
+    def last_of_ledger(self) -> Head:
         last = self._connection.execute(statements.LEDGER_HEAD).first()
         return Head() if last is None else Head(seq=last.seq, hash=last.hash)
 
@@ -372,9 +373,10 @@ class SqlTransaction(Transaction):
         pieces = self._stream(statements.ALL_BLOBS, _PIECES)
         for name, parts in groupby(pieces, key=itemgetter(0)):
             content, is_whole = hashlib.sha256(), True
-            for at, (_, part, piece) in enumerate(parts):
-                is_whole = is_whole and part == at
-                content.update(piece if isinstance(piece, bytes) else str(piece).encode())
+            for at, piece in enumerate(parts):
+                is_whole = is_whole and piece.part == at
+                is_bytes = isinstance(piece.content, bytes)
+                content.update(piece.content if is_bytes else str(piece.content).encode())
             yield name, content.hexdigest() if is_whole else None
 
     def _stream(self, query: Select[Any], many: int) -> Iterator[Row[Any]]:
