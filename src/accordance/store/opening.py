@@ -88,10 +88,12 @@ def make_engine(
 
 
 def _exists(path: Path) -> bool:
+    if "\0" in str(path):
+        raise LedgerAddress(f"{str(path)[:80]!r} can be no ledger: the name holds a NUL")
     try:
         return path.exists()
-    except (OSError, ValueError) as error:  # a name that is too long, or that holds a NUL
-        raise LedgerAddress(f"{str(path)[:80]!r} can be no ledger: {error}") from None
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise LedgerAddress(f"{str(path)[:80]!r} can be no ledger: {error.strerror or error}") from None
 
 
 def make_private_file(path: Path) -> None:

@@ -33,9 +33,11 @@ def engine_for_reading(path: Path, patience: float) -> Engine:
     address = _address(path)
 
     def connect() -> sqlite3.Connection:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             address, uri=True, isolation_level=None, timeout=patience, check_same_thread=False
         )
+        connection.execute("PRAGMA query_only=ON")  # what is written into a copy would be lost
+        return connection
 
     engine = create_engine(
         URL.create("sqlite", database=str(path)), creator=connect, execution_options={_MARK: True}

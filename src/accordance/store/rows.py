@@ -130,8 +130,9 @@ def _readable(read: Reads) -> Reads:
         try:
             return read(*given)
         except (ValueError, TypeError, KeyError, AttributeError, InvalidFuses, InvalidRubric) as error:
-            named = next(iter(given[-1]._mapping.items()))  # noqa: SLF001 - the key of a row comes first
-            raise LedgerDamaged(f"the row with {named[0]} {str(named[1])[:40]!r}: {error}") from None
+            first, second, *_ = given[-1]._mapping.items()  # noqa: SLF001 - the key of a row comes first
+            named = " and ".join(f"{name} {str(value)[:40]!r}" for name, value in (first, second))
+            raise LedgerDamaged(f"the row with {named}: {error}") from None
 
     return reading  # type: ignore[return-value]
 
@@ -270,8 +271,11 @@ def task_from(row: Row[Any]) -> TaskRecord:
 
 @_readable
 def entry_from(row: Row[Any]) -> Entry:
-    """The event of a row."""
-    return Entry(**row._mapping)  # noqa: SLF001
+    """The event of a row; the ledger's own have neither plan nor task."""
+    values: dict[str, Any] = {"plan_id": "", "task_id": None, **row._mapping}  # noqa: SLF001
+    if not isinstance(values["payload"], dict):
+        raise TypeError(f"its payload is no object: {values['payload']!r:.40}")
+    return Entry(**values)
 
 
 Loader = Callable[[Row[Any]], Any]

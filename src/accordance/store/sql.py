@@ -356,7 +356,7 @@ class SqlTransaction(Transaction):
 
     def ledger_entries(self) -> Iterator[Entry]:
         for row in self._stream(statements.ALL_LEDGER_EVENTS, _CHUNK):
-            yield Entry(plan_id="", task_id=None, **row._mapping)  # noqa: SLF001
+            yield rows.entry_from(row)
 
     def plan_ids(self, table: Table = PLANS) -> set[str]:
         self.flush()
