@@ -194,7 +194,7 @@ def test_a_row_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         connection.execute(DAMAGE["a state that is none"])
     connection.close()
     with pytest.raises(
-        LedgerDamaged, match="the row with task_id 'a' and plan_id .*: 'FLYING' is not a valid State"
+        LedgerDamaged, match=r"the row with task_id 'a' and plan_id .*: 'FLYING' is not a valid State"
     ):
         project.task("a")
     with pytest.raises(LedgerDamaged, match="FLYING"), project.ledger.read() as tx:

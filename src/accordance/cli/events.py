@@ -32,7 +32,10 @@ def command(
     where: Where,
     as_json: bool,
 ) -> int:
-    """Show the events of a plan, in their order. With --json one object per line."""
+    """Show the events of a plan, in their order. With --json one object per line.
+
+    The seals of rows, which say nothing to people, are only in the JSON; their numbers are left out of the text.
+    """
     with at_desk(where) as desk:
         with desk.ledger.read() as tx:
             plan_id = find_plan(tx, plan).plan_id
@@ -41,7 +44,7 @@ def command(
             with desk.ledger.read() as tx:
                 for entry in tx.entries(plan_id, after=last):
                     last = entry.seq
-                    if task is None or (entry.task_id or "").startswith(task):
+                    if _is_shown(entry, task, as_json):
                         click.echo(_line(entry, as_json))
             if not follow:
                 return Exit.OK
@@ -49,6 +52,14 @@ def command(
                 time.sleep(_POLL_SECONDS)
             except KeyboardInterrupt:
                 return Exit.OK
+
+
+def _is_shown(entry: Entry, task: str | None, as_json: bool) -> bool:
+    from accordance.store.seals import SEALS
+
+    if task is not None:
+        return (entry.task_id or "").startswith(task)
+    return as_json or entry.kind not in SEALS
 
 
 def _line(entry: Entry, as_json: bool) -> str:

@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
+from typing import Any
 
 from accordance.contracts.catalogue.plan import Plan, Requirement
 from accordance.contracts.context import ROLES
+from accordance.contracts.violation import Notice, Repair
+from accordance.domain.chain import canonical
 from accordance.domain.plan import PlanGraph, plan_graph
 from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import PlanInMemory, begin
@@ -34,11 +37,36 @@ class Imported:
     document: bytes
 
 
-def import_plan(
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a plan was read from: the bytes as they came, and what was made of them on the way."""
+
+    raw: bytes
+    repairs: tuple[Repair, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+
+    def keep(self, tx: Transaction) -> dict[str, Any]:
+        """Keep all of it; what the import's event says of it."""
+        said: dict[str, Any] = {
+            "raw": tx.keep(self.raw),
+            "repairs": len(self.repairs),
+            "warnings": len(self.warnings),
+        }
+        if self.repairs or self.warnings:
+            reading = {
+                "repairs": [repair.to_json() for repair in self.repairs],
+                "warnings": [warning.to_json() for warning in self.warnings],
+            }
+            said["reading"] = tx.keep(canonical(reading).encode("utf-8", "replace"))
+        return said
+
+
+def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes with it
     ledger: Ledger,
     plan: Plan,
     rules: Rules,
     *,
+    source: Source | None = None,
     waived_by: str | None = None,
     roles: Collection[str] = ROLES,
     watch: Callable[[int], None] = lambda _: None,
@@ -47,7 +75,8 @@ def import_plan(
     """Write down a plan that honours its contract. The same plan again changes nothing.
 
     A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict, UnfitPlan, and InvalidTasks for tasks
-    that change a repository and could not be judged by; `roles` are those they may name. `watch` hears of each node, `also`
+    that change a repository and could not be judged by; `roles` are those they may name. `source`, what the plan was read from,
+    is kept with it. `watch` hears of each node, `also`
     is done in the same transaction.
     """
     _refuse_names_nobody_can_keep(plan)
@@ -71,7 +100,8 @@ def import_plan(
         )
         said = {"document": sha256, "nodes": len(plan.nodes), "edges": len(plan.edges)}
         held_to = {"revision": record.revision, "rules": rules_to_json(rules)}
-        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to})
+        read_from = source.keep(tx) if source else {}
+        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to, **read_from})
         _ask_for_confirmations(tx, plan)
         also(tx)
         if waived_by is not None:

@@ -18,7 +18,7 @@ from accordance.store.ledger import MAKES_WAY, Transaction
 from accordance.store.rows import record_row, task_row
 from accordance.store.seals import (
     ROWS_TAKEN_OVER,
-    ROWS_WRITTEN,
+    SEALS,
     Key,
     Values,
     as_stored,
@@ -31,7 +31,6 @@ from accordance.store.seals import (
 )
 from accordance.store.tables import REQUIREMENTS, TASK_EDGES, TASK_NODES
 
-SEALS: Final = (ROWS_WRITTEN, ROWS_TAKEN_OVER)
 _MAKES_WAY: Final = frozenset(table.name for table in MAKES_WAY)
 _SHORT: Final = 40  # characters of a key
 

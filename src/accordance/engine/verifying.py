@@ -351,6 +351,10 @@ class _Runs:
             self._fetch(str(said.get("answer")), f"event {entry.seq}: the answer of a model")
         elif entry.kind == RAN and "report" in said:
             self._fetch(str(said["report"]), f"event {entry.seq}: the report of a run")
+        elif entry.kind == PlanEvent.IMPORTED:
+            for name in ("raw", "reading"):
+                if name in said:
+                    self._fetch(str(said[name]), f"event {entry.seq}: what the plan was read from")
         elif entry.kind == PLAN_WRITTEN:
             self._fetch(str(said.get("sha256")), f"event {entry.seq}: a plan that was written")
 

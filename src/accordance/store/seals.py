@@ -48,6 +48,7 @@ from accordance.store.tables import (
 
 ROWS_WRITTEN: Final = "ROWS_WRITTEN"
 ROWS_TAKEN_OVER: Final = "ROWS_TAKEN_OVER"  # by a migration, as they were then
+SEALS: Final = (ROWS_WRITTEN, ROWS_TAKEN_OVER)
 PLAN_BEGAN: Final = "PLAN_BEGAN"
 
 Key: TypeAlias = tuple[Any, ...]
