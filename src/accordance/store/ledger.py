@@ -266,25 +266,27 @@ class Transaction(ABC):
     def seal(self) -> None:
         """Write the seals of everything this transaction has written into the chains they belong to."""
         written, self.written = self.written, Written(chain=self.written.chain)
-        by_plan: dict[str | None, list[tuple[Table, Values]]] = {}
+        planned: dict[str, list[tuple[Table, Values]]] = {}
+        unplanned: list[tuple[Table, Values]] = []
         for plan_id, table, values in self._written_rows(written):
-            by_plan.setdefault(plan_id, []).append((table, values))
-        if written.blobs:
-            by_plan.setdefault(written.chain, [])
+            rows_there = unplanned if plan_id is None else planned.setdefault(plan_id, [])
+            rows_there.append((table, values))
+        blobs: dict[str | None, list[str]] = {written.chain: written.blobs}
+        if written.chain is not None and written.blobs:
+            planned.setdefault(written.chain, [])
+        for plan_id, found in planned.items():
+            for said in seals(found, blobs.get(plan_id, ())):
+                self.record(plan_id, ROWS_WRITTEN, None, said)
         began = [plan_id for plan_id, before in written.plans.items() if before is None]
-        in_no_plan = by_plan.pop(None, [])
-        for plan_id, found in by_plan.items():
-            blobs = written.blobs if plan_id == written.chain else []
-            for said in seals(found, blobs):
-                self.record(plan_id or "", ROWS_WRITTEN, None, said)
-        unplanned = written.blobs if written.chain is None else []
         self.record_in_ledger(
             [
                 *((PLAN_BEGAN, {"plan_id": plan_id}) for plan_id in began),
-                *((ROWS_WRITTEN, said) for said in seals(in_no_plan, unplanned)),
+                *((ROWS_WRITTEN, said) for said in seals(unplanned, blobs.get(None, ()))),
             ]
         )
-        self.written = Written(chain=written.chain)
+        self.written = Written(
+            chain=written.chain
+        )  # the seals have moved the heads of plans, which are not sealed
 
     def record_in_ledger(self, events: Sequence[tuple[str, Payload]]) -> None:
         """Add events to the ledger's own chain."""
