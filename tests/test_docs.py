@@ -80,7 +80,8 @@ def test_settings_in_the_pages_are_taken(page: str) -> None:
     assert blocks
     for block in blocks:
         settings = tomllib.loads(block)
-        assert routing_of(settings, prompts=PromptFiles(ROOT).names()).executors
+        known = routing_of(settings, prompts=PromptFiles(ROOT).names()).executors
+        assert known.keys() == settings.get("executors", {}).keys()
         rules_of(settings)  # these raise, too
         at_once(settings)
 

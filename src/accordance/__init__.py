@@ -20,6 +20,7 @@ from accordance._version import __version__
 
 if TYPE_CHECKING:
     from accordance.api import check, check_value, explain, registry, schema
+    from accordance.contracts.agent_output import ValidationResult, validate_agent_output
     from accordance.contracts.context import Context
     from accordance.contracts.contract import Contract, Scope, Upgrade, contract
     from accordance.contracts.feedback import feedback
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "accordance.api": ("check", "check_value", "explain", "registry", "schema"),
+    "accordance.contracts.agent_output": ("ValidationResult", "validate_agent_output"),
     "accordance.contracts.context": ("Context",),
     "accordance.contracts.contract": ("Contract", "Scope", "Upgrade", "contract"),
     "accordance.contracts.feedback": ("feedback",),
@@ -76,6 +78,7 @@ __all__ = [
     "Spelling",
     "StreamGuard",
     "Upgrade",
+    "ValidationResult",
     "Violation",
     "__version__",
     "apply_fixes",
@@ -91,6 +94,7 @@ __all__ = [
     "read_tolerant",
     "registry",
     "schema",
+    "validate_agent_output",
 ]
 
 

@@ -28,6 +28,7 @@ AccordanceError
 +-- InvalidFuses               a fuse nobody knows, or a bound that is none
 +-- InvalidPhases              a level nobody knows, or a phase that is none
 +-- InvalidRouting             executors or routes that could never work
+|   +-- OwnWork                whoever would review a product has made it
 |   +-- NoExecutor             nothing is configured that could do the work
 +-- ContextTooLarge            what an agent must be told does not fit
 +-- IllegalTransition          a move the lifecycle does not know
@@ -217,6 +218,10 @@ class InvalidPhases(AccordanceError):
 
 class InvalidRouting(AccordanceError):
     """Executors or routes in accordance.toml that could never work."""
+
+
+class OwnWork(InvalidRouting):
+    """Whoever would review a product has made it."""
 
 
 class NoExecutor(InvalidRouting):

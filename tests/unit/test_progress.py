@@ -423,6 +423,73 @@ def test_blocked_is_sticky() -> None:
     assert states(moving)["a"] == "READY"
 
 
+def test_a_check_of_finished_work_is_dropped_with_its_or_goal() -> None:
+    """Nothing waits for the check any more: its product is done, and so is its goal."""
+    nodes = [node("root", "GOAL"), node("a"), node("g", "GOAL"), node("x"), node("check", "CHECK")]
+    edges = [
+        edge("root", "a"),
+        edge("root", "g"),
+        edge("g", "x", and_or="OR"),
+        edge("g", "check", and_or="OR"),
+    ]
+    moving = begin(graph(plan(nodes, [*edges, edge("a", "check", "DEPENDS_ON")])))
+    finish(moving, "a")
+    assert states(moving)["check"] == "READY"
+    finish(moving, "x")
+    assert (states(moving)["check"], states(moving)["root"]) == ("ABANDONED", "DONE")
+    agrees_with_a_recount(moving)
+
+
+def test_a_finished_check_stays_finished_when_a_person_approves() -> None:
+    """Only checks that are still open have nothing left to decide."""
+    nodes = [node("root", "GOAL"), node("a"), node("check", "CHECK")]
+    edges = [edge("root", "a"), edge("root", "check"), edge("a", "check", "DEPENDS_ON")]
+    moving = begin(graph(plan(nodes, edges)))
+    moving.move("a", Event.CLAIMED)
+    moving.move("a", Event.PRODUCED)
+    finish(moving, "check")
+    moving.move("a", Event.REFERRED)
+    moving.move("a", Event.VOUCHED)
+    assert states(moving) == {"root": "DONE", "a": "DONE", "check": "DONE"}
+
+
+def test_a_branch_is_taken_up_without_the_check_of_a_dead_rival() -> None:
+    """The second way holds a check of the first: with the first way dead there is nothing to check."""
+    nodes = [node("root", "GOAL"), node("first", priority=2), node("second", "GOAL"), node("work")]
+    nodes += [node("check", "CHECK")]
+    edges = [edge("root", way) for way in ("first", "second")]
+    edges += [edge("root", way, "ALTERNATIVE", group_id="way") for way in ("first", "second")]
+    edges += [edge("second", "work"), edge("second", "check"), edge("first", "check", "DEPENDS_ON")]
+    moving = begin(graph(plan(nodes, edges)))
+    bury(moving, "first")
+    assert (states(moving)["work"], states(moving)["check"]) == ("READY", "ABANDONED")
+    finish(moving, "work")
+    assert states(moving)["root"] == "DONE"
+
+
+def test_what_is_left_hanging_is_named_once() -> None:
+    """Two roads lead from the cancelled task to the last."""
+    edges = [edge("root", task) for task in "abcd"]
+    edges += [edge("a", "b", "DEPENDS_ON"), edge("a", "c", "DEPENDS_ON")]
+    edges += [edge("b", "d", "DEPENDS_ON"), edge("c", "d", "DEPENDS_ON")]
+    moving = started("abcd", edges)
+    assert sorted(left_hanging(moving, "a")) == ["b", "c", "d"]
+
+
+def test_alternatives_within_an_alternative_that_was_passed_over() -> None:
+    """Both ways of the second choice wait outside; when it is taken up, its own best way begins."""
+    nodes = [node("root", "GOAL"), node("first", priority=5), node("second", "GOAL")]
+    nodes += [node("better", priority=2), node("worse")]
+    edges = [edge("root", way) for way in ("first", "second")]
+    edges += [edge("root", way, "ALTERNATIVE", group_id="outer") for way in ("first", "second")]
+    edges += [edge("second", way) for way in ("better", "worse")]
+    edges += [edge("second", way, "ALTERNATIVE", group_id="inner") for way in ("better", "worse")]
+    moving = begin(graph(plan(nodes, edges)))
+    assert (states(moving)["better"], states(moving)["worse"]) == ("ABANDONED", "ABANDONED")
+    bury(moving, "first")
+    assert (states(moving)["better"], states(moving)["worse"]) == ("READY", "ABANDONED")
+
+
 def test_a_move_costs_what_its_neighbours_cost() -> None:
     """D21: finishing one of a hundred thousand nodes touches a handful."""
     names = [f"n{at}" for at in range(100_000)]

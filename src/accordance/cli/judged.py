@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from accordance.cli.annotations import github_annotation, sarif_document
-from accordance.cli.printable import printable
+from accordance.contracts.printable import printable
 from accordance.domain.escalation import LEVELS
 from accordance.domain.fail_codes import fail_code
 from accordance.domain.findings import Finding, Gate

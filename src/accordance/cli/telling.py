@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from accordance.cli.printable import printable
 from accordance.cli.watching import status_of, table_of
+from accordance.contracts.printable import printable
 from accordance.domain.verdict import Outcome
 from accordance.engine.home import Home
 from accordance.errors import LedgerError

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Shape, Spelling
-from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
+from accordance.contracts.violation import Notice, Repair, Violation, excerpt
 from accordance.errors import InvalidContract
 
 M = TypeVar("M", bound=BaseModel)
@@ -159,8 +159,7 @@ def _one_of(key: str, words: tuple[str, ...], scope: str) -> Rule:
         found = message.get(key)
         if found not in words and isinstance(found, str):
             expected = f"{' or '.join(words)} in scope {scope}"
-            fix = Fix(f"$.{key}", words[0]) if len(words) == 1 else None
-            return (Violation("not_in_enum", f"$.{key}", expected, excerpt(found), fix),)
+            return (Violation("not_in_enum", f"$.{key}", expected, excerpt(found)),)
         return ()
 
     in_this_scope.__doc__ = f"In scope {scope} {key} is {' or '.join(words)}."

@@ -7,7 +7,7 @@ is at fault already.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,8 +17,10 @@ from pydantic_core import ErrorDetails
 from accordance.contracts.context import Context
 from accordance.contracts.contract import VERSION_KEY, Contract, Rule
 from accordance.contracts.expectations import Expectation, expectation_at, mended
-from accordance.contracts.jsonpath import JsonObject, Path, is_within, lookup, parse, render
+from accordance.contracts.jsonpath import JsonObject, Path, is_exact, lies_within, lookup, parse, render
 from accordance.contracts.limits import MAX_REPORTED
+from accordance.contracts.printable import is_blank
+from accordance.contracts.respelling import respelling
 from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
 from accordance.errors import InvalidPath
 
@@ -45,19 +47,26 @@ _RAISED: Final = ("value_error", "assertion_error")  # by a validator of the use
 
 @dataclass(slots=True)
 class Findings:
-    """What was found so far. Only the first violations are written out; all are counted."""
+    """What was found so far. Only the first violations and notices are written out; all are counted."""
 
     violations: list[Violation] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-    faulty: list[Path] = field(default_factory=list)
+    faulty: set[Path] = field(default_factory=set)
     repairs: tuple[Repair, ...] = ()
     total: int = 0
+    total_notices: int = 0
 
     def add(self, violation: Violation) -> None:
         """Count a violation, and list it while there is room."""
         self.total += 1
         if len(self.violations) < MAX_REPORTED:
             self.violations.append(violation)
+
+    def note(self, notice: Notice) -> None:
+        """Count a notice, and list it while there is room."""
+        self.total_notices += 1
+        if len(self.notices) < MAX_REPORTED:
+            self.notices.append(notice)
 
 
 def judge_fields(
@@ -69,17 +78,15 @@ def judge_fields(
         if details["type"] == _UNKNOWN_KEY and not _is_closed_at(contract.model, path):
             if not contract.mentions_unknown_keys:
                 continue
-            findings.notices.append(
-                Notice("unknown_key", render(path), "a key the contract does not name; kept")
-            )
+            findings.note(Notice("unknown_key", render(path), "a key the contract does not name; kept"))
             continue
+        if not expectation_at(contract.model, path).schema:
+            path = _without_labels(details, message)
+            if path in findings.faulty:
+                continue  # another type of the same union
         if len(findings.violations) < MAX_REPORTED:
-            if not expectation_at(contract.model, path).schema:
-                path = _without_labels(details, message)
-                if path in findings.faulty:
-                    continue  # another type of the same union
             findings.violations.append(_violation(contract, details, path))
-        findings.faulty.append(path)
+        findings.faulty.add(path)
         findings.total += 1
 
 
@@ -104,19 +111,23 @@ def _is_closed_at(model: type[BaseModel], path: Path) -> bool:
 
 def _violation(contract: Contract[Any], details: ErrorDetails, path: Path) -> Violation:
     kind, found, where = details["type"], details["input"], render(path)
-    if path == (VERSION_KEY,):
+    is_of_this_version = found == contract.version
+    if path == (VERSION_KEY,) and not is_of_this_version:
         code = "version_missing" if kind == "missing" else "version_mismatch"
         actual = "nothing" if kind == "missing" else excerpt(found)
-        return Violation(code, where, f'"{contract.version}"', actual, Fix(where, contract.version))
+        meant = respelling([contract.version], found) if isinstance(found, str) else None
+        fix = Fix(where, contract.version) if meant and kind != _UNKNOWN_KEY else None
+        return Violation(code, where, f'"{contract.version}"', actual, fix)
     if kind == _UNKNOWN_KEY:
-        return Violation("unknown_key", where, "no such key", excerpt(found), Fix(where, op="remove"))
+        fix = Fix(where, op="remove") if is_exact(path) else None
+        return Violation("unknown_key", where, "no such key", excerpt(found), fix)
     if kind in _RAISED:
         text = details["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
         return Violation("rule_broken", where, text or "what the model's validator demands", excerpt(found))
     expected = expectation_at(contract.model, path)
     if kind == "missing":
         return Violation("missing", where, expected.text, "nothing")
-    code, fix = _code(kind, found, expected), _fix(expected, where, found)
+    code, fix = _code(kind, found, expected), _fix(expected, where, found) if is_exact(path) else None
     return Violation(code, where, expected.text, excerpt(found), fix)
 
 
@@ -137,7 +148,7 @@ def _code(kind: str, found: object, expected: Expectation) -> str:
 
 
 def _is_nothing(found: object) -> bool:
-    return not (found.strip() if isinstance(found, str) else found)
+    return is_blank(found) if isinstance(found, str) else not found
 
 
 def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, findings: Findings) -> None:
@@ -145,16 +156,11 @@ def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, fi
     for rule in rules:
         for finding in rule(message, context):
             if isinstance(finding, Notice):
-                findings.notices.append(finding)
-            elif not findings.faulty or not _speaks_of_faulty(finding, findings.faulty):
+                findings.note(finding)
+            elif not findings.faulty or not lies_within(parse(finding.path), findings.faulty):
                 findings.add(finding)
             elif finding.fix:
                 _sharpen(findings.violations, finding)
-
-
-def _speaks_of_faulty(violation: Violation, faulty: Sequence[Path]) -> bool:
-    path = parse(violation.path)
-    return any(is_within(path, fault) for fault in faulty)
 
 
 def _sharpen(violations: list[Violation], sharper: Violation) -> None:

@@ -15,6 +15,7 @@ from accordance.contracts.fields import Open, Text
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Shape, Spelling
 from accordance.contracts.pins import normal_path
+from accordance.contracts.printable import is_blank
 from accordance.contracts.violation import Fix, Repair, Violation, excerpt
 
 RESULT_TYPES: Final = ("ARTIFACT", "NEEDS_INPUT", "NOOP", "ERROR")
@@ -101,21 +102,25 @@ def artifact_keeps_to_its_folder(message: JsonObject, context: Context) -> Itera
     if hint and isinstance(hint, str):
         folder = f"{ARTIFACTS}{context.task_id or message.get('task_id')}/"
         if not _lies_under(hint, folder):
-            found.append(_outside_folder(artifact, hint, folder))
+            found.append(_outside_folder(hint, folder))
     return found
 
 
 def _unsafe_name(name: str) -> Violation:
-    last = _UNSAFE_NAME.sub("/", name).rstrip("/").rpartition("/")[2]
-    fix = Fix("$.artifact.name", last) if last.strip() and not _is_unsafe_name(last) else None
-    return Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name), fix)
+    return Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name))
 
 
-def _outside_folder(artifact: JsonObject, hint: str, folder: str) -> Violation:
-    name, kind = artifact.get("name"), artifact.get("format")
-    usable = isinstance(name, str) and name.strip() and not _is_unsafe_name(name) and kind in FORMATS
-    fix = Fix("$.artifact.path_hint", f"{folder}{name}.{kind}") if usable else None
-    return Violation("outside_folder", "$.artifact.path_hint", f"a path under {folder}", excerpt(hint), fix)
+def _outside_folder(hint: str, folder: str) -> Violation:
+    """A hint outside of all artifacts is moved into the task's folder; one into another task's is left alone."""
+    where = "$.artifact.path_hint"
+    fix = None if hint.startswith(ARTIFACTS) else _moved(where, hint, folder)
+    return Violation("outside_folder", where, f"a path under {folder}", excerpt(hint), fix)
+
+
+def _moved(where: str, path: str, folder: str) -> Fix | None:
+    """The same file name in the folder it must lie in."""
+    inside = folder + path.rstrip("/").rpartition("/")[2]
+    return Fix(where, inside) if _lies_under(inside, folder) else None
 
 
 def documents_are_asked_for_as_inputs(message: JsonObject, _: Context) -> Iterable[Violation]:
@@ -128,14 +133,13 @@ def documents_are_asked_for_as_inputs(message: JsonObject, _: Context) -> Iterab
         for at, doc in enumerate(docs)
         if isinstance(doc, dict)
         and isinstance(path := doc.get("suggested_path"), str)
-        and path.strip()
+        and not is_blank(path)
         and not _lies_under(path, INPUTS)
     ]
 
 
 def _outside_inputs(where: str, path: str) -> Violation:
-    inside = INPUTS + path.rstrip("/").rpartition("/")[2]
-    fix = Fix(where, inside) if _lies_under(inside, INPUTS) else None
+    fix = _moved(where, path, INPUTS)
     return Violation("outside_folder", where, f"a path under {INPUTS}", excerpt(path), fix)
 
 
