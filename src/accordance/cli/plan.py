@@ -21,9 +21,9 @@ from accordance.cli.desk import (
 )
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.planning import create
-from accordance.cli.printable import printable
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import read_bounded
+from accordance.contracts.printable import printable
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.drawing import FORMATS
 

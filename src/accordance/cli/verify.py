@@ -9,7 +9,7 @@ import click
 
 from accordance.cli.desk import Where, at_desk, find_plan_id, json_option, ledger_options, say
 from accordance.cli.exits import Exit, Failure
-from accordance.cli.printable import printable
+from accordance.contracts.printable import printable
 
 if TYPE_CHECKING:
     from accordance.engine.anchoring import Anchor
