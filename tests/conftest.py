@@ -50,3 +50,12 @@ def fresh_database(server: str) -> str:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return server.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture
+def registry_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test registers in the default registry is gone after it: other tests list the registry."""
+    from accordance import registry
+
+    for table in ("_by_name", "_by_version"):
+        monkeypatch.setattr(registry, table, dict(getattr(registry, table)))

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 import click
 
-from accordance.contracts.printable import printable
+from accordance.cli.showing import shown, without_passwords
 
 
 class Exit(IntEnum):
@@ -24,7 +24,7 @@ class Exit(IntEnum):
 
 def one_line(message: str) -> None:
     """Say what went wrong, on standard error, in one line whatever the message."""
-    click.echo(printable(f"accordance: {' '.join(message.split())}"), err=True)
+    click.echo(f"accordance: {shown(without_passwords(' '.join(message.split())))}", err=True)
 
 
 class Failure(Exception):

@@ -9,7 +9,7 @@ import click
 
 from accordance.cli.desk import Where, at_desk, find_plan_id, json_option, ledger_options, say
 from accordance.cli.exits import Exit, Failure
-from accordance.contracts.printable import printable
+from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
     from accordance.engine.anchoring import Anchor
@@ -84,10 +84,10 @@ def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
             }
         )
     else:
-        click.echo(f"{'✓' if found.holds else '✗'} {folder}  {outcome or 'no verdict'}")
+        tell(f"{'✓' if found.holds else '✗'} {folder}  {outcome or 'no verdict'}")
         for fault in found.faults:
-            click.echo(f"  {fault}")
-        click.echo(f"  signature: {found.signature}")
+            tell(f"  {fault}")
+        tell(f"  signature: {found.signature}")
     return Exit.OK if found.holds else Exit.REJECTED
 
 
@@ -112,7 +112,7 @@ def _verify_plans(
         for one in found:
             _show(one)
         if anchor is not None:
-            click.echo(f"anchor of {anchor.at[:19]}, {len(anchor.plans)} plans; signature: {signature}")
+            tell(f"anchor of {anchor.at[:19]}, {len(anchor.plans)} plans; signature: {signature}")
     return Exit.OK if all(one.holds for one in found) else Exit.REJECTED
 
 
@@ -143,16 +143,16 @@ def _as_json(found: Findings) -> dict[str, Any]:
 def _show(found: Findings) -> None:
     if found.plan_id is None:
         size = f"{found.events} events, {found.blobs} blobs"
-        click.echo(f"{_mark(found)} the ledger  {size}")
+        tell(f"{_mark(found)} the ledger  {size}")
     else:
         size = f"{found.events} events, {found.messages} messages, {found.verdicts} verdicts, {found.blobs} blobs"
-        click.echo(f"{_mark(found)} {printable(found.plan_id)}  {size}")
+        tell(f"{_mark(found)} {found.plan_id}  {size}")
     for name, faults in (("integrity", found.integrity), ("completeness", found.completeness)):
-        click.echo(f"  {name}: {'holds' if not faults else f'{len(faults)} faults'}")
+        tell(f"  {name}: {'holds' if not faults else f'{len(faults)} faults'}")
         for fault in faults:
-            click.echo(f"    {printable(fault)}")
+            tell(f"    {fault}")
     for notice in found.notices:
-        click.echo(f"  note: {notice}")
+        tell(f"  note: {notice}")
 
 
 def _mark(found: Findings) -> str:
