@@ -29,6 +29,7 @@ _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
 _NOT_TO_BE_HAD: Final = (errno.ENOSYS, errno.EPERM)  # an old kernel, or a container that forbids it
 _REPLACED: Final = (errno.ELOOP, errno.ENOTDIR, errno.ENOENT)
 _PIECE: Final = 1 << 20
+_NOWHERE: Final = frozenset(("", ".", ".."))
 
 
 class _How(ctypes.Structure):
@@ -49,7 +50,7 @@ def opened(root: Path | str) -> Iterator[int]:
 
 def open_below(root: int, name: str, flags: int) -> int:
     """Open what has this name below the root. Raises OSError, ELOOP or ENOTDIR where a link is on the way."""
-    if {"", ".", ".."} & set(name.split("/")):
+    if not _NOWHERE.isdisjoint(name.split("/")):
         raise OSError(errno.EINVAL, "no name below a folder", name)
     if _kernel_can():
         return _openat2(root, name, flags)
@@ -67,10 +68,14 @@ def _kernel_can() -> bool:
     return True
 
 
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _openat2(root: int, name: str, flags: int) -> int:
     how = _How(flags & ~os.O_NOFOLLOW, 0, _NO_MAGIC_LINKS | _NO_LINKS | _BENEATH)
-    libc = ctypes.CDLL(None, use_errno=True)
-    answer: int = libc.syscall(_OPENAT2, root, os.fsencode(name), ctypes.byref(how), ctypes.sizeof(how))
+    answer: int = _libc().syscall(_OPENAT2, root, os.fsencode(name), ctypes.byref(how), ctypes.sizeof(how))
     if answer < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), name)

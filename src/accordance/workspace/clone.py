@@ -22,7 +22,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from accordance.domain.facts import Entry
 from accordance.workspace.errors import UnknownBase, WorkspaceError
-from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, resolve
+from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, object_format, resolve
 from accordance.workspace.names import text_of
 from accordance.workspace.snapshot import take_snapshot
 
@@ -324,7 +324,7 @@ def _fetch(repository: Path, directory: Path, commit: str, *, bare: bool) -> Non
     """Through git's own transport: every object is checked on arrival and none is shared with the source."""
     directory.mkdir(parents=True)
     git = Git(directory, None if bare else directory.parent)
-    git("init", "--quiet", "--template=", *(("--bare",) if bare else ()))
+    git("init", "--quiet", "--template=", object_format(commit), *(("--bare",) if bare else ()))
     depth = ("--depth=1",) if bare else ("--update-shallow",)
     source = repository.resolve().as_uri()
     git(

@@ -5,6 +5,7 @@ Call it when the agent's processes are gone: first the tree is read, then the te
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from accordance.domain.sight import places_named
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.difference import difference
-from accordance.workspace.errors import IsolationUnavailable
+from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.evidence import Said, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import Limits, Room, why_no_landlock
@@ -90,6 +91,7 @@ def collect(
         changes,
         steering=steering_files(changes),
         evidence=look_at_evidence(workspace, said, after, changes, patch),
+        tree="" if patch.left_out else patch.tree,
     )
     collected = Collected(facts, before, after, patch)
     return _tested(workspace, collected, scratch, said, setting) if said.tests else collected
@@ -102,6 +104,7 @@ def _tested(
     facts = collected.facts
     try:
         level = level_for(setting.isolation)
+        _must_lead_nowhere_else(setting.readable, workspace.work)
         setting.tell(f"copying the tree for tests, isolated by {level}")
         tree = without(collected.after, said.folder)
         with _place_for_rooms(scratch, level) as place:
@@ -170,6 +173,17 @@ class _Bench:
             return frozenset()
         files = (path for path, entry in withheld.entries.items() if entry.kind is not EntryKind.DIRECTORY)
         return frozenset(path for path in files if forbids(path))
+
+
+def _must_lead_nowhere_else(readable: Sequence[Path], work: Path) -> None:
+    """A folder of the judged tree that tests may read is one: behind a link of the agent's anything could lie."""
+    for place in readable:
+        named, root = os.path.abspath(place), os.path.realpath(work)  # noqa: PTH100 - as it is written
+        if named.startswith(f"{root}/") and os.path.realpath(named) != named:
+            raise WorkspaceError(
+                f"{place} leads out of its place by a link in the tree that is judged, so tests may not read it; "
+                "name the folder itself"
+            )
 
 
 @contextmanager

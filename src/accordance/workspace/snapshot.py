@@ -138,7 +138,7 @@ class _Walk:
 
     def _directory(self, directory: str, prefix: str) -> list[tuple[str, str]]:
         """Describe one directory's entries; hand back the directories below. The hot loop: known files come first."""
-        known, found, below = self.cache.of(f"{self.place}/{directory}"), self.found, []
+        known, found, below = self.cache.of(_joined(self.place, directory)), self.found, []
         with self._opened(directory, prefix, found) as (folder, names):
             for name in names:
                 if name == GIT_DIRECTORY:
@@ -268,7 +268,7 @@ class _Walk:
 
 
 def _joined(directory: str, name: str) -> str:
-    return f"{directory}/{name}" if directory else name
+    return f"{directory}/{name}" if directory and name else directory or name
 
 
 def _not_seen(path: str, error: OSError) -> Entry:

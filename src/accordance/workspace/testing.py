@@ -26,7 +26,7 @@ from accordance.domain.facts import (
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
-from accordance.workspace.git import Git
+from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import Limits, Room
 from accordance.workspace.names import name_of
 from accordance.workspace.running import run
@@ -152,7 +152,7 @@ def _give_history(workspace: Workspace, target: Path) -> None:
     """A git directory of our own making, at the base commit: for tests that ask git something."""
     git = Git(target / ".git", target)
     (target / ".git").mkdir()
-    git("init", "--quiet", "--template=")
+    git("init", "--quiet", "--template=", object_format(workspace.commit))
     source = workspace.base.directory.resolve().as_uri()
     git(
         "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-shallow", source, workspace.commit

@@ -16,9 +16,9 @@ from accordance.workspace import beneath
 from accordance.workspace.beneath import FILE, FOLDER, content_of, copy_below, file_below, open_below, opened
 from accordance.workspace.bundle import Papers, write_bundle
 from accordance.workspace.clone import Workspace, clone
-from accordance.workspace.collecting import Collected, base_snapshot, collect
+from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
 from accordance.workspace.difference import difference
-from accordance.workspace.errors import WorkspaceChanging
+from accordance.workspace.errors import WorkspaceChanging, WorkspaceError
 from accordance.workspace.evidence import Said
 from accordance.workspace.patching import readable_patch
 from accordance.workspace.snapshot import take_snapshot
@@ -229,3 +229,19 @@ def test_content_counts_only_with_its_hash(tmp_path: Path) -> None:
             copy_below(root, other, tmp_path / "other")
     assert (tmp_path / "copy").read_text("utf-8") == "mine"
     assert not (tmp_path / "other").exists()
+
+
+def test_a_readable_folder_of_the_tree_is_no_link(
+    workspace: Workspace, outside: Path, tmp_path: Path
+) -> None:
+    """The agent could have laid it; a folder of the tree, and a link that is not the agent's, are as good as ever."""
+    said, before = Said.usually("T-1", ["ls"]), base_snapshot(workspace)
+    (workspace.work / "tools").symlink_to(outside)
+    (tmp_path / "tools").symlink_to(outside)
+    with pytest.raises(WorkspaceError, match="by a link in the tree that is judged"):
+        collect(workspace, before, tmp_path / "a", said, Setting(readable=(workspace.work / "tools",)))
+    (workspace.work / "tools").unlink()
+    (workspace.work / "tools").mkdir()
+    readable = (workspace.work / "tools", tmp_path / "tools")
+    done = collect(workspace, before, tmp_path / "b", said, Setting(readable=readable))
+    assert [run.passed for run in done.facts.runs] == [True]
