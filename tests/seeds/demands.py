@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import csv
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from pathlib import Path
 TESTS = Path(__file__).parent.parent
 SOURCE = TESTS.parent / "src" / "accordance"
 VECTORS = TESTS / "conformance" / "vectors"
+
+_DEMAND_ID = re.compile(r"00[0-4]-\d+")
 
 SEEDS = {
     "000": "Actions and reviews",
@@ -84,11 +87,14 @@ def _tests_in(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionD
 
 
 def _demands_named_in(decorator: ast.expr) -> Iterator[str]:
-    """The demands of every `pytest.mark.seed(...)`, on the test itself or on one of its parameters."""
+    """Every id of a demand in a decorator: in a marker of the test, or in the marks of a parameter."""
     for node in ast.walk(decorator):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.seed":
-            for argument in node.args:
-                yield ast.literal_eval(argument)
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and _DEMAND_ID.fullmatch(node.value)
+        ):
+            yield node.value
 
 
 def _marked_vectors() -> Iterator[Mention]:
