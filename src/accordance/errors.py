@@ -238,6 +238,20 @@ class ContextTooLarge(AccordanceError):
         )
 
 
+class NotAccepted(AccordanceError):
+    """A model was asked as often as allowed, and no answer honoured the contract."""
+
+    def __init__(self, attempts: Sequence[Any], last: str) -> None:
+        self.attempts = tuple(attempts)
+        self.last = last
+        super().__init__(self.attempts, last)
+
+    def __str__(self) -> str:
+        count = len(self.attempts)
+        times = "once" if count == 1 else f"{count} times"
+        return f"asked {times}, no answer was accepted; the last one: {self.last}"
+
+
 class IllegalTransition(AccordanceError):
     """A move the lifecycle's table does not know. Nothing has changed."""
 
