@@ -23,6 +23,7 @@ from tests.unit.test_schemas import seed_summary
 ROOT = DOCS.parent
 
 
+@pytest.mark.usefixtures("registry_as_it_was")
 @pytest.mark.parametrize("example", [*find_examples(str(ROOT / "README.md"), str(DOCS))], ids=str)
 def test_python_examples_run(example: CodeExample, eval_example: EvalExample) -> None:
     """Every Python block prints what the page says it prints."""

@@ -28,6 +28,7 @@ AccordanceError
 +-- InvalidFuses               a fuse nobody knows, or a bound that is none
 +-- InvalidPhases              a level nobody knows, or a phase that is none
 +-- InvalidRouting             executors or routes that could never work
+|   +-- OwnWork                whoever would review a product has made it
 |   +-- NoExecutor             nothing is configured that could do the work
 +-- ContextTooLarge            what an agent must be told does not fit
 +-- IllegalTransition          a move the lifecycle does not know
@@ -140,13 +141,16 @@ class UnknownAgent(UnknownName):
 class ContractAlreadyRegistered(AccordanceError):
     """A version means one thing for ever: a second definition is refused."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, holder: str = "") -> None:
+        super().__init__(name, holder)
         self.name = name
+        self.holder = holder
 
     def __str__(self) -> str:
+        holder = f" for {self.holder}" if self.holder else ""
         return (
-            f"{self.name!r} is registered already; a version is never redefined, give the new one a new name"
+            f"{self.name!r} is registered already{holder}; a version is never redefined: "
+            "give the new one a new name, or register it in a Registry of its own"
         )
 
 
@@ -217,6 +221,10 @@ class InvalidPhases(AccordanceError):
 
 class InvalidRouting(AccordanceError):
     """Executors or routes in accordance.toml that could never work."""
+
+
+class OwnWork(InvalidRouting):
+    """Whoever would review a product has made it."""
 
 
 class NoExecutor(InvalidRouting):

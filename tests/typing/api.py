@@ -16,9 +16,13 @@ from accordance import (
     Violation,
     apply_fixes,
     check,
+    check_value,
+    contract,
     feedback,
     judge,
     read_tolerant,
+    registry,
+    schema,
 )
 from accordance.contracts.catalogue.action import ACTION, Action
 
@@ -37,6 +41,29 @@ else:
     assert_type(feedback(result), str)
     if result.message is not None:
         apply_fixes(result.message, result.violations)
+
+if result:  # the outcome is its own test
+    assert_type(result.value, Action)
+else:
+    assert_type(result, Rejected)
+    assert_type(feedback(result), str)
+
+if not (answer := check("{}", Greeting)):
+    raise ValueError(feedback(answer))
+assert_type(answer.value, Greeting)
+
+
+@contract("parting_v1")
+class Parting(BaseModel):
+    text: str
+
+
+assert_type(check("{}", Parting), Accepted[Parting] | Rejected)
+assert_type(check_value({}, Parting), Accepted[Parting] | Rejected)
+assert_type(registry.find(Parting).version, str)
+for like in ("greeting_v1", Greeting, ACTION):
+    schema(like)
+    StreamGuard(like)
 
 own = Contract(version="greeting_v1", model=Greeting)
 match check("{}", own, reader=read_tolerant):

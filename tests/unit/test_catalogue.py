@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from accordance import Accepted, Context, Pins, Rejected, check
+from accordance import Accepted, Context, Pins, Registry, Rejected, check, registry
+from accordance.contracts.catalogue.action import is_plainly_in_order
 from accordance.contracts.catalogue.submit import Submit
 from accordance.contracts.catalogue.task import context_of
+from accordance.contracts.checking import Checker
+from accordance.domain.executor_specs import KINDS
 from tests.messages import (
     ACTION,
     ANSWER,
@@ -161,11 +165,21 @@ def test_broken(message: Message, place: str, value: Any, expected: list[str]) -
 NOTED = [
     (REVIEW, "breakdown.0.score", 55, ["sum_differs"]),
     (ANSWER, "vs_metadata.modal_identified", [], ["no_modal_option"]),
+    (ANSWER, "provenance.sources", [], ["empty_list"]),
+    (ANSWER, "provenance.assumptions", [], []),
+    (
+        ANSWER,
+        "self_critique",
+        {"strengths": [], "weaknesses": [], "improvement_suggestions": []},
+        ["empty_list"] * 3,
+    ),
     (HANDOFF, "validation.schema_compliance", False, ["handoff_blocked"]),
     (HANDOFF, "handoff_type", "conditional", ["no_condition"]),
     (ANSWER, "vs_metadata.t_scores.0.probability", 0.9, []),
     (TASK_INPUT, "files", ["README.md", "../x"], ["files_outside_pins", "files_outside_pins"]),
     (TASK_INPUT, "pins.allowed_paths", ["**"], ["pins_too_broad"]),
+    (TASK_INPUT, "pins.allowed_paths", ["src/**", "*"], []),
+    (TASK_INPUT, "pins.allowed_paths", ["src/*"], []),
     (TASK_INPUT, "allowedTests", [], ["ci_skipped"]),
     (TASK_INPUT, "allowedTests", ..., ["ci_skipped"]),
     (TASK_INPUT, "allowedTests", ["python task_selftest.py"], ["only_a_self_test"]),
@@ -258,6 +272,21 @@ def test_every_name_of_a_scope_means_the_same() -> None:
         assert result.contract == "TASK_CHECK"
 
 
+def test_a_task_may_allow_every_kind_of_executor_there_is() -> None:
+    """Those that routes and settings know, and the name that older tasks have for opencode."""
+    allowed = [*KINDS, "opencodecli"]
+    assert isinstance(check(json.dumps({**TASK_INPUT, "allowedExecutors": allowed}), "task"), Accepted)
+
+
+@pytest.mark.parametrize(("written", "near"), [("claud", "claude"), ("open-code", "opencode"), ("§", None)])
+def test_an_unknown_executor_is_told_with_the_nearest_name(written: str, near: str | None) -> None:
+    """Where there is one that looks like it."""
+    result = check(json.dumps({**TASK_INPUT, "allowedExecutors": [written]}), "task")
+    assert isinstance(result, Rejected)
+    (fault,) = result.violations
+    assert (fault.code, fault.fix and fault.fix.value) == ("unknown_executor", near)
+
+
 def test_the_context_of_a_task() -> None:
     """A task says what its submission is checked against."""
     task = check(json.dumps(changed(TASK_INPUT, "timeoutMs", 1500.5)), "task")
@@ -302,3 +331,35 @@ def test_the_seed_profile_gives_only_the_seeds_warnings() -> None:
     result = check(json.dumps({**ANSWER, "task_id": TASK, "mood": 1}), "answer", Context(profile="seed"))
     assert isinstance(result, Accepted)
     assert result.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "task", "is_plain"),
+    [
+        pytest.param({}, None, True, id="an artifact as it should be"),
+        pytest.param({}, TASK, True, id="for the task that was asked"),
+        pytest.param({}, "another", False, id="for another task"),
+        pytest.param({"result_type": "NOOP", "artifact": None}, None, True, id="nothing to do"),
+        pytest.param({"artifact": None}, None, False, id="an artifact that is not there"),
+        pytest.param({"artifact.path_hint": None}, None, True, id="no hint"),
+        pytest.param({"artifact.path_hint": "elsewhere/report.md"}, None, False, id="a hint elsewhere"),
+        pytest.param({"artifact.name": "a report"}, None, False, id="a name that needs a closer look"),
+        pytest.param({"artifact.name": "../report"}, None, False, id="a name that is a path"),
+        pytest.param(
+            {"needs_input": {"required_docs": [{"name": "a", "description": "b", "accepted_types": [], "suggested_path": "/x"}]}},
+            None,
+            False,
+            id="documents that are asked for",
+        ),
+    ],
+)  # fmt: skip
+def test_actions_that_are_plainly_in_order(changes: dict[str, Any], task: str | None, is_plain: bool) -> None:
+    """The quick test only ever spares rules that have nothing to say."""
+    message: dict[str, Any] = ACTION
+    for place, value in changes.items():
+        message = changed(message, place, value)
+    context, action = Context(task_id=task), registry.get("action")
+    assert is_plainly_in_order(message, context) == is_plain
+    without = Checker(Registry()).check(json.dumps(message), replace(action, settled=None), context)
+    assert check(json.dumps(message), action, context) == without
+    assert without or not is_plain

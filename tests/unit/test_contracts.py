@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -22,7 +23,6 @@ from accordance import (
     Violation,
     check,
     check_value,
-    contract,
     dump,
     dump_json,
     registry,
@@ -230,27 +230,51 @@ def test_a_contract_of_ones_own() -> None:
     assert refused.violations[0].fix.value == 2
 
 
-def test_unknown_keys_are_never_dropped() -> None:
-    """A model that says extra="allow" keeps them, with a warning; any other refuses them, also where pydantic ignores."""
+@pytest.mark.parametrize(
+    ("extra", "fate"),
+    [
+        pytest.param("ignore", "ignored", id="what pydantic ignores is ignored, and mentioned"),
+        pytest.param("allow", "kept", id="what the model keeps is kept, and mentioned"),
+        pytest.param("forbid", None, id="what the model forbids is refused"),
+    ],
+)
+@pytest.mark.parametrize("kind", [int, date], ids=["read from the message", "read from the text"])
+def test_unknown_keys_fare_as_the_model_says(
+    extra: Literal["ignore", "allow", "forbid"], fate: str | None, kind: type
+) -> None:
+    """The model decides, and no key goes unmentioned."""
 
-    class Open(BaseModel):
-        model_config = ConfigDict(extra="allow")
-        text: str
+    class Part(BaseModel):
+        model_config = ConfigDict(extra=extra)
+        size: int = 1
 
-    text = '{"text": "hi", "more": 1}'
-    kept = own_checker().check(text, Contract(version="open_v1", model=Open))
-    assert isinstance(kept, Accepted)
-    assert [notice.code for notice in kept.warnings] == ["unknown_key"]
-    assert dump(kept.value) == {"text": "hi", "more": 1}
-    refused = own_checker().check('{"schema_version": "greeting_v1", "text": "hi", "more": 1}', GREETING)
-    assert isinstance(refused, Rejected)
-    assert [(one.code, one.path) for one in refused.violations] == [("unknown_key", "$.more")]
+    class Whole(BaseModel):
+        model_config = ConfigDict(extra=extra)
+        part: Part = Part()
+        on: kind | None = None  # type: ignore[valid-type]
+
+    result = own_checker().check('{"part": {"szie": 2}, "more": 1}', Whole)
+    if fate is None:
+        assert isinstance(result, Rejected)
+        found = [(one.code, one.path, str(one.fix)) for one in result.violations]
+        assert found == [
+            ("unknown_key", "$.part.szie", "remove $.part.szie"),
+            ("unknown_key", "$.more", "remove $.more"),
+        ]
+        return
+    assert isinstance(result, Accepted)
+    assert [str(notice) for notice in result.warnings] == [
+        f"$.part.szie: a key the contract does not name; {fate} [unknown_key]",
+        f"$.more: a key the contract does not name; {fate} [unknown_key]",
+    ]
+    assert (dump(result.value) == {"part": {"szie": 2}, "more": 1}) == (fate == "kept")
 
 
 def test_the_decorator() -> None:
-    """A model with @contract is taken wherever a contract is."""
+    """A model with @contract is registered, and is taken wherever a contract is."""
+    own = Registry()
 
-    @contract(
+    @own.contract(
         "farewell_v1",
         name="farewell",
         rules=(
@@ -273,18 +297,18 @@ def test_the_decorator() -> None:
     bad = checker.check(text % "go", Farewell)
     assert isinstance(bad, Rejected)
     assert bad.violations[0].code == "rude"
-    own = Registry()
-    assert own.register(Farewell) is contract_of(Farewell)
+    assert own.get("farewell") is own.find(Farewell) is own.register(Farewell) is contract_of(Farewell)
     assert Checker(own).check(text % "bye", "farewell")
-    with pytest.raises(InvalidContract, match="no contract"):
-        checker.check("{}", Greeting)
+    assert Checker(own).check(text % "bye")
 
 
 def test_a_registry_refuses_a_second_definition() -> None:
     """Same version, same name, or a scope that is taken: refused, and nothing is half registered."""
     own = Registry((GREETING,))
     with pytest.raises(ContractAlreadyRegistered, match="greeting_v1"):
-        own.register(GREETING)
+        own.register(Contract(version="greeting_v1", model=Greeting))
+    with pytest.raises(ContractAlreadyRegistered, match=r"registered already for Greeting; .* a new name"):
+        own.register(Contract(version="greeting_v1", model=BaseModel))
     twin = Contract(version="hello_v1", model=BaseModel, scopes=(Scope(name="NEW"), Scope(name="HELLO")))
     with pytest.raises(ContractAlreadyRegistered, match="HELLO"):
         own.register(twin)

@@ -49,8 +49,11 @@ _EXTRAS = {
     "alembic": "runtime",
     "psycopg": "runtime",
     "dbos": "runtime",
+    "anyio": "mcp",
     "mcp": "mcp",
+    "mcp_types": "mcp",
 }
+_ALSO = {"mcp": "mcp,runtime"}  # who serves tasks over MCP needs a ledger, too
 _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
     ((UnknownName, LedgerMissing), Exit.NOT_FOUND),
     ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),
@@ -123,10 +126,11 @@ def run(argv: Sequence[str] | None = None) -> int:
     except AccordanceError as error:
         return _fail(str(error), _code_of(error))
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRAS:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
             return _internal(error)
-        extra = _EXTRAS[error.name]
-        return _fail(f"this needs the extra {extra}: pip install 'accordance[{extra}]'", Exit.USAGE)
+        wanted = _ALSO.get(extra, extra)
+        return _fail(f"this needs the extra {extra}: pip install 'accordance[{wanted}]'", Exit.USAGE)
     except BrokenPipeError:  # the reader has gone, e.g. | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK

@@ -50,8 +50,9 @@ def command(
     from accordance.cli.watching import status_of
     from accordance.engine.durable import LOCAL
     from accordance.engine.executing import Executing
+    from accordance.engine.own_work import must_have_others_review
     from accordance.engine.publishing import Publishing
-    from accordance.engine.settings import at_once, routing_for
+    from accordance.engine.settings import allows_own_work, at_once, routing_for
     from accordance.engine.staffing import runner_of
     from accordance.engine.sweeping import swept
     from accordance.engine.workers import working_on
@@ -67,6 +68,9 @@ def command(
         if resume and record.state == "HELD":
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
         executing = Executing(desk.ledger, desk.home, routing_for(desk.home, executor, model))
+        if not allows_own_work(desk.home.settings()):
+            with desk.ledger.read() as tx:
+                must_have_others_review(tx, record.plan_id, executing.routing)
         publishing = Publishing(desk.ledger, executing.workshop, record.plan_id, one_line)
         heard = (lambda *_: None) if as_json else held.enter_context(telling(desk.ledger, record.plan_id))
         bounds = at_once(desk.home.settings())

@@ -74,7 +74,7 @@ def take(
     """
     from accordance.engine.assignment import assignment, describe
     from accordance.engine.inputs import look_at_inputs
-    from accordance.engine.settings import holding_for
+    from accordance.engine.settings import allows_own_work, holding_for
     from accordance.engine.working import Nothing, handed_out, take_next
 
     with at_desk(where) as desk:
@@ -102,6 +102,7 @@ def take(
             kinds=kinds,
             fits=fits,
             holding=holding_for(desk.home),
+            own_work=allows_own_work(desk.home.settings()),
         )
         if isinstance(taken, Nothing):
             if as_json:
@@ -269,20 +270,41 @@ def submit(file: str, task: str | None, attempt: int | None, where: Where, as_js
 @click.option(
     "--artifact", metavar="SHA256", help="The product the reviewer saw; at least 8 digits of its hash."
 )
+@click.option(
+    "--worker",
+    default=None,
+    help="Who reviews.  [default: whoever took the review up with `task next`, else the user's name]",
+)
 @ledger_options
 @json_option
-def review(file: str, task: str | None, artifact: str | None, where: Where, as_json: bool) -> int:
+def review(
+    file: str, task: str | None, artifact: str | None, worker: str | None, where: Where, as_json: bool
+) -> int:
     """Hand in a review of a task's product (xiaojing_review_v1).
 
     It counts for the product it saw: named with --artifact, in the message as artifact_sha256, or known from the lease of
-    `task next`. A review of an older product is refused with exit code 6.
+    `task next`. A review of an older product is refused with exit code 6; so is one by the worker who made the product,
+    unless [review] own_work = true in accordance.toml allows it.
     """
     from accordance.engine.reviewing import review as hand_in
+    from accordance.engine.settings import allows_own_work
 
     raw = read_bounded(file)
     with at_desk(where) as desk, _rescued(desk, file, raw):
         name = _named(desk, task)
-        return _tell(hand_in(desk.ledger, raw, task_id=name, product=artifact), as_json)
+        reviewer = worker or _has_it(desk, name) or whoever(None)
+        not_own_of = None if allows_own_work(desk.home.settings()) else reviewer
+        answer = hand_in(desk.ledger, raw, task_id=name, product=artifact, not_own_of=not_own_of)
+        return _tell(answer, as_json)
+
+
+def _has_it(desk: Desk, task: str | None) -> str | None:
+    """Whoever has a task now."""
+    if task is None:
+        return None
+    with desk.ledger.read() as tx:
+        lease = tx.task(task).lease
+    return lease.holder if lease else None
 
 
 def _named(desk: Desk, task: str | None) -> str | None:

@@ -60,8 +60,8 @@ PAGES: Final = (
         ("too_few", "Too few", "A list has fewer items than needed.", "Send more."),
         ("too_long", "Too long", "A text is longer than allowed.", "Shorten it."),
         ("too_many", "Too many", "A list has more items than allowed.", "Send fewer."),
-        ("bad_format", "Bad format", "A text does not have the form it must have: a UUID, a time.", "Write it in that form. Times must exist: there is no 30 February."),
-        ("unknown_key", "Unknown key", "The contract does not name this key. In a closed contract that is a violation; in an open one the key is kept and mentioned.", "Remove it, or check its spelling."),
+        ("bad_format", "Bad format", "A text does not have the form it must have: a UUID, a time, a date.", "Write it in that form. Times must exist: there is no 30 February."),
+        ("unknown_key", "Unknown key", "The contract does not name this key. In a closed contract that is a violation; in an open one the key is kept and mentioned, and where a model ignores further keys it is ignored and mentioned.", "Remove it, or check its spelling."),
     ),
     *_pages(
         "rule",
@@ -118,6 +118,7 @@ PAGES: Final = (
         ("sum_differs", "Sum differs", "The scores of the breakdown do not add up to total_score.", "Nothing must be done; a full rubric adds up."),
         ("root_not_goal", "The root is no GOAL", "The root of a plan stands for the whole.", "Make it a GOAL."),
         ("no_modal_option", "No modal option", "modal_identified is empty, so there was nothing to steer away from.", "List the obvious options."),
+        ("empty_list", "Empty list", "An answer's provenance or self-critique has a list with nothing in it.", "Say something there. `research check` makes it an error where too little is left."),
         ("handoff_blocked", "Handoff blocked", "The sender's own check says no. The handoff is well-formed and must not be accepted.", "Mend the answer, then hand it on."),
         ("no_condition", "No condition", "A conditional handoff does not say when it is to be taken.", "Add a condition; without one it cannot be accepted into a plan."),
         ("untied_answer", "Untied answer", "The answer does not say which request it answers, so only whoever recorded it vouches for that.", "Echo the request's task_id."),

@@ -113,7 +113,7 @@ class Accepted(Generic[M]):
     warnings: tuple[Notice, ...] = ()
     contract: str = ""
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[True]:
         return True
 
 
@@ -131,7 +131,7 @@ class Rejected:
     message: JsonObject | None = None
     warnings: tuple[Notice, ...] = ()
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[False]:
         return False
 
 

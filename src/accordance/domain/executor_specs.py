@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from accordance.contracts.context import EXECUTOR_KINDS
 from accordance.domain.spending import Price
 from accordance.errors import InvalidRouting, UnknownModel, UnknownName, nearest
 
@@ -114,7 +115,7 @@ class ExternalSpec(_Spec):
 
 
 Spec: TypeAlias = CommandSpec | LlmSpec | AgentSpec | ExternalSpec
-KINDS: Final = ("command", "llm", "codex", "opencode", "claude", "external")
+KINDS: Final = EXECUTOR_KINDS
 WITHOUT_SETTINGS: Final = frozenset(("codex", "opencode", "claude", "external"))  # kinds that need none
 
 _SPECS: Final[Mapping[str, type[Spec]]] = {

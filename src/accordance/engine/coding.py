@@ -21,6 +21,7 @@ from typing import Any, Final, TypeAlias
 from accordance.api import check
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
+from accordance.contracts.context import ALSO_CALLED
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Budget, Usage, claim_context
 from accordance.domain.faults import Fault
@@ -64,7 +65,6 @@ _OUT_OF_BOUNDS: Final = frozenset(
     ("SCOPE_CONFLICT", "ROLE_POLICY_VIOLATION", "POLICY_VIOLATION", "CONSTITUTION_VIOLATION")
 )
 """After these the next attempt begins anew; after anything else, where the last one stopped."""
-_ALSO_CALLED: Final[Mapping[str, str]] = {"opencode": "opencodecli"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +245,7 @@ class _Attempt:
     def _executor(self) -> str:
         """Who does it, by the name the task allows, where it is one of theirs."""
         kind = self.choice.spec.kind
-        names = (self.choice.executor, kind, _ALSO_CALLED.get(kind, kind))
+        names = (self.choice.executor, kind, ALSO_CALLED.get(kind, kind))
         allowed = self.job.asked.task.allowedExecutors or ()
         return next((name for name in names if name in allowed), names[0])
 

@@ -1,4 +1,4 @@
-"""What accordance.toml says: fuses and rubrics of plans, executors and routes. Unknown names are errors."""
+"""What accordance.toml says: fuses and rubrics of plans, reviews, executors and routes. Unknown names are errors."""
 
 from __future__ import annotations
 
@@ -81,6 +81,15 @@ def at_once(settings: Mapping[str, Any]) -> AtOnce:
         if type(value) is not int or value < 1:
             raise InvalidSettings(f"accordance.toml: [run] {name} is a whole number from 1, got {value!r}")
     return AtOnce(*(said.get(name) for name in _AT_ONCE))
+
+
+def allows_own_work(settings: Mapping[str, Any]) -> bool:
+    """Whether workers and models may review what they made themselves: `[review] own_work`, which is false by default."""
+    said = _table(settings, "review")
+    allowed = said.get("own_work", False)
+    if said.keys() - {"own_work"} or not isinstance(allowed, bool):
+        raise InvalidSettings("accordance.toml: [review] has own_work = true or false, nothing else")
+    return allowed
 
 
 def _rubric(name: str, rubrics: Mapping[str, Any]) -> Rubric:

@@ -23,6 +23,10 @@ from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 
 MOST_SENTENCES: Final = 3
 SAME_SCORE: Final = 1e-9
+_MEANT_TO_BE_FILLED: Final = {
+    "provenance": ("sources", "reasoning_trace"),
+    "self_critique": ("strengths", "weaknesses", "improvement_suggestions"),
+}
 ROUNDING: Final = 1e-6  # probabilities that add up to this much over 1 were only rounded
 
 
@@ -178,6 +182,14 @@ def modal_options_are_identified(message: JsonObject, _: Context) -> Iterator[No
         yield Notice("no_modal_option", "$.vs_metadata.modal_identified", "no modal option was identified")
 
 
+def lists_say_something(message: JsonObject, _: Context) -> Iterator[Notice]:
+    """Empty lists of sources, reasoning or self-critique are legal; where an answer is held against its request, they are not."""
+    for key, lists in _MEANT_TO_BE_FILLED.items():
+        for name in lists:
+            if _part(message, key).get(name) == []:
+                yield Notice("empty_list", f"$.{key}.{name}", "is empty")
+
+
 def _t_scores(message: JsonObject) -> object:
     return _part(message, "vs_metadata").get("t_scores")
 
@@ -216,6 +228,7 @@ ANSWER: Final = Contract(
         probabilities_fit_into_one,
         is_about_the_task,
         modal_options_are_identified,
+        lists_say_something,
     ),
     profiles={"seed": ANSWER_AS_THE_SEED_CHECKS_IT},
 )

@@ -19,7 +19,7 @@ from accordance.contracts.pins import Pins, in_both, normal_path
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 from accordance.errors import InvalidPattern, nearest
 
-TOO_BROAD: Final = frozenset(("*", "**", "**/*", "**/**"))
+TOO_BROAD: Final = frozenset(("**", "**/*", "**/**"))
 _SELF_TEST: Final = re.compile(r"\b(?:task_)?self_?test\b|task_selftest", re.IGNORECASE)
 
 
@@ -102,8 +102,11 @@ def executors_are_known(message: JsonObject, context: Context) -> Iterator[Viola
     executors = message.get("allowedExecutors")
     for at, name in enumerate(executors if isinstance(executors, list) else ()):
         if isinstance(name, str) and name not in context.executors:
+            path = f"$.allowedExecutors[{at}]"
+            near = nearest(name, context.executors, 1)
+            fix = Fix(path, near[0]) if near else None
             expected = f"one of {', '.join(sorted(context.executors))}"
-            yield Violation("unknown_executor", f"$.allowedExecutors[{at}]", expected, excerpt(name))
+            yield Violation("unknown_executor", path, expected, excerpt(name), fix)
 
 
 def pins_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 from accordance.contracts.catalogue.identity import is_about_the_task
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
-from accordance.contracts.fields import NotNull, Open, Text, Time
+from accordance.contracts.fields import Instant, NotNull, Open, Text
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Fix, Violation, excerpt
 
@@ -30,8 +30,8 @@ class VerdictChecks(Open):
 class Timestamps(Open):
     """When it came in, when it was judged."""
 
-    submitted_at: Time
-    evaluated_at: Time
+    submitted_at: Instant
+    evaluated_at: Instant
 
 
 class Links(Open):
