@@ -31,6 +31,7 @@ AccordanceError
 |   +-- OwnWork                whoever would review a product has made it
 |   +-- NoExecutor             nothing is configured that could do the work
 +-- ContextTooLarge            what an agent must be told does not fit
++-- NotAccepted                a model was asked as often as allowed, and no answer was accepted
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
 +-- NotFound                   no such plan, task, question or message
@@ -44,8 +45,8 @@ AccordanceError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar
 
 from jiter import from_json
 from pydantic import BaseModel
 
-from accordance.api import contract_named
+from accordance.api import registry
 from accordance.asking.conversation import Answer, Conversation, Message, Reply, opening
 from accordance.asking.speaking import (
     Askable,
@@ -34,7 +34,9 @@ from accordance.domain.spending import Spending
 M = TypeVar("M", bound=BaseModel)
 
 ATTEMPTS: Final = 3
-_SHOWN_AGAIN_AFTER: Final = 1.02  # a partial object is read again when its text has grown by so much: linear in the end
+_SHOWN_AGAIN_AFTER: Final = (
+    1.02  # a partial object is read again when its text has grown by so much: linear in the end
+)
 
 
 def ask(
@@ -111,7 +113,7 @@ def _begin(
 ) -> Conversation[M]:
     if attempts < 1:
         raise ValueError("attempts: at least 1")
-    wanted = contract_named(contract)
+    wanted: Contract[M] = registry.find(contract)
     return Conversation(wanted, context, reader, attempts, opening(prompt, wanted))
 
 

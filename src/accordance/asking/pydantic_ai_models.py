@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import aclosing
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pydantic_ai.direct import (
     model_request,
@@ -32,7 +31,12 @@ from accordance.contracts.contract import Contract
 from accordance.contracts.schemas import export_schema
 from accordance.domain.spending import Spending
 
-_DIALECTS: Final = {"anthropic": "anthropic", "google": "gemini", "google-gla": "gemini", "google-vertex": "gemini"}
+_DIALECTS: Final = {
+    "anthropic": "anthropic",
+    "google": "gemini",
+    "google-gla": "gemini",
+    "google-vertex": "gemini",
+}
 
 
 def request(model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]) -> Reply:

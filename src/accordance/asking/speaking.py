@@ -18,9 +18,7 @@ Piece: TypeAlias = str | Reply  # a Reply ends a stream: its text is empty, its 
 Askable: TypeAlias = "Callable[[Messages], str | Reply] | Model[Any] | str"
 AsyncAskable: TypeAlias = "Callable[[Messages], Awaitable[str | Reply] | str | Reply] | Model[Any] | str"
 Streamable: TypeAlias = "Callable[[Messages], Iterable[Piece]] | Model[Any] | str"
-AsyncStreamable: TypeAlias = (
-    "Callable[[Messages], AsyncIterable[Piece] | Iterable[Piece]] | Model[Any] | str"
-)
+AsyncStreamable: TypeAlias = "Callable[[Messages], AsyncIterable[Piece] | Iterable[Piece]] | Model[Any] | str"
 
 
 def request(model: Askable, messages: Messages, contract: Contract[Any]) -> Reply:
