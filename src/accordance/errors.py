@@ -30,6 +30,7 @@ AccordanceError
 +-- InvalidRouting             executors or routes that could never work
 |   +-- OwnWork                whoever would review a product has made it
 |   +-- NoExecutor             nothing is configured that could do the work
++-- InvalidSettings            accordance.toml says something nobody knows
 +-- ContextTooLarge            what an agent must be told does not fit
 +-- NotAccepted                a model was asked as often as allowed, and no answer was accepted
 +-- IllegalTransition          a move the lifecycle does not know
@@ -54,6 +55,13 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
     by_folded = {word.casefold(): word for word in known}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.5)
     return tuple(by_folded[word] for word in found)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The way out of a name nobody knows: the nearest known ones, else all of them."""
+    names = tuple(known)
+    near = nearest(name, names)
+    return f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
 
 
 class AccordanceError(Exception):
@@ -87,8 +95,7 @@ class UnknownName(AccordanceError):
         super().__init__(name, self.known)
 
     def __str__(self) -> str:
-        offer = f"did you mean {' or '.join(self.near)}?" if self.near else f"known: {', '.join(self.known)}"
-        return f"unknown {self.kind} {self.name!r}; {offer}"
+        return f"unknown {self.kind} {self.name!r}; {did_you_mean(self.name, self.known)}"
 
 
 class UnknownContract(UnknownName):
@@ -224,6 +231,10 @@ class InvalidRouting(AccordanceError):
     """Executors or routes in accordance.toml that could never work."""
 
 
+class InvalidSettings(AccordanceError):
+    """accordance.toml cannot be read, says something nobody knows, or is another user's."""
+
+
 class OwnWork(InvalidRouting):
     """Whoever would review a product has made it."""
 
@@ -313,6 +324,35 @@ class LedgerBusy(LedgerError):
 
 class LedgerUnavailable(LedgerError):
     """The ledger cannot be opened, read or written."""
+
+
+class LedgerAddress(LedgerUnavailable):
+    """What was named as a ledger can be none."""
+
+
+class LedgerUnreachable(LedgerUnavailable):
+    """The database does not answer, or has no such database."""
+
+
+class LedgerDenied(LedgerUnavailable):
+    """The database, the file or the folder is not open to this user."""
+
+
+class LedgerDamaged(LedgerError):
+    """Something in the ledger is not what accordance writes."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return (
+            f"the ledger was changed from outside: {self.what}; `accordance verify` says what does not hold"
+        )
+
+
+class LedgerTooOld(LedgerError):
+    """The ledger has to be upgraded first, and may only be read here."""
 
 
 class LedgerMissing(LedgerError):

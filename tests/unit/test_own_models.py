@@ -131,7 +131,7 @@ def _never(value: object) -> object:
         pytest.param(Currency, "GBP", 'expected one of EUR, USD, got "GBP" [not_in_enum]', id="another word"),
         pytest.param(Currency | None, "eur", 'expected one of EUR, USD, or null, got "eur" [not_in_enum]; fix: set $.held to "EUR"', id="a word in another case"),
         pytest.param(Size, 3, "expected one of 1, 2, got 3 [not_in_enum]", id="another number"),
-        pytest.param(Literal[Currency.EUR], "USD", 'expected "EUR", got "USD" [not_in_enum]; fix: set $.held to "EUR"', id="another member"),
+        pytest.param(Literal[Currency.EUR], "USD", 'expected "EUR", got "USD" [not_in_enum]', id="another member"),
         pytest.param(set[int], [1, "x"], 'expected an integer, got "x" [wrong_type]', id="an item of a set"),
         pytest.param(Annotated[set[int], Field(max_length=1)], [1, 2], "expected a list of at most 1 item, got [1, 2] [too_many]", id="too large a set"),
         pytest.param(tuple[int, str], [1], "expected a text, got nothing [missing]", id="a tuple that is too short"),

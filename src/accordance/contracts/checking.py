@@ -9,7 +9,7 @@ does not: a date, a set, a number as a key. Which of the two follows from the mo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import isgeneratorfunction
@@ -20,13 +20,13 @@ from pydantic.config import ExtraValues
 from pydantic_core import ErrorDetails
 
 from accordance.contracts.context import NO_CONTEXT, Context
-from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, Settled
+from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, Settled, Upgrade
 from accordance.contracts.expectations import free_parts
 from accordance.contracts.fixes import apply_fixes
-from accordance.contracts.jsonpath import JsonObject, Path
-from accordance.contracts.limits import LIMITS
+from accordance.contracts.jsonpath import JsonObject, Path, render
+from accordance.contracts.limits import LIMITS, MAX_REPORTED
 from accordance.contracts.modes import is_transparent, reads_alike
-from accordance.contracts.normalising import normalise
+from accordance.contracts.normalising import Rivals, normalise, rival_answers
 from accordance.contracts.places import Place, place_of
 from accordance.contracts.reading import free_parts_are_sound, is_sound, parse_object, unsound
 from accordance.contracts.registry import ContractLike, Registry
@@ -48,7 +48,7 @@ Reader: TypeAlias = Callable[[bytes | str], tuple[JsonObject, tuple[Repair, ...]
 
 _MENDED_BY_TABLES: Final = UNKNOWN_KEY | {"literal_error", "enum"}  # an unknown key, an unknown word
 _ROADS_KEPT: Final = 256
-_GUESSED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is what was probably meant
+_REFORMED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is the same value in another form
 
 
 class _Unsound(Exception):
@@ -196,10 +196,35 @@ class Checker:
             older = self._conform(message, _pave(upgrade.source), context, repairs)
             if isinstance(older, Rejected):
                 return older
-            raised = upgrade.function(dump(older.value))
-            repair = Repair("upgrade", "$", upgrade.source.version, road.contract.version)
-            return conform(raised, road, context, (*older.repairs, repair))
+            return _raised(older, upgrade, road, context)
         return conform(message, road, context, repairs)
+
+
+def _raised(
+    older: Accepted[Any], upgrade: Upgrade, road: _Road, context: Context
+) -> Accepted[Any] | Rejected:
+    """A message of an older version as one of this version. What was noticed about the older one is kept."""
+    before, after = upgrade.source.version, road.contract.version
+    try:
+        raised = upgrade.function(dump(older.value))
+    except Exception as error:  # noqa: BLE001 - the function belongs to the contract, and check never raises for a message
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return _upgrade_failed(upgrade, road, f"an upgrade that failed: {excerpt(reason)}")
+    if not isinstance(raised, dict):
+        return _upgrade_failed(upgrade, road, f"an upgrade that returned {excerpt(raised)}")
+    repair = Repair("upgrade", "$", before, after)
+    result = conform(raised, road, context, (*older.repairs, repair))
+    seen = dict.fromkeys((*older.warnings, *result.warnings))
+    unseen_total = older.total_warnings + result.total_warnings - len(older.warnings) - len(result.warnings)
+    result.warnings = tuple(seen)[:MAX_REPORTED]
+    result.total_warnings = unseen_total + len(seen)
+    return result
+
+
+def _upgrade_failed(upgrade: Upgrade, road: _Road, actual: str) -> Rejected:
+    """The message is sound; the contract's own step from one version to the next is not."""
+    expected = f"a message of {upgrade.source.version} that can be raised to {road.contract.version}"
+    return Rejected((Violation("upgrade_failed", "$", expected, actual),), 1, road.label)
 
 
 def conform(
@@ -208,25 +233,47 @@ def conform(
     context: Context,
     repairs: tuple[Repair, ...] = (),
     text: bytes | str | None = None,
+    notices: tuple[Notice, ...] = (),
 ) -> Accepted[Any] | Rejected:
-    """Steps 3 and 4: normalise and validate. The text is the message as it came, where it need not be written anew."""
+    """Steps 3 and 4: normalise and validate. The text is the message as it came, where it need not be written anew.
+
+    `repairs` and `notices` are those of the steps before.
+    """
     subject = _subject(message, road, text) if road.takes_text else message
     try:
         value = road.validate(subject, strict=True, extra="forbid")
         if road.free and not free_parts_are_sound(message, road.free, LIMITS.max_depth):
             raise _Unsound
         if road.settled is not None and road.settled(message, context):
-            return Accepted(value, repairs, (), road.label)
+            return Accepted(value, repairs, notices[:MAX_REPORTED], road.label, len(notices))
         for rewrite in road.rewrites:
             rewritten, more = rewrite(message, context)
             if more:
-                return conform(rewritten, road, context, (*repairs, *more))
+                repairs = (*repairs, *_repairs_in(more))
+                notices = (*notices, *_notices_in(more))
+                return conform(rewritten, road, context, repairs, notices=notices)
         for rule in road.rules:
             if rule(message, context):
-                return _report(message, value, road, context, Findings(repairs=repairs))
+                return _report(message, value, road, context, _findings(repairs, notices))
     except ValidationError as error:
-        return _conform_at_length(message, subject, road, context, error, repairs)
-    return Accepted(value, repairs, (), road.label)
+        return _conform_at_length(message, subject, road, context, error, _findings(repairs, notices))
+    return Accepted(value, repairs, notices[:MAX_REPORTED], road.label, len(notices))
+
+
+def _findings(repairs: tuple[Repair, ...], notices: tuple[Notice, ...]) -> Findings:
+    """What the steps before have found."""
+    findings = Findings(repairs=repairs)
+    for notice in notices:
+        findings.note(notice)
+    return findings
+
+
+def _repairs_in(found: Sequence[Repair | Notice]) -> list[Repair]:
+    return [finding for finding in found if isinstance(finding, Repair)]
+
+
+def _notices_in(found: Sequence[Repair | Notice]) -> list[Notice]:
+    return [finding for finding in found if isinstance(finding, Notice)]
 
 
 def _text(raw: bytes | str) -> bytes | str:
@@ -249,20 +296,26 @@ def _conform_at_length(
     road: _Road,
     context: Context,
     error: ValidationError,
-    repairs: tuple[Repair, ...],
+    findings: Findings,
 ) -> Accepted[Any] | Rejected:
     """Normalise; validate what came of it; report everything."""
     faults = _faults(error)
     if not road.takes_text and not _are_sound(faults, message, road.free):
         raise _Unsound
-    normal, more = message, list[Repair]()
+    rivals = rival_answers(message, road.contract.shape)
+    if rivals is not None:
+        return _two_answers(message, road, findings.repairs, rivals)
+    normal, more = message, list[Repair | Notice]()
     if any(fault["type"] in _MENDED_BY_TABLES for fault in faults):
-        normal, more = normalise(message, road.contract.shape)
+        normal, renamed = normalise(message, road.contract.shape)
+        more += renamed
     if not _is_settled(normal, road, context):
         for rewrite in (*road.contract.mends, *road.rewrites):
             normal, further = rewrite(normal, context)
             more += further
-    findings = Findings(repairs=(*repairs, *more))
+    findings.repairs = (*findings.repairs, *_repairs_in(more))
+    for notice in _notices_in(more):
+        findings.note(notice)
     if normal is not message:
         subject = _subject(normal, road)
         try:
@@ -312,18 +365,29 @@ def _faults(error: ValidationError) -> list[ErrorDetails]:
     return error.errors(include_url=False, include_context=False)
 
 
+def _two_answers(message: JsonObject, road: _Road, repairs: tuple[Repair, ...], rivals: Rivals) -> Rejected:
+    """Which of two answers counts is not for us to say, so nothing else is judged."""
+    beside = f"that of {render((rivals.place,))}" if rivals.place else "the one beside it"
+    actual = f"a second answer, whose {rivals.key} differs from {beside}"
+    violation = Violation("two_answers", render((rivals.other,)), "one answer in the whole message", actual)
+    return Rejected((violation,), 1, road.label, repairs, message)
+
+
 def _report(
     message: JsonObject, value: BaseModel | None, road: _Road, context: Context, findings: Findings
 ) -> Accepted[Any] | Rejected:
     if not _is_settled(message, road, context):
         judge_rules(road.rules, message, context, findings)
     if not findings.total:
-        return Accepted(value, findings.repairs, tuple(findings.notices), road.label)
+        notices = tuple(findings.notices)
+        return Accepted(value, findings.repairs, notices, road.label, findings.total_notices)
     violations = tuple(findings.violations)
     if findings.total == len(violations) and all(violation.fix for violation in violations):
         violations = _without_failed_fixes(violations, message, road, context)
     notices = tuple(findings.notices)
-    return Rejected(violations, findings.total, road.label, findings.repairs, message, notices)
+    return Rejected(
+        violations, findings.total, road.label, findings.repairs, message, notices, findings.total_notices
+    )
 
 
 def _are_sound(faults: list[ErrorDetails], message: JsonObject, free: tuple[Path, ...]) -> bool:
@@ -345,7 +409,7 @@ def _is_settled(message: JsonObject, road: _Road, context: Context) -> bool:
 def _without_failed_fixes(
     violations: tuple[Violation, ...], message: JsonObject, road: _Road, context: Context
 ) -> tuple[Violation, ...]:
-    """A fix is real because it was tried: where all fixes together do not help, those that were guesses are withdrawn."""
+    """A fix is real because it was tried: where all fixes together do not help, the other forms are withdrawn, or all."""
     try:
         mended = apply_fixes(message, violations)
         road.validate(_subject(mended, road), strict=True)
@@ -353,9 +417,10 @@ def _without_failed_fixes(
             return violations
     except (ValidationError, InvalidPath, Unparseable, _Unsound):
         pass
-    has_guesses = any(violation.code in _GUESSED for violation in violations)
+    has_forms = any(violation.code in _REFORMED for violation in violations)
     return tuple(
-        one._replace(fix=None) if one.code in _GUESSED or not has_guesses else one for one in violations
+        violation._replace(fix=None) if violation.code in _REFORMED or not has_forms else violation
+        for violation in violations
     )
 
 

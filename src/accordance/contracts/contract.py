@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin
@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Shape, Spelling
-from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
+from accordance.contracts.violation import Notice, Repair, Violation, excerpt
 from accordance.errors import InvalidContract
 
 M = TypeVar("M", bound=BaseModel)
@@ -21,8 +21,11 @@ M = TypeVar("M", bound=BaseModel)
 Rule: TypeAlias = Callable[[JsonObject, Context], Iterable[Violation | Notice]]
 """A rule across fields. Given the normalised message, which may still be wrong in any field; it must not raise."""
 
-Rewrite: TypeAlias = Callable[[JsonObject, Context], tuple[JsonObject, list[Repair]]]
-"""A normalising step that a table cannot say. Returns the message itself when nothing had to be done."""
+Rewrite: TypeAlias = Callable[[JsonObject, Context], tuple[JsonObject, Sequence[Repair | Notice]]]
+"""A normalising step that a table cannot say, with its repairs, and notices of what people should know.
+
+Returns the message itself, and nothing, when nothing had to be done.
+"""
 
 Settled: TypeAlias = Callable[[JsonObject, Context], bool]
 """A sufficient test for a message that is right in every field: True means no rewrite and no rule has anything to say."""
@@ -167,8 +170,7 @@ def _one_of(key: str, words: tuple[str, ...], scope: str) -> Rule:
         found = message.get(key)
         if found not in words and isinstance(found, str):
             expected = f"{' or '.join(words)} in scope {scope}"
-            fix = Fix(f"$.{key}", words[0]) if len(words) == 1 else None
-            return (Violation("not_in_enum", f"$.{key}", expected, excerpt(found), fix),)
+            return (Violation("not_in_enum", f"$.{key}", expected, excerpt(found)),)
         return ()
 
     in_this_scope.__doc__ = f"In scope {scope} {key} is {' or '.join(words)}."

@@ -1,12 +1,12 @@
-"""What a contract expects at a path, said in a few words, and the one value that would satisfy it, where there is one.
+"""What a contract expects at a path, said in a few words, and the same value in the right form, where there is one.
 
 Both are read from the published JSON Schema, so that a report, the schema and the validator can never disagree.
 """
 
 from __future__ import annotations
 
-import difflib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, get_args
@@ -16,11 +16,13 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 
 from accordance.contracts.fields import NOT_BLANK, UUID_PATTERN
-from accordance.contracts.jsonpath import JsonObject, Path
+from accordance.contracts.jsonpath import JsonObject, Path, is_exact
+from accordance.contracts.printable import VISIBLE
+from accordance.contracts.respelling import respelling
 
-_CLOSE_ENOUGH: Final = 0.7
-_LONGEST_WORD: Final = 40  # what is longer is no misspelt word
-
+_NUMBER: Final = re.compile(r"\s*-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?\s*", re.ASCII)
+_LONGEST_NUMBER: Final = 40  # signs; what is longer was hardly quoted by mistake
+_EXACT: Final = 2**53  # up to here a float holds every integer
 
 _FORMATS: Final = {
     "date-time": "a time such as 2026-01-31T12:00:00Z",
@@ -58,11 +60,26 @@ def model_schema(model: type[BaseModel]) -> JsonObject:
     found = _SCHEMAS.get(model)
     if found is None:
         try:
-            found = model.model_json_schema(mode="validation", schema_generator=_Quietly)
+            found = _with_short_patterns(
+                model.model_json_schema(mode="validation", schema_generator=_Quietly)
+            )
         except PydanticUserError:  # some part is a type of the user's own, of which JSON Schema knows nothing
             found = {}
         _SCHEMAS[model] = found
     return found
+
+
+def _with_short_patterns(node: JsonObject) -> JsonObject:
+    """Publish the long pattern of a text that is not blank as its short form: models read schemas too."""
+    return {key: _with_short_pattern(key, part) for key, part in node.items()}
+
+
+def _with_short_pattern(key: str, part: object) -> object:
+    if key == "pattern" and part == VISIBLE:
+        return NOT_BLANK
+    if isinstance(part, dict):
+        return _with_short_patterns(part)
+    return [_with_short_pattern("", item) for item in part] if isinstance(part, list) else part
 
 
 class Expectation(NamedTuple):
@@ -80,7 +97,9 @@ class Expectation(NamedTuple):
 
 def expectation_at(model: type[BaseModel], path: Path) -> Expectation:
     """What a model expects at a path."""
-    return _expectation_at(model, tuple(["*" if isinstance(step, int) else step for step in path]))
+    general = tuple(["*" if isinstance(step, int) else step for step in path])
+    look = _expectation_at if is_exact(path) else _expectation_at.__wrapped__  # endless keys are not kept
+    return look(model, general)
 
 
 @lru_cache(maxsize=1024)
@@ -176,6 +195,8 @@ def _describe(schema: JsonObject) -> str:
     match schema.get("type"):
         case "string":
             return _describe_text(schema)
+        case "integer" if schema.get("format") == "int64":
+            return "an integer of at most 64 bits"
         case "integer" | "number" as kind:
             return f"{'an integer' if kind == 'integer' else 'a number'}{_range(schema)}"
         case "boolean":
@@ -227,11 +248,14 @@ def _size(schema: JsonObject, least: str, most: str, noun: str) -> str:
 
 
 def mended(schema: JsonObject, found: object) -> tuple[object] | None:
-    """The value that was surely meant, in a 1-tuple, or None where it would be a guess."""
+    """The same value in the right form, in a 1-tuple, or None where there is no such form or it would be a guess.
+
+    A form is a type or a spelling. A word never becomes another word, a number never another number.
+    """
     if "const" in schema:
-        return (schema["const"],)
+        return _as_word([schema["const"]], found)
     if "enum" in schema:
-        return _nearest_word(_list(schema["enum"]), found)
+        return _as_word(_list(schema["enum"]), found)
     match schema.get("type"):
         case "integer" | "number":
             return _as_number(schema, found)
@@ -243,30 +267,36 @@ def mended(schema: JsonObject, found: object) -> tuple[object] | None:
             return None
 
 
-def _nearest_word(words: Sequence[object], found: object) -> tuple[object] | None:
-    if isinstance(found, list) and len(found) == 1 and found[0] in words:
-        return (found[0],)
-    if not isinstance(found, str):
-        return None
-    folded = {str(word).casefold(): word for word in words}
-    if len(found) > _LONGEST_WORD:
-        return None
-    near = difflib.get_close_matches(found.strip().casefold(), folded, n=2, cutoff=_CLOSE_ENOUGH)
-    return (folded[near[0]],) if len(near) == 1 else None
+def _as_word(words: Sequence[object], found: object) -> tuple[object] | None:
+    if isinstance(found, list) and len(found) == 1:
+        item = found[0]
+        return (item,) if any(type(word) is type(item) and word == item for word in words) else None
+    return respelling(words, found) if isinstance(found, str) else None
 
 
 def _as_number(schema: JsonObject, found: object) -> tuple[object] | None:
-    if not isinstance(found, str | float):
+    """A number that was quoted, or an integer that was written with a fraction of zero."""
+    number = _number_in(found)
+    if number is None or abs(number) > _EXACT or not _lies_in_range(schema, number):
         return None
-    try:
-        number = float(found)
-    except ValueError:
-        return None
-    if not number.is_integer() or abs(number) > 2**53:
-        return None
-    low, high = schema.get("minimum", number), schema.get("maximum", number)
-    fits = isinstance(low, int | float) and isinstance(high, int | float) and low <= number <= high
-    return (int(number),) if fits else None
+    if number.is_integer():
+        return (int(number),)
+    return (number,) if schema.get("type") == "number" else None
+
+
+def _number_in(found: object) -> float | None:
+    if isinstance(found, str):
+        return float(found) if len(found) <= _LONGEST_NUMBER and _NUMBER.fullmatch(found) else None
+    return found if isinstance(found, float) else None
+
+
+def _lies_in_range(schema: JsonObject, number: float) -> bool:
+    low, high, above = (schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum"))
+    return (
+        not (isinstance(low, int | float) and number < low)
+        and not (isinstance(high, int | float) and number > high)
+        and not (isinstance(above, int | float) and number <= above)
+    )
 
 
 def _as_list(schema: JsonObject, found: object) -> tuple[object] | None:

@@ -16,7 +16,7 @@ from accordance.contracts.jsonpath import render
 from accordance.contracts.limits import LIMITS, Limits
 from accordance.contracts.modes import fixed_words
 from accordance.contracts.scanner import Flaw, Scanner
-from accordance.contracts.violation import Fix, Violation
+from accordance.contracts.violation import Violation
 
 
 class StreamGuard:
@@ -30,7 +30,6 @@ class StreamGuard:
         self, contract: Contract[Any] | None = None, context: Context = NO_CONTEXT, limits: Limits = LIMITS
     ) -> None:
         watched = _watched(contract.profiles.get(context.profile, contract), context) if contract else {}
-        self._watched = watched
         self._scanner = Scanner(limits, watched=watched)
         self._limits = limits
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
@@ -80,13 +79,7 @@ class StreamGuard:
     def _judge(self, flaw: Flaw | None) -> Violation | None:
         if flaw is not None:
             path = render(flaw.path)
-            wanted = (
-                self._watched.get(str(flaw.path[0]))
-                if flaw.code in ("version_mismatch", "wrong_task")
-                else None
-            )
-            fix = Fix(path, wanted[0]) if wanted else None
-            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, fix, flaw.offset)
+            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, None, flaw.offset)
         return self._doom
 
 

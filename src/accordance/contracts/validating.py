@@ -8,7 +8,7 @@ is at fault already.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
@@ -19,9 +19,11 @@ from pydantic_core.core_schema import ErrorType
 from accordance.contracts.context import Context
 from accordance.contracts.contract import VERSION_KEY, Contract, Rule
 from accordance.contracts.expectations import Expectation, branches_of, mapping, mended
-from accordance.contracts.jsonpath import JsonObject, Path, is_within, parse, render
+from accordance.contracts.jsonpath import JsonObject, Path, is_exact, lies_within, parse, render
 from accordance.contracts.limits import MAX_REPORTED
 from accordance.contracts.places import Place, place_of
+from accordance.contracts.printable import is_blank
+from accordance.contracts.respelling import respelling
 from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
 
 _CODES: Final = {
@@ -78,19 +80,26 @@ _SHOULD: Final = re.compile(r"(?:Input|Date|Datetime|Decimal input|Data|Value) s
 
 @dataclass(slots=True)
 class Findings:
-    """What was found so far. Only the first violations are written out; all are counted."""
+    """What was found so far. Only the first violations and notices are written out; all are counted."""
 
     violations: list[Violation] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-    faulty: list[Path] = field(default_factory=list)
+    faulty: set[Path] = field(default_factory=set)
     repairs: tuple[Repair, ...] = ()
     total: int = 0
+    total_notices: int = 0
 
     def add(self, violation: Violation) -> None:
         """Count a violation, and list it while there is room."""
         self.total += 1
         if len(self.violations) < MAX_REPORTED:
             self.violations.append(violation)
+
+    def note(self, notice: Notice) -> None:
+        """Count a notice, and list it while there is room."""
+        self.total_notices += 1
+        if len(self.notices) < MAX_REPORTED:
+            self.notices.append(notice)
 
 
 def judge_fields(
@@ -108,7 +117,7 @@ def judge_fields(
         has_room = len(findings.violations) < MAX_REPORTED
         if not has_room and not has_labels:
             findings.total += 1
-            findings.faulty.append(details["loc"])
+            findings.faulty.add(details["loc"])
             continue
         place = place_of(contract.model, details, message, in_words=has_room)
         is_told = place.path != details["loc"] and place.path in places
@@ -120,14 +129,16 @@ def judge_fields(
         places.add(place.path)
         _add_fault(contract, details, place, findings)
     for details, place in doubtful[:MAX_REPORTED]:
-        if not any(is_within(path, place.path) for path in places):
+        depth = len(place.path)
+        is_told_more_closely = any(path[:depth] == place.path for path in places)
+        if not is_told_more_closely:
             places.add(place.path)
             _add_fault(contract, details, place, findings)
 
 
 def _add_fault(contract: Contract[Any], details: ErrorDetails, place: Place, findings: Findings) -> None:
     findings.total += 1
-    findings.faulty.append(place.path)
+    findings.faulty.add(place.path)
     if len(findings.violations) < MAX_REPORTED:
         findings.violations.append(_violation(contract, details, place))
 
@@ -144,7 +155,7 @@ def judge_unknown_key(
         if details["input"] == contract.version:
             return  # the message says which contract it follows, and it does
         text = f"names {excerpt(details['input'])}, but this contract is {excerpt(contract.version)}; {fate}"
-    findings.notices.append(Notice("unknown_key", render(place.path), text))
+    findings.note(Notice("unknown_key", render(place.path), text))
 
 
 def is_refused_key(contract: Contract[Any], details: ErrorDetails, message: JsonObject) -> bool:
@@ -162,11 +173,14 @@ def _violation(contract: Contract[Any], details: ErrorDetails, place: Place) -> 
     kind, found, where = details["type"], details["input"], render(place.path)
     expected = place.expected
     if kind in UNKNOWN_KEY:
-        return Violation("unknown_key", where, "no such key", excerpt(found), Fix(where, op="remove"))
+        fix = Fix(where, op="remove") if is_exact(place.path) else None
+        return Violation("unknown_key", where, "no such key", excerpt(found), fix)
     if place.path == (VERSION_KEY,) and contract.version in expected.words:
         code = "version_missing" if kind == "missing" else "version_mismatch"
         actual = "nothing" if kind == "missing" else excerpt(found)
-        return Violation(code, where, f'"{contract.version}"', actual, Fix(where, contract.version))
+        meant = respelling([contract.version], found) if isinstance(found, str) else None
+        fix = Fix(where, contract.version) if meant else None
+        return Violation(code, where, f'"{contract.version}"', actual, fix)
     if kind in _TAG:
         return _tag_violation(details, place)
     if kind in _RAISED:
@@ -177,7 +191,7 @@ def _violation(contract: Contract[Any], details: ErrorDetails, place: Place) -> 
     if place.is_key:
         wanted = _in_words(details).partition(", ")[0]
         return Violation("bad_format", where, f"a key that is {wanted}", excerpt(found))
-    fix = _fix(expected, where, found) if place.is_certain else None
+    fix = _fix(expected, where, found) if place.is_certain and is_exact(place.path) else None
     return Violation(_code(kind, found, expected), where, _expected(details, expected), excerpt(found), fix)
 
 
@@ -256,7 +270,7 @@ def _code_of_other(kind: str, found: object) -> str:
 
 
 def _is_nothing(found: object) -> bool:
-    return not (found.strip() if isinstance(found, str) else found)
+    return is_blank(found) if isinstance(found, str) else not found
 
 
 def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, findings: Findings) -> None:
@@ -264,20 +278,15 @@ def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, fi
     for rule in rules:
         for finding in rule(message, context):
             if isinstance(finding, Notice):
-                findings.notices.append(finding)
-            elif not findings.faulty or not _speaks_of_faulty(finding, findings.faulty):
+                findings.note(finding)
+            elif not findings.faulty or not lies_within(parse(finding.path), findings.faulty):
                 findings.add(finding)
-            elif finding.fix:
+            else:
                 _sharpen(findings.violations, finding)
 
 
-def _speaks_of_faulty(violation: Violation, faulty: Sequence[Path]) -> bool:
-    path = parse(violation.path)
-    return any(is_within(path, fault) for fault in faulty)
-
-
 def _sharpen(violations: list[Violation], sharper: Violation) -> None:
-    """The same fault, but this rule knows the way out."""
+    """The same fault, but this rule knows more of it."""
     for at, known in enumerate(violations):
         if known.code == sharper.code and known.path == sharper.path and known.fix is None:
             violations[at] = sharper
