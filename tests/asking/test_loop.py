@@ -159,7 +159,7 @@ def test_a_contract_by_name_with_a_context() -> None:
     """The task must be the one that was asked for."""
     noop = {"schema_version": "xiaobo_action_v1", "task_id": "t-2", "result_type": "NOOP"}
     model = Scripted(json.dumps(noop), json.dumps({**noop, "task_id": "t-1"}))
-    answer = ask(model, "What now?", "TASK_ACTION", context=Context(task_id="t-1"))
+    answer: Answer[Any] = ask(model, "What now?", "TASK_ACTION", context=Context(task_id="t-1"))
     assert answer.value.task_id == "t-1"
     assert len(answer.attempts) == 2
 
@@ -207,7 +207,7 @@ def test_partial_objects_come_while_the_model_writes() -> None:
 
 def test_a_doomed_answer_is_broken_off_and_asked_for_again() -> None:
     """Not a character more is read of it than it takes to know."""
-    read = []
+    read: list[str] = []
 
     def model(_: Sequence[Message]) -> Iterator[str]:
         text = GOOD if read else PROSE

@@ -85,7 +85,12 @@ class Conversation(Generic[M]):
 
     def hear(self, reply: Reply, doom: Rejected | None = None) -> None:
         """Judge the model's reply. `doom` is why its stream was broken off: the rest of the text never came."""
-        result = doom or check(reply.text, self.contract, self.context, reader=self.reader)
+        if doom is None:
+            result: Accepted[M] | Rejected = check(
+                reply.text, self.contract, self.context, reader=self.reader
+            )
+        else:
+            result = doom
         is_last = bool(result) or len(self.attempts) + 1 >= self.most
         told = None if is_last or isinstance(result, Accepted) else feedback(result)
         self.attempts.append(Attempt(reply, result, told))
