@@ -43,7 +43,7 @@ check: setup ## format, lint, types, layers
 	$(BIN)/lint-imports --no-cache > /dev/null || { $(BIN)/lint-imports --no-cache; exit 1; }
 
 conformance: setup ## the vectors alone; VECTORS=DIR runs those of another folder
-	$(BIN)/pytest -q tests/conformance $(if $(VECTORS),--vectors $(VECTORS))
+	$(BIN)/pytest -q tests/conformance $(if $(VECTORS),--vectors "$(VECTORS)")
 
 docs: setup ## write the generated pages
 	$(BIN)/python tools/make_docs.py

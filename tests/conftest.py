@@ -39,9 +39,23 @@ def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 @pytest.fixture
 def postgresql_url(postgresql_server: str) -> str:
     """A fresh database on it."""
+    return fresh_database(postgresql_server)
+
+
+def fresh_database(server: str) -> str:
+    """The address of a new database on a server."""
     import psycopg
 
     name = f"t{uuid.uuid4().hex}"
-    with psycopg.connect(postgresql_server, autocommit=True) as connection:
+    with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    return postgresql_server.replace("/postgres?", f"/{name}?")
+    return server.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture
+def registry_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test registers in the default registry is gone after it: other tests list the registry."""
+    from accordance import registry
+
+    for table in ("_by_name", "_by_version"):
+        monkeypatch.setattr(registry, table, dict(getattr(registry, table)))

@@ -19,9 +19,12 @@ from typing import TYPE_CHECKING, Any
 from accordance._version import __version__
 
 if TYPE_CHECKING:
-    from accordance.api import check, check_value, explain, registry, schema
+    from accordance.api import StreamGuard, check, check_value, contract, explain, registry, schema
+    from accordance.asking.conversation import Answer, Attempt, Message, Reply
+    from accordance.asking.loop import ask, ask_async, ask_stream, ask_stream_async
+    from accordance.contracts.agent_output import ValidationResult, validate_agent_output
     from accordance.contracts.context import Context
-    from accordance.contracts.contract import Contract, Scope, Upgrade, contract
+    from accordance.contracts.contract import Contract, Scope, Upgrade
     from accordance.contracts.feedback import feedback
     from accordance.contracts.fixes import apply_fixes
     from accordance.contracts.limits import Limits
@@ -30,17 +33,27 @@ if TYPE_CHECKING:
     from accordance.contracts.reading import read
     from accordance.contracts.registry import Registry
     from accordance.contracts.serialising import dump, dump_json
-    from accordance.contracts.stream import StreamGuard
     from accordance.contracts.tolerant import read_tolerant
     from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Repair, Violation
     from accordance.engine.judgement import Judgement
     from accordance.engine.judging import judge
-    from accordance.errors import AccordanceError
+    from accordance.errors import AccordanceError, NotAccepted
 
 _HOME = {
-    "accordance.api": ("check", "check_value", "explain", "registry", "schema"),
+    "accordance.api": (
+        "StreamGuard",
+        "check",
+        "check_value",
+        "contract",
+        "explain",
+        "registry",
+        "schema",
+    ),
+    "accordance.contracts.agent_output": ("ValidationResult", "validate_agent_output"),
+    "accordance.asking.conversation": ("Answer", "Attempt", "Message", "Reply"),
+    "accordance.asking.loop": ("ask", "ask_async", "ask_stream", "ask_stream_async"),
     "accordance.contracts.context": ("Context",),
-    "accordance.contracts.contract": ("Contract", "Scope", "Upgrade", "contract"),
+    "accordance.contracts.contract": ("Contract", "Scope", "Upgrade"),
     "accordance.contracts.feedback": ("feedback",),
     "accordance.contracts.fixes": ("apply_fixes",),
     "accordance.contracts.limits": ("Limits",),
@@ -49,36 +62,45 @@ _HOME = {
     "accordance.contracts.reading": ("read",),
     "accordance.contracts.registry": ("Registry",),
     "accordance.contracts.serialising": ("dump", "dump_json"),
-    "accordance.contracts.stream": ("StreamGuard",),
     "accordance.contracts.tolerant": ("read_tolerant",),
     "accordance.contracts.violation": ("Accepted", "Fix", "Notice", "Rejected", "Repair", "Violation"),
     "accordance.engine.judgement": ("Judgement",),
     "accordance.engine.judging": ("judge",),
-    "accordance.errors": ("AccordanceError",),
+    "accordance.errors": ("AccordanceError", "NotAccepted"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "Accepted",
     "AccordanceError",
+    "Answer",
+    "Attempt",
     "Context",
     "Contract",
     "Fix",
     "Judgement",
     "Limits",
+    "Message",
+    "NotAccepted",
     "Notice",
     "Pins",
     "Registry",
     "Rejected",
     "Repair",
+    "Reply",
     "Scope",
     "Shape",
     "Spelling",
     "StreamGuard",
     "Upgrade",
+    "ValidationResult",
     "Violation",
     "__version__",
     "apply_fixes",
+    "ask",
+    "ask_async",
+    "ask_stream",
+    "ask_stream_async",
     "check",
     "check_value",
     "contract",
@@ -91,6 +113,7 @@ __all__ = [
     "read_tolerant",
     "registry",
     "schema",
+    "validate_agent_output",
 ]
 
 

@@ -28,8 +28,11 @@ AccordanceError
 +-- InvalidFuses               a fuse nobody knows, or a bound that is none
 +-- InvalidPhases              a level nobody knows, or a phase that is none
 +-- InvalidRouting             executors or routes that could never work
+|   +-- OwnWork                whoever would review a product has made it
 |   +-- NoExecutor             nothing is configured that could do the work
++-- InvalidSettings            accordance.toml says something nobody knows
 +-- ContextTooLarge            what an agent must be told does not fit
++-- NotAccepted                a model was asked as often as allowed, and no answer was accepted
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
 +-- NotFound                   no such plan, task, question or message
@@ -43,8 +46,8 @@ AccordanceError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
@@ -52,6 +55,13 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
     by_folded = {word.casefold(): word for word in known}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.5)
     return tuple(by_folded[word] for word in found)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The way out of a name nobody knows: the nearest known ones, else all of them."""
+    names = tuple(known)
+    near = nearest(name, names)
+    return f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
 
 
 class AccordanceError(Exception):
@@ -85,8 +95,7 @@ class UnknownName(AccordanceError):
         super().__init__(name, self.known)
 
     def __str__(self) -> str:
-        offer = f"did you mean {' or '.join(self.near)}?" if self.near else f"known: {', '.join(self.known)}"
-        return f"unknown {self.kind} {self.name!r}; {offer}"
+        return f"unknown {self.kind} {self.name!r}; {did_you_mean(self.name, self.known)}"
 
 
 class UnknownContract(UnknownName):
@@ -140,13 +149,16 @@ class UnknownAgent(UnknownName):
 class ContractAlreadyRegistered(AccordanceError):
     """A version means one thing for ever: a second definition is refused."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, holder: str = "") -> None:
+        super().__init__(name, holder)
         self.name = name
+        self.holder = holder
 
     def __str__(self) -> str:
+        holder = f" for {self.holder}" if self.holder else ""
         return (
-            f"{self.name!r} is registered already; a version is never redefined, give the new one a new name"
+            f"{self.name!r} is registered already{holder}; a version is never redefined: "
+            "give the new one a new name, or register it in a Registry of its own"
         )
 
 
@@ -219,6 +231,14 @@ class InvalidRouting(AccordanceError):
     """Executors or routes in accordance.toml that could never work."""
 
 
+class InvalidSettings(AccordanceError):
+    """accordance.toml cannot be read, says something nobody knows, or is another user's."""
+
+
+class OwnWork(InvalidRouting):
+    """Whoever would review a product has made it."""
+
+
 class NoExecutor(InvalidRouting):
     """Nothing is configured that could do the work."""
 
@@ -236,6 +256,20 @@ class ContextTooLarge(AccordanceError):
             f"what must be told takes {self.needed:,} bytes, and {self.budget:,} are allowed; "
             "split the task or raise its context budget"
         )
+
+
+class NotAccepted(AccordanceError):
+    """A model was asked as often as allowed, and no answer honoured the contract."""
+
+    def __init__(self, attempts: Sequence[Any], last: str) -> None:
+        self.attempts = tuple(attempts)
+        self.last = last
+        super().__init__(self.attempts, last)
+
+    def __str__(self) -> str:
+        count = len(self.attempts)
+        times = "once" if count == 1 else f"{count} times"
+        return f"asked {times}, no answer was accepted; the last one: {self.last}"
 
 
 class IllegalTransition(AccordanceError):
@@ -290,6 +324,35 @@ class LedgerBusy(LedgerError):
 
 class LedgerUnavailable(LedgerError):
     """The ledger cannot be opened, read or written."""
+
+
+class LedgerAddress(LedgerUnavailable):
+    """What was named as a ledger can be none."""
+
+
+class LedgerUnreachable(LedgerUnavailable):
+    """The database does not answer, or has no such database."""
+
+
+class LedgerDenied(LedgerUnavailable):
+    """The database, the file or the folder is not open to this user."""
+
+
+class LedgerDamaged(LedgerError):
+    """Something in the ledger is not what accordance writes."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return (
+            f"the ledger was changed from outside: {self.what}; `accordance verify` says what does not hold"
+        )
+
+
+class LedgerTooOld(LedgerError):
+    """The ledger has to be upgraded first, and may only be read here."""
 
 
 class LedgerMissing(LedgerError):

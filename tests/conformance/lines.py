@@ -14,6 +14,8 @@ from tests.conformance.disagreements import DISAGREEMENTS
 
 Line = dict[str, Any]
 
+FILES = ("workflow.jsonl", "gateway.jsonl", "research.jsonl", "malformed.jsonl")
+
 
 @dataclass(frozen=True)
 class Lines:
@@ -24,10 +26,18 @@ class Lines:
 
     def parametrise(self, metafunc: pytest.Metafunc) -> None:
         """One test per line, named after its id; a line we disagree with must fail, and says why."""
-        folder: Path = metafunc.config.getoption("--vectors")
+        folder = folder_of(metafunc.config)
         metafunc.parametrize(
             "line", [_param(line) for line in read_lines(folder / self.file) if self.wanted(line)]
         )
+
+
+def folder_of(config: pytest.Config) -> Path:
+    """The folder of the vectors. One that holds none is a slip: nothing would be run, and nothing would fail."""
+    folder: Path = config.getoption("--vectors")
+    if not any((folder / file).is_file() for file in FILES):
+        raise pytest.UsageError(f"--vectors: {folder} holds none of {', '.join(FILES)}")
+    return folder
 
 
 def read_lines(path: Path) -> list[Line]:
@@ -36,7 +46,9 @@ def read_lines(path: Path) -> list[Line]:
         return []
     return [
         {"id": f"{path.stem}-{number}", **json.loads(text)}
-        for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        for number, text in enumerate(
+            path.read_bytes().split(b"\n"), 1
+        )  # JSON may hold other line separators
         if text.strip()
     ]
 

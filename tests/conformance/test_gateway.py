@@ -93,9 +93,11 @@ def test_line(line: Line) -> None:
 
 
 def compare(found: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Key by key: `warnings` must be among ours, `*_any` is one of several, objects are compared in the same way."""
+    """Key by key: `errors` is a set, `warnings` must be among ours, `*_any` is one of several, objects in the same way."""
     for key, value in expected.items():
-        if key == "warnings":
+        if key == "errors":
+            assert set(found[key]) == set(value)
+        elif key == "warnings":
             assert set(value) <= set(found[key])
         elif key == "normalized":
             assert {name: plain(name, found[key].get(name)) for name in value} == {
@@ -224,10 +226,7 @@ def case_of(line: Line) -> Case:
         )
     )
     runs = tuple(CommandRun(one["command"], one["exit_code"]) for one in facts["test_runs"])
-    artifacts = tuple(
-        ArtifactFact(ArtifactName(name), name, **{"readable": True, "size": 1} | seen)
-        for name, seen in facts["artifacts"].items()
-    )
+    artifacts = tuple(artifact_of(name, facts["artifacts"]) for name in ArtifactName)
     submission = check(json.dumps(line["submit"]), "scc.submit.v1", claim_context(task))
     boasts = isinstance(submission, Accepted) and submission.value.tests.passed
     evidence = EvidenceFacts(
@@ -246,6 +245,13 @@ def case_of(line: Line) -> Case:
     )
 
 
+def artifact_of(name: ArtifactName, seen: dict[str, Any]) -> ArtifactFact:
+    """What a line knows of one artifact. Somebody looked at all of them: one that the line does not name is not there."""
+    if name.value not in seen:
+        return ArtifactFact(name, name.value, exists=False, readable=False)
+    return ArtifactFact(name, name.value, **{"readable": True, "size": 1} | seen[name.value])
+
+
 def task_of(line: Line) -> TaskInput:
     """The task; one that its contract refuses would never have started, but its verdict is asked for all the same."""
     asked = check(json.dumps(line["task"]), TASK)
@@ -261,7 +267,7 @@ def report(result: Accepted[Any] | Rejected, errors: set[str]) -> dict[str, Any]
     repairs = [repair.rule for repair in result.repairs]
     return {
         "ok": isinstance(result, Accepted),
-        "errors": sorted(errors),
+        "errors": errors,
         "warnings": [WARNINGS.get(notice.code, notice.code) for notice in notices] + repairs,
         "normalized": dump(result.value) if isinstance(result, Accepted) else {},
     }

@@ -23,7 +23,10 @@ from accordance.errors import InvalidPattern
         pytest.param(["docs/**"], ["docs"], id="the content of a bare name"),
         pytest.param(["a*b"], ["a*"], id="a star inside a star"),
         pytest.param(["**"], ["*", "*/**"], id="a union that covers everything"),
-        pytest.param(["src/a/x.py", "docs/b"], ["src/**/*.py", "docs/*"], id="each in another pattern"),
+        pytest.param(["src/a/x.py", "docs/b.md"], ["src/**/*.py", "docs/*"], id="each in another pattern"),
+        pytest.param(["docs/a.md"], ["docs/*.md"], id="a file that a star matches"),
+        pytest.param(["docs/*"], ["docs/**"], id="the files of a directory in its tree"),
+        pytest.param(["docs/**"], ["docs/*", "docs/*/"], id="a tree in its files and its directories"),
         pytest.param([], [], id="nothing in nothing"),
     ],
 )
@@ -39,6 +42,13 @@ def test_within(child: list[str], parent: list[str]) -> None:
         pytest.param(["docs"], ["docs/**"], "docs", id="the name itself is not its content"),
         pytest.param(["docs/**"], ["docs/*.md"], "docs/a", id="a wider pattern"),
         pytest.param(["**"], ["**/*.md", "src/**"], "a", id="a union with a hole"),
+        pytest.param(["docs/**"], ["docs/*"], "docs/a/a", id="a tree is more than the files of its root"),
+        pytest.param(
+            ["src/auth/keys.py"], ["src/*"], "src/auth/keys.py", id="a file below what a star matches"
+        ),
+        pytest.param(["src/auth"], ["src/*"], "src/auth/b", id="a bare name may be a directory"),
+        pytest.param([".github"], ["*"], ".github/a", id="a dot at the front is no extension"),
+        pytest.param(["src/a.py/"], ["src/*.py"], "src/a.py/b", id="a slash says that it is a directory"),
         pytest.param(["Docs/a"], ["docs/**"], "Docs/a", id="allowed is exact"),
         pytest.param(["x"], [], "x", id="a parent that allows nothing"),
     ],
@@ -60,6 +70,19 @@ def test_beyond(child: list[str], parent: list[str], path: str) -> None:
 def test_what_the_parent_forbids_stays_forbidden(own: list[str], path: str | None) -> None:
     """A child may add forbidden paths and never drop one it could reach."""
     assert beyond(Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/private/**"])) == path
+
+
+@pytest.mark.parametrize(
+    ("own", "path"),
+    [
+        pytest.param(["docs/*.key"], None, id="kept"),
+        pytest.param(["docs/*.key/"], "docs/.key", id="kept for the content alone"),
+        pytest.param(["docs/a.key"], "docs/.key", id="kept for a single name"),
+    ],
+)
+def test_what_a_forbidden_star_covers_stays_forbidden(own: list[str], path: str | None) -> None:
+    """A forbidden star refuses the content of what it matches, to parent and child alike."""
+    assert beyond(Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/*.key"])) == path
 
 
 def test_a_narrow_child_need_not_repeat_what_it_cannot_reach() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accordance import Pins
-from accordance.contracts.pins import in_both, normal_path, normal_pattern
+from accordance.contracts.pins import in_both, is_gits_own, normal_path, normal_pattern
 from accordance.errors import InvalidPattern
 
 
@@ -48,6 +48,32 @@ def test_rules(allowed: list[str], path: str, rule: str) -> None:
     assert (path in pins) == (rule == "allowed")
 
 
+@pytest.mark.parametrize(
+    ("pattern", "path", "allowed", "forbidden"),
+    [
+        pytest.param("src/*", "src/a.py", True, True, id="a star matches a name"),
+        pytest.param(
+            "src/*", "src/a/b/c.py", False, True, id="a star at the end allows no tree, but forbids it"
+        ),
+        pytest.param("*", "deep/er/x.py", False, True, id="a lone star allows the files of the root"),
+        pytest.param("src/*.py", "src/x.py/y", False, True, id="a name with a star allows no directory"),
+        pytest.param("**/*.pem", "a/key.pem/b", False, True, id="neither does it behind two stars"),
+        pytest.param("src/***", "src/a/b", False, True, id="three stars are one"),
+        pytest.param("src/*/", "src/a/b/c.py", True, True, id="a slash at the end asks for the content"),
+        pytest.param("src/*/", "src/a.py", False, False, id="and for nothing else"),
+        pytest.param(
+            "src/*/lib", "src/a/lib/b.py", True, True, id="a bare name covers its content behind a star"
+        ),
+        pytest.param("src/**", "src/a/b/c.py", True, True, id="two stars cover the tree"),
+        pytest.param("src/**/", "src/a/b/c.py", True, True, id="two stars and a slash as well"),
+    ],
+)
+def test_what_the_last_name_covers(pattern: str, path: str, allowed: bool, forbidden: bool) -> None:
+    """Only a bare name allows its content; what is forbidden stays so with everything below it."""
+    assert (path in Pins.of([pattern])) == allowed
+    assert (Pins.of(["**"], [pattern]).rule(path) == "forbidden") == forbidden
+
+
 def test_forbidden_wins_in_any_letter_case() -> None:
     """On a disk that folds case, Secrets is secrets."""
     pins = Pins.of(["**"], ["**/secrets/**"])
@@ -72,7 +98,9 @@ def test_in_both() -> None:
     [
         (["src/**", "docs/"], [], "docs/a.md", "docs/a.md: allowed by docs/"),
         (["**"], ["*.tmp", "**/Secrets/**"], "a/SECRETS/k", "a/SECRETS/k: forbidden by **/Secrets/**"),
+        (["**"], ["**/*.Key"], "a/b.key/c", "a/b.key/c: forbidden by **/*.Key"),
         (["src/**"], ["x"], "docs/a.md", "docs/a.md: not_allowed"),
+        (["src/*"], [], "src/a/b.py", "src/a/b.py: not_allowed"),
         ([], ["x"], "x", "x: empty_allowed"),
         (["**"], [], "/etc/passwd", "/etc/passwd: unsafe_path"),
     ],
@@ -117,19 +145,19 @@ paths = st.builds(
 )
 
 
-def obvious(pattern: list[str], path: list[str], *, directory: bool) -> bool:
-    """Segment by segment, trying everything."""
+def obvious(pattern: list[str], path: list[str], *, ends_with: Callable[[list[str]], bool]) -> bool:
+    """Segment by segment, trying everything; `ends_with` judges the names that are left when the pattern is used up."""
     if not pattern:
-        return bool(path) or not directory  # what lies below a match is matched too
+        return ends_with(path)
     first, rest = pattern[0], pattern[1:]
     if first == "**" and not rest:
         return bool(path)
     if first == "**":
-        return any(obvious(rest, path[at:], directory=directory) for at in range(len(path) + 1))
+        return any(obvious(rest, path[at:], ends_with=ends_with) for at in range(len(path) + 1))
     if not path:
         return False
-    one = re.fullmatch(".*".join(map(re.escape, re.split(r"\*+", first))), path[0], re.DOTALL)
-    return one is not None and obvious(rest, path[1:], directory=directory)
+    name = re.fullmatch(".*".join(map(re.escape, re.split(r"\*+", first))), path[0], re.DOTALL)
+    return name is not None and obvious(rest, path[1:], ends_with=ends_with)
 
 
 def reference(allowed: list[str], forbidden: list[str], path: str) -> bool:
@@ -143,14 +171,21 @@ def reference(allowed: list[str], forbidden: list[str], path: str) -> bool:
             return False
         steps += [name] if name not in ("", ".") else []
 
-    def matches(pattern: str, spelling: Callable[[str], str]) -> bool:
+    def matches(pattern: str, spelling: Callable[[str], str], *, star_covers: bool) -> bool:
         wanted = [name for name in unicodedata.normalize("NFC", pattern).split("/") if name not in ("", ".")]
-        spelled = [[spelling(name) for name in names] for names in (wanted, steps)]
-        return obvious(*spelled, directory=pattern.endswith("/"))
+        is_bare = "*" not in wanted[-1]
 
-    if not steps or any(matches(pattern, str.casefold) for pattern in forbidden):
+        def ends_with(rest: list[str]) -> bool:
+            if pattern.endswith("/"):
+                return bool(rest)
+            return not rest or is_bare or star_covers
+
+        spelled = [[spelling(name) for name in names] for names in (wanted, steps)]
+        return obvious(*spelled, ends_with=ends_with)
+
+    if not steps or any(matches(pattern, str.casefold, star_covers=True) for pattern in forbidden):
         return False
-    return any(matches(pattern, str) for pattern in allowed)
+    return any(matches(pattern, str, star_covers=False) for pattern in allowed)
 
 
 @settings(max_examples=1000)
@@ -162,3 +197,33 @@ def test_against_the_obvious_matcher(allowed: list[str], forbidden: list[str], p
     pins = Pins.of(allowed, forbidden)
     assert (path in pins) == reference(allowed, forbidden, path)
     assert pins.explain(path).rule == pins.rule(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_gits"),
+    [
+        (".git", True),
+        ("a/.git/config", True),
+        ("a/.GIT", True),
+        (".g\u200cit/config", True),
+        ("\ufeff.git", True),
+        (".gi\u202et\u206f/hooks", True),
+        ("git~1/config", True),
+        ("a/GIT~1", True),
+        (".git /config", True),
+        (".git.../x", True),
+        (".git::$INDEX_ALLOCATION/x", True),
+        ("GIT~1 .:stream", True),
+        (".gitignore", False),
+        (".github/workflows/ci.yml", False),
+        ("project.git/x", False),
+        ("git", False),
+        ("git~2", False),
+        ("docs/.git-notes", False),
+        ("caf\u00e9/git~11", False),
+        ("src/app.py", False),
+    ],
+)
+def test_gits_own_paths_on_any_disk(path: str, is_gits: bool) -> None:
+    """As written, as HFS+ reads them and as NTFS does; the same spellings that git itself refuses."""
+    assert is_gits_own(path) is is_gits

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import anthropic
 import jsonschema_rs
 import llguidance
 import pytest
-from pydantic import BaseModel, ValidationError
+from openai.lib._pydantic import _ensure_strict_json_schema as openai_strict
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
 
 from accordance import Contract, Rejected, check, registry, schema
 from accordance.contracts.comparing import compare, fields_of
@@ -71,6 +76,34 @@ def test_schema_and_models_agree_on_every_vector() -> None:
     assert compared > 300
 
 
+@pytest.mark.parametrize(
+    ("time", "is_one"),
+    [
+        pytest.param("2026-01-31T12:00:00Z", True, id="in UTC"),
+        pytest.param("2026-01-31t12:00:00.25z", True, id="small letters and a fraction"),
+        pytest.param("2026-01-31T12:00:00-09:30", True, id="with an offset"),
+        pytest.param("2026-01-31T12:00:00", False, id="without an offset"),
+        pytest.param("2026-01-31 12:00:00Z", False, id="with a space"),
+        pytest.param("2026-01-31T12:00Z", False, id="without seconds"),
+        pytest.param("2026-02-30T12:00:00Z", False, id="on a day that does not exist"),
+        pytest.param("2026-01-31T24:00:00Z", False, id="at an hour that does not exist"),
+        pytest.param("2026-01-31T12:00:00+09:60", False, id="with an offset that does not exist"),
+        pytest.param("0000-02-29T12:00:00Z", True, id="in the year 0"),
+        pytest.param("9999-12-31T23:59:59-12:00", True, id="at the end of all times"),
+        pytest.param("2016-12-31T23:59:60Z", True, id="a leap second"),
+        pytest.param("2017-01-01T08:59:60+09:00", True, id="a leap second elsewhere"),
+        pytest.param("2017-01-01T09:59:60+09:00", False, id="a leap second in the wrong minute"),
+    ],
+)
+def test_a_verdict_carries_times_of_rfc_3339(time: str, is_one: bool) -> None:
+    """Schema and check give the same answer."""
+    message = json.loads(json.dumps(VALID["scc.verdict.v1"]))
+    message["timestamps"]["evaluated_at"] = time
+    by_schema = jsonschema_rs.validator_for(schema("verdict").schema, validate_formats=True)
+    assert by_schema.is_valid(message) == is_one
+    assert isinstance(check(json.dumps(message), "verdict"), Rejected) != is_one
+
+
 def fits_the_model(name: str, message: dict[str, Any]) -> bool:
     try:
         registry.get(name).model.model_validate(message, strict=True)
@@ -93,6 +126,86 @@ def test_llguidance_compiles_every_export(version: str, dialect: str) -> None:
     assert (
         llguidance.LLMatcher.validate_grammar(llguidance.LLMatcher.grammar_from_json_schema(exported)) == ""
     )
+
+
+class Circle(BaseModel):
+    """A shape."""
+
+    kind: Literal["circle"]
+    radius: float
+
+
+class Square(BaseModel):
+    """Another shape."""
+
+    kind: Literal["square"]
+    side: float
+
+
+class Motley(BaseModel):
+    """Much of what a model can say and a provider cannot."""
+
+    shape: Annotated[Circle | Square, Field(discriminator="kind")]
+    size: Literal[1, 2, 3]
+    switch: Literal["on", 0, True, None]  # noqa: PYI061 - one list of four kinds is the point
+    pair: tuple[int, str]
+    several: list[Any]
+    whatever: Any
+    table: dict[str, Any]
+    step: Annotated[int, Field(multiple_of=5, examples=[5])]
+
+
+EXPORTED = [*registry, Contract(version="motley_v1", model=Motley)]
+
+
+@pytest.mark.parametrize("contract", EXPORTED, ids=lambda contract: contract.version)
+class TestWhatTheSdksTake:
+    """Each provider's own library takes the schema in the provider's dialect, without asking the provider."""
+
+    def test_gemini(self, contract: Contract[Any]) -> None:
+        """google-genai reads it as a response schema."""
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # what Python says when it compiles that library is not our concern
+            from google.genai.types import Schema
+        Schema.model_validate(export_schema(contract, "gemini").schema)
+
+    def test_anthropic(self, contract: Contract[Any]) -> None:
+        """The transformer finds a type everywhere, and nothing that it has to close."""
+        exported = export_schema(contract, "anthropic").schema
+        taken = anthropic.transform_schema(exported)
+        assert [node.get("properties", {}).keys() for node in objects_of(taken)] == [
+            node.get("properties", {}).keys() for node in objects_of(exported)
+        ]
+
+    def test_openai(self, contract: Contract[Any]) -> None:
+        """It is strict already: nothing would have to be changed."""
+        exported = export_schema(contract, "openai").schema
+        strict = openai_strict(copy.deepcopy(exported), path=(), root=copy.deepcopy(exported))
+        assert strict == exported
+        transformer = OpenAIJsonSchemaTransformer(copy.deepcopy(exported))
+        transformer.walk()
+        assert transformer.is_strict_compatible
+
+
+def objects_of(exported: dict[str, Any]) -> list[dict[str, Any]]:
+    return [node for node in nodes_of(exported) if node.get("type") == "object"]
+
+
+def test_what_has_no_type_is_said_as_near_as_can_be() -> None:
+    """A value without parts in place of anything; a type in place of a list of numbers. Each loss is listed."""
+    motley = Contract(version="motley_v1", model=Motley)
+    export = export_schema(motley, "gemini")
+    properties: Any = export.schema["properties"]
+    scalars = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
+    assert properties["whatever"] == {"anyOf": scalars, "nullable": True}
+    assert properties["size"] == {"type": "integer"}
+    assert properties["switch"] == {"anyOf": [{"type": "boolean"}, {"type": "integer"}, {"type": "null"}, {"type": "string"}]}  # fmt: skip
+    assert "$.size: enum [1, 2, 3]" in export.dropped
+    assert "$.several[*]: a list or an object (anything cannot be said)" in export.dropped
+    required: Any = schema("plan", "openai").schema
+    assert required["$defs"]["Requirement"]["properties"]["required"] == {"description": "true or false", "type": "boolean"}  # fmt: skip
 
 
 def nodes_of(node: object) -> Iterator[dict[str, Any]]:
@@ -147,9 +260,6 @@ class Two(BaseModel):
 
 def test_bounds_that_a_dialect_cannot_say() -> None:
     """Anthropic takes minItems only as 0 or 1."""
-    from typing import Annotated
-
-    from pydantic import Field
 
     class Many(BaseModel):
         items: Annotated[list[int], Field(min_length=3)]
@@ -223,15 +333,29 @@ def test_expectations_in_words(node: dict[str, object], text: str) -> None:
 @pytest.mark.parametrize(
     ("node", "found", "value"),
     [
-        ({"const": "x"}, 1, ("x",)),
-        ({"enum": ["APPROVE", "MODIFY"]}, "approved", ("APPROVE",)),
+        ({"const": "x"}, "X ", ("x",)),
+        ({"const": "x"}, 1, None),
+        ({"const": 2}, "2", (2,)),
+        ({"enum": ["APPROVE", "MODIFY"]}, "Approve", ("APPROVE",)),
+        ({"enum": ["APPROVE", "MODIFY"]}, "approved", None),
+        ({"enum": ["NEED_INPUT"]}, "need input", ("NEED_INPUT",)),
+        ({"enum": [True, False, 0, 1]}, "true", (True,)),
+        ({"enum": [True, False, 0, 1]}, [1.0], None),
         ({"enum": ["APPROVE", "MODIFY"]}, ["MODIFY"], ("MODIFY",)),
         ({"enum": ["APPROVE", "MODIFY"]}, "other", None),
-        ({"enum": ["APPROVE", "MODIFY"]}, "x" * 100, None),
+        ({"enum": ["APPROVE", "MODIFY"]}, "x" * 101, None),
         ({"enum": ["APPROVE", "MODIFY"]}, 5, None),
         ({"type": "integer"}, "95", (95,)),
         ({"type": "integer"}, 95.0, (95,)),
         ({"type": "integer"}, 95.5, None),
+        ({"type": "integer"}, "95.5", None),
+        ({"type": "integer"}, "1_000", None),
+        ({"type": "integer"}, "9" * 41, None),
+        ({"type": "integer"}, 1e300, None),
+        ({"type": "integer"}, "1e999", None),
+        ({"type": "number"}, "0.5", (0.5,)),
+        ({"type": "number", "minimum": 1}, "0.5", None),
+        ({"type": "number", "exclusiveMinimum": 0}, "0", None),
         ({"type": "integer"}, "high", None),
         ({"type": "integer"}, True, None),
         ({"type": "integer", "maximum": 90}, "95", None),
@@ -252,9 +376,9 @@ def test_what_was_surely_meant(node: dict[str, object], found: object, value: ob
 
 
 def old(**fields: Any) -> Contract[Any]:
-    from pydantic import create_model
+    from pydantic import ConfigDict, create_model
 
-    model = create_model("Model", **fields)
+    model = create_model("Model", __config__=ConfigDict(extra="forbid"), **fields)
     return Contract(version="x_v1", model=model)
 
 

@@ -19,6 +19,7 @@ ROLE = Pins.of(["docs/**", "src/**"], ["src/contracts/**"])
         ("docs/secret", "docs/secret: forbidden by docs/secret"),
         ("docs/.GIT/config", "docs/.GIT/config: forbidden by **/.git"),
         ("docs/.gitignore", "docs/.gitignore: allowed by **"),
+        ("docs/.g\u200cit/config", "docs/.g\u200cit/config: forbidden by **/.git"),
         ("../x", "../x: unsafe_path"),
     ],
 )
@@ -27,6 +28,20 @@ def test_pins_and_role(path: str, told: str) -> None:
     scope = Scope(Pins.of(["**"], ["docs/secret"]), ROLE)
     assert str(scope.explain(path)) == told
     assert scope.rule(path) == scope.explain(path).rule
+
+
+@pytest.mark.parametrize(
+    ("pins", "role", "rule"),
+    [
+        pytest.param(Pins.of(["src/*"]), None, "not_allowed", id="the pins allow the files of src"),
+        pytest.param(Pins.of(["src/**"]), Pins.of(["src/*"]), "role_not_allowed", id="the role may write the files of src"),
+        pytest.param(Pins.of(["src/**"]), Pins.of(["**"], ["src/*"]), "role_deny", id="the role may not write below src"),
+        pytest.param(Pins.of(["src/**"]), Pins.of(["src"]), "allowed", id="both allow the tree"),
+    ],
+)  # fmt: skip
+def test_a_star_at_the_end_opens_no_tree(pins: Pins, role: Pins | None, rule: str) -> None:
+    """Neither in the pins nor in what a role may write; where a role must not write, it closes one."""
+    assert Scope(pins, role).rule("src/auth/keys.py") == rule
 
 
 def test_a_role_that_writes_nothing() -> None:

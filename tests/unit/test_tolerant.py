@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -31,7 +32,13 @@ RECOVERED = [
     pytest.param('{ /* first */ "a": 1}', {"a": 1}, ["comment"], id="a comment first"),
     pytest.param('{"a": "x\n\ty"}', {"a": "x\n\ty"}, ["control_character", "control_character"], id="raw line break and tab"),
     pytest.param('{"a": 1}\n{"a": 1}', {"a": 1}, ["repeated_object"], id="the same object twice"),
-    pytest.param('{} then {"a": 1}', {"a": 1}, ["text_around"], id="an empty object says nothing"),
+    pytest.param('As of [1], {"a": 1}', {"a": 1}, ["text_around"], id="closed brackets in prose"),
+    pytest.param('[INFO] see [docs](x): {"a": 1} [end', {"a": 1}, ["text_around", "text_around"], id="brackets that hold no object"),
+    pytest.param('{"a": 1, // a glob is src/*/ or ..\n "b": "..."}', {"a": 1, "b": "..."}, ["comment"], id="two dots, and an ellipsis in a text"),
+    pytest.param('I thought... {"a": 1} ...', {"a": 1}, ["text_around", "text_around"], id="an ellipsis in prose"),
+    pytest.param('{ /* {"a": 1 // x\n, "b": 2} */ // tail\n "c": 3}', {"c": 3}, ["comment", "comment"], id="an object in a comment"),
+    pytest.param('{"a": /*/ 1 */ 2}', {"a": 2}, ["comment"], id="a comment that begins with a slash"),
+    pytest.param('{"a": "/* x */ // y", "b": 1,}', {"a": "/* x */ // y", "b": 1}, ["trailing_comma"], id="comments in a text"),
     pytest.param("{\n}\n.", {}, ["text_around"], id="an empty object alone"),
     pytest.param('x {"a":[1,2.5,-3]}', {"a": [1, 2.5, -3]}, ["text_around"], id="a compact list"),
     pytest.param("{a:1,b:2}", {"a": 1, "b": 2}, ["bare_key", "bare_key"], id="compact bare keys"),
@@ -94,6 +101,20 @@ REFUSED = [
     ('[{"a": 1}, {"a": 1}]', "not_object"),
     ('{"a": 1}, {"a": 1}', "not_object"),
     ("{'a': " + "[" * 70 + "]" * 70 + "}", "too_deep"),
+    ("{} {'a': 1}", "second_value"),
+    ('{"a": 1} then {}', "second_value"),
+    ('["note", {"a": 1}', "not_object"),
+    ('["note", {"a": 1}, ', "not_object"),
+    ('Result: [1, [2], {"a": 1} and no more', "not_object"),
+    ('[\n```json\n{"a": 1}\n```', "not_object"),
+    ('{"a": [1 /* ... 8 more edges */]}', "not_json"),
+    ('{"a": [1, // ... rest omitted\n]}', "not_json"),
+    ('{"a": 1 # …\n}', "not_json"),
+    ('{"a": 1, /* . . . */}', "not_json"),
+    ('{ /* {"a": 1 // x\n, "b": 2} */ // tail\n , "c": 3}', "not_json"),
+    ('{ /* {"a": 1} ', "cut_short"),
+    ('{"a": 1 /* {"a": 1} ', "cut_short"),
+    ('{ // {"a": 1}', "cut_short"),
     ("{'a': it's}", "not_json"),
     ("{'a': 'it's'}", "not_json"),
 ]
@@ -134,6 +155,10 @@ def test_limits() -> None:
         "{#" * 200_000,
         'x{"a":[' + "1" * 200_000 + "%]}",
         "{//\n" * 200_000,
+        "{" + "//{\n" * 100_000 + "x",
+        "{" + "/*{*/" * 100_000 + "x",
+        "{" + "//{/*\n*/" * 50_000 + "x",
+        "[" * 500_000 + "{x",
     ],
     ids=lambda text: f"{text[:8]!r} {len(text)}",
 )
@@ -151,6 +176,60 @@ def test_never_anything_but_unparseable(text: str) -> None:
     except Unparseable:
         return
     assert isinstance(value, dict)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-99, 99) | st.text(alphabet="ab/*#'\"\\{}[],:\n.…", max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b//", "/*c", "#d"]), inner)
+    ),
+    max_leaves=6,
+)
+messages = st.dictionaries(
+    st.sampled_from(["a", "b", "*/", "//c", "{d"]), json_values, min_size=1, max_size=4
+)
+remarks = st.text(alphabet="ab/*#'\"{}[]:, .", max_size=10).filter(
+    lambda text: "..." not in text and ". . ." not in text
+)
+gaps = st.lists(
+    st.sampled_from([" ", "\n", ""])
+    | remarks.map(lambda text: f"//{text}\n")
+    | remarks.map(lambda text: f"#{text}\n")
+    | remarks.filter(lambda text: "*/" not in f"{text}*/"[:-2]).map(lambda text: f"/*{text}*/"),
+    max_size=2,
+)
+
+
+def spread(value: object, gap: Callable[[], str]) -> str:
+    """The value as JSON, with something between any two of its tokens."""
+    if isinstance(value, dict):
+        members = [
+            f"{gap()}{json.dumps(key)}{gap()}:{gap()}{spread(item, gap)}{gap()}"
+            for key, item in value.items()
+        ]
+        return f"{{{','.join(members)}}}"
+    if isinstance(value, list):
+        return f"[{','.join(f'{gap()}{spread(item, gap)}{gap()}' for item in value)}]"
+    return json.dumps(value)
+
+
+@given(messages, st.data())
+def test_comments_never_change_what_is_read(message: dict[str, object], data: st.DataObject) -> None:
+    """Whatever they hold: objects, quotes, other comments. Each is recorded, and nothing else is."""
+    comments: list[str] = []
+
+    def gap() -> str:
+        pieces = data.draw(gaps)
+        comments.extend(piece for piece in pieces if piece.strip())
+        return "".join(pieces)
+
+    text = spread(message, gap)
+    found, repairs = read_tolerant(text)
+    assert found == message
+    assert [repair.before for repair in repairs] == [comment.strip() for comment in comments]
+    for end in range(len(text)):
+        with pytest.raises(Unparseable):
+            read_tolerant(text[:end])
 
 
 @given(st.dictionaries(st.text(), st.none() | st.integers() | st.text(), max_size=4))

@@ -7,14 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accordance import Fix, Notice, Rejected, Repair, Violation, apply_fixes, feedback
-from accordance.contracts.jsonpath import is_within, lookup, parse, render
+from accordance.contracts.jsonpath import is_exact, lies_within, lookup, parse, render
+from accordance.contracts.limits import MAX_KEY
 from accordance.contracts.phases import phase_completion
 from accordance.contracts.sentences import count_sentences, count_words
 from accordance.contracts.violation import excerpt
 from accordance.domain.t_scores import t_class
 from accordance.errors import InvalidPath, InvalidPhases, InvalidTScore
 
-paths = st.lists(st.text() | st.integers(0, 10**6), max_size=5).map(tuple)
+paths = st.lists(st.text(max_size=MAX_KEY) | st.integers(0, 10**6), max_size=5).map(tuple)
 
 
 @given(paths)
@@ -24,10 +25,25 @@ def test_a_path_can_be_read_back(path: tuple[str | int, ...]) -> None:
 
 
 def test_paths_read_well() -> None:
-    """Plain words stay plain."""
+    """Plain words stay plain; what steers a terminal is escaped, and can be read back."""
     assert render(("breakdown", 2, "we ird", "")) == '$.breakdown[2]["we ird"][""]'
-    assert is_within(("a", 1), ("a",))
-    assert not is_within(("a",), ("a", 1))
+    assert render(("a\x9b\u202eb",)) == '$["a\\u009b\\u202eb"]'
+    assert parse('$["a\\u009b\\u202eb"]') == ("a\x9b\u202eb",)
+
+
+def test_a_key_of_a_megabyte_gives_a_short_path() -> None:
+    """It says where to look, and that it is no place for a fix."""
+    long = ("a", "k" * 1_000_000)
+    assert len(render(long)) < 2 * MAX_KEY
+    assert parse(render(long))[0] == "a"
+    assert not is_exact(long)
+    assert is_exact(("a", 10**6, "k" * MAX_KEY))
+
+
+def test_places_below_places() -> None:
+    """A path lies within a place if it is that place or lies below it."""
+    assert lies_within(("a", 1), {("b",), ("a",)})
+    assert not lies_within(("a",), {("a", 1)})
 
 
 @pytest.mark.parametrize("text", ["a.b", "$.", "$[x]", "$.a b", "$[-1]"])
@@ -138,6 +154,22 @@ def test_feedback_says_everything_compactly() -> None:
     ]
 
 
+@pytest.mark.parametrize("limit", [-1, 0, 1, 20, 100, 155, 200, 300])
+def test_feedback_keeps_a_small_limit_too(limit: int) -> None:
+    """Where there is no room for more, the beginning is all that is told."""
+    found = tuple(Violation("missing", f"$.x{at}", "a text", "nothing") for at in range(3))
+    text = feedback(Rejected(found, 3, "PLAN_GEN"), limit)
+    assert len(text.encode()) <= max(limit, 0)
+    assert "Your message was rejected".startswith(text[:25])
+
+
+def test_feedback_is_printable() -> None:
+    """It is sent to a model and often printed on the way."""
+    text = feedback(Rejected((Violation("rule_broken", "$", "no \x9b2J", "a\u202eb"),), 1))
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert "no \\u009b2J, got a\\u202eb" in text
+
+
 @given(st.integers(1, 60), st.integers(300, 3000))
 def test_feedback_keeps_its_limit(count: int, limit: int) -> None:
     """Within any limit that has room for a head and a tail; what does not fit is counted."""
@@ -151,22 +183,91 @@ def test_feedback_keeps_its_limit(count: int, limit: int) -> None:
 @pytest.mark.parametrize(
     ("text", "count"),
     [
+        ("", 0),
         ("One.", 1),
         ("No end", 1),
         ("One. Two! Three?", 3),
-        ("Wait... what?! Yes.", 2),
-        ("It rose by 0.8 percent, e.g. in spring, as Kim et al. say.", 1),
-        ("이론이 맞다. 시험할 수 있다.", 2),
-        ("这是一句。这是两句！", 2),
+        ("Hello!!! World?! Yes.", 3),
         ('He said "no." Then left.', 2),
-        ("Version 2.0.1 works. Use it", 2),
-        ("Flour, salt, etc. are in the U.S. list.", 1),
-        ("", 0),
+        ("(See Fig. 3.) It holds.", 2),
     ],
 )
-def test_sentences(text: str, count: int) -> None:
-    """Counted the same way in every language; decimals and abbreviations end nothing."""
+def test_sentences_end_at_marks(text: str, count: int) -> None:
+    """A full stop, a question mark or an exclamation mark, with what closes after it; the last one may be missing."""
     assert count_sentences(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("A. B. C. D.", 4),
+        ("U.S.", 1),
+        ("J. R. R. Tolkien wrote it. It holds.", 2),
+        ("J. Smith proposed it. Others followed. It holds.", 3),
+        ("Dr. Kim agrees. So does Prof. Lee.", 2),
+        ("St. Louis is far. It holds.", 2),
+        ("Acme Inc. announced it. It holds.", 2),
+        ("The U.S. led. The U.K. followed. It holds.", 3),
+        ("He has a Ph.D. from there. It began at 5 p.m. sharp.", 2),
+        ("It rose by 0.8 percent, e.g. in spring, as Kim et al. say.", 1),
+        ("Smith et al. (2020) agree. It holds.", 2),
+        ("Old vs. New is the question. It holds.", 2),
+        ("Flour, salt, etc. are in the U.S. list.", 1),
+        ("See p. 12 and No. 5. It holds.", 2),
+        ("On Jan. 5 it began. It holds.", 2),
+        ("Fig. 3 shows it. Figs. 4 and 5 do not.", 2),
+        ("Is it so? No. It is not.", 3),
+        ("It took 5 ms. Then it ended.", 2),
+        ("It rose in 2020. 15 people came.", 2),
+        ("Pi is 3.14. Version 2.0.1 works. Run app.py", 3),
+        ("1. Do this. 2. Do that.", 2),
+    ],
+)
+def test_abbreviations_and_numbers_end_nothing(text: str, count: int) -> None:
+    """A full stop belongs to an initial, a title, a number; after a word it ends the sentence."""
+    assert count_sentences(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("first. second. third. fourth. fifth.", 5),
+        ("one. two. three. four. five.", 5),
+        ("why? because. it is so.", 3),
+        ("First. second. third. fourth. fifth.", 5),
+        ("We keep temp. values. It holds.", 2),
+        ("Wait... what?! Yes.", 2),
+        ("Wait... What?! Yes.", 3),
+        ("“Why?” he asked. Nobody knew.", 2),
+    ],
+)
+def test_small_letters_begin_a_sentence_where_the_author_writes_so(text: str, count: int) -> None:
+    """Otherwise a short word before them is taken for an abbreviation."""
+    assert count_sentences(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("이론이 맞다. 시험할 수 있다.", 2),
+        ("이론이 맞다.시험할 수 있다.끝났어요.", 3),
+        ("모델은 좋다. pytest가 통과했다. numpy도 썼다. 끝.", 4),
+        ("这是一句。这是两句！", 2),
+        ("第一句。第二句？第三句！第四句。", 4),
+        ("他说：“好。”然后走了。", 1),
+        ("“第一句。”“第二句。”", 2),
+        ("これは一つ目｡これは二つ目．", 2),
+    ],
+)
+def test_sentences_of_other_scripts(text: str, count: int) -> None:
+    """Full-width marks end a sentence anywhere; a Korean verb does so even where no space follows."""
+    assert count_sentences(text) == count
+
+
+def test_counting_sentences_is_linear() -> None:
+    """A text without an end of a sentence is not read again at every abbreviation."""
+    assert count_sentences("e.g. " * 20_000) == 1
+    assert count_sentences("e.g. " + " " * 500_000 + "x") == 1
 
 
 def test_words() -> None:

@@ -23,6 +23,7 @@ from accordance.cli.exits import Exit, Failure
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import read_bounded
+from accordance.cli.showing import shown, tell
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.drawing import FORMATS
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from accordance.store.ledger import Transaction
 
 _LARGEST = 1 << 30  # a person's own file may be larger than what a model may send
+_SHOWN = 10  # repairs and warnings; the rest is counted
 _MANY = 2000  # nodes, from which an import shows how far it is
 
 
@@ -76,13 +78,15 @@ def import_(
     from accordance.domain.progress import begin
     from accordance.engine.gateway import gateway_of
     from accordance.engine.home import find_home, write_file
-    from accordance.engine.importing import import_plan, missing_inputs
+    from accordance.engine.importing import Source, import_plan, missing_inputs
 
     home = find_home(where.home)
     roles = gateway_of(home.settings(), home.root).roles
-    plan = _read_plan(file, roles)
-    if plan is None:
+    read = _read_plan(file, roles)
+    if read is None:
         return Exit.REJECTED
+    raw, result = read
+    plan = result.value
     rules = _rules(home, fuses)
     if dry_run:
         at = begin(plan_graph(plan), missing_inputs(plan)).at
@@ -92,16 +96,20 @@ def import_(
             "nodes": len(plan.nodes),
             "edges": len(plan.edges),
             "ready": ready,
+            **_reading_json(result),
         }
-        say(told) if as_json else click.echo(
-            f"{plan.plan.title}: {len(plan.nodes)} nodes, {len(ready)} could begin"
-        )
+        if as_json:
+            say(told)
+        else:
+            tell(f"{plan.plan.title}: {len(plan.nodes)} nodes, {len(ready)} could begin")
+            _show_reading(result)
         return Exit.OK
     with at_desk(where, create=True) as desk, _bar(len(plan.nodes), as_json) as advance:
         done = import_plan(
             desk.ledger,
             plan,
             rules,
+            source=Source(raw, result.repairs, result.warnings),
             waived_by=whoever(by) if no_review else None,
             roles=roles,
             watch=advance,
@@ -109,19 +117,35 @@ def import_(
         write_file(desk.home.plan_file, done.document)
         with desk.ledger.read() as tx:
             counts = tx.count_states(done.plan.plan_id)
-    told = {**_plan_json(done.plan), "is_new": done.is_new, "states": counts}
+    told = {**_plan_json(done.plan), "is_new": done.is_new, "states": counts, **_reading_json(result)}
     if as_json:
         say(told)
     else:
         again = "" if done.is_new else "  (as before)"
-        click.echo(
-            f"{done.plan.plan_id}  {done.plan.title}: {done.plan.nodes} nodes, {done.plan.state}{again}"
-        )
+        tell(f"{done.plan.plan_id}  {done.plan.title}: {done.plan.nodes} nodes, {done.plan.state}{again}")
+        _show_reading(result)
     return Exit.OK
 
 
-def _read_plan(file: str, roles: Collection[str] | None = None) -> Plan | None:
-    """A plan that honours its contract; with `roles`, also each task in it that changes a repository. Else it is reported."""
+def _reading_json(result: Accepted[Plan]) -> dict[str, Any]:
+    """What was repaired and what is worth knowing."""
+    return {
+        "repairs": [repair.to_json() for repair in result.repairs],
+        "warnings": [warning.to_json() for warning in result.warnings],
+    }
+
+
+def _show_reading(result: Accepted[Plan]) -> None:
+    """The same for people: the first few of each."""
+    for name, found in (("repaired", result.repairs), ("warning", result.warnings)):
+        for one in found[:_SHOWN]:
+            tell(f"  {name}: {one}")
+        if len(found) > _SHOWN:
+            tell(f"  {name}: and {len(found) - _SHOWN} more (--json shows all)")
+
+
+def _read_plan(file: str, roles: Collection[str] | None = None) -> tuple[bytes, Accepted[Plan]] | None:
+    """The bytes and the plan in them, if it honours its contract; with `roles`, also each task in it that changes a repository. Else it is reported."""
     from accordance.api import check_value
     from accordance.cli.checked import Checked
     from accordance.cli.report import as_text
@@ -148,13 +172,12 @@ def _read_plan(file: str, roles: Collection[str] | None = None) -> Plan | None:
     if isinstance(result, Rejected):
         as_text([Checked(file, raw, result)])
         return None
-    plan: Plan = result.value
-    return plan
+    return raw, result
 
 
 def _rules(home: Home, fuses: tuple[str, ...]) -> Rules:
     """What the plan is held to: the command's fuses over those of accordance.toml, and the rubrics there."""
-    from accordance.engine.settings import rules_of
+    from accordance.engine.settings_tables import rules_of
 
     chosen: dict[str, object] = {}
     for one in fuses:
@@ -219,7 +242,7 @@ def list_plans(where: Where, as_json: bool) -> int:
         say([{**_plan_json(plan), "root": state} for plan, state in found])
     else:
         for plan, state in found:
-            click.echo(f"{plan.plan_id}  {plan.state:<9}  {state:<14}  {plan.nodes:>6} nodes  {plan.title}")
+            tell(f"{plan.plan_id}  {plan.state:<9}  {state:<14}  {plan.nodes:>6} nodes  {plan.title}")
     return Exit.OK
 
 
@@ -258,16 +281,16 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
     if as_json:
         say(told)
         return Exit.OK
-    click.echo(f"{told['title']}  {told['state']}")
+    tell(f"{told['title']}  {told['state']}")
     for name in ("plan_id", "root_task_id", "revision", "nodes", "imported_at", "events", "head"):
-        click.echo(f"  {name:<14} {told[name]}")
-    click.echo("  states         " + ", ".join(f"{count} {state}" for state, count in told["states"].items()))
+        tell(f"  {name:<14} {told[name]}")
+    tell("  states         " + ", ".join(f"{count} {state}" for state, count in told["states"].items()))
     if told["spent"]["calls"]:
-        click.echo(f"  spent          {spent_text(told['spent'])}")
+        tell(f"  spent          {spent_text(told['spent'])}")
     for verdict in told["verdicts"]:
-        click.echo(f"  review         {verdict['outcome']} {' '.join(verdict['messages'])}")
+        tell(f"  review         {verdict['outcome']} {' '.join(verdict['messages'])}")
     for question in told["open_questions"]:
-        click.echo(f"  asks           {question}")
+        tell(f"  asks           {question}")
     return Exit.OK
 
 
@@ -320,9 +343,10 @@ def graph(where: Where, source: str | None, picture: str, output: Path | None, a
     from accordance.domain.progress import begin
 
     if source is not None and (source == "-" or Path(source).is_file() or source.endswith(".json")):
-        plan = _read_plan(source)
-        if plan is None:
+        read = _read_plan(source)
+        if read is None:
             return Exit.REJECTED
+        plan = read[1].value
         states = {task: at.state for task, at in begin(plan_graph(plan)).at.items()}
     else:
         with at_desk(where) as desk, desk.ledger.read() as tx:
@@ -330,7 +354,7 @@ def graph(where: Where, source: str | None, picture: str, output: Path | None, a
             plan = _stored_plan(tx, record)
             states = {task.task_id: task.progress.state for task in tx.tasks(record.plan_id)}
     drawn = plan_graph(plan)
-    labels = {node.task_id: node.title for node in plan.nodes}
+    labels = {node.task_id: shown(node.title) for node in plan.nodes}
     if as_json:
         say({"root": drawn.root, "nodes": list(_rows(plan, states))})
         return Exit.OK
@@ -405,9 +429,9 @@ def export(
     if as_json:
         say({"folder": str(folder), **told})
     else:
-        click.echo(f"{folder}: {len(told['files'])} files" + (" would be written" if dry_run else ""))
+        tell(f"{folder}: {len(told['files'])} files" + (" would be written" if dry_run else ""))
         for one in told["files"]:
-            click.echo(f"  {one['path']}")
+            tell(f"  {one['path']}")
     return Exit.OK
 
 
@@ -449,5 +473,5 @@ def resume(where: Where, plan: str | None, by: str | None, as_json: bool) -> int
         with desk.ledger.read() as tx:
             plan_id = find_plan(tx, plan).plan_id
         record = go_on(desk.ledger, plan_id, by=whoever(by))
-    say(_plan_json(record)) if as_json else click.echo(f"{record.plan_id} is {record.state}")
+    say(_plan_json(record)) if as_json else tell(f"{record.plan_id} is {record.state}")
     return Exit.OK

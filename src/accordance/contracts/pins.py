@@ -1,9 +1,12 @@
 """Pins: which paths a task may touch. The one matcher of the project.
 
-`*` stays in one segment, `**` spans any number of them (also none), a trailing slash names a directory, a bare name is
-itself or, as a directory, its content; nothing else is special. Patterns are relative to the repository root.
-Forbidden wins and is matched case-insensitively; allowed is exact. Both are compared in NFC. An empty allowed list
-denies everything. A path that leaves the root or cannot be judged safely is denied before any pattern is asked.
+`*` stays in one segment, `**` spans any number of them (also none), a trailing slash names a directory and covers its
+content, a last name without a star is itself or, as a directory, its content; nothing else is special. So `src/*` allows the
+files of one directory, and `src/**` the whole tree. Patterns are relative to the repository root.
+
+Forbidden wins and is matched case-insensitively; allowed is exact. A forbidden pattern that ends in a star covers the content
+of what it matches, too: nothing opens below a forbidden name. Both are compared in NFC. An empty allowed list denies
+everything. A path that leaves the root or cannot be judged safely is denied before any pattern is asked.
 
 Two contracts speak of pins (task input and submit), so the matcher lives here; see docs/decisions/0003.
 """
@@ -12,9 +15,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from accordance.errors import InvalidPattern
@@ -51,6 +56,37 @@ def folded(path: str) -> str:
     return path.lower() if path.isascii() else unicodedata.normalize("NFC", path.casefold())
 
 
+class Reach(Enum):
+    """What the last name of a pattern stands for."""
+
+    ITSELF = "the path it matches"
+    CONTENT = "everything below it"
+    BOTH = "the path and everything below it"
+
+
+def reach_of(pattern: str) -> Reach:
+    """A slash or `**` at the end names a directory; a bare name may be a file or a directory; a star stays in its segment."""
+    last_name = pattern.rpartition("/")[2]
+    if last_name in ("", "**"):
+        return Reach.CONTENT
+    return Reach.ITSELF if "*" in last_name else Reach.BOTH
+
+
+def refusals(forbidden: Iterable[str]) -> tuple[str, ...]:
+    """Forbidden patterns as they are matched: without letter case, each with the content of what it matches."""
+    patterns: list[str] = []
+    for pattern in map(folded, forbidden):
+        patterns.append(pattern)
+        if reach_of(pattern) is Reach.ITSELF:
+            patterns.append(f"{pattern}/")
+    return tuple(patterns)
+
+
+_BELOW: Final[Mapping[Reach, str]] = MappingProxyType(
+    {Reach.ITSELF: "", Reach.CONTENT: "/.+", Reach.BOTH: "(?:/.+)?"}
+)
+
+
 def _regex(pattern: str) -> str:
     """Translate one normal pattern, block by block: the blocks are the segments between two `**`.
 
@@ -69,8 +105,7 @@ def _regex(pattern: str) -> str:
     if last == "**":
         parts[-1] += block
         return _atoms(parts) + ".+"
-    below = "/.+" if pattern.endswith("/") else "(?:/.+)?"
-    parts[-1] += block + _segment(last) + below
+    parts[-1] += block + _segment(last) + _BELOW[reach_of(pattern)]
     return _atoms(parts)
 
 
@@ -121,7 +156,7 @@ class Pins:
             allow,
             forbid,
             _compile(allow) if allow else None,
-            _compile(tuple(map(folded, forbid))) if forbid else None,
+            _compile(refusals(forbid)) if forbid else None,
         )
 
     def rule(self, path: str) -> Ruling:
@@ -141,18 +176,39 @@ class Pins:
         """The rule that decides about a path, and the first pattern that made it so."""
         rule, normal = self.rule(path), normal_path(path) or ""
         if rule == "forbidden":
-            return Explanation(path, rule, _first(self.forbidden, folded(normal), folded))
-        return Explanation(path, rule, _first(self.allowed, normal, str) if rule == "allowed" else None)
+            return Explanation(path, rule, _first(self.forbidden, folded(normal), _refusing))
+        return Explanation(path, rule, _first(self.allowed, normal, _allowing) if rule == "allowed" else None)
 
     def __contains__(self, path: str) -> bool:
         return self.rule(path) == "allowed"
 
 
-GIT: Final = Pins.of(["**"], ["**/.git"])  # git's own files belong to no task
+GITS_OWN: Final = "**/.git"  # git's own files belong to no task
+
+# The characters that HFS+ leaves out of a name, and how NTFS reads one: by its short form, without spaces and dots at its
+# end and without the name of a stream. Git refuses the same spellings.
+_IGNORED_BY_HFS: Final = dict.fromkeys(
+    (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF)
+)
+_GIT_ON_ANY_DISK: Final = re.compile(r"(?:^|/)(?:\.git|git~1)[ .]*(?::[^/]*)?(?=/|\Z)", re.IGNORECASE)
 
 
-def _first(patterns: tuple[str, ...], path: str, spelling: Callable[[str], str]) -> str | None:
-    return next((one for one in patterns if _compile((spelling(one),)).fullmatch(path)), None)
+def is_gits_own(path: str) -> bool:
+    """Whether a path lies in a `.git`, as it is written or as any disk reads it."""
+    plain = path if path.isascii() else path.translate(_IGNORED_BY_HFS)
+    return "git" in plain.lower() and _GIT_ON_ANY_DISK.search(plain) is not None
+
+
+def _allowing(pattern: str) -> tuple[str, ...]:
+    return (pattern,)
+
+
+def _refusing(pattern: str) -> tuple[str, ...]:
+    return refusals((pattern,))
+
+
+def _first(patterns: tuple[str, ...], path: str, meaning: Callable[[str], tuple[str, ...]]) -> str | None:
+    return next((pattern for pattern in patterns if _compile(meaning(pattern)).fullmatch(path)), None)
 
 
 def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]:
@@ -162,4 +218,8 @@ def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]
 
 
 def _comparable(pattern: str) -> str:
-    return folded(normal_path(pattern) or pattern)
+    """What a pattern names, however a directory is written: `docs`, `docs/` and `docs/**` are one."""
+    name = folded(normal_path(pattern) or pattern)
+    while name.endswith("/**"):
+        name = name.removesuffix("/**")
+    return name

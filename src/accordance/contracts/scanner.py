@@ -26,7 +26,7 @@ _PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]*')
 _NUMBERISH = re.compile(r"[-+.0-9eE]*")
 _LETTERS = re.compile(r"[A-Za-z]*")
 _HEX = re.compile(r"[0-9A-Fa-f]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _LITERALS: Final = ("true", "false", "null")
 _LONGEST_LITERAL: Final = 5
 
@@ -72,9 +72,8 @@ class Scanner:
 
     limits: Limits = LIMITS
     wanted: frozenset[Path] = frozenset()  # paths whose place in the text is to be noted
-    watched: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # top-level key -> the texts it may hold
+    # top-level key -> the texts it may hold; an empty one stands for any blank text
+    watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     flaw: Flaw | None = None
     places: dict[Path, int] = field(default_factory=dict)
     _base: int = 0  # offset of the piece at hand
@@ -85,7 +84,7 @@ class Scanner:
     _length: int = 0  # of the token at hand
     _is_key: bool = False
     _keep: bool = False
-    _all_digits: bool = True
+    _digits_only: int | None = 0  # how many, while a number consists of its integer part
     _digits: str = ""  # of the escape at hand
     _high: int = 0  # a high surrogate that waits for its low half
 
@@ -342,6 +341,8 @@ class Scanner:
         if self._is_key or key not in self.watched:
             return
         wanted, so_far = self.watched[str(key)], "".join(self._pieces)
+        if "" in wanted and not so_far.strip():
+            return
         if so_far not in wanted if final else not any(word.startswith(so_far) for word in wanted):
             code = "version_mismatch" if key == "schema_version" else "wrong_task"
             self._doom(code, at, " or ".join(map(repr, wanted)), _show(so_far), self.path)
@@ -352,11 +353,11 @@ class Scanner:
         self._mode = mode
         self._pieces = []
         self._length = 0
-        self._all_digits = True
+        self._digits_only = 0
 
     def _number(self, text: str, at: int) -> int:
         end = self._collect(_NUMBERISH, text, at)
-        if self._mode and self._length > self.limits.max_digits and self._all_digits:
+        if self._mode and (self._digits_only or 0) > self.limits.max_digits:
             self._finish_token(end)
         return end
 
@@ -371,13 +372,16 @@ class Scanner:
         end = match.end() if match else at
         piece = text[at:end]
         self._pieces.append(piece)
-        self._all_digits = self._all_digits and (
-            piece.isdigit() or (not self._length and piece[1:].isdigit())
-        )
+        self._count_digits(piece)
         self._length += end - at
         if end < len(text):
             self._finish_token(end)
         return end
+
+    def _count_digits(self, piece: str) -> None:
+        digits = piece.removeprefix("-") if self._length == 0 else piece
+        if self._digits_only is not None:
+            self._digits_only = self._digits_only + len(digits) if digits.isdigit() or not digits else None
 
     def _finish_token(self, at: int) -> None:
         token = "".join(self._pieces)
@@ -390,10 +394,7 @@ class Scanner:
         number = _NUMBER.fullmatch(token)
         if number is None:
             self._doom("not_json", at, "a number as JSON writes it", _show(token))
-        elif number[1] or number[2]:
-            if isinf(float(token)):
-                self._doom("not_finite", at, "a number that fits", _show(token), self.path)
-        elif len(token.lstrip("-")) > self.limits.max_digits:
+        elif len(number[1]) > self.limits.max_digits:
             self._doom(
                 "number_too_long",
                 at,
@@ -401,6 +402,8 @@ class Scanner:
                 "a longer number",
                 self.path,
             )
+        elif (number[2] or number[3]) and isinf(float(token)):
+            self._doom("not_finite", at, "a number that fits", _show(token), self.path)
 
     # Notes.
 

@@ -14,7 +14,7 @@ from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.expectations import model_schema, resolve
 from accordance.contracts.jsonpath import JsonObject
-from accordance.errors import UnknownProfile
+from accordance.errors import InvalidContract, UnknownProfile
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _NAMED: Final = frozenset(("properties", "$defs"))  # keywords whose keys are names, not keywords
@@ -38,32 +38,65 @@ class Dialect:
     all_required: bool = False  # wants every property required
     inline: bool = False  # wants no $ref
     one_item_at_most: bool = False  # takes minItems only as 0 or 1
+    typed: bool = False  # wants a type everywhere: "anything" cannot be said
+    enums_are_texts: bool = False  # takes enum only as a list of strings
 
 
 _LENGTHS: Final = frozenset(("minLength", "maxLength", "pattern"))
 _BOUNDS: Final = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
 _SIZES: Final = frozenset(("minItems", "maxItems"))
 _PROSE: Final = frozenset(("title", "default"))
+_RARE: Final = frozenset(
+    (
+        "$comment",
+        "contentEncoding",
+        "contentMediaType",
+        "deprecated",
+        "discriminator",
+        "examples",
+        "maxProperties",
+        "minProperties",
+        "multipleOf",
+        "patternProperties",
+        "prefixItems",
+        "propertyNames",
+        "readOnly",
+        "uniqueItems",
+        "writeOnly",
+    )
+)
+_TYPING: Final = frozenset(("type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"))
+_SCALARS: Final = ("string", "number", "boolean")
+_TYPES: Final[Mapping[type, str]] = MappingProxyType(
+    {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+)
 
 DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
     {
         "json-schema": Dialect(about="JSON Schema 2020-12, complete"),
         "openai": Dialect(
             about="OpenAI structured outputs, strict: everything required, nothing further, types and words only",
-            without=_LENGTHS | _BOUNDS | _SIZES | _PROSE | {"format"},
+            without=_LENGTHS | _BOUNDS | _SIZES | _PROSE | _RARE | {"format"},
             closed=True,
             all_required=True,
+            typed=True,
         ),
         "anthropic": Dialect(
             about="Anthropic structured outputs: nothing further, no bounds, minItems 0 or 1",
-            without=(_LENGTHS - {"pattern"}) | _BOUNDS | {"maxItems"} | _PROSE,
+            without=(_LENGTHS - {"pattern"}) | _BOUNDS | {"maxItems"} | _PROSE | _RARE,
             closed=True,
             one_item_at_most=True,
+            typed=True,
         ),
         "gemini": Dialect(
             about="Gemini response schema: no $ref, no const, no additionalProperties, no $schema",
-            without=_LENGTHS | _PROSE | {"additionalProperties", "exclusiveMinimum", "exclusiveMaximum"},
+            without=_LENGTHS
+            | _PROSE
+            | _RARE
+            | {"additionalProperties", "exclusiveMinimum", "exclusiveMaximum"},
             inline=True,
+            typed=True,
+            enums_are_texts=True,
         ),
         "llguidance": Dialect(about="llguidance grammar: complete but for titles", without=_PROSE),
     }
@@ -77,6 +110,8 @@ def export_schema(contract: Contract[Any], dialect: str = "json-schema") -> Expo
     except KeyError:
         raise UnknownProfile(dialect, DIALECTS) from None
     whole = model_schema(contract.model)
+    if not whole:
+        raise InvalidContract(f"{contract.model.__name__} has no JSON Schema: a type in it has none")
     if dialect == "json-schema":
         identified: JsonObject = {"$schema": DIALECT, "$id": f"urn:accordance:contract:{contract.version}"}
         return Export({**identified, **whole, "title": contract.version, "description": contract.about})
@@ -112,6 +147,10 @@ class _Writer:
     inside: list[str] = field(default_factory=list)  # the definitions being written in place
 
     def write(self, node: JsonObject, path: str) -> JsonObject:
+        if self.dialect.typed and self._is_anything(node):
+            return self._write_anything(path)
+        if self.dialect.typed:
+            node = {"anyOf" if key == "oneOf" else key: value for key, value in node.items()}
         if not self.dialect.inline:
             return self._write(node, path)
         resolved = self._inline(node)
@@ -129,7 +168,22 @@ class _Writer:
         written = {key: self._child(key, value, path) for key, value in kept.items()}
         if written.get("type") == "object":
             self._write_object(written, node, path)
-        return self._say_words(written)
+        if written.get("type") == "array" and self.dialect.typed and "items" not in written:
+            written["items"] = self._write_anything(f"{path}[*]")
+        self._say_words(written, path)
+        return written
+
+    def _is_anything(self, node: JsonObject) -> bool:
+        """Whether a schema, or the definition it refers to, takes every value."""
+        return not _TYPING & resolve(self.root, node).keys()
+
+    def _write_anything(self, path: str) -> JsonObject:
+        """The nearest to "anything" that has a type: any value without parts."""
+        self.dropped.append(f"{path}: a list or an object (anything cannot be said)")
+        scalars = [{"type": name} for name in _SCALARS]
+        if self.dialect.inline:
+            return {"anyOf": scalars, "nullable": True}
+        return {"anyOf": [*scalars, {"type": "null"}]}
 
     def _inline(self, node: JsonObject) -> JsonObject:
         node = {key: value for key, value in node.items() if key != "$defs"}
@@ -144,8 +198,13 @@ class _Writer:
 
     def _child(self, key: str, value: object, path: str) -> object:
         if key in _NAMED and isinstance(value, dict):
-            home = self.homes if key == "$defs" else {}
-            return {name: self.write(part, home.get(name, f"{path}.{name}")) for name, part in value.items()}
+            if key == "$defs":
+                return {
+                    name: self.write(part, self.homes.get(name, f"{path}.{name}"))
+                    for name, part in value.items()
+                    if not (self.dialect.typed and self._is_anything(part))  # written where it is used
+                }
+            return {name: self.write(part, f"{path}.{name}") for name, part in value.items()}
         if key == "items" and isinstance(value, dict):
             return self.write(value, f"{path}[*]")
         if key == "anyOf" and isinstance(value, list):
@@ -160,7 +219,7 @@ class _Writer:
                 written.update({"properties": {}, "required": [], "additionalProperties": False})
             return
         if self.dialect.closed:
-            if node.get("additionalProperties") is not False:
+            if node.get("additionalProperties", False) is not False:  # what is ignored is no loss
                 self.dropped.append(f"{path}: further keys")
             written["additionalProperties"] = False
         if self.dialect.all_required:
@@ -169,8 +228,18 @@ class _Writer:
             self.dropped.extend(f"{path}.{name}: may be absent" for name in sorted(optional))
             written["required"] = list(properties)
 
-    def _say_words(self, written: JsonObject) -> JsonObject:
-        """Gemini has no const and says null with a flag."""
+    def _say_words(self, written: JsonObject, path: str) -> None:
+        """The values a place may hold, as the dialect lists them: Gemini has no const, and lists texts only."""
         if self.dialect.inline and "const" in written:
             written["enum"] = [written.pop("const")]
-        return written
+        values = written.get("enum")
+        if not (self.dialect.typed and isinstance(values, list)):
+            return
+        distinct = [value for at, value in enumerate(values) if value not in values[:at]]  # 1 is true again
+        types = sorted({_TYPES.get(type(value), "object") for value in distinct})
+        if types == ["string"]:
+            return
+        if types == ["boolean"] or self.dialect.enums_are_texts:
+            self.dropped.append(f"{path}: enum {values}")
+            del written["enum"]
+            written.update({"type": types[0]} if len(types) == 1 else {"anyOf": [{"type": t} for t in types]})

@@ -8,12 +8,15 @@ from __future__ import annotations
 import codecs
 from typing import Any
 
+from accordance.contracts.catalogue.identity import is_about_the_task
+from accordance.contracts.catalogue.review import is_about_what_was_asked
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import VERSION_KEY, Contract
 from accordance.contracts.jsonpath import render
 from accordance.contracts.limits import LIMITS, Limits
+from accordance.contracts.modes import fixed_words
 from accordance.contracts.scanner import Flaw, Scanner
-from accordance.contracts.violation import Fix, Violation
+from accordance.contracts.violation import Violation
 
 
 class StreamGuard:
@@ -26,12 +29,7 @@ class StreamGuard:
     def __init__(
         self, contract: Contract[Any] | None = None, context: Context = NO_CONTEXT, limits: Limits = LIMITS
     ) -> None:
-        watched: dict[str, tuple[str, ...]] = {}
-        if contract is not None:
-            watched[VERSION_KEY] = contract.read_versions
-        if contract is not None and context.task_id is not None and "task_id" in contract.model.model_fields:
-            watched["task_id"] = _ids(contract, context)
-        self._watched = watched
+        watched = _watched(contract.profiles.get(context.profile, contract), context) if contract else {}
         self._scanner = Scanner(limits, watched=watched)
         self._limits = limits
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
@@ -81,24 +79,26 @@ class StreamGuard:
     def _judge(self, flaw: Flaw | None) -> Violation | None:
         if flaw is not None:
             path = render(flaw.path)
-            wanted = (
-                self._watched.get(str(flaw.path[0]))
-                if flaw.code in ("version_mismatch", "wrong_task")
-                else None
-            )
-            fix = Fix(path, wanted[0]) if wanted else None
-            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, fix, flaw.offset)
+            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, None, flaw.offset)
         return self._doom
 
 
-def _ids(contract: Contract[Any], context: Context) -> tuple[str, ...]:
-    """What task_id may say: the task, or in a review the plan, or nothing, which is filled in for a plan."""
-    plan = (
-        (context.plan_id, "")
-        if context.plan_id is not None and "review_target" in contract.model.model_fields
-        else ()
-    )
-    return tuple(dict.fromkeys((str(context.task_id), *plan)))
+def _watched(contract: Contract[Any], context: Context) -> dict[str, tuple[str, ...]]:
+    """The top-level keys that settle early whether a message is the one that was asked for, and what they may say."""
+    watched: dict[str, tuple[str, ...]] = {}
+    versions = fixed_words(contract.model, VERSION_KEY)
+    if versions and VERSION_KEY not in contract.shape.spellings:
+        watched[VERSION_KEY] = tuple(dict.fromkeys((*contract.read_versions, *versions)))
+    if context.task_id is None:
+        return watched
+    if is_about_the_task in contract.rules:
+        watched["task_id"] = (context.task_id,)
+    elif (
+        is_about_what_was_asked in contract.rules
+    ):  # of a plan, whose id is filled in where the review leaves it blank
+        ids = (context.task_id, context.plan_id or context.task_id, "")
+        watched["task_id"] = tuple(dict.fromkeys(ids))
+    return watched
 
 
 def _utf8_length(text: str) -> int:

@@ -2,8 +2,8 @@
 
 It knows a closed list of repairs and records each: code fences, text around the object, think blocks, comments, trailing
 commas, other quotes, bare keys, Python's literals, raw control characters, a byte order mark, the same object sent twice.
-It refuses whatever would mean guessing: two different objects, a cut value, an ellipsis, a key twice, an unclosed think
-block, a missing comma. One pass from left to right: work is linear in the text.
+It refuses whatever would mean guessing: two different objects, an object inside a list, a cut value, an ellipsis (also in a
+comment: something was left out), a key twice, an unclosed think block, a missing comma. Work is linear in the text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ REPAIRS: Final = {
 """Every repair the reader knows. The list is closed."""
 
 _BLANK = re.compile(r"[ \t\r\n\u00a0\ufeff]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _GOES_ON = re.compile(r"[\w.%]|/(?![/*])")  # what follows makes it another thing than a number
 _WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _LITERALS: Final = {"true": True, "false": False, "null": None}
@@ -47,6 +47,8 @@ _PYTHON_LITERALS: Final = {"True": True, "False": False, "None": None}
 _CLOSING: Final = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’"}
 _ESCAPES: Final = {**ESCAPES, "'": "'"}
 _LANDMARK = re.compile(r"\{|```|<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_BRACKET = re.compile(r"[\[\]]")
+_LEFT_OUT = re.compile(r"\.{3}|[…⋯‥]|\. \. \.")
 _FENCE_LINE = re.compile(r"```[^\n{]*\n?")
 
 
@@ -76,7 +78,9 @@ class _Tolerant:
     limits: Limits
     at: int = 0
     repairs: list[Repair] = field(default_factory=list)
-    marks: dict[str, int] = field(default_factory=dict)
+    marks: dict[str, tuple[int, int]] = field(default_factory=dict)  # asked from there, found here
+    gaps: dict[int, int] = field(default_factory=dict)  # looked ahead from there, to here
+    open_brackets: int = 0  # of the prose before the object
     quote: str = '"'  # of the text at hand
 
     # Outside: find the object.
@@ -101,6 +105,8 @@ class _Tolerant:
 
     def pass_landmark(self, landmark: str, found: list[JsonObject]) -> None:
         if landmark == "{":
+            if self.open_brackets:
+                raise self.part_of_something()
             found.append(self.read_object((), 1))
         elif landmark == "```":
             fence = _FENCE_LINE.match(self.text, self.at)
@@ -119,9 +125,14 @@ class _Tolerant:
         self.at = end.end()
 
     def begins_an_object(self) -> bool:
-        """A brace followed by a key or by its own end; any other brace is prose."""
-        at = self.skip_gaps(self.at + 1)
+        """A brace followed by a key or by its own end, or by a comment that only an object would hold; any other is prose."""
+        inside = self.at + 1
+        at = self.skip_gaps(inside)
         if at >= len(self.text) or self.text[at] in "}\"'“‘":
+            return True
+        if self.text.startswith("/*", at):  # a comment that never ends
+            return True
+        if self.text[at] in ",:" and self.text[inside:at].strip():
             return True
         word = _WORD.match(self.text, at)
         return word is not None and self.text.startswith(":", self.skip_gaps(word.end()))
@@ -130,19 +141,23 @@ class _Tolerant:
         prose = self.text[start:end].strip()
         if not prose:
             return
-        if (prose.endswith("[") and end < len(self.text)) or (found and prose[0] in ",]:}"):
-            raise self.refuse("not_object", "one JSON object", "a piece of a larger value")
+        if found and prose[0] in ",]:}":
+            raise self.part_of_something()
+        for bracket in _BRACKET.findall(prose):
+            self.open_brackets = max(0, self.open_brackets + (1 if bracket == "[" else -1))
         self.note("text_around", (), prose, "", offset=start)
 
+    def part_of_something(self) -> Unparseable:
+        return self.refuse("not_object", "one JSON object", "a piece of a larger value")
+
     def only_one(self, found: list[JsonObject]) -> JsonObject:
-        meant = [one for one in found if one] or found
-        if not meant:
+        if not found:
             raise self.refuse("text_around", "one JSON object", "none in the text")
-        if len({json.dumps(one, sort_keys=True) for one in meant}) > 1:  # as texts: to Python 1 equals true
-            raise self.refuse("second_value", "one JSON object", f"{len(meant)} different ones")
-        if len(meant) > 1:
-            self.note("repeated_object", (), len(meant), 1)
-        return meant[0]
+        if len({json.dumps(one, sort_keys=True) for one in found}) > 1:  # as texts: to Python 1 equals true
+            raise self.refuse("second_value", "one JSON object", f"{len(found)} different ones")
+        if len(found) > 1:
+            self.note("repeated_object", (), len(found), 1)
+        return found[0]
 
     # Inside: read the object.
 
@@ -276,16 +291,16 @@ class _Tolerant:
                 "not_json", "a number as JSON writes it", excerpt(self.text[self.at : self.at + 20])
             )
         self.at = match.end()
-        if match[1] or match[2]:
-            number = float(match[0])
-            if isinf(number):
-                raise self.refuse("not_finite", "a number that fits", excerpt(match[0]), path)
-            return number
-        if len(match[0]) > self.limits.max_digits:
+        if len(match[1]) > self.limits.max_digits:
             raise self.refuse(
                 "number_too_long", f"at most {self.limits.max_digits} digits", "a longer number", path
             )
-        return int(match[0])
+        if not match[2] and not match[3]:
+            return int(match[0])
+        number = float(match[0])
+        if isinf(number):
+            raise self.refuse("not_finite", "a number that fits", excerpt(match[0]), path)
+        return number
 
     def literal(self, path: Path) -> bool | None:
         word = _WORD.match(self.text, self.at)
@@ -300,18 +315,29 @@ class _Tolerant:
     # Between: white space and comments.
 
     def gap(self, path: Path) -> None:
-        """Pass white space and comments; a comment is noted."""
+        """Pass white space and comments; a comment is noted, and refused where it stands for something left out."""
         while (end := self.gap_end(self.at)) > self.at:
             passed = self.text[self.at : end]
             if passed[0] in "/#":
+                if _LEFT_OUT.search(passed):
+                    raise self.refuse(
+                        "not_json", "the whole object, nothing left out", excerpt(passed.strip())
+                    )
                 self.note("comment", path, passed.strip(), "")
             elif not passed.isascii():
                 self.note("odd_space", path, passed.strip(" \t\r\n"), "")
             self.at = end
+        if self.text.startswith("/*", self.at):
+            raise self.refuse("cut_short", "the end of the comment", "the end of the text")
 
-    def skip_gaps(self, at: int) -> int:
-        while (end := self.gap_end(at)) > at:
+    def skip_gaps(self, start: int) -> int:
+        """Look past white space and comments. Where they end is remembered for every place that was passed."""
+        passed, at = [start], start
+        while at not in self.gaps and (end := self.gap_end(at)) > at:
+            passed.append(end)
             at = end
+        at = self.gaps.get(at, at)
+        self.gaps.update(dict.fromkeys(passed, at))
         return at
 
     def gap_end(self, at: int) -> int:
@@ -319,17 +345,18 @@ class _Tolerant:
         if self.text.startswith(("//", "#"), at):
             return self.following("\n", at)
         if self.text.startswith("/*", at):
-            end = self.following("*/", at)
+            end = self.following("*/", at + 2)
             return at if end == len(self.text) else end + 2
         match = _BLANK.match(self.text, at)
         return match.end() if match else at
 
     def following(self, mark: str, at: int) -> int:
-        """The next place of a mark. Remembered, because askers come closer and closer to the same one."""
-        known = self.marks.get(mark, -1)
-        if known < at:
+        """The next place of a mark, or the end. The last answer is kept: askers come closer and closer to the same mark."""
+        asked_from, known = self.marks.get(mark, (0, -1))
+        if not asked_from <= at <= known:
             found = self.text.find(mark, at)
-            known = self.marks[mark] = len(self.text) if found < 0 else found
+            known = len(self.text) if found < 0 else found
+            self.marks[mark] = at, known
         return known
 
     def peek(self) -> str:

@@ -2,6 +2,9 @@
 
 Decided exactly, not by comparing texts: every pin is a small automaton over the letters of a path, and a search looks for a
 path that the child allows and the parent does not. If there is one, it is the answer, and it is shown to people.
+
+A bare name may be a file or a directory, and only a tree says which. Where a child pins a name with an extension (`docs/a.md`),
+it means the file: otherwise no child could be given one file of its parent's `docs/*.md`.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from string import ascii_lowercase
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from accordance.contracts.pins import Pins, folded
+from accordance.contracts.pins import Pins, Reach, folded, reach_of, refusals
 from accordance.errors import InvalidPattern
 
 MAX_STEPS: Final = 200_000  # pins that need more are refused: nobody could say what they mean
@@ -69,6 +72,22 @@ class _Builder:
 @lru_cache(maxsize=1024)
 def _automaton(pattern: str) -> _Automaton:
     """The automaton of one normal pattern; it reads exactly what the pattern matches."""
+    return _built(pattern, reach_of(pattern))
+
+
+@lru_cache(maxsize=1024)
+def _automaton_of_a_file(pattern: str) -> _Automaton:
+    """The same for a bare name that is a file, so that nothing lies below it."""
+    return _built(pattern, Reach.ITSELF)
+
+
+def _names_a_file(pattern: str) -> bool:
+    """Whether the last name is bare and has an extension."""
+    stem, dot, extension = pattern.rpartition("/")[2].rpartition(".")
+    return reach_of(pattern) is Reach.BOTH and bool(stem and dot and extension)
+
+
+def _built(pattern: str, reach: Reach) -> _Automaton:
     builder = _Builder()
     *directories, last = pattern.removesuffix("/").split("/")
     for name in directories:
@@ -78,13 +97,19 @@ def _automaton(pattern: str) -> _Automaton:
             builder.read_name(name)
             builder.read(_SLASH)
     ends: set[int] = set()
+    tail: set[int] = set()
     if last != "**":
         builder.read_name(last)
-        ends |= set() if pattern.endswith("/") else {builder.at}
-        builder.read(_SLASH)
-    inside = builder.read_any_directories()
+        if reach is not Reach.CONTENT:
+            ends.add(builder.at)
+        if reach is not Reach.ITSELF:
+            builder.read(_SLASH)
+    if reach is not Reach.ITSELF:
+        inside = builder.read_any_directories()
+        ends.add(inside)
+        tail |= {builder.at, inside}
     steps = {state: tuple(moves) for state, moves in builder.steps.items()}
-    return _Automaton(MappingProxyType(steps), frozenset((*ends, inside)), frozenset((builder.at, inside)))
+    return _Automaton(MappingProxyType(steps), frozenset(ends), frozenset(tail))
 
 
 def _start(patterns: Iterable[str]) -> _Places:
@@ -149,9 +174,9 @@ def beyond(child: Pins, parent: Pins) -> str | None:
 
 def _search(pattern: str, child: Pins, parent: Pins, budget: Iterator[int]) -> str | None:
     """Read all paths of one pattern at once, shortest first."""
-    own = _automaton(pattern)
-    refused = {folded(one) for one in child.forbidden}
-    forbidden = {folded(one) for one in parent.forbidden} - refused  # what both refuse is no difference
+    own = _automaton_of_a_file(pattern) if _names_a_file(pattern) else _automaton(pattern)
+    refused = set(refusals(child.forbidden))
+    forbidden = set(refusals(parent.forbidden)) - refused  # what both refuse is no difference
     allowed = ["**"] if pattern in parent.allowed else parent.allowed
     letters = _letters((pattern, *allowed, *forbidden, *refused))
     start = _Reading(0, _start(allowed), _start(forbidden), _start(refused))

@@ -11,6 +11,7 @@ from accordance.api import check
 from accordance.contracts.catalogue.action import INPUTS, Action
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.context import Context
+from accordance.contracts.limits import LIMITS
 from accordance.contracts.pins import normal_path
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Accepted, Rejected
@@ -42,6 +43,19 @@ Kind: TypeAlias = Literal["ACTION", "SUBMISSION", "REVIEW", "FAULT"]
 
 class TaskUnnamed(AccordanceError):
     """Nobody can tell which task a message is for."""
+
+
+class MessageTooLarge(AccordanceError):
+    """A message that no contract takes, whatever it says: it is not even kept."""
+
+
+def must_fit(raw: bytes) -> None:
+    """Refuse a message that is too large, before anything of it is stored. Raises MessageTooLarge."""
+    if len(raw) > LIMITS.max_bytes:
+        raise MessageTooLarge(
+            f"the message is larger than {LIMITS.max_bytes >> 20} MiB; nothing of it was stored and no attempt was counted;"
+            " hand in a smaller one"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +105,7 @@ def submit(
 
     Whoever names their attempt, or themselves as the `holder` of the task, is refused if it is not theirs any more.
     """
+    must_fit(raw)
     named = task_id or named_task(raw)
     with ledger.write() as tx:
         return submit_in(tx, home, raw, named, attempt, holder)
@@ -110,7 +125,8 @@ def submit_in(
     arrived = arrive(tx, named, "ACTION", raw)
     repeated = _answered_before(tx, arrived, attempt)
     if repeated is not None:
-        return repeated
+        moved_on = _unchanged_though_it_moved_on(arrived, repeated) if attempt is None else None
+        return repeated if moved_on is None else refuse(tx, arrived, moved_on)
     if arrived.task.checks is not None:
         why = f"{named} reviews task {arrived.task.checks}: hand its review in with `accordance task review`"
         return refuse(tx, arrived, why)
@@ -147,6 +163,21 @@ def arrive(tx: Transaction, task_id: str, kind: Kind, raw: bytes) -> Arrived:
 def _answered_before(tx: Transaction, arrived: Arrived, attempt: int | None) -> Answer | None:
     """The answer, if the very same message for the same attempt came before."""
     return _answer_to(tx, arrived.name_in(arrived.attempt if attempt is None else attempt))
+
+
+def _unchanged_though_it_moved_on(arrived: Arrived, before: Answer) -> str | None:
+    """Why a message is not answered as before: somebody has since returned the task, or given it another chance.
+
+    The answer it got then would say that all is well, while the task waits for something else. With its attempt named, a
+    message that is only sent again still gets it.
+    """
+    task, state = arrived.task, arrived.task.progress.state
+    if state not in CLAIMABLE or before.content.get("state") == state:
+        return None
+    return (
+        f"task {task.task_id} is {state}, and this is the very message of attempt {arrived.attempt}: nothing in it has"
+        f" changed; hand in another one, or this one again as --attempt {arrived.attempt + 1}"
+    )
 
 
 def _answer_to(tx: Transaction, message_id: str) -> Answer | None:
