@@ -179,16 +179,17 @@ def report(
 ) -> int:
     """Write a report on an answer. A validation report of a rejected answer ends with exit code 1."""
     request = request_of(request_file) if request_file else None
-    spoken = language_for(language, request)
     code = Exit.OK
     if kind == "validation":
-        result: Any = check_answer(
-            read_bounded(file), Asked(registry=agents_of(agents_file), request=request)
-        )
+        raw = read_bounded(file)
+        spoken = language_for(language, request, raw.decode("utf-8", "replace"))
+        result: Any = check_answer(raw, Asked(registry=agents_of(agents_file), request=request))
         code = Exit.OK if result else Exit.REJECTED
         blocks = validation_report(result, file, spoken)
     else:
-        blocks = iter(_KINDS[kind](answer_of(file), spoken))
+        answer = answer_of(file)
+        spoken = language_for(language, request, answer.content.summary)
+        blocks = iter(_KINDS[kind](answer, spoken))
     text = WRITERS[form](list(blocks), spoken)
     if as_json:
         print_json({"file": file, "kind": kind, "language": spoken, "format": form, "text": text})
@@ -210,12 +211,14 @@ _PLOTS: Final = {"text": t_score_text, "svg": t_score_svg}
     show_default=True,
     help="What to draw.",
 )
+@request_option
 @language_option
 @json_option
-def plot(file: str, form: str, language: Language | None, as_json: bool) -> None:
+def plot(file: str, form: str, request_file: str | None, language: Language | None, as_json: bool) -> None:
     """Draw the T-scores of an answer."""
     answer = answer_of(file)
-    text = _PLOTS[form](answer, language_for(language))
+    request = request_of(request_file) if request_file else None
+    text = _PLOTS[form](answer, language_for(language, request, answer.content.summary))
     if as_json:
         scores = [
             {"option": one.option, "score": one.score, "probability": one.probability}
