@@ -239,7 +239,7 @@ def test_a_handoff_without_a_condition_is_a_persons_decision(tmp_path: Path) -> 
     begin(tmp_path, message, HONEST + PEOPLE + '[[routes]]\nexecutor = "people"\n')
     (question,) = accordance("inbox", "list", "--json", cwd=tmp_path).json
     assert question["kind"] == "CONFIRMATION"
-    assert accordance("task", "next", "--json", cwd=tmp_path).code == 5
+    assert accordance("task", "next", "--json", cwd=tmp_path).code == 3
     assert accordance("inbox", "answer", question["question_id"], "--yes", cwd=tmp_path).code == 0
     assert accordance("task", "next", "--json", cwd=tmp_path).json["task"]["owner_agent_id"] == "design-smith"
 

@@ -105,9 +105,8 @@ def _as_a_warning(rule: Callable[[JsonObject, Context], Iterator[Violation]]) ->
 
     def mentions(message: JsonObject, context: Context) -> Iterator[Notice]:
         for fault in rule(message, context):
-            yield Notice(
-                fault.code, fault.path, f"in a draft: {fault.expected} is missing; got {fault.actual}"
-            )
+            told = f"a draft may go without this: {fault.expected}"
+            yield Notice(fault.code, fault.path, told)
 
     mentions.__doc__ = rule.__doc__
     return mentions
@@ -121,8 +120,10 @@ def leaves_the_outputs_of_its_phases(message: JsonObject, _: Context) -> Iterato
 
 def is_ready_for_publication(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Publication-ready: limitations are named, the options are many and not all obvious, the self-critique wants nothing."""
-    if not says_something(message.get("limitations")):
-        yield _unready("$.limitations", "at least one limitation", excerpt(message.get("limitations")))
+    limitations = message.get("limitations")
+    if not says_something(limitations):
+        actual = excerpt(limitations) if "limitations" in message else "nothing"
+        yield _unready("$.limitations", "at least one limitation", actual)
     found = distribution(message)
     wanted = CANDIDATES.get(str(message.get("vs_level")), 0)
     if 0 < found.count < wanted:
