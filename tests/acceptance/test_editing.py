@@ -31,6 +31,9 @@ repo = "repository"
 model = "m"
 base_url = "{url}/v1"
 reasks = 1
+
+[review]
+own_work = true
 """
 RIGHT = "def last(items):\n    return items[-1]\n"
 WRONG = "def last(items):\n    return items[0]\n"

@@ -134,7 +134,7 @@ def test_an_executor_named_on_the_command_line_keeps_to_the_contract(tmp_path: P
         begin(
             tmp_path,
             plan([node("root", "GOAL"), *studied()["nodes"][1:2]], [edge("root", "theory")]),
-            settings(server.url),
+            settings(server.url) + "\n[review]\nown_work = true\n",
         )
         accordance("run", "--executor", "model", cwd=tmp_path)
     assert [one["version"] for one in task(tmp_path, "theory")["artifacts"]] == [1]

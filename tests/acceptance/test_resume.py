@@ -16,7 +16,7 @@ from tests.fake_model_server import Json, Script, Server, serving
 from tests.messages import ACTION, edge, node, plan
 from tests.reviews import node_review
 
-SETTINGS = '[executors.model]\nkind = "llm"\nmodel = "m"\nbase_url = "URL/v1"\nprices = { m = { input = 1.0, output = 1.0 } }\n'
+SETTINGS = '[executors.model]\nkind = "llm"\nmodel = "m"\nbase_url = "URL/v1"\nprices = { m = { input = 1.0, output = 1.0 } }\n[review]\nown_work = true\n'
 NAMES = ("a", "b", "c")
 CHAIN = plan(
     [node("root", "GOAL"), *(node(name) for name in NAMES)],

@@ -16,6 +16,7 @@ import pytest
 from tests.acceptance.cli import Ran, accordance
 from tests.fake_model_server import Json, Script, Server, serving
 from tests.messages import ACTION, Message, changed, edge, node, plan, small_plan
+from tests.reviews import node_review
 
 AGENT = """
 import json, sys
@@ -52,6 +53,45 @@ def begin(home: Path, message: Message, settings: str, *options: str) -> None:
 def holds(home: Path) -> bool:
     """Whether the ledger is what it should be."""
     return accordance("verify", cwd=home).code == 0
+
+
+# -- who reviews
+
+TWO_MODELS = """
+[executors.m]
+kind = "llm"
+model = "small"
+base_url = "URL/v1"
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        pytest.param("", 2, id="the same model does everything"),
+        pytest.param("tiers = { small = 2, large = 1 }\n", 0, id="the executor has another model"),
+    ],
+)
+def test_no_model_reviews_its_own_product(tmp_path: Path, more: str, code: int) -> None:
+    """That is seen before anything is paid for, and the ways out are named."""
+
+    def says(body: dict[str, Any]) -> dict[str, Any]:
+        if "xiaojing_review_v1" in json.dumps(body["messages"]):
+            return {"json": node_review("a")}
+        return {"json": {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}}
+
+    with serving(Script([{}], asked=says)) as server:
+        settings = TWO_MODELS.format(more=more).replace("URL", server.url)
+        begin(tmp_path, plan([node("root", "GOAL"), node("a")], [edge("root", "a")]), settings)
+        ran = accordance("run", cwd=tmp_path)
+    assert ran.code == code, ran
+    if code:
+        assert "m (small) would review its own products" in ran.err
+        assert "own_work = true under [review]" in ran.err
+        assert server.requests == []
+    else:
+        assert [one["model"] for one in server.requests] == ["small", "large"]
 
 
 # -- what is said before anything begins
@@ -482,7 +522,7 @@ def test_a_bound_on_the_cost_needs_a_price(tmp_path: Path, fuse: str) -> None:
     good = {"json": {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}}
     prices = "\n[executors.m.prices.m]\ninput = 1.0\noutput = 1.0\n"
     with serving(Script([good])) as server:
-        settings = f"[fuses]\n{fuse} = 0.00001\n[executors.m]\n{model()}\n"
+        settings = f"[review]\nown_work = true\n[fuses]\n{fuse} = 0.00001\n[executors.m]\n{model()}\n"
         settings = settings.replace("URL", server.url).replace("NAME", "m")
         begin(tmp_path, small_plan(), settings)
         ran = accordance("run", "--json", cwd=tmp_path)

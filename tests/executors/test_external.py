@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import getpass
+import io
 import json
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,13 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
+from accordance.cli.main import run
 from accordance.engine.home import Home
+from accordance.engine.submitting import MessageTooLarge
 from accordance.engine.working import release
 from accordance.errors import Conflict, NotFound
 from accordance.executors.catalogue import executor_for
+from accordance.executors.tool_server import serve, server_of
 from accordance.mcp.desk import Desk
 from accordance.store.opening import open_ledger
 from tests.acceptance.cli import accordance
@@ -65,8 +70,14 @@ def home(tmp_path: Path) -> Path:
     ]
     (tmp_path / ".accordance").mkdir()
     (tmp_path / "plan.json").write_text(json.dumps(plan(nodes, edges)))
-    assert accordance("plan", "import", "plan.json", "--no-review", cwd=tmp_path).code == 0
+    file = str(tmp_path / "plan.json")
+    assert run(["plan", "import", file, "--no-review", "--home", str(tmp_path)]) == 0
     return tmp_path
+
+
+def allow_own_work(home: Path) -> None:
+    """Let workers review what they made themselves, as the settings of somebody who works alone do."""
+    (home / "accordance.toml").write_text("[review]\nown_work = true\n")
 
 
 def states(home: Path) -> dict[str, str]:
@@ -79,6 +90,7 @@ def states(home: Path) -> dict[str, str]:
 
 def test_a_loop_in_a_shell_does_the_work(home: Path) -> None:
     """next, extend, submit, with a lease; until there is nothing left for it."""
+    allow_own_work(home)
     here = Path(sys.executable).parent
     env = {**os.environ, "PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
     (home / "ask.py").write_text(ASK)
@@ -95,6 +107,7 @@ def test_nobody_here_runs_what_is_external(tmp_path: Path) -> None:
 
 def test_an_agent_takes_tasks_over_mcp(home: Path) -> None:
     """next, extend, a bad message, a good one, a review; and what is not so is said, not raised."""
+    allow_own_work(home)
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "accordance.cli.main", "mcp", "--plan", plan([], [])["plan"]["plan_id"]],
@@ -150,6 +163,18 @@ def test_the_tools_can_be_listed(home: Path) -> None:
     }
 
 
+def test_without_the_extra_one_line_says_which(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on an installation without it."""
+    capsys.readouterr()  # of the plan that was brought
+    monkeypatch.setitem(sys.modules, "anyio", None)
+    assert run(["mcp", "--json", "--home", str(home)]) == 2
+    told = capsys.readouterr().err
+    assert "this needs the extra mcp: pip install 'accordance[mcp,runtime]'" in told
+    assert told.count("\n") == 1
+
+
 # -- the tools, called directly
 
 
@@ -164,9 +189,10 @@ class Agent:
         return next(one for one in self.desk.offers() if one.name == tool).call(arguments)
 
 
-def agent(home: Path, holder: str, plan_id: str | None = None) -> Agent:
+def agent(home: Path, holder: str, plan_id: str | None = None, *, resumes: bool = False) -> Agent:
     """An agent that comes to a project."""
-    return Agent(Desk(open_ledger(home / ".accordance/ledger.db"), Home(home), holder, plan_id))
+    ledger = open_ledger(home / ".accordance/ledger.db")
+    return Agent(Desk(ledger, Home(home), holder, plan_id, resumes=resumes))
 
 
 def message(task: str, content: str) -> dict[str, Any]:
@@ -201,10 +227,10 @@ def test_whoever_has_lost_a_task_is_refused(home: Path) -> None:
 
 def test_a_review_by_whoever_has_lost_it_is_refused(home: Path) -> None:
     """Of a product without a check, and of one that has one."""
-    one, two = agent(home, "one"), agent(home, "two")
+    maker, one, two = agent(home, "maker"), agent(home, "one"), agent(home, "two")
     for task, reviewed in (("first", "first"), ("look", "second")):
-        one("next")
-        one("submit", message=message(reviewed, "text"))
+        maker("next")
+        maker("submit", message=message(reviewed, "text"))
         assert one("next")["task"]["task_id"] == task
         release(one.desk.ledger, task, by="the lease ran out")
         assert two("next")["task"]["task_id"] == task
@@ -220,6 +246,171 @@ def test_an_agent_that_comes_back_is_known_by_its_name(home: Path) -> None:
     assert agent(home, "one")("next")["task"]["task_id"] == "first"
     again = agent(home, "one")("submit", message=message("first", "text"), attempt=1)
     assert (again["status"], again["attempt"]) == ("accepted", 1)
+
+
+def test_an_agent_is_not_given_its_own_product_to_review(home: Path) -> None:
+    """Whether the product has a check or not. Another one is, and then the work goes on."""
+    maker, other = agent(home, "maker"), agent(home, "other")
+    for made in ("first", "second"):
+        assert maker("next")["task"]["task_id"] == made
+        maker("submit", message=message(made, "text"))
+        nothing = maker("next")
+        assert (nothing["task"], nothing["why"]) == (None, "OWN_WORK")
+        assert "own_work = true under [review]" in nothing["text"]
+        assert other("next")["kind"] == "review"
+        assert other("submit", message=node_review(made))["outcome"] == "DONE"
+    assert states(home) == {"first": "DONE", "second": "DONE", "look": "DONE"}
+
+
+@pytest.mark.parametrize("made", ["first", "second"], ids=["without a check", "with a check"])
+def test_a_review_of_ones_own_product_is_refused(home: Path, made: str) -> None:
+    """However the review was come by: here it was taken up while the settings allowed it. Somebody else may speak."""
+    maker = agent(home, "maker")
+    if made == "second":
+        maker("next")
+        maker("submit", message=message("first", "text"))
+        other = agent(home, "other")
+        other("next")
+        other("submit", message=node_review("first"))
+    maker("next")
+    maker("submit", message=message(made, "text"))
+    allow_own_work(home)
+    review = maker("next")
+    assert review["kind"] == "review"
+    (home / "accordance.toml").write_text("")
+    refused = maker("submit", message=node_review(made))
+    assert (refused["status"], refused["task_id"]) == ("refused", made)
+    assert refused["why"].startswith(f"maker made this product of task {made} and cannot review it")
+    allow_own_work(home)
+    assert maker("submit", message=node_review(made))["outcome"] == "DONE"
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "code"),
+    [
+        pytest.param((), "", 6, id="the same worker"),
+        pytest.param(("--worker", "maker"), "", 6, id="the same worker, named"),
+        pytest.param(("--worker", "other"), "", 0, id="another worker"),
+        pytest.param((), "[review]\nown_work = true\n", 0, id="the settings allow it"),
+        pytest.param((), "[review]\nown_work = 1\n", 2, id="settings that cannot be read"),
+        pytest.param((), "[review]\nownwork = true\n", 2, id="settings with a slip"),
+    ],
+)
+def test_a_worker_at_the_command_line_cannot_review_its_own_product(
+    home: Path, options: tuple[str, ...], settings: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their name is the user's unless they say another."""
+    monkeypatch.setenv("LOGNAME", "maker")
+    maker = agent(home, "maker")
+    maker("next")
+    maker("submit", message=message("first", "text"))
+    seen = accordance("task", "show", "first", "--json", cwd=home).json["artifact"]
+    (home / "accordance.toml").write_text(settings)
+    said = json.dumps(node_review("first")).encode()
+    told = accordance("task", "review", "-", "--artifact", seen, *options, stdin=said, cwd=home)
+    assert told.code == code
+    if code == 2:
+        assert "[review] has own_work = true or false" in told.err
+
+
+def test_what_nobody_took_up_is_nobodys_own_work(home: Path) -> None:
+    """A person who hands in what others made may review it: nothing says that it is theirs."""
+    said = json.dumps(message("first", "text")).encode()
+    assert accordance("task", "submit", "-", stdin=said, cwd=home).code == 0
+    seen = accordance("task", "show", "first", "--json", cwd=home).json["artifact"]
+    review = json.dumps(node_review("first")).encode()
+    assert accordance("task", "review", "-", "--artifact", seen, stdin=review, cwd=home).code == 0
+
+
+def test_an_agent_that_comes_back_under_a_name_of_its_own_gets_its_task_back(home: Path) -> None:
+    """The same attempt, kept for another while; nothing has failed."""
+    first = agent(home, "one", resumes=True)("next")
+    back = agent(home, "one", resumes=True)
+    again = back("next")
+    assert (again["task"]["task_id"], again["attempt"]) == (first["task"]["task_id"], first["attempt"])
+    assert again["lease"]["until"] >= first["lease"]["until"]
+    assert back("next")["why"] == "BUSY"  # it has been given everything that was its own
+    assert agent(home, "two", resumes=True)("next")["why"] == "BUSY"
+    assert back("submit", message=message("first", "text"))["status"] == "accepted"
+
+
+def test_an_agent_that_comes_back_can_put_its_task_down(home: Path) -> None:
+    """At once, without asking for it first."""
+    agent(home, "one", resumes=True)("next")
+    assert agent(home, "one", resumes=True)("release") == {"task_id": "first", "state": "READY"}
+
+
+def test_agents_that_share_a_name_do_not_get_each_others_tasks(home: Path) -> None:
+    """They are told which tasks are with that name; naming one puts it down."""
+    agent(home, "user")("next")
+    other = agent(home, "user")
+    told = other("next")
+    assert (told["why"], told["yours"]) == ("BUSY", ["first"])
+    with pytest.raises(Conflict, match="take one up with next"):
+        other("release")
+    assert other("release", task_id="first")["state"] == "READY"
+
+
+@pytest.mark.parametrize("kind", ["action", "review"])
+def test_a_message_that_is_too_large_is_not_kept(home: Path, kind: str) -> None:
+    """It is answered, counts as no attempt, and the task is still there to be handed in."""
+    one = agent(home, "one")
+    one("next")
+    if kind == "review":
+        one("submit", message=message("first", "text"))
+        one = agent(home, "two")
+        one("next")
+    ledger = home / ".accordance/ledger.db"
+    good = message("first", "text") if kind == "action" else node_review("first")
+    with pytest.raises(MessageTooLarge, match="larger than 16 MiB; nothing of it was stored"):
+        one("submit", message={**good, "more": "x" * (17 << 20)})
+    assert sum(file.stat().st_size for file in ledger.parent.rglob("*") if file.is_file()) < 4 << 20
+    assert one("submit", message=good)["status"] == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("line", "request_id"),
+    [
+        pytest.param('{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": "\\ud800"}}', 7, id="a lone surrogate"),
+        pytest.param('{"jsonrpc": "2.0", "id": 7, "method"', None, id="JSON that breaks off"),
+        pytest.param("hello", None, id="no JSON"),
+        pytest.param("[" * 100_000, None, id="deeper than anybody reads"),
+        pytest.param('{"id": "a", "hello": 1}', "a", id="no JSON-RPC"),
+        pytest.param('{"id": true}', None, id="an id that is none"),
+        pytest.param("[]", None, id="no object"),
+    ],
+)  # fmt: skip
+def test_a_line_that_cannot_be_read_is_answered(line: str, request_id: object) -> None:
+    """With an error of JSON-RPC, to the request it comes from if that can be told; the next line is served."""
+    ping = '{"jsonrpc": "2.0", "id": "next", "method": "ping"}'
+    answered = threading.Event()
+
+    class Patient(io.StringIO):
+        """Ends only when the ping has been answered: the server drops what it has not begun."""
+
+        def readline(self, *size: Any) -> str:  # type: ignore[override]  # typeshed takes it for bytes
+            line = super().readline(*size)
+            if not line:
+                assert answered.wait(60)
+            return line
+
+    class Spoken(io.StringIO):
+        def write(self, text: str) -> int:
+            if '"next"' in text:
+                answered.set()
+            return super().write(text)
+
+    spoken = Spoken()
+
+    async def talk() -> None:
+        heard, said = anyio.wrap_file(Patient(f"{line}\n{ping}\n")), anyio.wrap_file(spoken)
+        await serve(server_of([], "nothing"), heard, said)
+
+    anyio.run(talk)
+    answers = [json.loads(one) for one in spoken.getvalue().splitlines()]
+    assert [one["id"] for one in answers] == [request_id, "next"]
+    assert answers[0]["error"]["code"] == -32700
+    assert "one JSON-RPC 2.0 message a line" in answers[0]["error"]["message"]
 
 
 def test_an_agent_with_two_tasks(home: Path) -> None:
@@ -273,9 +464,10 @@ def test_a_person_is_asked(home: Path) -> None:
     ]
     assert accordance("task", "show", "first", "--json", cwd=home).json["failures"] == 0
     one("submit", message=message("first", "text"))
-    one("next")
+    two = agent(home, "two")
+    two("next")
     with pytest.raises(Conflict, match="REQUEST_EXTERNAL_INPUT"):
-        one("ask_human", question="Is it good?")
+        two("ask_human", question="Is it good?")
     assert accordance("verify", cwd=home).code == 0
 
 

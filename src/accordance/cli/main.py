@@ -25,6 +25,7 @@ from accordance.errors import (
 COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
     "judge": ("accordance.cli.judge", "Find out what an agent really did, and judge it."),
+    "baseline": ("accordance.cli.baseline", "Record what an agent begins with, for `judge`."),
     "pins": ("accordance.cli.pins", "Ask which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "research": ("accordance.cli.research", "Research agents, their answers, handoffs and runs."),
@@ -49,13 +50,19 @@ _EXTRAS = {
     "alembic": "runtime",
     "psycopg": "runtime",
     "dbos": "runtime",
+    "anyio": "mcp",
     "mcp": "mcp",
+    "mcp_types": "mcp",
 }
+_ALSO = {"mcp": "mcp,runtime"}  # who serves tasks over MCP needs a ledger, too
 _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
     ((UnknownName, LedgerMissing), Exit.NOT_FOUND),
     ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),
     ((LedgerUnavailable,), Exit.INTERNAL),
 )
+
+
+INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
 
 class LazyGroup(click.Group):
@@ -116,17 +123,19 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.UsageError as error:
         usage = f"{error.ctx.command_path} --help" if error.ctx else "accordance --help"
         return _fail(f"{error.format_message().rstrip('.')} (see {usage})", Exit.USAGE)
-    except click.Abort:
-        return _fail("interrupted", Exit.USAGE)
+    except click.Abort as error:
+        by_signal = isinstance(error.__cause__, KeyboardInterrupt)
+        return _fail("interrupted", INTERRUPTED if by_signal else Exit.USAGE)
     except Failure as failure:
         return _fail(str(failure), failure.code)
     except AccordanceError as error:
         return _fail(str(error), _code_of(error))
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRAS:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
             return _internal(error)
-        extra = _EXTRAS[error.name]
-        return _fail(f"this needs the extra {extra}: pip install 'accordance[{extra}]'", Exit.USAGE)
+        wanted = _ALSO.get(extra, extra)
+        return _fail(f"this needs the extra {extra}: pip install 'accordance[{wanted}]'", Exit.USAGE)
     except BrokenPipeError:  # the reader has gone, e.g. | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK

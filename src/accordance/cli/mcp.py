@@ -26,7 +26,8 @@ from accordance.cli.exits import Exit
 @click.option(
     "--worker",
     default=None,
-    help="Who takes tasks up; each agent has a name of its own.  [default: the user's name]",
+    help="Who takes tasks up. Give each agent a name of its own: it gets its task back when it reconnects.  [default: the user's"
+    " name]",
 )
 @click.option(
     "--any", "any_task", is_flag=True, help="Also what the routes give to an executor of accordance's own."
@@ -47,7 +48,8 @@ def command(where: Where, as_json: bool, plan: str | None, worker: str | None, a
             with desk.ledger.read() as tx:
                 plan_id = find_plan(tx, plan).plan_id
         fits = fits_whoever_asks(desk, any_task=any_task)
-        offers = Desk(desk.ledger, desk.home, whoever(worker), plan_id, fits).offers()
+        resumes = worker is not None
+        offers = Desk(desk.ledger, desk.home, whoever(worker), plan_id, fits, resumes).offers()
         if as_json:
             say([{"name": offer.name, "about": offer.about, "takes": offer.takes} for offer in offers])
         else:

@@ -23,6 +23,7 @@ from accordance.cli.research_reading import (
     print_json,
     request_of,
 )
+from accordance.cli.showing import tell, tell_document
 from accordance.contracts.catalogue.handoff import Handoff
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Rejected
@@ -105,18 +106,18 @@ def handoff(
 def _tell(files: tuple[str, ...], built: Workflow | tuple[object, ...]) -> None:
     if not isinstance(built, Workflow):
         for violation in built:
-            click.echo(f"✗ {violation}")
+            tell(f"✗ {violation}")
         return
     for passing in built.passings:
-        click.echo(f"✓ {passing.sender} → {passing.receiver}")
+        tell(f"✓ {passing.sender} → {passing.receiver}")
     for notice in built.notices:
-        click.echo(f"! {notice}")
+        tell(f"! {notice}")
     takes_part = {end for passing in built.passings for end in passing[:2]}
-    click.echo(
+    tell(
         f"{len(files)} handoffs, {len(takes_part)} agents, {len(built.answers)} of them have answered, no way back"
     )
     if not built.open_agents:
-        click.echo("nobody has anything left to answer: there is no plan to make")
+        tell("nobody has anything left to answer: there is no plan to make")
 
 
 def _hold_to_its_contract(plan: JsonObject) -> None:
@@ -129,7 +130,7 @@ def _hold_to_its_contract(plan: JsonObject) -> None:
 def _write(file: str, plan: JsonObject) -> None:
     text = json.dumps(plan, indent=2, ensure_ascii=False) + "\n"
     if file == "-":
-        click.echo(text, nl=False)
+        tell_document(text)
         return
     try:
         Path(file).write_text(text, encoding="utf-8")

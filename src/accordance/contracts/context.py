@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from accordance.contracts.pins import Pins
@@ -11,7 +13,12 @@ APPROVE_AT: Final = 90  # the score from which a review approves; one setting fo
 ROLES: Final = frozenset(
     ("planner", "splitter", "engineer", "reviewer", "doc", "ssot_curator", "designer", "executor")
 )
-EXECUTORS: Final = frozenset(("opencodecli", "codex"))
+READING_ROLES: Final = frozenset(("planner", "splitter", "reviewer", "designer"))  # these change no files
+EXECUTOR_KINDS: Final = ("command", "llm", "codex", "opencode", "claude", "external")
+"""The kinds of executors there are: one list for tasks, routes and settings."""
+ALSO_CALLED: Final[Mapping[str, str]] = MappingProxyType({"opencode": "opencodecli"})
+"""Other names by which tasks allow a kind of executor."""
+EXECUTORS: Final = frozenset((*EXECUTOR_KINDS, *ALSO_CALLED.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

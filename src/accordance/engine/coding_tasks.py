@@ -16,12 +16,11 @@ from typing import Any, Final
 from accordance.api import check_value
 from accordance.contracts.catalogue.plan import Node, Plan
 from accordance.contracts.catalogue.task import TASK
-from accordance.contracts.context import EXECUTORS, ROLES, Context
+from accordance.contracts.context import ROLES, Context
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.limits import Limits
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Rejected, Violation, excerpt
-from accordance.domain.executor_specs import KINDS
 from accordance.domain.lifecycle import TERMINAL, State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
@@ -117,7 +116,7 @@ def check_tasks(plan: Plan, roles: Collection[str] = ROLES) -> tuple[Violation, 
     if not carrying:
         return late
     graph = plan_graph(plan)
-    context = Context(roles=frozenset(roles), executors=EXECUTORS | {*KINDS})
+    context = Context(roles=frozenset(roles))
     return late + tuple(
         fault
         for at, node in carrying

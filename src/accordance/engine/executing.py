@@ -37,12 +37,14 @@ from accordance.engine.durable import Attempt
 from accordance.engine.handing_out import kind_of
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_prompt
+from accordance.engine.own_work import another_reviewer, cannot_review, maker_of
 from accordance.engine.research_tasks import budgets_of
 from accordance.engine.settings import holding_for
+from accordance.engine.settings_tables import allows_own_work
 from accordance.engine.slots import Bound
 from accordance.engine.time_limits import seconds_for
 from accordance.engine.working import Taken
-from accordance.errors import ContextTooLarge
+from accordance.errors import ContextTooLarge, OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.leftover import run_tidily
 from accordance.executors.opinion import Opinion
@@ -73,6 +75,7 @@ class Executing:
     ledger: Ledger
     home: Home
     routing: Routing
+    isolation: str | None = None  # of tests, where a person asks for another than the settings do
 
     @cached_property
     def holding(self) -> Holding:
@@ -82,7 +85,7 @@ class Executing:
     @cached_property
     def workshop(self) -> Workshop:
         """Where repositories are changed. Raises InvalidSettings."""
-        return workshop_of(self.home)
+        return workshop_of(self.home, self.isolation)
 
     def queue_of(self, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
@@ -117,6 +120,8 @@ class Executing:
             kind = _kind(one.kind)
             asked = wanted(task, kind, allowed_models(tx, task) if kind == "action" else None)
             choice = self._choose(one, asked, _failures(task, kind))
+            if kind == "review":
+                choice = self._reviewer(tx, task, choice)
             executor = executor_for(choice.spec, self.home.root)
             if executor is None:
                 return Produced(fault=Fault.STOPPED, text="it waits for somebody who asks for it")
@@ -157,6 +162,17 @@ class Executing:
         if bound is None or bound.executor == choice.executor:
             return choice
         return self.routing.everything_to(bound.executor).after(asked, failures)
+
+    def _reviewer(self, tx: Transaction, task: TaskRecord, choice: Choice) -> Choice:
+        """Who reviews: nobody their own product, unless the settings allow it. Raises OwnWork."""
+        product_of = tx.task(task.checks) if task.checks else task
+        maker = maker_of(tx, product_of)
+        if allows_own_work(self.home.settings()) or not maker.is_choice(choice):
+            return choice
+        another = another_reviewer(choice, maker)
+        if another is None:
+            raise OwnWork(cannot_review(choice, product_of.task_id))
+        return another
 
     def _run_of(
         self, tx: Transaction, taken: Taken, one: Attempt, choice: Choice, job: Commission | None

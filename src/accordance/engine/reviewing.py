@@ -24,11 +24,13 @@ from accordance.engine.answers import Answer, Status, violations_of
 from accordance.engine.contracts_for import review_context, reviews_by
 from accordance.engine.inputs import supply_from_artifact
 from accordance.engine.landing import is_behind
+from accordance.engine.own_work import why_not_own
 from accordance.engine.submitting import (
     Arrived,
     arrive,
     begin_attempt,
     case_of,
+    must_fit,
     named_task,
     not_theirs,
     refuse,
@@ -53,16 +55,18 @@ def review(
     product: str | None = None,
     attempt: int | None = None,
     holder: str | None = None,
+    not_own_of: str | None = None,
 ) -> Answer:
     """Hand in a review of a task's product. `task_id` is the reviewed task, or the CHECK that reviews it.
 
     `product` is the hash of what the reviewer saw; it may stand in the message or be known from its lease. A review of
     anything but the current product is refused; so is one by whoever names their attempt, or themselves as the `holder`
-    of the task, if it is not theirs any more.
+    of the task, if it is not theirs any more; and so is one by a worker, `not_own_of`, who made the product themselves.
     """
+    must_fit(raw)
     named = task_id or named_task(raw)
     with ledger.write() as tx:
-        return review_in(tx, raw, named, product, attempt, holder)
+        return review_in(tx, raw, named, product, attempt, holder, not_own_of=not_own_of)
 
 
 def review_in(
@@ -72,8 +76,10 @@ def review_in(
     product: str | None = None,
     attempt: int | None = None,
     holder: str | None = None,
+    *,
+    not_own_of: str | None = None,
 ) -> Answer:
-    """The same in a transaction of the caller's."""
+    """The same in a transaction of the caller's; the product must not be the work of `not_own_of`."""
     arrived = arrive(tx, tx.task(named).checks or named, "REVIEW", raw)
     asked = tx.task(named)
     check_task = _speaker(tx, asked, arrived.task)
@@ -88,6 +94,8 @@ def review_in(
     if why_not := _not_now(arrived, seen, is_taken_up=_is_taken_up(arrived.task, check_task)):
         return refuse(tx, arrived, why_not)
     if why_not := _not_theirs(check_task or arrived.task, attempt, holder):
+        return refuse(tx, arrived, why_not)
+    if not_own_of is not None and (why_not := why_not_own(tx, arrived.task, not_own_of)):
         return refuse(tx, arrived, why_not)
     if check_task is not None and check_task.progress.state in CLAIMABLE:
         begin_attempt(tx, check_task, "review")
@@ -245,6 +253,7 @@ def _keep_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | Non
 
 def review_plan(ledger: Ledger, raw: bytes, plan_id: str) -> Answer:
     """Hand in a review of a plan. Nothing in the plan begins before it is approved."""
+    must_fit(raw)
     with ledger.write() as tx:
         sha256 = tx.keep(raw)
         plan = tx.lock(plan_id)

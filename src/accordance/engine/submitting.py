@@ -11,6 +11,7 @@ from accordance.api import check
 from accordance.contracts.catalogue.action import INPUTS, Action
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.context import Context
+from accordance.contracts.limits import LIMITS
 from accordance.contracts.pins import normal_path
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Accepted, Rejected
@@ -42,6 +43,19 @@ Kind: TypeAlias = Literal["ACTION", "SUBMISSION", "REVIEW", "FAULT"]
 
 class TaskUnnamed(AccordanceError):
     """Nobody can tell which task a message is for."""
+
+
+class MessageTooLarge(AccordanceError):
+    """A message that no contract takes, whatever it says: it is not even kept."""
+
+
+def must_fit(raw: bytes) -> None:
+    """Refuse a message that is too large, before anything of it is stored. Raises MessageTooLarge."""
+    if len(raw) > LIMITS.max_bytes:
+        raise MessageTooLarge(
+            f"the message is larger than {LIMITS.max_bytes >> 20} MiB; nothing of it was stored and no attempt was counted;"
+            " hand in a smaller one"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +105,7 @@ def submit(
 
     Whoever names their attempt, or themselves as the `holder` of the task, is refused if it is not theirs any more.
     """
+    must_fit(raw)
     named = task_id or named_task(raw)
     with ledger.write() as tx:
         return submit_in(tx, home, raw, named, attempt, holder)

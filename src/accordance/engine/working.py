@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from accordance.domain.evidence import InputFile
@@ -18,6 +19,7 @@ from accordance.domain.ruling import Ask, Asked, rule_lost_lease
 from accordance.engine.coding_tasks import is_change
 from accordance.engine.contracts_for import Holding, to_actions
 from accordance.engine.inputs import bind_inputs
+from accordance.engine.own_work import is_own_work
 from accordance.engine.submitting import begin_attempt, case_of, not_theirs
 from accordance.errors import Conflict
 from accordance.store.ledger import Ledger, Transaction
@@ -27,6 +29,7 @@ _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 Fits: TypeAlias = Callable[[TaskRecord], bool]
+Passes: TypeAlias = Callable[[Transaction, TaskRecord], bool]  # a task over: it is not for whoever asks
 
 
 def anything(_: TaskRecord) -> bool:
@@ -46,6 +49,10 @@ class Nothing(StrEnum):
     WAITING = "what is left waits for a person or an input (`accordance inbox list`)"
     STUCK = "what is left waits for something that was given up or cancelled (`accordance dlq list`)"
     ELSEWHERE = "what is left waits for somebody who asks for it (`accordance task next`)"
+    OWN_WORK = (
+        "what is left is to review what you made yourself: another worker does that (--worker NAME), or own_work = true under"
+        " [review] in accordance.toml allows it"
+    )
     OTHERS = (
         "there is work, but not for whoever asks so: of other kinds, for an executor (--any hands it out), or a change that"
         " `accordance run` has done"
@@ -76,11 +83,18 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
     kinds: tuple[str, ...] = (),
     fits: Fits = anything,
     holding: Holding = to_actions,
+    own_work: bool = True,
 ) -> Taken | Nothing:
-    """Take up the next task of a plan, or of the oldest plan that has one. `holding` says which contracts hold."""
+    """Take up the next task of a plan, or of the oldest plan that has one. `holding` says which contracts hold.
+
+    Without `own_work` the holder is given no reviews of their own products.
+    """
+    passes = partial(is_own_work, worker=holder) if not own_work else None
     if plan_id is not None:
         with ledger.write() as tx:
-            return take_in(tx, plan_id, files, holder, seconds, kinds=kinds, fits=fits, holding=holding)
+            return take_in(
+                tx, plan_id, files, holder, seconds, kinds=kinds, fits=fits, holding=holding, passes=passes
+            )
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, at_rest(tx, plan)) for plan in reversed(tx.plans())]
     nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
@@ -88,11 +102,29 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
         found: Taken | Nothing | None = rests
         if found is None:
             with ledger.write() as tx:
-                found = take_in(tx, name, files, holder, seconds, kinds=kinds, fits=fits, holding=holding)
+                found = take_in(
+                    tx, name, files, holder, seconds, kinds=kinds, fits=fits, holding=holding, passes=passes
+                )
         if isinstance(found, Taken):
             return found
         nothing = found if nothing is Nothing.FINISHED else nothing
     return nothing
+
+
+def held_by(tx: Transaction, holder: str, plan_id: str | None = None) -> list[Taken]:
+    """What a holder has, in one plan or in all."""
+    plans = [tx.plan(plan_id)] if plan_id else list(reversed(tx.plans()))
+    return [
+        Taken(task, "review" if _is_review(task) else "action", task.lease)
+        for plan in plans
+        if plan.state is PlanState.ACTIVE
+        for task in tx.tasks(plan.plan_id, State.IN_PROGRESS, State.READY_TO_CHECK)
+        if task.lease is not None and task.lease.holder == holder and task.lease.until > tx.now
+    ]
+
+
+def _is_review(task: TaskRecord) -> bool:
+    return bool(task.checks) or task.progress.state is State.READY_TO_CHECK
 
 
 def at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
@@ -112,14 +144,17 @@ def take_in(  # noqa: PLR0913 - the same
     kinds: tuple[str, ...] = (),
     fits: Fits = anything,
     holding: Holding = to_actions,
+    passes: Passes | None = None,
 ) -> Taken | Nothing:
-    """Take up the next task of one plan that fits, in a transaction of the caller's."""
+    """Take up the next task of one plan that fits and is not passed over, in a transaction of the caller's."""
     if rests := may_not_begin(tx, plan_id, files):
         return rests
-    task = next(handed_out(tx, plan_id, kinds, fits), None)
-    if task is not None:
-        return take_up(tx, task, holder, seconds, holding)
-    return why_nothing(tx, plan_id, for_others=True)
+    is_own = False
+    for task in handed_out(tx, plan_id, kinds, fits):
+        if passes is None or not passes(tx, task):
+            return take_up(tx, task, holder, seconds, holding)
+        is_own = True
+    return Nothing.OWN_WORK if is_own else why_nothing(tx, plan_id, for_others=True)
 
 
 def handed_out(

@@ -4,27 +4,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 import anyio
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from mcp_types import (
+    PARSE_ERROR,
     CallToolRequestParams,
     CallToolResult,
+    ErrorData,
+    JSONRPCError,
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
     Tool,
 )
+from pydantic import ValidationError
 
 from accordance._version import __version__
 from accordance.contracts.jsonpath import JsonObject
 from accordance.errors import AccordanceError
 
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+
 NAME = "accordance"
+_NOT_A_MESSAGE = (
+    "the line cannot be read: send one JSON-RPC 2.0 message a line, as JSON in UTF-8, without lone surrogates"
+)
+_MOST_UNREADABLE: Final = 16  # lines of one client
 _Context: TypeAlias = ServerRequestContext[Any]
 
 
@@ -83,4 +97,70 @@ async def serve(
 ) -> None:
     """Serve one client until it goes; over this process's own streams unless others are given."""
     async with stdio_server(stdin, stdout) as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+        await server.run(_ReadableLines(reading, writing), writing, server.create_initialization_options())
+
+
+@dataclass(slots=True)
+class _ReadableLines:
+    """The client's messages. A line that is none is answered, so that nobody waits for an answer that never comes.
+
+    A client that sends nothing but noise does not read the answers either: after a few of them it is left.
+    """
+
+    reading: ReadStream[SessionMessage | Exception]
+    writing: WriteStream[SessionMessage]
+    unreadable: int = 0
+
+    async def receive(self) -> SessionMessage | Exception:
+        while True:
+            item = await self.reading.receive()
+            if not isinstance(item, Exception):
+                return item
+            await self.writing.send(SessionMessage(_unreadable(item)))
+            self.unreadable += 1
+            if self.unreadable >= _MOST_UNREADABLE:
+                raise anyio.EndOfStream
+
+    @property
+    def last_context(self) -> Context | None:
+        """Of the last message; the server runs its handlers in it."""
+        context: Context | None = getattr(self.reading, "last_context", None)
+        return context
+
+    async def aclose(self) -> None:
+        await self.reading.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def _unreadable(error: Exception) -> JSONRPCError:
+    """The answer to a line that is no message, to the request it comes from as far as that can be told."""
+    line = (
+        next((one["input"] for one in error.errors()), None) if isinstance(error, ValidationError) else None
+    )
+    try:
+        value = json.loads(line) if isinstance(line, str) else line
+    except (ValueError, RecursionError):
+        value = None
+    request = value.get("id") if isinstance(value, dict) else None
+    known = request if isinstance(request, str | int) and not isinstance(request, bool) else None
+    return JSONRPCError(
+        jsonrpc="2.0",
+        id=known,
+        error=ErrorData(code=PARSE_ERROR, message=_NOT_A_MESSAGE),
+    )

@@ -5,8 +5,9 @@ Whoever has lost a task (their lease ran out, somebody put it down) is told so: 
 
 from __future__ import annotations
 
+import contextlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Final
 
@@ -19,8 +20,9 @@ from accordance.engine.home import Home
 from accordance.engine.inputs import look_at_inputs
 from accordance.engine.reviewing import review
 from accordance.engine.settings import holding_for
+from accordance.engine.settings_tables import allows_own_work
 from accordance.engine.submitting import submit
-from accordance.engine.working import Fits, Nothing, Taken, anything, extend, release, take_next
+from accordance.engine.working import Fits, Nothing, Taken, anything, extend, held_by, release, take_next
 from accordance.errors import Conflict
 from accordance.executors.tool_server import Offer
 from accordance.store.ledger import Ledger
@@ -61,13 +63,18 @@ def _takes(*required: str, **properties: JsonObject) -> JsonObject:
 
 @dataclass(slots=True)
 class Desk:
-    """One agent's place at a ledger, and the tasks it has."""
+    """One agent's place at a ledger, and the tasks it has.
+
+    An agent that comes back under a name of its own gets the task it had; under a name that others may share, it is only told
+    which tasks are with that name.
+    """
 
     ledger: Ledger
     home: Home
     holder: str
     plan_id: str | None = None
     fits: Fits = anything  # what it is given
+    resumes: bool = False  # the name is this agent's alone: what it has under it is given to it again
     taken: dict[str, Taken] = field(default_factory=dict)  # by task, the last one last
     _lock: Lock = field(default_factory=Lock)  # one call at a time
 
@@ -94,6 +101,8 @@ class Desk:
     def next(self, arguments: JsonObject) -> JsonObject:  # noqa: ARG002 - it takes none
         """Take up the next task."""
         with self._lock:
+            if (resumed := self._resumed()) is not None:
+                return self._given(resumed)
             files = look_at_inputs(self.ledger, self.home)
             taken = take_next(
                 self.ledger,
@@ -102,13 +111,40 @@ class Desk:
                 holder=self.holder,
                 fits=self.fits,
                 holding=holding_for(self.home),
+                own_work=allows_own_work(self.home.settings()),
             )
             if isinstance(taken, Nothing):
-                return {"task": None, "why": taken.name, "text": taken.value}
-            self.taken.pop(taken.task.task_id, None)
-            self.taken[taken.task.task_id] = taken
-            with self.ledger.read() as tx:
-                return assignment(tx, self.home, taken)
+                return {"task": None, "why": taken.name, "text": taken.value, **self._already_theirs()}
+            return self._given(taken)
+
+    def _given(self, taken: Taken) -> JsonObject:
+        """Note that the agent has a task, and tell it all about it."""
+        self.taken.pop(taken.task.task_id, None)
+        self.taken[taken.task.task_id] = taken
+        with self.ledger.read() as tx:
+            return assignment(tx, self.home, taken)
+
+    def _resumed(self) -> Taken | None:
+        """A task that the agent took up before it came back, kept for another while."""
+        if not self.resumes:
+            return None
+        with self.ledger.read() as tx:
+            before = [one for one in held_by(tx, self.holder, self.plan_id) if not self._knows(one)]
+        for one in before:
+            with contextlib.suppress(Conflict):  # it was lost just now
+                lease = extend(self.ledger, one.task.task_id, attempt=one.attempt, holder=self.holder)
+                return replace(one, lease=lease)
+        return None
+
+    def _knows(self, one: Taken) -> bool:
+        known = self.taken.get(one.task.task_id)
+        return known is not None and known.attempt == one.attempt
+
+    def _already_theirs(self) -> JsonObject:
+        """The tasks that somebody under this name has: to be handed in, or put down with release and their task_id."""
+        with self.ledger.read() as tx:
+            names = [one.task.task_id for one in held_by(tx, self.holder, self.plan_id)]
+        return {"yours": names} if names else {}
 
     def submit(self, arguments: JsonObject) -> JsonObject:
         """Hand in a message; a review is told by its version. The same message again gets the same answer."""
@@ -131,7 +167,13 @@ class Desk:
         if is_review:
             product = taken.lease.product if taken else None
             return review(
-                self.ledger, raw, task_id=task, product=product, attempt=number, holder=self.holder
+                self.ledger,
+                raw,
+                task_id=task,
+                product=product,
+                attempt=number,
+                holder=self.holder,
+                not_own_of=None if allows_own_work(self.home.settings()) else self.holder,
             ).to_json()
         return submit(self.ledger, self.home, raw, task_id=task, attempt=number, holder=self.holder).to_json()
 
@@ -197,7 +239,7 @@ class Desk:
             taken = self._has(arguments)
             task = taken.task.task_id
             record = release(self.ledger, task, by=self.holder, attempt=taken.attempt, holder=self.holder)
-            del self.taken[task]
+            self.taken.pop(task, None)
         return {"task_id": task, "state": record.progress.state}
 
     # -- which task is meant
@@ -210,10 +252,19 @@ class Desk:
         return None
 
     def _has(self, arguments: JsonObject) -> Taken:
-        taken = self._taken(arguments.get("task_id"))
+        """The task that is meant: taken up here, or by the same agent before it came back."""
+        named = arguments.get("task_id")
+        taken = self._taken(named) or self._had(named)
         if taken is None:
             raise Conflict("there is no task to keep or to put down; take one up with next")
         return taken
+
+    def _had(self, named: object) -> Taken | None:
+        """A task that the ledger knows to be with this agent; one that is not named must be the only one."""
+        with self.ledger.read() as tx:
+            held = held_by(tx, self.holder, self.plan_id)
+        fitting = [one for one in held if not named or named in (one.task.task_id, one.task.checks)]
+        return fitting[0] if len(fitting) == 1 and (named or self.resumes) else None
 
     def _name(self, arguments: JsonObject) -> str:
         named = arguments.get("task_id")

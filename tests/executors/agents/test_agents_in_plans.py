@@ -29,6 +29,9 @@ base_url = "{url}"
 key_env = "AGENT_KEY"
 isolation = "{isolation}"
 {more}
+
+[review]
+own_work = true
 """
 FOLDER = f"artifacts/{FIRST}"
 RIGHT, WRONG = (f"def last(items):\n    return items[{at}]\n" for at in (-1, 0))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from accordance.domain.spending import Spending
-from accordance.executors.agents.counting import Reading, asks_the_model
+from accordance.executors.agents.counting import Reading
 from tests.fake_model_server import Events, Json, Script, Turn, chat, messages, responses
 
 SCRIPT = Script([], read=1000, written=300, cached=200)
@@ -117,18 +117,3 @@ def test_words_about_usage_are_no_usage() -> None:
     """Whatever a model writes, it writes into texts."""
     _, whole = chat(SCRIPT, {}, Turn(text='{"usage": {"prompt_tokens": 9999999}}'))
     assert heard(json.dumps(whole).encode()).spending == COUNTED
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/v1/responses", True),
-        ("/v1/messages?beta=true", True),
-        ("/chat/completions", True),
-        ("/v1/messages/count_tokens?beta=true", False),
-        ("/v1/models", False),
-    ],
-)
-def test_which_requests_are_calls_of_the_model(path: str, expected: bool) -> None:
-    """All others are beside the point."""
-    assert asks_the_model(path) is expected

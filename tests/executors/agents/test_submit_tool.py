@@ -16,6 +16,8 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from accordance.executors.agents.executor import AGENTS
+from accordance.executors.agents.lending import Lent
 from accordance.executors.agents.relay import SOCKET as MODEL
 from accordance.executors.agents.relay import Endpoint, relaying
 from accordance.executors.agents.sockets import within
@@ -179,7 +181,10 @@ def test_a_bridge_gives_its_command_one_address(tmp_path: Path) -> None:
         port = str(free.getsockname()[1])
     source = Path(bridge.__file__).read_text()
     command = [sys.executable, "-I", "-S", "-c", source, str(tmp_path), MODEL, port]
-    with serving(Script([{"say": "x"}])) as server, relaying(Endpoint(server.url), tmp_path) as door:
+    with (
+        serving(Script([{"say": "x"}])) as server,
+        relaying(Endpoint(f"{server.url}/v1"), Lent(AGENTS["codex"].requests, "m"), tmp_path) as door,
+    ):
         done = subprocess.run(
             [*command, sys.executable, "-c", ASK, port, door.key],
             capture_output=True,

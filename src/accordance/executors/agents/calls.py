@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
@@ -21,6 +21,16 @@ _HOPELESS_AFTER: Final = 3  # calls in a row that never reached the endpoint
 _LAST_WORDS: Final = 2.0  # seconds that calls which were broken off have to end
 _LONGEST_WAIT: Final = 24 * 3600.0  # whatever an endpoint asks for
 _OVERLOADED: Final = (503, 529)
+_REFUSED_KEPT: Final = 20
+_REQUEST_CUT: Final = 200  # characters of a request that was refused
+
+
+class RefusedRequest(NamedTuple):
+    """A request that the relay did not pass on."""
+
+    request: str  # its method and path
+    status: int
+    why: str
 
 
 @dataclass(slots=True)
@@ -31,6 +41,10 @@ class Calls:
     priced: Callable[[Spending], Spending] = lambda spent: spent
     statuses: list[int] = field(default_factory=list)  # 0: the endpoint was not reached
     answers: list[Reading] = field(default_factory=list)  # the good ones, also those that are still coming
+    refused: list[RefusedRequest] = field(
+        default_factory=list
+    )  # the first few that the relay did not pass on
+    refusals: int = 0  # all of them
     wait: float | None = None  # seconds the endpoint asked to wait, in its last answer
     hopeless: threading.Event = field(default_factory=threading.Event)
     _is_over_budget: bool = False
@@ -65,6 +79,13 @@ class Calls:
             never = self.statuses[-_HOPELESS_AFTER:] == [0] * _HOPELESS_AFTER
             if never or self._last_fault in (Fault.UNAUTHORISED, Fault.UNKNOWN_MODEL):
                 self.hopeless.set()
+
+    def refuse(self, request: str, status: int, why: str) -> None:
+        """Remember a request that was not passed on. It says nothing about the model."""
+        with self._lock:
+            self.refusals += 1
+            if len(self.refused) < _REFUSED_KEPT:
+                self.refused.append(RefusedRequest(request[:_REQUEST_CUT], status, why))
 
     def listen(self, reading: Reading) -> Reading:
         """Remember a good answer, while it comes."""

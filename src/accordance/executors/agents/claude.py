@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.schemas import export_schema
@@ -20,6 +21,7 @@ from accordance.executors.agents.command_line import (
     count_at,
     text_at,
 )
+from accordance.executors.agents.lending import Request
 
 _TOOLS: Final = ("Bash", "Edit", "Read", "Write")
 _ENVIRONMENT: Final = {
@@ -28,6 +30,17 @@ _ENVIRONMENT: Final = {
     "DISABLE_AUTOUPDATER": "1",
     "DISABLE_TELEMETRY": "1",
 }
+_CONTEXT: Final = re.compile(r"\[\w+\]$")
+_DATED: Final = re.compile(r"-\d{8}")
+_FAMILIES: Final = {
+    "haiku": frozenset(("haiku",)),
+    "opus": frozenset(("opus", "haiku")),
+    "opusplan": frozenset(("opus", "sonnet", "haiku")),
+    "sonnet": frozenset(("sonnet", "haiku")),
+}
+"""By the name of a family: Claude Code picks the newest of it, and the smallest family for small things beside."""
+_BESIDE: Final = ("ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "CLAUDE_CODE_SUBAGENT_MODEL")
+"""Whom it asks beside its own model; a run may ask no other."""
 
 
 class Claude:
@@ -35,6 +48,21 @@ class Claude:
 
     endpoint = "https://api.anthropic.com"
     key_env = "ANTHROPIC_API_KEY"
+    requests: ClassVar[tuple[Request, ...]] = (
+        Request("POST", "/v1/messages", asks_model=True),
+        Request("POST", "/v1/messages/count_tokens"),
+        Request("GET", "/v1/models"),
+        Request("HEAD", ""),
+        Request("HEAD", "/"),
+    )
+
+    def is_same_model(self, model: str, asked: str) -> bool:
+        """It writes families out ("sonnet"), adds dates, and leaves out the size of the context ("[1m]")."""
+        plain = _CONTEXT.sub("", model)
+        families = _FAMILIES.get(plain)
+        if families is not None:
+            return not families.isdisjoint(asked.split("-"))
+        return asked in (model, plain) or _DATED.fullmatch(asked.removeprefix(plain)) is not None
 
     def headers(self, key: str) -> tuple[tuple[str, str], ...]:
         """A key of its own header."""
@@ -42,6 +70,7 @@ class Claude:
 
     def line(self, call: Call) -> Line:
         """`claude -p`, bare, with the prompt on standard input."""
+        beside = {} if call.model in _FAMILIES else dict.fromkeys(_BESIDE, call.model)
         allowed = [*_TOOLS, *((f"mcp__{SERVER}__{SUBMIT}",) if call.tool else ())]
         words = ["-p", "--bare", "--model", call.model, "--output-format", "stream-json", "--verbose"]
         words += ["--permission-mode", "acceptEdits", "--allowedTools", " ".join(allowed)]
@@ -58,6 +87,7 @@ class Claude:
             (str(call.program), *words, *call.arguments),
             {
                 **_ENVIRONMENT,
+                **beside,
                 "ANTHROPIC_API_KEY": call.key,
                 "ANTHROPIC_BASE_URL": call.url,
                 "CLAUDE_CONFIG_DIR": str(call.state / ".claude"),

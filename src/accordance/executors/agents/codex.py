@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Final
+from typing import ClassVar, Final
 
 from accordance.contracts.schemas import export_schema
 from accordance.domain.spending import Spending
@@ -18,6 +18,7 @@ from accordance.executors.agents.command_line import (
     count_at,
     text_at,
 )
+from accordance.executors.agents.lending import Request
 
 _KEY: Final = "ACCORDANCE_MODEL_KEY"
 
@@ -27,6 +28,15 @@ class Codex:
 
     endpoint = "https://api.openai.com/v1"
     key_env = "OPENAI_API_KEY"
+    requests: ClassVar[tuple[Request, ...]] = (
+        Request("POST", "/responses", asks_model=True),
+        Request("POST", "/responses/compact", asks_model=True),
+        Request("GET", "/models"),
+    )
+
+    def is_same_model(self, model: str, asked: str) -> bool:
+        """It asks for its model by the name it was given."""
+        return asked == model
 
     def headers(self, key: str) -> tuple[tuple[str, str], ...]:
         """A bearer's key."""

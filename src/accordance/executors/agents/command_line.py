@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 from accordance.contracts.contract import Contract
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.spending import Spending
+from accordance.executors.agents.lending import Request
 
 SUBMIT = "submit"
 SERVER = "accordance"
@@ -60,6 +61,11 @@ class Agent(Protocol):
 
     endpoint: str  # where its model is unless somebody says otherwise
     key_env: str
+    requests: ClassVar[tuple[Request, ...]]  # all that it makes of its model's endpoint
+
+    def is_same_model(self, model: str, asked: str) -> bool:
+        """Whether a request for `asked` is one for the model it was started with."""
+        ...
 
     def headers(self, key: str) -> tuple[tuple[str, str], ...]:
         """How the endpoint is told the key."""

@@ -15,17 +15,11 @@ from typing import Final
 from accordance.domain.spending import Spending, reckoned
 from accordance.executors.agents.command_line import Event, at, count_at, text_at
 
-_PATHS: Final = ("/responses", "/responses/compact", "/chat/completions", "/messages")
 _MOST: Final = 8 << 20  # bytes of one event, or of an answer in one piece
 GZIP_OR_ZLIB: Final = 47
 _LABELS: Final = frozenset(
     ("type", "role", "id", "name")
 )  # of a delta; the rest of it is what the model says
-
-
-def asks_the_model(path: str) -> bool:
-    """Whether a request wants the model to say something; all others are beside the point."""
-    return path.partition("?")[0].endswith(_PATHS)
 
 
 @dataclass(slots=True)

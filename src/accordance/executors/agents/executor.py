@@ -27,6 +27,7 @@ from accordance.executors.agents.claude import Claude
 from accordance.executors.agents.codex import Codex
 from accordance.executors.agents.command_line import Agent, Call, Told, events_of
 from accordance.executors.agents.finding import PACKAGES, Found, find_agent
+from accordance.executors.agents.lending import Lent
 from accordance.executors.agents.opencode import Opencode
 from accordance.executors.agents.relay import SOCKET, Endpoint, relaying
 from accordance.executors.agents.submit_tool import SubmitTool
@@ -117,6 +118,10 @@ class _Run:
     def work(self) -> Path:
         return self.assignment.work or self.room / "work"
 
+    @property
+    def lent(self) -> Lent:
+        return Lent(self.agent.requests, self.model, self.agent.is_same_model)
+
     def go(self, endpoint: Endpoint) -> Produced:
         self.room.mkdir(parents=True, mode=0o700)
         tool = SubmitTool(self._opinion)
@@ -125,7 +130,7 @@ class _Run:
         began = time.monotonic()
         with (
             tool.offered(self.room, 4 * self.limits.output_bytes),
-            relaying(endpoint, inside, calls) as door,
+            relaying(endpoint, self.lent, inside, calls) as door,
         ):
             address = f"http://127.0.0.1:{door.port or PORT}{endpoint.parts.path.rstrip('/')}"
             program = self._program(address, door.key)
@@ -181,6 +186,7 @@ class _Run:
             Seen("agent", {"session": told.session, "ended": told.ended, "error": told.error[:500]}),
             Seen("tools", {"used": list(told.tools)}),
             Seen("model_calls", {"statuses": list(calls.statuses)}),
+            *_refused(calls),
             *(Seen("submitted", one.opinion.to_json()) for one in tool.submitted),
         )
         spent = _larger(calls, told)
@@ -199,6 +205,10 @@ class _Run:
             said = f": {told.error[:300]}" if told.error else ""
             text = f"{FAULTS[fault].meaning}{said}"
             return replace(produced, fault=fault, text=text, retry_after=calls.wait)
+        if calls.refused:
+            last = calls.refused[-1]
+            why = f"the relay refused {last.request}: {last.why}"
+            return replace(produced, text="; ".join(part for part in (produced.text, why) if part))
         return produced
 
     def _message(self, ran: Ran, told: Told, tool: SubmitTool, calls: Calls) -> bytes | None:
@@ -223,6 +233,13 @@ class _Run:
                 yield file
         if told.ended and told.final.strip():
             yield whole_characters(told.final).encode()
+
+
+def _refused(calls: Calls) -> Iterator[Seen]:
+    """What the agent asked of the endpoint and was not lent."""
+    if calls.refusals:
+        first = [one._asdict() for one in calls.refused]
+        yield Seen("refused_requests", {"count": calls.refusals, "first": first})
 
 
 def _unpriced(spent: Spending) -> Spending:

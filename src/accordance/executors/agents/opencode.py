@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import ClassVar, Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.spending import Spending
@@ -17,6 +17,7 @@ from accordance.executors.agents.command_line import (
     count_at,
     text_at,
 )
+from accordance.executors.agents.lending import Request
 
 _QUIET: Final = (
     "OPENCODE_DISABLE_AUTOUPDATE",
@@ -31,6 +32,14 @@ class Opencode:
 
     endpoint = "https://api.openai.com/v1"
     key_env = "OPENAI_API_KEY"
+    requests: ClassVar[tuple[Request, ...]] = (
+        Request("POST", "/chat/completions", asks_model=True),
+        Request("GET", "/models"),
+    )
+
+    def is_same_model(self, model: str, asked: str) -> bool:
+        """It asks for its model by the name it was given."""
+        return asked == model
 
     def headers(self, key: str) -> tuple[tuple[str, str], ...]:
         """A bearer's key."""
