@@ -185,6 +185,9 @@ def test_reports_speak_the_language_of_the_request(tmp_path: Path) -> None:
     assert "◀ selected" in research("plot", EXAMPLES / "answer-1.json", "--request", asked).out
     assert research("report", said).out.startswith("# Run report\n")
     assert "**Verdict**: accepted" in research("report", said, "--kind", "validation").out
+    prose = tmp_path / "prose"
+    prose.write_text("Sure! Here it is", encoding="utf-8")
+    assert "**Verdict**: rejected" in research("report", prose, "--kind", "validation").out
     assert research("record", said, "--request", asked, cwd=tmp_path).code == 0
     assert research("collapse", cwd=tmp_path).out.startswith("# Mode collapse report\n")
     assert research("collapse", "-l", "ko", cwd=tmp_path).out.startswith("# 모드 붕괴 보고서\n")

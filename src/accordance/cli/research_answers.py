@@ -30,11 +30,13 @@ from accordance.cli.showing import tell_document
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.checking import Checker
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.reading import read
 from accordance.contracts.registry import Registry
 from accordance.domain.research.answers import Asked, awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS, Block
 from accordance.domain.research.floors import ACKNOWLEDGEMENT, Acknowledgement
 from accordance.domain.research.plots import t_score_svg, t_score_text
+from accordance.domain.research.quality import part
 from accordance.domain.research.reports import (
     run_report,
     self_critique_blocks,
@@ -42,6 +44,7 @@ from accordance.domain.research.reports import (
     validation_report,
 )
 from accordance.domain.research.words import Language
+from accordance.errors import Unparseable
 
 _checker: Final = Checker(Registry())
 acknowledgement_option: Final = click.option(
@@ -183,7 +186,7 @@ def report(
     code = Exit.OK
     if kind == "validation":
         raw = read_bounded(file)
-        spoken = language_for(language, request, raw.decode("utf-8", "replace"))
+        spoken = language_for(language, request, _summary_in(raw))
         result: Any = check_answer(raw, Asked(registry=agents_of(agents_file), request=request))
         code = Exit.OK if result else Exit.REJECTED
         blocks = validation_report(result, file, spoken)
@@ -197,6 +200,15 @@ def report(
     else:
         tell_document(text)
     return code
+
+
+def _summary_in(raw: bytes) -> str:
+    """The summary of an answer that may be anything."""
+    try:
+        summary = part(read(raw), "content").get("summary")
+    except Unparseable:
+        return ""
+    return summary if isinstance(summary, str) else ""
 
 
 _PLOTS: Final = {"text": t_score_text, "svg": t_score_svg}
