@@ -244,6 +244,7 @@ def test_a_handoff_without_a_condition_is_a_persons_decision(tmp_path: Path) -> 
     assert accordance("task", "next", "--json", cwd=tmp_path).json["task"]["owner_agent_id"] == "design-smith"
 
 
+@pytest.mark.seed("002-8", "002-9")
 def test_budgets_of_a_request_bind_the_run(tmp_path: Path) -> None:
     """The time is the run's limit; a context that cannot hold what must be told is refused with both sizes."""
     slow = "[executors.slow]\n" + program("import time\nwhile True: time.sleep(1)", seconds=600)

@@ -256,6 +256,7 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
+@pytest.mark.seed("003-12", "003-14", "004-12", "004-13", "004-14")
 def test_a_briefing_tells_everything_and_fences_what_comes_from_elsewhere() -> None:
     """Task, contract and rubric instruct; all else is data, with where it comes from."""
     pieces = {

@@ -50,12 +50,14 @@ MISSING: list[tuple[str, Message, tuple[int, ...]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.seed("002-28", "002-32", "002-38")
 @pytest.mark.parametrize(("_", "message", "phases"), MISSING, ids=[row[0] for row in MISSING])
 def test_phases_without_their_output(_: str, message: Message, phases: tuple[int, ...]) -> None:
     """Those that the level demands; scores and selection are the contract's own."""
     assert missing_outputs(message) == phases
 
 
+@pytest.mark.seed("002-30", "002-34", "002-36")
 def test_every_phase_has_an_output_and_a_place() -> None:
     """The table is the seed's; each place that is named is where the output is found."""
     assert list(OUTPUTS) == list(PHASES) == list(PLACES) == list(HOME)

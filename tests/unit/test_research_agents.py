@@ -233,6 +233,7 @@ def test_the_language_of_a_request(changes: dict[str, Any], language: str) -> No
     assert language_of(request(**changes)) == language
 
 
+@pytest.mark.seed("002-30", "002-34", "002-36")
 @pytest.mark.parametrize("language", ["ko", "en"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_prompts_ask_for_what_the_level_demands(language: Any, level: str) -> None:

@@ -256,6 +256,7 @@ def test_who_has_answered_has_no_task() -> None:
     }
 
 
+@pytest.mark.seed("002-46", "002-48")
 def test_a_receiver_is_told_all_that_was_handed_over() -> None:
     """Summary, decisions, constraints, domain, stage and novelty dial stand in its goal, open questions in its rationale."""
     (task,) = (node for node in made(example_workflow()).nodes if node.node_type == "ACTION")
@@ -316,6 +317,7 @@ KINDS: list[tuple[str, list[Handoff], dict[str, list[str]]]] = [
 ]
 
 
+@pytest.mark.seed("002-44")
 @pytest.mark.parametrize(("_", "handoffs", "expected"), KINDS, ids=[row[0] for row in KINDS])
 def test_the_type_of_a_handoff_shapes_the_plan(
     _: str, handoffs: list[Handoff], expected: dict[str, list[str]]
@@ -367,6 +369,7 @@ def test_nothing_is_left_to_do() -> None:
     assert built.open_agents == ()
 
 
+@pytest.mark.seed("002-8", "002-9", "002-10")
 @pytest.mark.parametrize(
     ("constraints", "expected"),
     [
