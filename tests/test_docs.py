@@ -98,7 +98,7 @@ def test_links_lead_somewhere() -> None:
 def test_make_docs_writes_the_pages(tmp_path: Path) -> None:
     """The tool itself runs, and writes what is committed."""
     subprocess.run(
-        [sys.executable, "tools/make_docs.py", tmp_path], cwd=ROOT, capture_output=True, check=True
+        [sys.executable, "-m", "tools.make_docs", tmp_path], cwd=ROOT, capture_output=True, check=True
     )
     for name in pages():
         assert (tmp_path / name).read_bytes() == (DOCS / name).read_bytes()
