@@ -23,10 +23,12 @@ from accordance.domain.records import (
 )
 from accordance.domain.rubric import Rubric
 from accordance.domain.ruling import BEHIND
+from accordance.engine.change_evidence import reviewed_change
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import contract_of_message, method_of
 from accordance.engine.home import Home
 from accordance.engine.landing import is_behind
+from accordance.engine.wishes import constraints_of, wishes_for
 from accordance.engine.working import Taken
 from accordance.store.ledger import Transaction
 
@@ -48,10 +50,14 @@ def assignment(
     attempt = task.progress.standing.counters.attempts
     return {
         "kind": taken.kind,
-        "task": describe(task),
+        "task": described(tx, task),
         **({"change": json.loads(change)} if change else {}),
         **({"research": method} if method else {}),
-        "plan": {"plan_id": plan.plan_id, "title": plan.title},
+        "plan": {
+            "plan_id": plan.plan_id,
+            "title": plan.title,
+            "constraints": constraints_of(tx, plan),
+        },
         "attempt": attempt,
         "lease": {"holder": taken.lease.holder, "until": taken.lease.until},
         "contract": {
@@ -69,7 +75,7 @@ def assignment(
 
 
 def describe(task: TaskRecord) -> dict[str, Any]:
-    """A task, as plain JSON."""
+    """A task and where it stands, as plain JSON."""
     at = task.progress
     counters = at.standing.counters
     return {
@@ -96,6 +102,11 @@ def describe(task: TaskRecord) -> dict[str, Any]:
     }
 
 
+def described(tx: Transaction, task: TaskRecord) -> dict[str, Any]:
+    """A task with all that its plan asks of it."""
+    return {**describe(task), **wishes_for(tx, task)}
+
+
 def _hand_in(taken: Taken, subject: TaskRecord, attempt: int) -> list[str]:
     if taken.kind == "action":
         return ["accordance", "task", "submit", "-", "--task", subject.task_id, "--attempt", str(attempt)]
@@ -116,7 +127,9 @@ def _context(
     if taken.kind == "review":
         products = tx.products(subject.task_id)
         context["product"] = _product(tx, home, products[-1]) if products else None
-        context["reviewed_task"] = describe(subject)
+        context["reviewed_task"] = described(tx, subject)
+        if (change := reviewed_change(tx, home.root, subject)) is not None:
+            context["reviewed_change"] = change
         context["rubric"] = _rubric(rules.node_rubric)
     else:
         context["last_errors"] = _last_errors(tx, task)
