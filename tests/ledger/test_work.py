@@ -463,7 +463,7 @@ def test_a_review_must_say_what_it_saw(project: Project) -> None:
 
 
 def test_a_review_that_breaks_the_rubric(project: Project) -> None:
-    """Dimensions, maxima and sum are checked; it counts against the reviewer."""
+    """LLM_UNPARSEABLE, FAILED, one more attempt; the product waits for another review, and its maker is not blamed."""
     project.runs(wide_plan("a"))
     project.submit("a")
     message = changed(node_review("a"), "breakdown.0.dimension", "Beauty")
@@ -471,10 +471,12 @@ def test_a_review_that_breaks_the_rubric(project: Project) -> None:
     assert (told["status"], told["state"], told["reason_code"]) == (
         "rejected",
         "READY_TO_CHECK",
-        "REVIEWER_BAD_OUTPUT",
+        "LLM_UNPARSEABLE",
     )
     assert {one["code"] for one in told["violations"]} == {"rubric_dimension"}
-    assert project.task("a").progress.standing.counters.review_failures == 1
+    assert project.kinds("a")[-4:] == ["MESSAGE", "LLM_UNPARSEABLE", "REVIEW_RETRIED", "VERDICT"]
+    counters = project.task("a").progress.standing.counters
+    assert (counters.review_failures, counters.parse_failures, counters.attempt_count) == (1, 0, 2)
 
 
 def test_a_reviewer_that_sends_garbage(project: Project) -> None:
@@ -767,6 +769,7 @@ def test_plan_reviews_that_cannot_be_read(project: Project) -> None:
     project.imports(small_plan())
     states = [project.review_plan(GARBAGE).content["state"] for _ in range(3)]
     assert states == ["IN_REVIEW", "IN_REVIEW", "HELD"]
+    assert project.kinds().count("LLM_UNPARSEABLE") == 3
     plan_record = project.plan()
     assert (plan_record.review_failures, plan_record.rounds) == (3, 0)
     project.answer(text="the reviewer is up again")

@@ -91,7 +91,7 @@ def describe(task: TaskRecord) -> dict[str, Any]:
         "state": at.state,
         "waiting": at.standing.waiting,
         "active": at.active,
-        "attempt_count": counters.attempts,
+        "attempt_count": counters.attempt_count,
         "failures": counters.failures,
         "parse_failures": counters.parse_failures,
         "review_rounds": counters.review_rounds,
