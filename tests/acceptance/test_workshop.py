@@ -183,6 +183,19 @@ def test_no_opinion_outlives_the_run(tmp_path: Path) -> None:
     assert asked[0](b"{}").text == "The run is over."
 
 
+def test_a_task_bounds_its_change_and_its_attempts(tmp_path: Path) -> None:
+    """A change that is too large is told so; with the task's last attempt it goes up the ladder."""
+    pins = {**a_task()["pins"], "max_loc": 1}
+    shop, job = begun(tmp_path, pins=pins, max_attempts=1)
+    produced = shop.carry_out(job, a_choice(), fixed)
+    assert produced.judged is not None
+    verdict: Any = produced.judged["verdict"]
+    assert (verdict["outcome"], verdict["reason_code"]) == ("ESCALATE", "SPLIT_REQUIRED")
+    assert "2 lines, pins.max_loc allows 1" in verdict["findings"][0]["message"]
+    (bundle,) = (shop.home.root / FOLDER).iterdir()
+    assert rejudge(bundle).holds
+
+
 # -- several runs of one attempt: a worker that was thought dead, a run that was cut off
 
 

@@ -14,7 +14,7 @@ from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, estimate
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import Limits, Produced
+from accordance.executors.protocol import ASKED_AGAIN, MODEL_CALL, Limits, Produced
 from tests.executors.assignments import BAD_ACTION, PROMPT, an_assignment, an_executor, stopped_when
 from tests.fake_model_server import Script, Server, serving
 from tests.messages import ACTION
@@ -54,7 +54,10 @@ def test_a_bad_answer_is_asked_for_again_with_its_faults(tmp_path: Path, provide
     assert "not_in_enum" in json.dumps(server.asked[2]["body"])
     assert produced.spending.calls == 3
     assert produced.spending.estimated  # the first was broken off before anybody counted
-    assert [one.details["doom"] is not None for one in produced.seen] == [True, False, False]
+    calls = [one for one in produced.seen if one.what == MODEL_CALL]
+    assert [one.details["doom"] is not None for one in calls] == [True, False, False]
+    bad = [one.details["why"] for one in produced.seen if one.what == ASKED_AGAIN]
+    assert ["text_around" in str(bad[0]), "not_in_enum" in str(bad[1])] == [True, True]
 
 
 def test_an_answer_that_stays_bad_is_handed_on(tmp_path: Path) -> None:

@@ -296,6 +296,7 @@ class AttemptFacts:
     evidence: EvidenceFacts = field(default_factory=EvidenceFacts)
     isolation: IsolationLevel | None = None  # None: nothing was run
     isolation_missing: str = ""  # why no command could be run; says what to install
+    lines: int | None = None  # added and removed in files of text; None: nobody counted
 
 
 CACHES: Final = MappingProxyType(

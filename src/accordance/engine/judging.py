@@ -247,7 +247,7 @@ def _terms(task: TaskInput, how: How) -> Terms:
     gateway, role = how.gateway, how.gateway.roles[task.role]
     standing = Standing(
         attempt=how.attempt,
-        max_attempts=max_attempts(role, policy=gateway.max_attempts),
+        max_attempts=max_attempts(role, task.max_attempts, gateway.max_attempts),
         repeat_threshold=gateway.repeat_threshold,
         model_tier=gateway.tiers.get(how.usage.model or ""),
         allowed_tiers=tiers_of(task.allowedModels or (), gateway.tiers),

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event
 
 from accordance.domain.facts import AttemptFacts, Snapshot
+from accordance.domain.patch import changed_lines
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import IsolationUnavailable
@@ -82,6 +83,7 @@ def collect(
         changes,
         steering=steering_files(changes),
         evidence=look_at_evidence(workspace, said, after, changes, patch),
+        lines=changed_lines(patch.text.decode("utf-8", "replace")),
     )
     collected = Collected(facts, before, after, patch)
     return _tested(workspace, collected, scratch, said, setting) if said.tests else collected

@@ -29,10 +29,12 @@ def _whole_stays_whole(number: float) -> float:
 
 
 class TaskPins(Open):
-    """Scope guard rails."""
+    """Scope guard rails: where, and how much."""
 
     allowed_paths: Annotated[list[str], Field(min_length=1)]
     forbidden_paths: list[str] = Field(default_factory=list)
+    max_files: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
+    max_loc: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
 
 
 class TaskContext(Open):
@@ -69,6 +71,7 @@ class TaskInput(Open):
         | None,
         NotNull,
     ] = None
+    max_attempts: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
     assumptions: Annotated[list[str] | None, NotNull] = None
 
 
