@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from accordance._version import __version__
 
 if TYPE_CHECKING:
-    from accordance.api import check, check_value, explain, registry, schema
+    from accordance.api import check, check_value, contract_summary, explain, registry, schema
     from accordance.contracts.agent_output import ValidationResult, validate_agent_output
     from accordance.contracts.context import Context
     from accordance.contracts.contract import Contract, Scope, Upgrade, contract
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from accordance.errors import AccordanceError
 
 _HOME = {
-    "accordance.api": ("check", "check_value", "explain", "registry", "schema"),
+    "accordance.api": ("check", "check_value", "contract_summary", "explain", "registry", "schema"),
     "accordance.contracts.agent_output": ("ValidationResult", "validate_agent_output"),
     "accordance.contracts.context": ("Context",),
     "accordance.contracts.contract": ("Contract", "Scope", "Upgrade", "contract"),
@@ -85,6 +85,7 @@ __all__ = [
     "check",
     "check_value",
     "contract",
+    "contract_summary",
     "dump",
     "dump_json",
     "explain",

@@ -212,6 +212,23 @@ def test_a_product_is_kept_as_a_version_of_its_own(project: Project) -> None:
         assert [tx.blob(one.sha256) for one in versions] == [b"one", b"two", b"one"]
 
 
+@pytest.mark.parametrize(
+    ("hint", "file"),
+    [
+        pytest.param("offers/spring.md", "spring.v1.md", id="its file has the name that was asked for"),
+        pytest.param("con.md", "_con.v1.md", id="a name that no disk takes is made safe"),
+        pytest.param("offers/", "report.v1.md", id="a folder names no file"),
+    ],
+)
+def test_the_hint_where_a_product_is_to_lie(project: Project, hint: str, file: str) -> None:
+    """It lies in its task's folder, with its version."""
+    said = product("a")
+    said["artifact"]["path_hint"] = f"workspace/artifacts/a/{hint}"
+    told = project.runs(wide_plan("a")).submit("a", said).content
+    assert told["artifact"]["path"] == f"workspace/artifacts/a/{file}"
+    assert (project.home.root / told["artifact"]["path"]).read_text() == "text"
+
+
 def test_an_action_that_is_approved(project: Project) -> None:
     """Product, review, DONE, and what waited for it is ready; the approval names the version."""
     project.runs(small_plan())

@@ -20,6 +20,7 @@ _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
         "dependencies": 60,
         "further": 45,
         "goals": 40,
+        "map_summary": 35,
     }
 )
 """What is kept longest when room is short; the task, its contract and what is reviewed are never cut."""
@@ -143,6 +144,16 @@ def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
         if one.get("artifact"):
             yield _artifact(f"product of {one['title']}", one["artifact"], _WEIGHTS["dependencies"])
     yield from _listed(context, "goals", "the goals this serves, the nearest first")
+    if code := context.get("map_summary"):
+        yield Piece("map of the code you may change", "\n".join(_map_lines(code)), _WEIGHTS["map_summary"])
+
+
+def _map_lines(code: Mapping[str, Any]) -> Iterator[str]:
+    """A file to a line, with what it defines."""
+    for path, names in code["files"].items():
+        yield f"{path}: {'; '.join(names)}" if names else path
+    if more := code.get("left_out"):
+        yield f"[and {more:,} more files]"
 
 
 def _listed(context: Mapping[str, Any], key: str, name: str) -> Iterator[Piece]:
