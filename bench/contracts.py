@@ -1,6 +1,6 @@
 """What `accordance.check` costs beside its peers: the same messages, one run, CPU time.
 
-    python bench/contracts.py [--rounds N] [--quick] [--json]
+    python bench/contracts.py [--rounds N] [--quick] [--json] [--growth]
 
 It measures two paths. The valid path takes a canonical message as `str` and ends with a typed, checked value. The
 error path takes a message with known faults and ends when the report of them exists as Python objects.
@@ -60,6 +60,8 @@ from accordance.contracts.catalogue.submit import Submit
 from accordance.contracts.limits import MAX_REPORTED
 
 ACTION: Final = "xiaobo_action_v1"
+ANSWER: Final = "agent_answer_v1"
+TASK: Final = "scc.task.v1"
 REVIEW: Final = "xiaojing_review_v1"
 SUBMIT: Final = "scc.submit.v1"
 PLAN: Final = "plan_json_v1"
@@ -869,6 +871,98 @@ def _bar(bar: str, message: str, cells: dict[str, Cell], peer: str, holds: Calla
     return Bar(bar, message, ratio, min(each), max(each), "HOLDS" if holds(ratio) else "DOES NOT HOLD")
 
 
+# Growth: what a message of four times the size costs, valid or not.
+
+GROWTH_BAR: Final = 5.0  # 4n may cost this many times n
+GROWTH_ROUNDS: Final = 3
+
+
+class Growth(NamedTuple):
+    """One shape of message that can become large, and how large it is made first."""
+
+    name: str
+    contract: str
+    make: Callable[[int], Json]
+    count: int
+
+
+def _bad_answer(count: int) -> Json:
+    """A research answer whose scores are all out of range."""
+    scores = [{"option": f"option {at}", "score": 7, "rationale": "because"} for at in range(count)]
+    return {
+        "schema_version": ANSWER,
+        "agent_id": "a",
+        "vs_level": "Light",
+        "vs_metadata": {"t_scores": scores},
+    }
+
+
+def _large_bad_review(count: int) -> Json:
+    """A review of many dimensions, each with two faults, of which a rule and the model both speak."""
+    part = {"dimension": "", "score": 9, "max_score": 3, "issues": []}
+    return {**_review(), "breakdown": [part] * count}
+
+
+def _large_bad_plan(count: int) -> Json:
+    """A plan whose nodes belong to another plan and whose edges lead nowhere, by names that are no edges."""
+    plan = _plan(count)
+    plan["nodes"] = [{**node, "plan_id": "other", "priority": "high"} for node in plan["nodes"]]
+    plan["edges"] = [{**edge, "to_task_id": "nobody", "edge_type": "MAYBE"} for edge in plan["edges"]]
+    return plan
+
+
+def _with_unknown_keys(message: Json, count: int) -> Json:
+    return {**message, **{f"unknown_{at}": at for at in range(count)}}
+
+
+def _large_task(count: int) -> Json:
+    """A task that expects to touch many files outside its pins: a notice for each."""
+    return {
+        "task_id": "5b0c6f0e-1f2d-4c55-9a51-0d6d3c1b7a01",
+        "goal": "Change everything.",
+        "role": "engineer",
+        "pins": {"allowed_paths": ["src/**"]},
+        "files": [f"docs/{at}.md" for at in range(count)],
+    }
+
+
+GROWING: Final = (
+    Growth("answer, every score wrong", ANSWER, _bad_answer, 4_000),
+    Growth("review, every dimension wrong", REVIEW, _large_bad_review, 4_000),
+    Growth("plan, every node and edge wrong", PLAN, _large_bad_plan, 1_000),
+    Growth("submit, unknown keys (refused)", SUBMIT, lambda n: _with_unknown_keys(_submit(), n), 10_000),
+    Growth("action, unknown keys (noted)", ACTION, lambda n: _with_unknown_keys(_action(150), n), 50_000),
+    Growth("task, files outside the pins (noted)", TASK, _large_task, 5_000),
+)
+
+
+def growth() -> list[Bar]:
+    """CPU time of the check and of its report, at n and at 4n, turn by turn."""
+    found = []
+    for shape in GROWING:
+        texts = [_text(shape.make(size)) for size in (shape.count, 4 * shape.count)]
+        rounds = [[_checked_in(text, shape.contract) for text in texts] for _ in range(GROWTH_ROUNDS)]
+        ratios = [large / small for small, large in rounds]
+        ratio = median(large for _, large in rounds) / median(small for small, _ in rounds)
+        verdict = "HOLDS" if ratio <= GROWTH_BAR else "DOES NOT HOLD"
+        name = f"{shape.name}, n = {shape.count:,}"
+        found.append(Bar(f"check, 4n <= {GROWTH_BAR:g}x n", name, ratio, min(ratios), max(ratios), verdict))
+    return found
+
+
+def _checked_in(text: str, contract: str) -> float:
+    gc.collect()
+    gc.disable()
+    try:
+        began = time.process_time()
+        result = accordance.check(text, contract)
+        if isinstance(result, accordance.Rejected):
+            accordance.feedback(result)
+        return time.process_time() - began
+    finally:
+        gc.enable()
+
+
 # Printing.
 
 
@@ -961,6 +1055,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help=f"default 7; at most {LARGE_ROUNDS} for the largest plan")
     parser.add_argument("--quick", action="store_true", help="3 short rounds; slow peers are not tried")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument(
+        "--growth", action="store_true", help="only what 4n costs beside n, without the peers"
+    )
     parser.add_argument("--probe", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -973,7 +1070,7 @@ def _run(arguments: argparse.Namespace) -> None:
     gc.collect()
     gc.freeze()  # what was imported need not be looked through before every slice
     valid, errors = bench.run(good), bench.run(bad, errors=True)
-    found = bars(valid, errors)
+    found = [*bars(valid, errors), *growth()]
     if arguments.json:
         figures = {"versions": versions(), "rounds": rounds, "network_attempts_refused": _refused}
         figures |= {"valid": _as_json(valid, good), "errors": _as_json(errors, bad)}
@@ -997,6 +1094,8 @@ def main() -> None:
         stay_offline(Path(home))
         if arguments.probe:
             probe(*arguments.probe)
+        elif arguments.growth:
+            _print_bars(growth())
         else:
             _run(arguments)
 

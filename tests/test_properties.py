@@ -22,6 +22,7 @@ from accordance import (
 )
 from accordance.contracts.jsonpath import parse
 from accordance.contracts.limits import MAX_EXCERPT, MAX_REPORTED
+from tests.forms import changes_more_than_form
 from tests.messages import PLAN, TASK, VALID
 
 scalars = (
@@ -88,7 +89,7 @@ CONTEXTS = st.sampled_from([Context(), Context(task_id=TASK), Context(plan_id=PL
 @settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated(), CONTEXTS)
 def test_mutated_messages(case: tuple[str, Any], context: Context) -> None:
-    """A value or violations; bounded; accepted once, accepted again without repairs; fixes that are real."""
+    """A value or violations; bounded; accepted once, accepted again without repairs; fixes that are real and change form only."""
     version, message = case
     result = check(json.dumps(message), version, context)
     if isinstance(result, Accepted):
@@ -98,6 +99,7 @@ def test_mutated_messages(case: tuple[str, Any], context: Context) -> None:
         assert again.value == result.value
         return
     keeps_its_limits(result)
+    assert changes_more_than_form(result) == []
     if (
         result.message is not None
         and result.total == len(result.violations)

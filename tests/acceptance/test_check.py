@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from accordance.cli import main
 from accordance.cli.exits import Failure
 from accordance.cli.reading import read_bounded
 from tests.acceptance.cli import accordance
@@ -45,9 +46,8 @@ def test_rejected(bad: Path) -> None:
     assert ran.out == (
         f"✗ {bad}  xiaojing_review_v1\n"
         "  $.action_required  line 6  score_contradicts_action\n"
-        "    expected  APPROVE, because total_score 95 is 90 or more\n"
+        "    expected  APPROVE with a total_score of 95, or a total_score below 90 with MODIFY\n"
         "    got       MODIFY\n"
-        '    fix       set it to "APPROVE"\n'
         "  $.suggestions[0].steps  line 28  wrong_type\n"
         "    expected  a list\n"
         '    got       "open"\n'
@@ -307,8 +307,6 @@ def test_an_internal_error_is_one_line_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And the place is shown on request."""
-    from accordance.cli import main
-
     monkeypatch.setitem(main.COMMANDS, "check", ("accordance.nowhere", ""))
     assert main.run(["check", "x"]) == 70
     assert "internal error: ModuleNotFoundError" in capsys.readouterr().err
@@ -325,3 +323,31 @@ def test_many_repairs_and_violations_are_summed_up(tmp_path: Path) -> None:
     out = accordance("check", "-c", "plan", path).out
     assert "~ and 26 more repairs" in out
     assert "more violations" in out
+
+
+def test_many_warnings_are_summed_up_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first fifty, and how many there are."""
+    path = tmp_path / "action.json"
+    path.write_text(json.dumps(ACTION | {f"more_{at}": at for at in range(70)}))
+    assert main.run(["check", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("unknown_key") == 50
+    assert "and 20 more warnings" in shown
+    main.run(["check", "--json", str(path)])
+    (row,) = json.loads(capsys.readouterr().out)["results"]
+    assert (len(row["warnings"]), row["total_warnings"]) == (50, 70)
+
+
+@pytest.mark.parametrize("output_format", ["text", "json", "github", "sarif"])
+def test_nothing_from_a_message_steers_the_terminal(
+    output_format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever stands in a message or in a file's name is shown, as an escape where it must be."""
+    steering = "\x9b2J\u202e\x7f\u200b"
+    path = tmp_path / f"a{steering}.json"
+    broken = ACTION | {"result_type": f"NOOP{steering}", f"key{steering}": 1, "task_id": f" {steering}"}
+    path.write_text(json.dumps(broken, ensure_ascii=False))
+    assert main.run(["check", "--output-format", output_format, str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "NOOP\\u009b2J\\u202e\\u007f\\u200b" in out.replace("\\\\", "\\")
+    assert all(line.isprintable() for line in out.split("\n"))

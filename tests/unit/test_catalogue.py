@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from accordance import Accepted, Context, Pins, Rejected, check
+from accordance import Accepted, Context, Pins, Registry, Rejected, check, registry
+from accordance.contracts.catalogue.action import is_plainly_in_order
 from accordance.contracts.catalogue.submit import Submit
 from accordance.contracts.catalogue.task import context_of
+from accordance.contracts.checking import Checker
 from accordance.domain.executor_specs import KINDS
 from tests.messages import (
     ACTION,
@@ -102,6 +105,8 @@ BROKEN = [
     (TASK_INPUT, "pins.forbidden_paths", ["/etc"], ["unsafe_path $.pins.forbidden_paths[0]"]),
     (TASK_INPUT, "pins.forbidden_paths", ["SRC/**"], ["path_in_both $.pins.allowed_paths[0]"]),
     (TASK_INPUT, "pins", "src", ["wrong_type $.pins"]),
+    (TASK_INPUT, "pins.allowed_paths", ["src/**"] * 1001, ["too_many $.pins.allowed_paths"]),
+    (TASK_INPUT, "pins.forbidden_paths", ["x/**"] * 1001, ["too_many $.pins.forbidden_paths"]),
     (TASK_INPUT, "timeoutMs", True, ["wrong_type $.timeoutMs"]),
     (TASK_INPUT, "timeoutMs", None, ["wrong_type $.timeoutMs"]),
     (TASK_INPUT, "context", {"thread_history": "x"}, ["wrong_type $.context.thread_history"]),
@@ -139,6 +144,12 @@ BROKEN = [
     (OUTCOME, "next_action", "retry", ["next_action_contradicts $.next_action"]),
     (OUTCOME, "verdict", "RETRY", ["next_action_contradicts $.next_action"]),
     (OUTCOME, "verdict", "REJECT", ["next_action_contradicts $.next_action"]),
+    (OUTCOME, "verdict", 7, ["wrong_type $.verdict"]),
+    (OUTCOME, "checks", [], ["wrong_type $.checks"]),
+    (ACTION, "result_type", "NOOP\u212a", ["not_in_enum $.result_type"]),
+    (REVIEW, "review_target", "\u017fNODE", ["not_in_enum $.review_target"]),
+    (REVIEW, "breakdown.0.dimension", "\u200b", ["empty $.breakdown[0].dimension"]),
+    (ACTION, "artifact.content", "\u2060\ufeff", ["empty $.artifact.content"]),
 ]  # fmt: skip
 
 VERSIONS = {
@@ -192,6 +203,35 @@ NOTED = [
     (SUBMIT, "changed_files", ["tests/test_app.py"], ["changed_and_new"]),
     (ACTION, "mood", "fine", ["unknown_key"]),
 ]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "forbidden", "in_both"),
+    [
+        ("docs/**", "docs/", True),
+        ("docs/", "docs/**", True),
+        ("docs", "Docs/**/**", True),
+        ("docs/**", "docs/private/**", False),
+        ("docs/*", "docs/", False),
+        ("src/**", "docs/", False),
+    ],
+)
+def test_a_directory_is_one_however_it_is_written(allowed: str, forbidden: str, in_both: bool) -> None:
+    """No path is both allowed and forbidden."""
+    pins = {"allowed_paths": [allowed], "forbidden_paths": [forbidden]}
+    result = check(json.dumps(TASK_INPUT | {"pins": pins, "files": []}), "scc.task.v1")
+    assert ("path_in_both" in {fault.code for fault in getattr(result, "violations", ())}) == in_both
+
+
+@pytest.mark.parametrize(
+    ("role", "codes"),
+    [("executor", ["ci_skipped"]), ("doc", ["ci_skipped"]), ("reviewer", []), ("planner", [])],
+)
+def test_whoever_changes_files_should_be_tested(role: str, codes: list[str]) -> None:
+    """The author of a task without tests is told, unless its role only reads."""
+    task = {key: value for key, value in TASK_INPUT.items() if key != "allowedTests"}
+    result = check(json.dumps(task | {"role": role}), "scc.task.v1")
+    assert [notice.code for notice in result.warnings] == codes
 
 
 @pytest.mark.parametrize(("message", "place", "value", "codes"), NOTED)
@@ -278,13 +318,14 @@ def test_a_task_may_allow_every_kind_of_executor_there_is() -> None:
     assert isinstance(check(json.dumps({**TASK_INPUT, "allowedExecutors": allowed}), "task"), Accepted)
 
 
-@pytest.mark.parametrize(("written", "near"), [("claud", "claude"), ("open-code", "opencode"), ("§", None)])
-def test_an_unknown_executor_is_told_with_the_nearest_name(written: str, near: str | None) -> None:
-    """Where there is one that looks like it."""
+@pytest.mark.parametrize(("written", "meant"), [("Claude", "claude"), ("claud", None), ("§", None)])
+def test_an_unknown_executor_is_refused_with_the_choices(written: str, meant: str | None) -> None:
+    """Another spelling of a name can be mended; another name cannot."""
     result = check(json.dumps({**TASK_INPUT, "allowedExecutors": [written]}), "task")
     assert isinstance(result, Rejected)
     (fault,) = result.violations
-    assert (fault.code, fault.fix and fault.fix.value) == ("unknown_executor", near)
+    assert (fault.code, fault.fix and fault.fix.value) == ("unknown_executor", meant)
+    assert "claude" in fault.expected
 
 
 def test_the_context_of_a_task() -> None:
@@ -331,3 +372,83 @@ def test_the_seed_profile_gives_only_the_seeds_warnings() -> None:
     result = check(json.dumps({**ANSWER, "task_id": TASK, "mood": 1}), "answer", Context(profile="seed"))
     assert isinstance(result, Accepted)
     assert result.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "task", "is_plain"),
+    [
+        pytest.param({}, None, True, id="an artifact as it should be"),
+        pytest.param({}, TASK, True, id="for the task that was asked"),
+        pytest.param({}, "another", False, id="for another task"),
+        pytest.param({"result_type": "NOOP", "artifact": None}, None, True, id="nothing to do"),
+        pytest.param({"artifact": None}, None, False, id="an artifact that is not there"),
+        pytest.param({"artifact.path_hint": None}, None, True, id="no hint"),
+        pytest.param({"result_type": "NOOP"}, None, False, id="an artifact that was not announced"),
+        pytest.param({"error": ""}, None, False, id="a branch that is empty"),
+        pytest.param({"artifact.path_hint": "elsewhere/report.md"}, None, False, id="a hint elsewhere"),
+        pytest.param({"artifact.name": "a report"}, None, False, id="a name that needs a closer look"),
+        pytest.param({"artifact.name": "../report"}, None, False, id="a name that is a path"),
+        pytest.param(
+            {"needs_input": {"required_docs": [{"name": "a", "description": "b", "accepted_types": [], "suggested_path": "/x"}]}},
+            None,
+            False,
+            id="documents that are asked for",
+        ),
+    ],
+)  # fmt: skip
+def test_actions_that_are_plainly_in_order(changes: dict[str, Any], task: str | None, is_plain: bool) -> None:
+    """The quick test only ever spares rules that have nothing to say."""
+    message: dict[str, Any] = ACTION
+    for place, value in changes.items():
+        message = changed(message, place, value)
+    context, action = Context(task_id=task), registry.get("action")
+    assert is_plainly_in_order(message, context) == is_plain
+    without = Checker(Registry()).check(json.dumps(message), replace(action, settled=None), context)
+    assert check(json.dumps(message), action, context) == without
+    assert not is_plain or (without and not without.repairs)
+
+
+OUTCOMES = [
+    # (verdict, next_action, checks that fail, what is broken)
+    ("DONE", "none", (), []),
+    ("DONE", "dlq", (), ["next_action_contradicts"]),
+    ("RETRY", "retry", ("tests_passed",), []),
+    ("RETRY", "retry", (), []),
+    ("RETRY", "dlq", ("tests_passed",), ["next_action_contradicts"]),
+    ("RETRY", "human", ("tests_passed",), ["next_action_contradicts"]),
+    ("RETRY", "retry", ("scope_clean",), ["verdict_contradicts_checks"]),
+    ("RETRY", "retry", ("schema_valid",), ["verdict_contradicts_checks"]),
+    ("ESCALATE", "model_upgrade", ("tests_passed",), []),
+    ("ESCALATE", "human", (), []),
+    ("ESCALATE", "dlq", ("tests_passed",), []),
+    ("ESCALATE", "retry", ("tests_passed",), ["next_action_contradicts"]),
+    ("ESCALATE", "human", ("scope_clean",), ["verdict_contradicts_checks"]),
+    ("REJECT", "human", ("scope_clean",), []),
+    ("REJECT", "retry", ("schema_valid",), []),
+    ("REJECT", "dlq", (), []),
+    ("REJECT", "none", ("scope_clean",), ["next_action_contradicts"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "following", "failing", "broken"),
+    [pytest.param(*case, id=f"{case[0]} then {case[1]}, failing: {', '.join(case[2]) or 'nothing'}") for case in OUTCOMES],
+)  # fmt: skip
+def test_an_outcome_is_of_one_piece(
+    verdict: str, following: str, failing: tuple[str, ...], broken: list[str]
+) -> None:
+    """Verdict, checks and next action fit together, as seed 003 has them."""
+    checks = {**OUTCOME["checks"], **dict.fromkeys(failing, False)}
+    message = {**OUTCOME, "verdict": verdict, "next_action": following, "checks": checks}
+    result = check(json.dumps(message), "outcome")
+    codes = [one.code for one in result.violations] if isinstance(result, Rejected) else []
+    assert codes == broken
+
+
+def test_sums_of_endless_scores_are_told_briefly() -> None:
+    """An integer too long to be printed never breaks a report."""
+    endless = int("9" * 4300)
+    part = {**REVIEW["breakdown"][0], "score": endless, "max_score": endless}
+    result = check(json.dumps({**REVIEW, "breakdown": [part, part]}), "review")
+    assert isinstance(result, Accepted)
+    assert len(str(result.warnings[0])) < 300

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -22,7 +23,6 @@ from accordance import (
     Violation,
     check,
     check_value,
-    contract,
     dump,
     dump_json,
     registry,
@@ -230,27 +230,51 @@ def test_a_contract_of_ones_own() -> None:
     assert refused.violations[0].fix.value == 2
 
 
-def test_unknown_keys_are_never_dropped() -> None:
-    """A model that says extra="allow" keeps them, with a warning; any other refuses them, also where pydantic ignores."""
+@pytest.mark.parametrize(
+    ("extra", "fate"),
+    [
+        pytest.param("ignore", "ignored", id="what pydantic ignores is ignored, and mentioned"),
+        pytest.param("allow", "kept", id="what the model keeps is kept, and mentioned"),
+        pytest.param("forbid", None, id="what the model forbids is refused"),
+    ],
+)
+@pytest.mark.parametrize("kind", [int, date], ids=["read from the message", "read from the text"])
+def test_unknown_keys_fare_as_the_model_says(
+    extra: Literal["ignore", "allow", "forbid"], fate: str | None, kind: type
+) -> None:
+    """The model decides, and no key goes unmentioned."""
 
-    class Open(BaseModel):
-        model_config = ConfigDict(extra="allow")
-        text: str
+    class Part(BaseModel):
+        model_config = ConfigDict(extra=extra)
+        size: int = 1
 
-    text = '{"text": "hi", "more": 1}'
-    kept = own_checker().check(text, Contract(version="open_v1", model=Open))
-    assert isinstance(kept, Accepted)
-    assert [notice.code for notice in kept.warnings] == ["unknown_key"]
-    assert dump(kept.value) == {"text": "hi", "more": 1}
-    refused = own_checker().check('{"schema_version": "greeting_v1", "text": "hi", "more": 1}', GREETING)
-    assert isinstance(refused, Rejected)
-    assert [(one.code, one.path) for one in refused.violations] == [("unknown_key", "$.more")]
+    class Whole(BaseModel):
+        model_config = ConfigDict(extra=extra)
+        part: Part = Part()
+        on: kind | None = None  # type: ignore[valid-type]
+
+    result = own_checker().check('{"part": {"szie": 2}, "more": 1}', Whole)
+    if fate is None:
+        assert isinstance(result, Rejected)
+        found = [(one.code, one.path, str(one.fix)) for one in result.violations]
+        assert found == [
+            ("unknown_key", "$.part.szie", "remove $.part.szie"),
+            ("unknown_key", "$.more", "remove $.more"),
+        ]
+        return
+    assert isinstance(result, Accepted)
+    assert [str(notice) for notice in result.warnings] == [
+        f"$.part.szie: a key the contract does not name; {fate} [unknown_key]",
+        f"$.more: a key the contract does not name; {fate} [unknown_key]",
+    ]
+    assert (dump(result.value) == {"part": {"szie": 2}, "more": 1}) == (fate == "kept")
 
 
 def test_the_decorator() -> None:
-    """A model with @contract is taken wherever a contract is."""
+    """A model with @contract is registered, and is taken wherever a contract is."""
+    own = Registry()
 
-    @contract(
+    @own.contract(
         "farewell_v1",
         name="farewell",
         rules=(
@@ -273,18 +297,18 @@ def test_the_decorator() -> None:
     bad = checker.check(text % "go", Farewell)
     assert isinstance(bad, Rejected)
     assert bad.violations[0].code == "rude"
-    own = Registry()
-    assert own.register(Farewell) is contract_of(Farewell)
+    assert own.get("farewell") is own.find(Farewell) is own.register(Farewell) is contract_of(Farewell)
     assert Checker(own).check(text % "bye", "farewell")
-    with pytest.raises(InvalidContract, match="no contract"):
-        checker.check("{}", Greeting)
+    assert Checker(own).check(text % "bye")
 
 
 def test_a_registry_refuses_a_second_definition() -> None:
     """Same version, same name, or a scope that is taken: refused, and nothing is half registered."""
     own = Registry((GREETING,))
     with pytest.raises(ContractAlreadyRegistered, match="greeting_v1"):
-        own.register(GREETING)
+        own.register(Contract(version="greeting_v1", model=Greeting))
+    with pytest.raises(ContractAlreadyRegistered, match=r"registered already for Greeting; .* a new name"):
+        own.register(Contract(version="greeting_v1", model=BaseModel))
     twin = Contract(version="hello_v1", model=BaseModel, scopes=(Scope(name="NEW"), Scope(name="HELLO")))
     with pytest.raises(ContractAlreadyRegistered, match="HELLO"):
         own.register(twin)
@@ -389,6 +413,122 @@ def test_older_versions_are_raised_step_by_step() -> None:
         ("upgrade", "note_v1", "note_v2"),
         ("upgrade", "note_v2", "note_v3"),
     ]
+
+
+def test_warnings_of_the_older_message_are_kept() -> None:
+    """Once each, although what is kept of them is noticed again after the upgrade."""
+
+    class Old(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        schema_version: Literal["memo_v1"]
+
+    class New(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        schema_version: Literal["memo_v2"]
+
+    def raise_it(old: dict[str, Any]) -> dict[str, Any]:
+        kept = {key: value for key, value in old.items() if key != "dropped"}
+        return {**kept, "schema_version": "memo_v2"}
+
+    older = Contract(version="memo_v1", model=Old)
+    newer = Contract(version="memo_v2", model=New, upgrades=(Upgrade(source=older, function=raise_it),))
+    text = '{"schema_version": "memo_v1", "dropped": 1, "kept": 2}'
+    result = own_checker(older, newer).check(text, "memo_v2")
+    assert isinstance(result, Accepted)
+    assert [notice.path for notice in result.warnings] == ["$.dropped", "$.kept"]
+    assert result.total_warnings == 2
+
+
+def _stumble(_: dict[str, Any]) -> dict[str, Any]:
+    raise KeyError("body")
+
+
+def _fall(_: dict[str, Any]) -> dict[str, Any]:
+    raise RuntimeError
+
+
+def _forget(_: dict[str, Any]) -> Any:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        pytest.param(_stumble, "KeyError: 'body'", id="it raises, with a reason"),
+        pytest.param(_fall, "RuntimeError", id="it raises, without a reason"),
+        pytest.param(_forget, "null", id="it returns nothing"),
+    ],
+)
+def test_a_failing_upgrade_is_a_violation_that_names_it(function: Any, told: str) -> None:
+    """`check` does not raise for a message, and does not blame the message for the contract's fault."""
+    broken = Contract(version="note_v2", model=Note, upgrades=(Upgrade(source=NOTE_1, function=function),))
+    result = own_checker(NOTE_1, broken).check('{"schema_version": "note_v1", "body": "x"}', "note_v2")
+    assert isinstance(result, Rejected)
+    (violation,) = result.violations
+    assert violation.code == "upgrade_failed"
+    assert violation.expected == "a message of note_v1 that can be raised to note_v2"
+    assert told in violation.actual
+
+
+def test_a_version_in_a_message_whose_model_has_no_place_for_it() -> None:
+    """Its own version is no news; another version is mentioned; a model that forbids further keys refuses it."""
+
+    class Person(BaseModel):
+        name: str
+
+    class Closed(Person, extra="forbid"):
+        pass
+
+    person = Contract(version="person_v1", model=Person)
+    same = own_checker(person).check('{"schema_version": "person_v1", "name": "Ada"}', person)
+    assert isinstance(same, Accepted)
+    assert same.warnings == ()
+    other = own_checker(person).check('{"schema_version": "person_v2", "name": "Ada"}', person)
+    assert isinstance(other, Accepted)
+    assert [notice.code for notice in other.warnings] == ["unknown_key"]
+    closed = own_checker().check('{"schema_version": "person_v1", "name": "Ada"}', Closed)
+    assert isinstance(closed, Rejected)
+    assert [str(violation) for violation in closed.violations] == [
+        '$.schema_version: expected no such key, got "person_v1" [unknown_key]; fix: remove $.schema_version'
+    ]
+
+
+def test_warnings_are_listed_up_to_a_number() -> None:
+    """All are counted."""
+    accepted = check(json.dumps(NOOP | {f"more_{at}": at for at in range(1000)}), "action")
+    assert isinstance(accepted, Accepted)
+    assert (len(accepted.warnings), accepted.total_warnings) == (50, 1000)
+    rejected = check(
+        json.dumps(FAILED | {"error": None} | {f"more_{at}": at for at in range(1000)}), "action"
+    )
+    assert isinstance(rejected, Rejected)
+    assert (len(rejected.warnings), rejected.total_warnings, rejected.total) == (50, 1000, 1)
+
+
+def test_a_union_is_counted_once_however_many_faults_there_are() -> None:
+    """Beyond the listed violations too: a fault in two types of a union is one fault."""
+
+    class Either(BaseModel):
+        values: list[int | bool]
+
+    text = json.dumps({"values": ["x"] * 200})
+    result = own_checker().check(text, Contract(version="either_v1", model=Either))
+    assert isinstance(result, Rejected)
+    assert (len(result.violations), result.total) == (50, 200)
+
+
+def test_a_key_of_a_megabyte_is_reported_briefly() -> None:
+    """Its path is short, and no fix claims to lead there."""
+
+    class Closed(BaseModel, extra="forbid"):
+        text: str
+
+    text = json.dumps({"text": "hi", "k" * 1_000_000: 1})
+    result = own_checker().check(text, Closed)
+    assert isinstance(result, Rejected)
+    (violation,) = result.violations
+    assert len(str(violation)) < 500
+    assert violation.fix is None
 
 
 @pytest.mark.parametrize(
@@ -572,6 +712,52 @@ def test_spelling_and_wrappers_need_nothing_lost() -> None:
     assert isinstance(merged, Accepted)
     assert [repair.rule for repair in merged.repairs] == ["unwrap"]
     assert check(json.dumps({"data": 1, "result": ACTION}), "action")
+
+
+NOOP = {"schema_version": "xiaobo_action_v1", "task_id": "t", "result_type": "NOOP"}
+FAILED = {**NOOP, "result_type": "ERROR", "error": {"code": "X", "message": "it broke"}}
+
+RIVALS = [
+    pytest.param({"action": NOOP, "result": FAILED}, "$.result", id="two wrappers"),
+    pytest.param({"payload": FAILED, "data": NOOP}, "$.payload", id="two wrappers, the other way round"),
+    pytest.param({**NOOP, "result": FAILED}, "$.result", id="a wrapper beside a whole answer"),
+    pytest.param({"task_id": "u", "result": NOOP}, "$.result", id="a wrapper beside another id"),
+    pytest.param({"action": NOOP, "result": {**NOOP, "note": 1}, "output": {**NOOP, "note": 2}}, "$.output", id="the second and the third"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "place"), RIVALS)
+def test_two_different_answers_are_refused(message: dict[str, Any], place: str) -> None:
+    """Which one counts would be a guess; nothing else is judged before that is clear."""
+    result = check(json.dumps(message), "action")
+    assert isinstance(result, Rejected)
+    assert [(one.code, one.path, one.fix) for one in result.violations] == [("two_answers", place, None)]
+
+
+def test_a_wrapper_without_an_answer_is_left_alone_where_it_would_overwrite_something() -> None:
+    """Then the message is judged as it stands."""
+    result = check('{"task_id": "t", "data": {"task_id": "u"}, "payload": {"task_id": "v"}}', "action")
+    assert isinstance(result, Rejected)
+    assert [one.path for one in result.violations] == ["$.schema_version", "$.result_type"]
+    assert result.repairs == ()
+
+
+AGREEING = [
+    pytest.param({"action": NOOP, "result": NOOP}, "NOOP", id="the same answer twice"),
+    pytest.param({"action": NOOP, "result": {**NOOP, "result_type": "noop"}}, "NOOP", id="in another spelling"),
+    pytest.param({"data": {"rows": 3}, "result": FAILED}, "ERROR", id="beside data that is no answer"),
+    pytest.param({**NOOP, "data": {"result_type": "rows"}}, "NOOP", id="data with a word of its own"),
+    pytest.param({"id": "message-7", "result": FAILED}, "ERROR", id="an envelope with an id of its own"),
+    pytest.param({**NOOP, "result": NOOP}, "NOOP", id="an answer and its copy"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "result_type"), AGREEING)
+def test_wrappers_that_do_not_contradict_are_taken(message: dict[str, Any], result_type: str) -> None:
+    """What is beside the answer is kept, with a warning."""
+    result = check(json.dumps(message), "action")
+    assert isinstance(result, Accepted), result
+    assert result.value.result_type == result_type
 
 
 def test_two_aliases_that_disagree_are_not_resolved() -> None:

@@ -333,15 +333,29 @@ def test_expectations_in_words(node: dict[str, object], text: str) -> None:
 @pytest.mark.parametrize(
     ("node", "found", "value"),
     [
-        ({"const": "x"}, 1, ("x",)),
-        ({"enum": ["APPROVE", "MODIFY"]}, "approved", ("APPROVE",)),
+        ({"const": "x"}, "X ", ("x",)),
+        ({"const": "x"}, 1, None),
+        ({"const": 2}, "2", (2,)),
+        ({"enum": ["APPROVE", "MODIFY"]}, "Approve", ("APPROVE",)),
+        ({"enum": ["APPROVE", "MODIFY"]}, "approved", None),
+        ({"enum": ["NEED_INPUT"]}, "need input", ("NEED_INPUT",)),
+        ({"enum": [True, False, 0, 1]}, "true", (True,)),
+        ({"enum": [True, False, 0, 1]}, [1.0], None),
         ({"enum": ["APPROVE", "MODIFY"]}, ["MODIFY"], ("MODIFY",)),
         ({"enum": ["APPROVE", "MODIFY"]}, "other", None),
-        ({"enum": ["APPROVE", "MODIFY"]}, "x" * 100, None),
+        ({"enum": ["APPROVE", "MODIFY"]}, "x" * 101, None),
         ({"enum": ["APPROVE", "MODIFY"]}, 5, None),
         ({"type": "integer"}, "95", (95,)),
         ({"type": "integer"}, 95.0, (95,)),
         ({"type": "integer"}, 95.5, None),
+        ({"type": "integer"}, "95.5", None),
+        ({"type": "integer"}, "1_000", None),
+        ({"type": "integer"}, "9" * 41, None),
+        ({"type": "integer"}, 1e300, None),
+        ({"type": "integer"}, "1e999", None),
+        ({"type": "number"}, "0.5", (0.5,)),
+        ({"type": "number", "minimum": 1}, "0.5", None),
+        ({"type": "number", "exclusiveMinimum": 0}, "0", None),
         ({"type": "integer"}, "high", None),
         ({"type": "integer"}, True, None),
         ({"type": "integer", "maximum": 90}, "95", None),
@@ -362,9 +376,9 @@ def test_what_was_surely_meant(node: dict[str, object], found: object, value: ob
 
 
 def old(**fields: Any) -> Contract[Any]:
-    from pydantic import create_model
+    from pydantic import ConfigDict, create_model
 
-    model = create_model("Model", **fields)
+    model = create_model("Model", __config__=ConfigDict(extra="forbid"), **fields)
     return Contract(version="x_v1", model=model)
 
 

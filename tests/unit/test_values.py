@@ -7,14 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accordance import Fix, Notice, Rejected, Repair, Violation, apply_fixes, feedback
-from accordance.contracts.jsonpath import is_within, lookup, parse, render
+from accordance.contracts.jsonpath import is_exact, lies_within, lookup, parse, render
+from accordance.contracts.limits import MAX_KEY
 from accordance.contracts.phases import phase_completion
 from accordance.contracts.sentences import count_sentences, count_words
 from accordance.contracts.violation import excerpt
 from accordance.domain.t_scores import t_class
 from accordance.errors import InvalidPath, InvalidPhases, InvalidTScore
 
-paths = st.lists(st.text() | st.integers(0, 10**6), max_size=5).map(tuple)
+paths = st.lists(st.text(max_size=MAX_KEY) | st.integers(0, 10**6), max_size=5).map(tuple)
 
 
 @given(paths)
@@ -24,10 +25,25 @@ def test_a_path_can_be_read_back(path: tuple[str | int, ...]) -> None:
 
 
 def test_paths_read_well() -> None:
-    """Plain words stay plain."""
+    """Plain words stay plain; what steers a terminal is escaped, and can be read back."""
     assert render(("breakdown", 2, "we ird", "")) == '$.breakdown[2]["we ird"][""]'
-    assert is_within(("a", 1), ("a",))
-    assert not is_within(("a",), ("a", 1))
+    assert render(("a\x9b\u202eb",)) == '$["a\\u009b\\u202eb"]'
+    assert parse('$["a\\u009b\\u202eb"]') == ("a\x9b\u202eb",)
+
+
+def test_a_key_of_a_megabyte_gives_a_short_path() -> None:
+    """It says where to look, and that it is no place for a fix."""
+    long = ("a", "k" * 1_000_000)
+    assert len(render(long)) < 2 * MAX_KEY
+    assert parse(render(long))[0] == "a"
+    assert not is_exact(long)
+    assert is_exact(("a", 10**6, "k" * MAX_KEY))
+
+
+def test_places_below_places() -> None:
+    """A path lies within a place if it is that place or lies below it."""
+    assert lies_within(("a", 1), {("b",), ("a",)})
+    assert not lies_within(("a",), {("a", 1)})
 
 
 @pytest.mark.parametrize("text", ["a.b", "$.", "$[x]", "$.a b", "$[-1]"])
@@ -136,6 +152,22 @@ def test_feedback_says_everything_compactly() -> None:
         '- $.task_id: expected "a", got "b"; set $.task_id to "a" [wrong_task]',
         "Send the whole message again, corrected: exactly one JSON object and nothing else.",
     ]
+
+
+@pytest.mark.parametrize("limit", [-1, 0, 1, 20, 100, 155, 200, 300])
+def test_feedback_keeps_a_small_limit_too(limit: int) -> None:
+    """Where there is no room for more, the beginning is all that is told."""
+    found = tuple(Violation("missing", f"$.x{at}", "a text", "nothing") for at in range(3))
+    text = feedback(Rejected(found, 3, "PLAN_GEN"), limit)
+    assert len(text.encode()) <= max(limit, 0)
+    assert "Your message was rejected".startswith(text[:25])
+
+
+def test_feedback_is_printable() -> None:
+    """It is sent to a model and often printed on the way."""
+    text = feedback(Rejected((Violation("rule_broken", "$", "no \x9b2J", "a\u202eb"),), 1))
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert "no \\u009b2J, got a\\u202eb" in text
 
 
 @given(st.integers(1, 60), st.integers(300, 3000))

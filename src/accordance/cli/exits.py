@@ -6,6 +6,8 @@ from enum import IntEnum
 
 import click
 
+from accordance.cli.showing import shown, without_passwords
+
 
 class Exit(IntEnum):
     """What the shell is told."""
@@ -22,7 +24,7 @@ class Exit(IntEnum):
 
 def one_line(message: str) -> None:
     """Say what went wrong, on standard error, in one line whatever the message."""
-    click.echo(f"accordance: {' '.join(message.split())}", err=True)
+    click.echo(f"accordance: {shown(without_passwords(' '.join(message.split())))}", err=True)
 
 
 class Failure(Exception):

@@ -25,6 +25,7 @@ from accordance.errors import (
 COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
     "judge": ("accordance.cli.judge", "Find out what an agent really did, and judge it."),
+    "baseline": ("accordance.cli.baseline", "Record what an agent begins with, for `judge`."),
     "pins": ("accordance.cli.pins", "Ask which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "research": ("accordance.cli.research", "Research agents, their answers, handoffs and runs."),
@@ -59,6 +60,9 @@ _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
     ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),
     ((LedgerUnavailable,), Exit.INTERNAL),
 )
+
+
+INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
 
 class LazyGroup(click.Group):
@@ -119,8 +123,9 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.UsageError as error:
         usage = f"{error.ctx.command_path} --help" if error.ctx else "accordance --help"
         return _fail(f"{error.format_message().rstrip('.')} (see {usage})", Exit.USAGE)
-    except click.Abort:
-        return _fail("interrupted", Exit.USAGE)
+    except click.Abort as error:
+        by_signal = isinstance(error.__cause__, KeyboardInterrupt)
+        return _fail("interrupted", INTERRUPTED if by_signal else Exit.USAGE)
     except Failure as failure:
         return _fail(str(failure), failure.code)
     except AccordanceError as error:

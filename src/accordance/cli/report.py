@@ -12,6 +12,7 @@ import click
 from accordance.cli.annotations import github_annotation, sarif_document
 from accordance.cli.checked import Checked
 from accordance.contracts.codes import CODES
+from accordance.contracts.printable import printable, printable_lines
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Notice, Rejected, Violation
 
@@ -28,7 +29,7 @@ def as_json(results: Iterable[Checked]) -> bool:
     rows = [_row(checked) for checked in results]
     accepted = sum(1 for row in rows if row["accepted"])
     whole = {"accepted": accepted, "rejected": len(rows) - accepted, "results": rows}
-    click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+    click.echo(printable_lines(json.dumps(whole, indent=2, ensure_ascii=False)))
     return accepted == len(rows)
 
 
@@ -44,7 +45,8 @@ def _row(checked: Checked) -> dict[str, Any]:
         located = [violation.to_json() | _where(checked, violation) for violation in result.violations]
         return row | {"total": result.total, "violations": located}
     located = [notice.to_json() | _where(checked, notice) for notice in result.warnings]
-    return row | {"warnings": located, "message": dump(result.value)}
+    counted = {"warnings": located, "total_warnings": result.total_warnings}
+    return row | counted | {"message": dump(result.value)}
 
 
 def _where(checked: Checked, finding: Violation | Notice) -> dict[str, object]:
@@ -59,7 +61,7 @@ def as_github(results: Iterable[Checked]) -> bool:
         for finding in _findings(checked):
             place = checked.places[finding.path]
             kind = "error" if isinstance(finding, Violation) else "warning"
-            where = {"file": checked.file, "line": place.line, "col": place.column}
+            where = {"file": printable(checked.file), "line": place.line, "col": place.column}
             click.echo(github_annotation(kind, f"accordance {finding.code}", str(finding), where))
     return accepted
 
@@ -75,7 +77,7 @@ def as_sarif(results: Iterable[Checked]) -> bool:
         accepted = accepted and bool(checked.result)
         found += [_sarif_result(checked, finding) for finding in _findings(checked)]
     used = dict.fromkeys(result["ruleId"] for result in found)
-    click.echo(sarif_document([_sarif_rule(code) for code in used], found))
+    click.echo(printable_lines(sarif_document([_sarif_rule(code) for code in used], found)))
     return accepted
 
 

@@ -13,6 +13,7 @@ from accordance.cli.checked import Checked
 from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rewrite_texts, rule_text
+from accordance.contracts.printable import printable
 from accordance.contracts.violation import Accepted, Fix, Rejected, Repair, Violation, excerpt
 
 _MANY_REPAIRS = 5
@@ -47,9 +48,8 @@ def _result(checked: Checked) -> Iterator[RenderableType]:
         yield _unreadable(checked, result.violations[0])
         return
     mark, style = ("✓", "green") if result else ("✗", "bold red")
-    yield Text.assemble(
-        (mark, style), " ", (checked.file, "bold"), "  ", (result.contract or "no contract", "cyan")
-    )
+    file, contract = printable(checked.file), result.contract or "no contract"
+    yield Text.assemble((mark, style), " ", (file, "bold"), "  ", (contract, "cyan"))
     for repair in _shown(result.repairs):
         yield _indent(repair)
     if isinstance(result, Rejected):
@@ -61,17 +61,18 @@ def _result(checked: Checked) -> Iterator[RenderableType]:
 def _unreadable(checked: Checked, violation: Violation) -> Text:
     """A text that is no message is told in one line."""
     place = checked.places[violation.path]
-    what = f"expected {violation.expected}, got {violation.actual}"
+    file = printable(checked.file)
+    what = printable(f"expected {violation.expected}, got {violation.actual}")
     where = (f"  line {place.line}, column {place.column}", "dim")
     return Text.assemble(
-        ("✗ ", "bold red"), (checked.file, "bold"), f"  {what}", where, "  ", (violation.code, "red")
+        ("✗ ", "bold red"), (file, "bold"), f"  {what}", where, "  ", (violation.code, "red")
     )
 
 
 def _shown(repairs: tuple[Repair, ...]) -> Iterator[Text]:
     for repair in repairs[:_MANY_REPAIRS]:
         change = f"{excerpt(repair.before, 40)} → {excerpt(repair.after, 40)}"
-        yield Text.assemble(("~ ", "blue"), repair.path, f"  {change}  ", (repair.rule, "dim"))
+        yield Text.assemble(("~ ", "blue"), printable(repair.path), f"  {change}  ", (repair.rule, "dim"))
     if len(repairs) > _MANY_REPAIRS:
         yield Text(f"~ and {len(repairs) - _MANY_REPAIRS} more repairs", "blue")
 
@@ -81,14 +82,15 @@ def _violations(checked: Checked, result: Rejected) -> Iterator[RenderableType]:
         place = checked.places[violation.path]
         where = f"line {place.line}" + (f", column {place.column}" if violation.offset is not None else "")
         yield _indent(
-            Text.assemble((violation.path, "bold"), "  ", (where, "dim"), "  ", (violation.code, "red"))
-        )
-        yield _indent(Text.assemble(("expected  ", "dim"), violation.expected), 4)
-        yield _indent(Text.assemble(("got       ", "dim"), violation.actual), 4)
-        if violation.fix:
-            yield _indent(
-                Text.assemble(("fix       ", "dim"), (_fix(violation.fix, violation.path), "green")), 4
+            Text.assemble(
+                (printable(violation.path), "bold"), "  ", (where, "dim"), "  ", (violation.code, "red")
             )
+        )
+        yield _indent(Text.assemble(("expected  ", "dim"), printable(violation.expected)), 4)
+        yield _indent(Text.assemble(("got       ", "dim"), printable(violation.actual)), 4)
+        if violation.fix:
+            fix = printable(_fix(violation.fix, violation.path))
+            yield _indent(Text.assemble(("fix       ", "dim"), (fix, "green")), 4)
     if result.total > len(result.violations):
         yield _indent(Text(f"and {result.total - len(result.violations)} more violations", "red"))
 
@@ -102,8 +104,12 @@ def _fix(fix: Fix, path: str) -> str:
 def _warnings(checked: Checked, result: Accepted[Any]) -> Iterator[RenderableType]:
     for notice in result.warnings:
         place = checked.places[notice.path]
-        text = Text.assemble(("! ", "yellow"), notice.path, (f"  line {place.line}  ", "dim"), notice.message)
+        path, message = printable(notice.path), printable(notice.message)
+        text = Text.assemble(("! ", "yellow"), path, (f"  line {place.line}  ", "dim"), message)
         yield _indent(text.append(f"  {notice.code}", "dim"))
+    more = result.total_warnings - len(result.warnings)
+    if more > 0:
+        yield _indent(Text(f"and {more} more warnings", "yellow"))
 
 
 def _indent(text: Text, by: int = 2) -> Text:

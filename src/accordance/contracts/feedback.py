@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from accordance.contracts.printable import printable
 from accordance.contracts.violation import Rejected, Violation
 
 MAX_BYTES: Final = 2000
@@ -18,7 +19,13 @@ def feedback(rejected: Rejected, max_bytes: int = MAX_BYTES) -> str:
     head = f"Your message was rejected: {noun}{name}.\n"
     tail = "Send the whole message again, corrected: exactly one JSON object and nothing else.\n"
     room = max_bytes - len(head.encode()) - len(tail.encode())
-    return head + _fit(_lines(rejected), rejected.total, room) + tail
+    whole = head + _fit(_lines(rejected), rejected.total, room) + tail
+    return whole if len(whole.encode()) <= max_bytes else _cut(head, max_bytes)
+
+
+def _cut(text: str, max_bytes: int) -> str:
+    """The beginning of a text, for a limit that leaves no room for more."""
+    return text.encode()[: max(max_bytes, 0)].decode(errors="ignore")
 
 
 def _lines(rejected: Rejected) -> list[tuple[int, str]]:
@@ -34,7 +41,8 @@ def _line(same: list[Violation]) -> str:
     first = same[0]
     more = f" (and {len(same) - 1} more like this, up to {same[-1].path})" if len(same) > 1 else ""
     way_out = f"; {first.fix}" if first.fix else ""
-    return f"- {first.path}{more}: expected {first.expected}, got {first.actual}{way_out} [{first.code}]\n"
+    what = f"expected {first.expected}, got {first.actual}"
+    return printable(f"- {first.path}{more}: {what}{way_out} [{first.code}]") + "\n"
 
 
 def _fit(lines: list[tuple[int, str]], total: int, room: int) -> str:

@@ -20,7 +20,11 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError
 
-NOT_BLANK: Final = r"\S"
+from accordance.contracts.printable import VISIBLE
+
+NOT_BLANK: Final = (
+    r"\S"  # as it is published; VISIBLE, which also refuses texts of invisible signs, is what is checked
+)
 UUID_PATTERN: Final = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 _DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}:(?P<second>[0-9]{2})(\.[0-9]+)?"
@@ -100,7 +104,7 @@ def _as_it_was(value: object) -> object:
     return value
 
 
-Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, pattern=NOT_BLANK)]
+Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, pattern=VISIBLE)]
 Uuid: TypeAlias = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 Time: TypeAlias = Annotated[str, AfterValidator(_real_time), Field(json_schema_extra={"format": "date-time"})]
 Instant: TypeAlias = Annotated[

@@ -1,17 +1,20 @@
 """JSON paths: where in a message something is. `$.breakdown[2].issues[0].evidence`.
 
 A path is a tuple of keys and indexes; the text form is made last. Keys that are not plain words are quoted
-(`$["we ird"]`), so that every path can be read back.
+(`$["we ird"]`), so that every path can be read back. Only a key that is longer than any sensible one is cut; such a
+path still says where to look, but it is no place to put a fix (`is_exact`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
+from accordance.contracts.limits import MAX_KEY
+from accordance.contracts.printable import printable
 from accordance.errors import InvalidPath
 
 JsonObject: TypeAlias = dict[str, object]
@@ -26,9 +29,18 @@ def render(path: Iterable[str | int]) -> str:
     return "$" + "".join([f"[{step}]" if isinstance(step, int) else _render_key(step) for step in path])
 
 
-@lru_cache(maxsize=1024)
+def is_exact(path: Path) -> bool:
+    """Whether the text form of a path leads back to the same place: no key was cut."""
+    return all(isinstance(step, int) or len(step) <= MAX_KEY for step in path)
+
+
 def _render_key(key: str) -> str:
-    return f".{key}" if _WORD.fullmatch(key) else f"[{json.dumps(key, ensure_ascii=False)}]"
+    return _render_short_key(key if len(key) <= MAX_KEY else f"{key[: MAX_KEY - 1]}…")
+
+
+@lru_cache(maxsize=1024)
+def _render_short_key(key: str) -> str:
+    return f".{key}" if _WORD.fullmatch(key) else f"[{printable(json.dumps(key, ensure_ascii=False))}]"
 
 
 def parse(text: str) -> Path:
@@ -59,6 +71,6 @@ def lookup(value: object, path: Path) -> object:
     return value
 
 
-def is_within(path: Path, ancestor: Path) -> bool:
-    """Whether `path` is `ancestor` or lies below it."""
-    return path[: len(ancestor)] == ancestor
+def lies_within(path: Path, places: Collection[Path]) -> bool:
+    """Whether a path is one of the places or lies below one. Costs the path's depth, however many places there are."""
+    return any(path[:end] in places for end in range(len(path) + 1))

@@ -16,5 +16,6 @@ class Limits:
 
 
 LIMITS: Final = Limits()
-MAX_REPORTED: Final = 50  # violations listed; the total is always given
+MAX_REPORTED: Final = 50  # violations listed, and warnings; the totals are always given
 MAX_EXCERPT: Final = 80  # characters of the message shown in one violation
+MAX_KEY: Final = 100  # characters of a key shown in a path; longer ones are cut

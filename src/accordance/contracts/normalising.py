@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple
 
 from accordance.contracts.jsonpath import JsonObject, Path, render
+from accordance.contracts.respelling import BLANKS, folded
 from accordance.contracts.violation import Repair
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How the words of an enumeration may be written: any letter case, white space around, known aliases."""
+    """How the words of an enumeration may be written: any case of ASCII letters, white space around, known aliases."""
 
     words: tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=dict)
-    strip: str = " \t\r\n"
+    strip: str = BLANKS
     known: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -28,11 +31,11 @@ class Spelling:
 
     def canonical(self, written: str) -> str | None:
         """The word that was meant, or None."""
-        folded = written.strip(self.strip).casefold()
+        wanted = folded(written, self.strip)
         for word in self.words:
-            if word.casefold() == folded:
+            if folded(word) == wanted:
                 return word
-        return next((word for alias, word in self.aliases.items() if alias.casefold() == folded), None)
+        return next((word for alias, word in self.aliases.items() if folded(alias) == wanted), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +62,44 @@ def normalise(message: JsonObject, shape: Shape) -> tuple[JsonObject, list[Repai
     return _object(unwrapped, shape, (), repairs), repairs
 
 
+class Rivals(NamedTuple):
+    """Two answers in one message that differ in a key. A place is a wrapper's name, or "" for the top."""
+
+    place: str
+    other: str
+    key: str
+
+
+def rival_answers(message: JsonObject, shape: Shape) -> Rivals | None:
+    """Two places of one message that hold different answers. Neither may be taken then."""
+    answers = _wrapped_answers(message, shape)
+    if not answers:
+        return None
+    outer = {name: value for name, value in message.items() if name not in shape.wrappers}
+    respelled = _object(outer, shape, (), [])
+    at_the_top = {name: value for name, value in respelled.items() if name in outer}
+    for (place, one), (other, two) in combinations([("", at_the_top), *answers.items()], 2):
+        for key in one:
+            if key in two and one[key] != two[key]:
+                return Rivals(place, other, key)
+    return None
+
+
+def _wrapped_answers(message: JsonObject, shape: Shape) -> dict[str, JsonObject]:
+    """The wrappers that hold an answer, normalised: an object with the marker, and a known word where it is a word."""
+    inners = {key: inner for key in shape.wrappers if isinstance(inner := message.get(key), dict)}
+    normal = {key: _object(inner, shape, (), []) for key, inner in inners.items() if shape.marker in inner}
+    words = shape.spellings.get(shape.marker)
+    return {
+        key: inner for key, inner in normal.items() if words is None or inner[shape.marker] in words.words
+    }
+
+
 def _unwrap(message: JsonObject, shape: Shape, repairs: list[Repair]) -> JsonObject:
-    """Lift the content of one known wrapper, if nothing is lost by it."""
+    """Lift the content of one known wrapper, if nothing is lost by it: the one with the answer in it comes first."""
     if not shape.wrappers or shape.marker in message:
         return message
-    for key in shape.wrappers:
+    for key in (*_wrapped_answers(message, shape), *shape.wrappers):
         inner = message.get(key)
         if not isinstance(inner, dict):
             continue

@@ -14,8 +14,9 @@ from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import VERSION_KEY, Contract
 from accordance.contracts.jsonpath import render
 from accordance.contracts.limits import LIMITS, Limits
+from accordance.contracts.modes import fixed_words
 from accordance.contracts.scanner import Flaw, Scanner
-from accordance.contracts.violation import Fix, Violation
+from accordance.contracts.violation import Violation
 
 
 class StreamGuard:
@@ -29,7 +30,6 @@ class StreamGuard:
         self, contract: Contract[Any] | None = None, context: Context = NO_CONTEXT, limits: Limits = LIMITS
     ) -> None:
         watched = _watched(contract.profiles.get(context.profile, contract), context) if contract else {}
-        self._watched = watched
         self._scanner = Scanner(limits, watched=watched)
         self._limits = limits
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
@@ -79,21 +79,16 @@ class StreamGuard:
     def _judge(self, flaw: Flaw | None) -> Violation | None:
         if flaw is not None:
             path = render(flaw.path)
-            wanted = (
-                self._watched.get(str(flaw.path[0]))
-                if flaw.code in ("version_mismatch", "wrong_task")
-                else None
-            )
-            fix = Fix(path, wanted[0]) if wanted else None
-            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, fix, flaw.offset)
+            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, None, flaw.offset)
         return self._doom
 
 
 def _watched(contract: Contract[Any], context: Context) -> dict[str, tuple[str, ...]]:
     """The top-level keys that settle early whether a message is the one that was asked for, and what they may say."""
     watched: dict[str, tuple[str, ...]] = {}
-    if contract.version_key != "absent":
-        watched[VERSION_KEY] = contract.read_versions
+    versions = fixed_words(contract.model, VERSION_KEY)
+    if versions and VERSION_KEY not in contract.shape.spellings:
+        watched[VERSION_KEY] = tuple(dict.fromkeys((*contract.read_versions, *versions)))
     if context.task_id is None:
         return watched
     if is_about_the_task in contract.rules:

@@ -12,6 +12,7 @@ from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.limits import MAX_EXCERPT
+from accordance.contracts.printable import printable
 
 M = TypeVar("M")
 
@@ -28,7 +29,8 @@ class Fix(NamedTuple):
     op: Literal["set", "remove"] = "set"
 
     def __str__(self) -> str:
-        return f"remove {self.path}" if self.op == "remove" else f"set {self.path} to {excerpt(self.value)}"
+        text = f"remove {self.path}" if self.op == "remove" else f"set {self.path} to {excerpt(self.value)}"
+        return printable(text)
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
@@ -48,7 +50,7 @@ class Violation(NamedTuple):
 
     def __str__(self) -> str:
         way_out = f"; fix: {self.fix}" if self.fix else ""
-        return f"{self.path}: expected {self.expected}, got {self.actual} [{self.code}]{way_out}"
+        return printable(f"{self.path}: expected {self.expected}, got {self.actual} [{self.code}]{way_out}")
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
@@ -70,7 +72,7 @@ class Notice(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message} [{self.code}]"
+        return printable(f"{self.path}: {self.message} [{self.code}]")
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
@@ -87,7 +89,7 @@ class Repair(NamedTuple):
     offset: int | None = None  # only for repairs of the text itself
 
     def __str__(self) -> str:
-        return f"{self.path}: {excerpt(self.before)} -> {excerpt(self.after)} [{self.rule}]"
+        return printable(f"{self.path}: {excerpt(self.before)} -> {excerpt(self.after)} [{self.rule}]")
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
@@ -106,21 +108,26 @@ class Repair(NamedTuple):
 
 @dataclass(slots=True)
 class Accepted(Generic[M]):
-    """The message honours its contract. `value` is the typed message."""
+    """The message honours its contract. `value` is the typed message.
+
+    At most 50 warnings are listed; `total_warnings` counts all.
+    """
 
     value: M
     repairs: tuple[Repair, ...] = ()
     warnings: tuple[Notice, ...] = ()
     contract: str = ""
+    total_warnings: int = 0
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[True]:
         return True
 
 
 @dataclass(slots=True)
 class Rejected:
-    """The message does not honour its contract. At most 50 violations are listed; `total` counts all.
+    """The message does not honour its contract. At most 50 violations and 50 warnings are listed.
 
+    `total` and `total_warnings` count all of them.
     `message` is what the paths and fixes speak of: the message after normalising, or None if it could not be read.
     """
 
@@ -130,15 +137,16 @@ class Rejected:
     repairs: tuple[Repair, ...] = ()
     message: JsonObject | None = None
     warnings: tuple[Notice, ...] = ()
+    total_warnings: int = 0
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[False]:
         return False
 
 
 def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
-    """Show a value as JSON, bounded: a report never repeats the whole message."""
+    """Show a value as JSON, bounded and printable: a report never repeats the whole message."""
     if isinstance(value, str):
-        return _shorten(_encode_text(value[: limit + 1]), limit)
+        return _shorten(printable(_encode_text(value[: limit + 1])), limit)
     if value is None:
         return "null"
     if isinstance(value, Mapping) and not _is_brief(value.values()):
@@ -147,7 +155,8 @@ def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
         return f"a list of {_count(len(value), 'item')}"
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * limit:
         return f"an integer of {value.bit_length()} bits"
-    return _shorten(json.dumps(value, ensure_ascii=False, default=repr), limit)
+    shown = json.dumps(value, ensure_ascii=False, default=repr)
+    return _shorten(printable(shown[: limit + 1]), limit)
 
 
 def _is_brief(items: Collection[object]) -> bool:

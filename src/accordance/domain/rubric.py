@@ -10,7 +10,7 @@ from typing import Final
 from accordance.contracts.context import APPROVE_AT, Context
 from accordance.contracts.contract import Rule
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.violation import Fix, Violation, excerpt
+from accordance.contracts.violation import Violation, excerpt
 from accordance.errors import InvalidRubric
 
 BEST_SCORE: Final = 100
@@ -67,11 +67,8 @@ def _dimensions(rubric: Rubric, breakdown: list[JsonObject]) -> Iterator[Violati
             expected = f"each of {', '.join(rubric.maxima)} once"
             yield Violation("rubric_dimension", f"{where}.dimension", expected, excerpt(name))
         elif entry.get("max_score") != rubric.maxima[name] and type(entry.get("max_score")) is int:
-            most = rubric.maxima[name]
-            fix = Fix(f"{where}.max_score", most)
-            yield Violation(
-                "rubric_maximum", f"{where}.max_score", str(most), excerpt(entry["max_score"]), fix
-            )
+            expected = f"{rubric.maxima[name]}, with a score out of that many"
+            yield Violation("rubric_maximum", f"{where}.max_score", expected, excerpt(entry["max_score"]))
         seen.add(name)
     for name in rubric.maxima:
         if name not in seen:

@@ -76,8 +76,7 @@ class Consultation:
         report = produced.to_json()
         self.note(RAN, lambda tx: report_payload(tx, run, report))
         for answer in answers_mended(report):
-            said = {"answer": answer["answer"], "why": answer["why"]}
-            self.note(UNPARSEABLE, lambda _, said=said: said)
+            self._events.append((UNPARSEABLE, {"answer": answer["answer"], "why": answer["why"]}))
         if produced.fault is not None:
             self._wait_or_end(produced, produced.fault)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from accordance.contracts.fields import Open, Text
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Shape, Spelling
 from accordance.contracts.pins import normal_path
+from accordance.contracts.printable import is_blank
 from accordance.contracts.violation import Fix, Repair, Violation, excerpt
 
 RESULT_TYPES: Final = ("ARTIFACT", "NEEDS_INPUT", "NOOP", "ERROR")
@@ -70,6 +71,20 @@ class Action(Open):
     error: ActionError | None = None
 
 
+def is_plainly_in_order(message: JsonObject, context: Context) -> bool:
+    """Whether an action, right in every field, plainly keeps all rules: most do, and this is one look instead of four."""
+    action: Any = message
+    task, wanted, artifact = action["task_id"], context.task_id, action.get("artifact")
+    is_asked_for = wanted is None or task == wanted
+    if not is_asked_for or action.get("needs_input") is not None or action.get("error") is not None:
+        return False
+    if artifact is None:
+        return bool(action["result_type"] == "NOOP")
+    hint = artifact.get("path_hint")
+    is_plain_hint = not hint or _is_plainly_under(hint, f"{ARTIFACTS}{task}/")
+    return is_plain_hint and action["result_type"] == "ARTIFACT" and bool(artifact["name"].isidentifier())
+
+
 def empty_unused_branches(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
     """A branch that was not chosen and holds nothing but empty places says nothing: it is the same as null."""
     used = _branch_of(message)
@@ -101,21 +116,25 @@ def artifact_keeps_to_its_folder(message: JsonObject, context: Context) -> Itera
     if hint and isinstance(hint, str):
         folder = f"{ARTIFACTS}{context.task_id or message.get('task_id')}/"
         if not _lies_under(hint, folder):
-            found.append(_outside_folder(artifact, hint, folder))
+            found.append(_outside_folder(hint, folder))
     return found
 
 
 def _unsafe_name(name: str) -> Violation:
-    last = _UNSAFE_NAME.sub("/", name).rstrip("/").rpartition("/")[2]
-    fix = Fix("$.artifact.name", last) if last.strip() and not _is_unsafe_name(last) else None
-    return Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name), fix)
+    return Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name))
 
 
-def _outside_folder(artifact: JsonObject, hint: str, folder: str) -> Violation:
-    name, kind = artifact.get("name"), artifact.get("format")
-    usable = isinstance(name, str) and name.strip() and not _is_unsafe_name(name) and kind in FORMATS
-    fix = Fix("$.artifact.path_hint", f"{folder}{name}.{kind}") if usable else None
-    return Violation("outside_folder", "$.artifact.path_hint", f"a path under {folder}", excerpt(hint), fix)
+def _outside_folder(hint: str, folder: str) -> Violation:
+    """A hint outside of all artifacts is moved into the task's folder; one into another task's is left alone."""
+    where = "$.artifact.path_hint"
+    fix = None if hint.startswith(ARTIFACTS) else _moved(where, hint, folder)
+    return Violation("outside_folder", where, f"a path under {folder}", excerpt(hint), fix)
+
+
+def _moved(where: str, path: str, folder: str) -> Fix | None:
+    """The same file name in the folder it must lie in."""
+    inside = folder + path.rstrip("/").rpartition("/")[2]
+    return Fix(where, inside) if _lies_under(inside, folder) else None
 
 
 def documents_are_asked_for_as_inputs(message: JsonObject, _: Context) -> Iterable[Violation]:
@@ -128,14 +147,13 @@ def documents_are_asked_for_as_inputs(message: JsonObject, _: Context) -> Iterab
         for at, doc in enumerate(docs)
         if isinstance(doc, dict)
         and isinstance(path := doc.get("suggested_path"), str)
-        and path.strip()
+        and not is_blank(path)
         and not _lies_under(path, INPUTS)
     ]
 
 
 def _outside_inputs(where: str, path: str) -> Violation:
-    inside = INPUTS + path.rstrip("/").rpartition("/")[2]
-    fix = Fix(where, inside) if _lies_under(inside, INPUTS) else None
+    fix = _moved(where, path, INPUTS)
     return Violation("outside_folder", where, f"a path under {INPUTS}", excerpt(path), fix)
 
 
@@ -152,15 +170,20 @@ def _branch_of(message: JsonObject) -> str | None:
     return BRANCHES.get(chosen) if isinstance(chosen, str) else None
 
 
-def _lies_under(path: str, folder: str) -> bool:
-    if (
+def _is_plainly_under(path: str, folder: str) -> bool:
+    """Under a folder, with nothing about it that needs a closer look."""
+    return (
         path.startswith(folder)
         and path.isascii()
         and path.isprintable()
         and ".." not in path
         and "\\" not in path
-    ):
-        return True  # nothing about it needs a closer look
+    )
+
+
+def _lies_under(path: str, folder: str) -> bool:
+    if _is_plainly_under(path, folder):
+        return True
     normal = normal_path(path)
     return normal is not None and f"{normal}/".startswith(folder)
 
@@ -185,6 +208,7 @@ ACTION: Final = Contract(
         objects={"artifact": Shape(spellings={"format": Spelling(FORMATS, strip=" \t\r\n.")})},
     ),
     mends=(empty_unused_branches,),
+    settled=is_plainly_in_order,
     rules=(
         is_about_the_task,
         supplies_its_branch,

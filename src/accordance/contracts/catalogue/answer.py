@@ -18,8 +18,9 @@ from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Items, NotNull, Object, Open, Score, Text, Time
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phases import DEMANDS, PHASES, phase_completion
+from accordance.contracts.printable import is_blank
 from accordance.contracts.sentences import count_sentences
-from accordance.contracts.violation import Fix, Notice, Violation, excerpt
+from accordance.contracts.violation import Notice, Violation, excerpt
 
 MOST_SENTENCES: Final = 3
 SAME_SCORE: Final = 1e-9
@@ -128,7 +129,11 @@ def full_answers_criticise_themselves(message: JsonObject, _: Context) -> Iterat
 def summary_has_one_to_three_sentences(message: JsonObject, _: Context) -> Iterator[Violation]:
     """content.summary is 1 to 3 sentences."""
     summary = _part(message, "content").get("summary")
-    if isinstance(summary, str) and summary.strip() and (count := count_sentences(summary)) > MOST_SENTENCES:
+    if (
+        isinstance(summary, str)
+        and not is_blank(summary)
+        and (count := count_sentences(summary)) > MOST_SENTENCES
+    ):
         yield Violation(
             "sentences", "$.content.summary", f"1 to {MOST_SENTENCES} sentences", f"{count} sentences"
         )
@@ -149,17 +154,15 @@ def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]
     selection = _part(_part(message, "vs_metadata"), "final_selection")
     option, t_score = selection.get("option"), selection.get("t_score")
     scores = [score for _, (name, score) in _scored(message) if name == option]
-    if not isinstance(option, str) or not option.strip() or not any(_scored(message)):
+    if not isinstance(option, str) or is_blank(option) or not any(_scored(message)):
         return
     if not scores:
         where = "$.vs_metadata.final_selection.option"
         yield Violation("selection_not_listed", where, "one of the options in t_scores", excerpt(option))
     elif len(scores) == 1 and _is_number(t_score) and _is_number(scores[0]) and not _same(t_score, scores[0]):
         where = "$.vs_metadata.final_selection.t_score"
-        fix = Fix(where, scores[0])
-        yield Violation(
-            "selection_score_mismatch", where, f"{scores[0]}, as in t_scores", excerpt(t_score), fix
-        )
+        expected = f"the same score as in t_scores, which is {excerpt(scores[0])}"
+        yield Violation("selection_score_mismatch", where, expected, excerpt(t_score))
 
 
 def probabilities_fit_into_one(message: JsonObject, _: Context) -> Iterator[Violation]:

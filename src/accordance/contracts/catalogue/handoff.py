@@ -12,6 +12,7 @@ from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Items, NotNull, Open, Text
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.printable import is_blank
 from accordance.contracts.sentences import count_words
 from accordance.contracts.violation import Notice, Violation, excerpt
 
@@ -65,7 +66,7 @@ class Handoff(Open):
 def passes_the_work_on(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Sender and receiver are two agents."""
     sender, receiver = message.get("from_agent"), message.get("to_agent")
-    if isinstance(sender, str) and sender.strip() and sender == receiver:
+    if isinstance(sender, str) and not is_blank(sender) and sender == receiver:
         yield Violation("self_handoff", "$.to_agent", "another agent than from_agent", excerpt(receiver))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.violation import Fix, Violation, excerpt
+from accordance.contracts.violation import Violation, excerpt
 
 
 def is_about_the_task(message: JsonObject, context: Context) -> Iterable[Violation]:
@@ -14,4 +14,9 @@ def is_about_the_task(message: JsonObject, context: Context) -> Iterable[Violati
     wanted, found = context.task_id, message.get("task_id")
     if wanted is None or found == wanted or not isinstance(found, str):
         return ()
-    return (Violation("wrong_task", "$.task_id", excerpt(wanted), excerpt(found), Fix("$.task_id", wanted)),)
+    return (wrong_task(wanted, found),)
+
+
+def wrong_task(wanted: str, found: str) -> Violation:
+    """Another id than the one that was asked. Never mended: perhaps it is the answer to another question."""
+    return Violation("wrong_task", "$.task_id", f"{excerpt(wanted)}, the id that was given", excerpt(found))

@@ -46,7 +46,8 @@ def belongs_to_this_plan(message: JsonObject, _: Context) -> Iterator[Violation]
             found = item.get("plan_id")
             if found != plan_id and isinstance(found, str):
                 where = f"$.{key}[{at}].plan_id"
-                yield Violation("other_plan", where, excerpt(plan_id), excerpt(found), Fix(where, plan_id))
+                expected = f"{excerpt(plan_id)}, the id of this plan"
+                yield Violation("other_plan", where, expected, excerpt(found))
 
 
 def references_lead_somewhere(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -72,7 +73,7 @@ def edge_names_keep_their_direction(message: JsonObject, _: Context) -> Iterator
     """REQUIRES and CHILD_OF point the other way: refused, with the edge turned round as the fix."""
     for at, edge in enumerate(objects_in(message, "edges") or ()):
         kind = edge.get("edge_type")
-        if isinstance(kind, str) and (meant := REVERSED.get(kind.strip().upper())):
+        if isinstance(kind, str) and kind.isascii() and (meant := REVERSED.get(kind.strip().upper())):
             ends = {"from_task_id": edge.get("to_task_id"), "to_task_id": edge.get("from_task_id")}
             fix = Fix(f"$.edges[{at}]", {**edge, **ends, "edge_type": meant})
             expected = f"{meant}, with from and to the other way round"
@@ -101,11 +102,9 @@ def parts_are_combined_one_way(message: JsonObject, _: Context) -> Iterator[Viol
         said = (metadata.get("and_or") if isinstance(metadata, dict) else None) or "AND"
         first = combined.setdefault(parent, said)
         if said != first and isinstance(said, str):
-            is_object = isinstance(metadata, dict)
-            where = f"$.edges[{at}].metadata" + (".and_or" if is_object else "")
-            value = first if is_object else {"and_or": first}
-            expected = f"{first}, as on the other edges of this parent"
-            yield Violation("mixed_and_or", where, expected, excerpt(said), Fix(where, value))
+            where = f"$.edges[{at}].metadata" + (".and_or" if isinstance(metadata, dict) else "")
+            expected = f"AND on all parts of {excerpt(parent)}, or OR on all of them; the first says {first}"
+            yield Violation("mixed_and_or", where, expected, excerpt(said))
 
 
 def has_no_cycle(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -118,10 +117,8 @@ def has_no_cycle(message: JsonObject, _: Context) -> Iterator[Violation]:
         if not isinstance(source, str) or not isinstance(target, str):
             continue
         if source == target:
-            fix = Fix(f"$.edges[{at}]", op="remove")
-            yield Violation(
-                "cycle", f"$.edges[{at}]", "an edge between two nodes", f"{source} -> {source}", fix
-            )
+            both_ends = _middle_cut(f"{source} -> {source}")
+            yield Violation("cycle", f"$.edges[{at}]", "an edge between two nodes", both_ends)
             continue
         following.setdefault(source, []).append(target)
         waiting[target] = waiting.get(target, 0) + 1

@@ -7,12 +7,14 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from accordance.contracts.catalogue.identity import wrong_task
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract, Scope
 from accordance.contracts.fields import Open, Text
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Shape, Spelling
-from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
+from accordance.contracts.printable import is_blank
+from accordance.contracts.violation import Notice, Repair, Violation, excerpt
 
 ACTIONS: Final = ("APPROVE", "MODIFY", "REQUEST_EXTERNAL_INPUT")
 PRIORITIES: Final = ("HIGH", "MED", "LOW")
@@ -64,8 +66,8 @@ class Review(Open):
 def plan_reviews_carry_the_plan_id(message: JsonObject, context: Context) -> tuple[JsonObject, list[Repair]]:
     """For a PLAN the system puts the plan's id where a task's id would be (seed 001 s2)."""
     wanted, found = _asked_for(message, context), message.get("task_id")
-    is_blank = found is None or (isinstance(found, str) and not found.strip())
-    if message.get("review_target") != "PLAN" or wanted is None or not is_blank:
+    has_no_id = found is None or (isinstance(found, str) and is_blank(found))
+    if message.get("review_target") != "PLAN" or wanted is None or not has_no_id:
         return message, []
     return {**message, "task_id": wanted}, [Repair("plan_id_as_task_id", "$.task_id", found, wanted)]
 
@@ -77,7 +79,12 @@ def blank_summaries_are_restated(message: JsonObject, _: Context) -> tuple[JsonO
         message.get("action_required"),
         message.get("total_score"),
     )
-    if not isinstance(summary, str) or summary.strip() or action not in ACTIONS or type(score) is not int:
+    if (
+        not isinstance(summary, str)
+        or not is_blank(summary)
+        or action not in ACTIONS
+        or type(score) is not int
+    ):
         return message, []
     restated = f"{action} ({score}/{BEST_SCORE})"
     return {**message, "summary": restated}, [Repair("blank_summary", "$.summary", summary, restated)]
@@ -88,7 +95,7 @@ def is_about_what_was_asked(message: JsonObject, context: Context) -> Iterable[V
     wanted, found = _asked_for(message, context), message.get("task_id")
     if wanted is None or found == wanted or not isinstance(found, str):
         return ()
-    return (Violation("wrong_task", "$.task_id", excerpt(wanted), excerpt(found), Fix("$.task_id", wanted)),)
+    return (wrong_task(wanted, found),)
 
 
 def score_and_action_agree(message: JsonObject, context: Context) -> Iterable[Violation]:
@@ -99,21 +106,24 @@ def score_and_action_agree(message: JsonObject, context: Context) -> Iterable[Vi
     passes = score >= context.threshold
     if passes == (action == "APPROVE"):
         return ()
+    bar = context.threshold
+    others = "MODIFY or REQUEST_EXTERNAL_INPUT"
     if passes:
-        expected, fix = f"APPROVE, because total_score {score} is {context.threshold} or more", "APPROVE"
+        expected = f"APPROVE with a total_score of {score}, or a total_score below {bar} with {action}"
     else:
-        expected = (
-            f"MODIFY or REQUEST_EXTERNAL_INPUT, because total_score {score} is below {context.threshold}"
-        )
-        fix = "MODIFY"
-    where = "$.action_required"
-    return (Violation("score_contradicts_action", where, expected, str(action), Fix(where, fix)),)
+        expected = f"{others} with a total_score of {score}, or a total_score of at least {bar} with APPROVE"
+    return (Violation("score_contradicts_action", "$.action_required", expected, str(action)),)
 
 
 def scores_stay_within_their_maximum(message: JsonObject, _: Context) -> Iterable[Violation]:
     """Every dimension scores from 0 to its max_score."""
     return [
-        Violation("out_of_range", f"$.breakdown[{at}].score", f"an integer from 0 to {most}", str(score))
+        Violation(
+            "out_of_range",
+            f"$.breakdown[{at}].score",
+            f"an integer from 0 to {excerpt(most)}",
+            excerpt(score),
+        )
         for at, dimension in enumerate(_dimensions(message))
         if type(score := dimension.get("score")) is int
         and type(most := dimension.get("max_score")) is int
@@ -127,7 +137,8 @@ def scores_add_up(message: JsonObject, _: Context) -> Iterable[Notice]:
     scores = [score for dimension in _dimensions(message) if type(score := dimension.get("score")) is int]
     if type(total) is not int or sum(scores) == total:
         return ()
-    return (Notice("sum_differs", "$.total_score", f"is {total}, the breakdown adds up to {sum(scores)}"),)
+    text = f"is {excerpt(total)}, the breakdown adds up to {excerpt(sum(scores))}"
+    return (Notice("sum_differs", "$.total_score", text),)
 
 
 def _dimensions(message: JsonObject) -> list[JsonObject]:

@@ -18,7 +18,8 @@ from accordance.contracts.contract import Contract, Respell
 from accordance.contracts.fields import Closed, NotNull, Object
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Spelling
-from accordance.contracts.violation import Fix, Notice, Repair, Violation, excerpt
+from accordance.contracts.printable import is_blank
+from accordance.contracts.violation import Notice, Repair, Violation, excerpt
 
 PathText: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 _Paths: TypeAlias = Annotated[list[PathText], Field(max_length=1000)]
@@ -135,8 +136,8 @@ def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Viola
     code = message.get("exit_code")
     if code == 0 or message.get("status") != "DONE" or type(code) is not int:
         return ()
-    expected = "0, because status is DONE"
-    return (Violation("done_but_failed", "$.exit_code", expected, str(code), Fix("$.status", "FAILED")),)
+    expected = "0 with status DONE, or another status"
+    return (Violation("done_but_failed", "$.exit_code", expected, excerpt(code)),)
 
 
 def need_input_says_what(message: JsonObject, _: Context) -> Iterable[Violation | Notice]:
@@ -144,7 +145,7 @@ def need_input_says_what(message: JsonObject, _: Context) -> Iterable[Violation 
     status, questions = message.get("status"), message.get("needs_input")
     if (not questions and status != "NEED_INPUT") or not isinstance(questions, list):
         return ()
-    asked = any(not isinstance(question, str) or question.strip() for question in questions)
+    asked = any(not isinstance(question, str) or not is_blank(question) for question in questions)
     if asked == (status == "NEED_INPUT"):
         return ()
     if asked:

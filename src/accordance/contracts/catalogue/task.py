@@ -10,15 +10,20 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, WithJsonSchema
 from pydantic.functional_validators import AfterValidator
 
-from accordance.contracts.context import NO_CONTEXT, ROLES, Context
+from accordance.contracts.context import NO_CONTEXT, READING_ROLES, ROLES, Context
 from accordance.contracts.contract import Contract, Respell
 from accordance.contracts.fields import NotNull, Object, Open, Text, Uuid
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Spelling
 from accordance.contracts.pins import Pins, in_both, normal_path
+from accordance.contracts.printable import is_blank
+from accordance.contracts.respelling import respelling
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
-from accordance.errors import InvalidPattern, nearest
+from accordance.errors import InvalidPattern
 
+MOST_PATTERNS: Final = (
+    1000  # as many as a submission may name files; every file is held against every pattern
+)
 TOO_BROAD: Final = frozenset(("**", "**/*", "**/**"))
 _SELF_TEST: Final = re.compile(r"\b(?:task_)?self_?test\b|task_selftest", re.IGNORECASE)
 
@@ -31,8 +36,8 @@ def _whole_stays_whole(number: float) -> float:
 class TaskPins(Open):
     """Scope guard rails: where, and how much."""
 
-    allowed_paths: Annotated[list[str], Field(min_length=1)]
-    forbidden_paths: list[str] = Field(default_factory=list)
+    allowed_paths: Annotated[list[str], Field(min_length=1, max_length=MOST_PATTERNS)]
+    forbidden_paths: Annotated[list[str], Field(max_length=MOST_PATTERNS)] = Field(default_factory=list)
     max_files: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
     max_loc: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
 
@@ -93,9 +98,9 @@ def is_self_test(command: str) -> bool:
 def role_is_known(message: JsonObject, context: Context) -> Iterator[Violation]:
     """Roles are an open registry; an unknown one is an invalid task."""
     role = message.get("role")
-    if isinstance(role, str) and role.strip() and role not in context.roles:
-        near = nearest(role, context.roles, 1)
-        fix = Fix("$.role", near[0]) if near else None
+    if isinstance(role, str) and not is_blank(role) and role not in context.roles:
+        meant = respelling(context.roles, role)
+        fix = Fix("$.role", meant[0]) if meant else None
         expected = f"one of {', '.join(sorted(context.roles))}"
         yield Violation("unknown_role", "$.role", expected, excerpt(role), fix)
 
@@ -106,8 +111,8 @@ def executors_are_known(message: JsonObject, context: Context) -> Iterator[Viola
     for at, name in enumerate(executors if isinstance(executors, list) else ()):
         if isinstance(name, str) and name not in context.executors:
             path = f"$.allowedExecutors[{at}]"
-            near = nearest(name, context.executors, 1)
-            fix = Fix(path, near[0]) if near else None
+            meant = respelling(context.executors, name)
+            fix = Fix(path, meant[0]) if meant else None
             expected = f"one of {', '.join(sorted(context.executors))}"
             yield Violation("unknown_executor", path, expected, excerpt(name), fix)
 
@@ -134,8 +139,11 @@ def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
 
 def files_lie_inside_the_pins(message: JsonObject, _: Context) -> Iterator[Notice]:
     """The files a task expects to touch should be allowed."""
+    allowed, forbidden = (_texts(_pins(message), key) for key in ("allowed_paths", "forbidden_paths"))
+    if max(len(allowed), len(forbidden)) > MOST_PATTERNS:
+        return  # too many: reported as such
     try:
-        pins = Pins.of(_texts(_pins(message), "allowed_paths"), _texts(_pins(message), "forbidden_paths"))
+        pins = Pins.of(allowed, forbidden)
     except InvalidPattern:
         return  # reported by pins_stay_inside
     for at, path in enumerate(_texts(message, "files")):
@@ -156,9 +164,11 @@ def pins_are_narrow(message: JsonObject, _: Context) -> Iterator[Notice]:
 
 def tests_are_named(message: JsonObject, _: Context) -> Iterator[Notice]:
     """Without a test command nothing can be verified; a self-test alone verifies nothing."""
-    tests = message.get("allowedTests")
-    if tests == [] or (tests is None and message.get("role") == "engineer"):
-        yield Notice("ci_skipped", "$.allowedTests", "no test command: nothing will be verified")
+    tests, role = message.get("allowedTests"), message.get("role")
+    changes_files = isinstance(role, str) and role not in READING_ROLES
+    if tests == [] or (tests is None and changes_files):
+        text = "no test command: only those of accordance.toml, or of the agent's own choice, will be run"
+        yield Notice("ci_skipped", "$.allowedTests", text)
     elif (
         isinstance(tests, list)
         and tests

@@ -6,6 +6,7 @@ One decision stands behind both; the gateway renders it either way.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 from accordance.contracts.catalogue.identity import is_about_the_task
@@ -13,9 +14,21 @@ from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Instant, NotNull, Open, Text
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.violation import Fix, Violation, excerpt
+from accordance.contracts.violation import Violation, excerpt
 
 ACTIONS: Final = ("none", "retry", "model_upgrade", "role_escalation", "human", "dlq")
+NEXT_ACTIONS: Final = MappingProxyType(
+    {
+        "DONE": ("none",),
+        "RETRY": ("retry",),
+        "ESCALATE": ("model_upgrade", "role_escalation", "human", "dlq"),
+        "REJECT": ("retry", "model_upgrade", "role_escalation", "human", "dlq"),
+    }
+)
+"""What may follow each verdict (seed 003): a step up the ladder is an escalation, the same again is a retry."""
+
+REJECTING_CHECKS: Final = ("schema_valid", "scope_clean")
+"""What fails these must not be taken at all, so it is neither tried again nor handed on as it is (seed 003)."""
 
 
 class VerdictChecks(Open):
@@ -89,16 +102,25 @@ def success_needs_every_check(message: JsonObject, _: Context) -> Iterator[Viola
             yield Violation("verdict_contradicts_checks", "$.verdict", expected, str(verdict))
 
 
+def broken_bounds_are_rejected(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """Where schema_valid or scope_clean is false, the verdict is REJECT."""
+    verdict, checks = message.get("verdict"), message.get("checks")
+    if verdict not in ("RETRY", "ESCALATE") or not isinstance(checks, dict):
+        return
+    for check in REJECTING_CHECKS:
+        if checks.get(check) is False:
+            expected = f"REJECT, because {check} is false"
+            yield Violation("verdict_contradicts_checks", "$.verdict", expected, str(verdict))
+
+
 def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """DONE is followed by nothing; everything else by something."""
-    verdict, following, where = message.get("verdict"), message.get("next_action"), "$.next_action"
-    if verdict == "DONE" and following in ACTIONS and following != "none":
-        expected = "none, because the verdict is DONE"
-        yield Violation("next_action_contradicts", where, expected, excerpt(following), Fix(where, "none"))
-    elif verdict in ("RETRY", "ESCALATE", "REJECT") and following == "none":
-        expected = f"what happens next, because the verdict is {verdict}"
-        fix = Fix(where, "retry") if verdict == "RETRY" else None
-        yield Violation("next_action_contradicts", where, expected, "none", fix)
+    """DONE is followed by none, RETRY by retry, ESCALATE by anything else, REJECT by anything but none."""
+    verdict, following = message.get("verdict"), message.get("next_action")
+    fitting = NEXT_ACTIONS.get(verdict, ACTIONS) if isinstance(verdict, str) else ACTIONS
+    if following in ACTIONS and following not in fitting:
+        choices = fitting[0] if len(fitting) == 1 else f"one of {', '.join(fitting)}"
+        expected = f"{choices}, because the verdict is {verdict}"
+        yield Violation("next_action_contradicts", "$.next_action", expected, excerpt(following))
 
 
 VERDICT: Final = Contract(
@@ -113,5 +135,5 @@ OUTCOME: Final = Contract(
     name="outcome",
     about="The verdict on a submission as DONE, RETRY, ESCALATE or REJECT, with five checks and the next action.",
     model=Outcome,
-    rules=(is_about_the_task, success_needs_every_check, next_action_fits),
+    rules=(is_about_the_task, success_needs_every_check, broken_bounds_are_rejected, next_action_fits),
 )

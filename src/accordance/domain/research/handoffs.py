@@ -14,7 +14,7 @@ from accordance.contracts.contract import Contract
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phases import LEVELS
 from accordance.contracts.registry import Registry
-from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Violation, excerpt
+from accordance.contracts.violation import Accepted, Notice, Rejected, Violation, excerpt
 from accordance.domain.research.agents import Agent, AgentRegistry
 from accordance.domain.research.comparators import Comparator, comparator, found_at
 from accordance.errors import InvalidComparator
@@ -123,14 +123,8 @@ def _claims(message: JsonObject, known: Known) -> Iterator[Violation]:
         yield Violation("answer_missing", "$.from_agent", expected, "none")
         return
     for check in false_claims(validation, answer):
-        where = f"$.validation.{check}"
-        yield Violation(
-            "false_claim",
-            where,
-            "false, as recomputed from the sender's answer",
-            "true",
-            Fix(where, value=False),
-        )
+        expected = "false, as recomputed from the sender's answer, or an answer that passes this check"
+        yield Violation("false_claim", f"$.validation.{check}", expected, "true")
 
 
 def _condition(message: JsonObject) -> Iterator[Violation]:

@@ -64,7 +64,7 @@ def validation_report(
         if result.total > len(rows):
             yield Paragraph(words.more_violations.format(count=result.total - len(rows)))
     if result.warnings:
-        yield Heading(2, f"{words.warnings} ({len(result.warnings)})")
+        yield Heading(2, f"{words.warnings} ({max(result.total_warnings, len(result.warnings))})")
         notices = [(one.code, one.path, one.message) for one in result.warnings]
         yield Table((words.code, words.place, words.message), notices)
 
