@@ -32,6 +32,7 @@ AccordanceError
 |   +-- NoExecutor             nothing is configured that could do the work
 +-- InvalidSettings            accordance.toml says something nobody knows
 +-- ContextTooLarge            what an agent must be told does not fit
++-- NotAccepted                a model was asked as often as allowed, and no answer was accepted
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
 +-- NotFound                   no such plan, task, question or message
@@ -45,8 +46,8 @@ AccordanceError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
@@ -257,6 +258,20 @@ class ContextTooLarge(AccordanceError):
         )
 
 
+class NotAccepted(AccordanceError):
+    """A model was asked as often as allowed, and no answer honoured the contract."""
+
+    def __init__(self, attempts: Sequence[Any], last: str) -> None:
+        self.attempts = tuple(attempts)
+        self.last = last
+        super().__init__(self.attempts, last)
+
+    def __str__(self) -> str:
+        count = len(self.attempts)
+        times = "once" if count == 1 else f"{count} times"
+        return f"asked {times}, no answer was accepted; the last one: {self.last}"
+
+
 class IllegalTransition(AccordanceError):
     """A move the lifecycle's table does not know. Nothing has changed."""
 
@@ -309,6 +324,35 @@ class LedgerBusy(LedgerError):
 
 class LedgerUnavailable(LedgerError):
     """The ledger cannot be opened, read or written."""
+
+
+class LedgerAddress(LedgerUnavailable):
+    """What was named as a ledger can be none."""
+
+
+class LedgerUnreachable(LedgerUnavailable):
+    """The database does not answer, or has no such database."""
+
+
+class LedgerDenied(LedgerUnavailable):
+    """The database, the file or the folder is not open to this user."""
+
+
+class LedgerDamaged(LedgerError):
+    """Something in the ledger is not what accordance writes."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return (
+            f"the ledger was changed from outside: {self.what}; `accordance verify` says what does not hold"
+        )
+
+
+class LedgerTooOld(LedgerError):
+    """The ledger has to be upgraded first, and may only be read here."""
 
 
 class LedgerMissing(LedgerError):
