@@ -19,7 +19,16 @@ from typing import TYPE_CHECKING, Any
 from accordance._version import __version__
 
 if TYPE_CHECKING:
-    from accordance.api import StreamGuard, check, check_value, contract, explain, registry, schema
+    from accordance.api import (
+        StreamGuard,
+        check,
+        check_value,
+        contract,
+        contract_summary,
+        explain,
+        registry,
+        schema,
+    )
     from accordance.asking.conversation import Answer, Attempt, Message, Reply
     from accordance.asking.loop import ask, ask_async, ask_stream, ask_stream_async
     from accordance.contracts.agent_output import ValidationResult, validate_agent_output
@@ -45,6 +54,7 @@ _HOME = {
         "check",
         "check_value",
         "contract",
+        "contract_summary",
         "explain",
         "registry",
         "schema",
@@ -104,6 +114,7 @@ __all__ = [
     "check",
     "check_value",
     "contract",
+    "contract_summary",
     "dump",
     "dump_json",
     "explain",

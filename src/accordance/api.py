@@ -9,12 +9,23 @@ from accordance.contracts.catalogue import CATALOGUE
 from accordance.contracts.checking import Checker
 from accordance.contracts.codes import explain
 from accordance.contracts.context import NO_CONTEXT, Context
+from accordance.contracts.describing import summary
+from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.limits import LIMITS, Limits
 from accordance.contracts.registry import ContractLike, Registry
 from accordance.contracts.schemas import Export, export_schema
 from accordance.plugins import installed_contracts
 
-__all__ = ["StreamGuard", "check", "check_value", "contract", "explain", "registry", "schema"]
+__all__ = [
+    "StreamGuard",
+    "check",
+    "check_value",
+    "contract",
+    "contract_summary",
+    "explain",
+    "registry",
+    "schema",
+]
 
 registry: Final = Registry(CATALOGUE, discover=installed_contracts)
 """The default registry: the catalogue, what installed packages bring, and every model with `@contract` on it."""
@@ -23,6 +34,11 @@ contract = registry.contract
 _checker: Final = Checker(registry)
 check = _checker.check
 check_value = _checker.check_value
+
+
+def contract_summary() -> JsonObject:
+    """What machines need to know of every contract, by scope: its version, its required keys, its enumerations."""
+    return summary(registry)
 
 
 class StreamGuard(stream.StreamGuard):

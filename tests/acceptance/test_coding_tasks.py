@@ -266,6 +266,7 @@ def test_a_review_that_waits_holds_up_no_other_change(project: CodingProject) ->
     ]
     told = json.loads((project.bundle(2) / "submit.json").read_bytes())["summary"]
     assert "the plan has moved on since" in told
+    assert "MERGE_CONFLICT: your last change does not apply to the current state of src/app.py" in told
     assert project("verify").code == 0
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from accordance import __version__, registry
+from accordance import __version__, contract_summary, registry
 from accordance.cli.main import COMMANDS, app
 from accordance.contracts.codes import CODES
 from accordance.domain.fail_codes import FAIL_CODES
@@ -58,6 +58,21 @@ def test_contract_show(version: str) -> None:
     details = accordance("contract", "show", version, "--json").json
     assert details["fields"]
     assert all(rule["text"] for rule in details["rules"])
+
+
+def test_contract_summary() -> None:
+    """The same as the library's, which is the one in the documentation."""
+    printed = accordance("contract", "summary").json
+    assert printed == contract_summary()
+    assert printed["TASK_ACTION"] == {
+        "schema_version": "xiaobo_action_v1",
+        "required_keys": ["schema_version", "task_id", "result_type"],
+        "enums": {
+            "result_type": ["ARTIFACT", "NEEDS_INPUT", "NOOP", "ERROR"],
+            "artifact.format": ["md", "txt", "json", "html", "css", "js"],
+        },
+    }
+    assert {"PLAN_REVIEW", "TASK_CHECK", "PLAN_GEN"} <= printed.keys()
 
 
 def test_contract_diff() -> None:

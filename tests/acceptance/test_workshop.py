@@ -20,17 +20,21 @@ from accordance.domain.faults import Fault
 from accordance.domain.routing import Choice
 from accordance.domain.spending import Spending
 from accordance.engine import coding
+from accordance.engine.assignment import assignment
+from accordance.engine.change_evidence import reviewed_change
 from accordance.engine.changes import change_in
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.home import Home
 from accordance.engine.rejudging import rejudge
 from accordance.engine.working import take_up
 from accordance.executors.opinion import Opinion
+from accordance.executors.prompt_building import tell
 from accordance.executors.protocol import Produced, Seen
 from accordance.store.opening import open_ledger
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from tests.acceptance.coding import FIRST, CodingProject, a_task, coding_node, coding_plan
 from tests.hostile.stage import FIXED, FOLDER, TEST, git
+from tests.messages import edge, node
 from tests.unit.cases import a_submit
 
 pytestmark = pytest.mark.skipif(
@@ -57,9 +61,12 @@ def a_choice(model: str | None = None) -> Choice:
     )
 
 
-def begun(tmp_path: Path, **task: Any) -> tuple[Workshop, Commission]:
-    """A task that was just taken up."""
-    project = CodingProject(tmp_path / "project", plan=coding_plan(coding_node(task=a_task(**task))))
+def begun(tmp_path: Path, *, is_checked: bool = False, **task: Any) -> tuple[Workshop, Commission]:
+    """A task that was just taken up; a CHECK reviews it, where asked for."""
+    change = coding_node(task=a_task(**task))
+    check = node("check", "CHECK"), edge(FIRST, "check", "DEPENDS_ON")
+    plan = coding_plan(change, check[0], edges=check[1:]) if is_checked else coding_plan(change)
+    project = CodingProject(tmp_path / "project", plan=plan)
     project.build()
     assert project.imports().code == 0
     home = Home(project.home)
@@ -215,6 +222,19 @@ def test_no_opinion_outlives_the_run(tmp_path: Path) -> None:
     assert asked[0](b"{}").text == "The run is over."
 
 
+def test_a_task_bounds_its_change_and_its_attempts(tmp_path: Path) -> None:
+    """A change that is too large is told so; with the task's last attempt it goes up the ladder."""
+    pins = {**a_task()["pins"], "max_loc": 1}
+    shop, job = begun(tmp_path, pins=pins, max_attempts=1)
+    produced = shop.carry_out(job, a_choice(), fixed)
+    assert produced.judged is not None
+    verdict: Any = produced.judged["verdict"]
+    assert (verdict["outcome"], verdict["reason_code"]) == ("ESCALATE", "SPLIT_REQUIRED")
+    assert "2 lines, pins.max_loc allows 1" in verdict["findings"][0]["message"]
+    (bundle,) = (shop.home.root / FOLDER).iterdir()
+    assert rejudge(bundle).holds
+
+
 # -- several runs of one attempt: a worker that was thought dead, a run that was cut off
 
 
@@ -294,6 +314,36 @@ def test_a_transaction_that_does_not_hold_is_made_again(tmp_path: Path) -> None:
     assert settled(shop, produced)["outcome"] == "DONE"
     assert list(bundles(shop)) == ["attempt-1", "attempt-1-cut-1"]
     assert (left.with_name("attempt-1-cut-1") / "manifest.json").read_text() == "{}"
+
+
+def test_a_reviewer_of_a_change_sees_what_was_asked_and_what_was_shown(tmp_path: Path) -> None:
+    """Goal, files, pins, assumptions, accordance's own test results, the report, the patch and the rubric."""
+    shop, job = begun(tmp_path, is_checked=True, files=["src/app.py"], assumptions=["Python 3"])
+    assert settled(shop, shop.carry_out(job, a_choice(), fixed))["state"] == "READY_TO_CHECK"
+    with contextlib.closing(open_ledger(shop.home.ledger)) as ledger, ledger.write() as tx:
+        told = assignment(tx, shop.home, take_up(tx, tx.task("check"), "reviewer", 900))
+    change = told["context"]["reviewed_change"]
+    asked = change["task"]
+    assert (asked["goal"], asked["files"]) == ("last() returns the last item.", ["src/app.py"])
+    assert (asked["pins"], asked["assumptions"]) == (a_task()["pins"], ["Python 3"])
+    assert [(one["command"], one["passed"]) for one in change["tests"]] == [(TEST, True)]
+    assert (change["report"], change["changed_files"]) == ("Done.\n", ["src/app.py"])
+    assert "+    return items[len(items) - 1]" in told["context"]["product"]["content"]
+    prompt = tell(told, "reviewer.v1", shop.home.root).prompt.user
+    for words in (
+        "last() returns the last item.",
+        "tests/**",
+        "Python 3",
+        "len(items) - 1",
+        "Done.",
+        "approve_at",
+    ):
+        assert words in prompt
+    shutil.rmtree(shop.home.root / FOLDER)
+    with contextlib.closing(open_ledger(shop.home.ledger)) as ledger, ledger.read() as tx:
+        elsewhere = reviewed_change(tx, shop.home.root, tx.task(FIRST))
+    assert elsewhere is not None
+    assert "on the machine that judged it" in str(elsewhere["note"])
 
 
 def test_evidence_that_is_gone_settles_nothing(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, estimate
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import Limits, Produced
+from accordance.executors.protocol import ASKED_AGAIN, MODEL_CALL, Limits, Produced, Seen
 from tests.executors.assignments import BAD_ACTION, PROMPT, an_assignment, an_executor, stopped_when
 from tests.fake_model_server import Script, Server, serving
 from tests.messages import ACTION
@@ -28,6 +28,11 @@ def ask(server: Server, tmp_path: Path, limits: Limits | None = None, **said: An
     url = server.url if said["provider"] in ("anthropic", "google") else f"{server.url}/v1"
     executor = an_executor(tmp_path, kind="llm", base_url=url, **said)
     return executor.run(an_assignment(tmp_path), limits or Limits(seconds=60, output_bytes=20_000))
+
+
+def calls_of(produced: Produced) -> list[Seen]:
+    """The calls of the model that were noticed, beside other things."""
+    return [one for one in produced.seen if one.what == MODEL_CALL]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -54,7 +59,9 @@ def test_a_bad_answer_is_asked_for_again_with_its_faults(tmp_path: Path, provide
     assert "not_in_enum" in json.dumps(server.asked[2]["body"])
     assert produced.spending.calls == 3
     assert produced.spending.estimated  # the first was broken off before anybody counted
-    assert [one.details["doom"] is not None for one in produced.seen] == [True, False, False]
+    assert [one.details["doom"] is not None for one in calls_of(produced)] == [True, False, False]
+    bad = [one.details["why"] for one in produced.seen if one.what == ASKED_AGAIN]
+    assert ["text_around" in str(bad[0]), "not_in_enum" in str(bad[1])] == [True, True]
 
 
 def test_an_answer_that_stays_bad_is_handed_on(tmp_path: Path) -> None:
@@ -195,7 +202,7 @@ def test_half_a_character_is_a_fault_of_the_answer(tmp_path: Path) -> None:
         produced = ask(server, tmp_path)
         assert json.loads(produced.raw or b"") == ACTION
         assert "lone_surrogate" in json.dumps(server.asked[1]["body"])
-        assert (produced.spending.calls, len(produced.seen)) == (2, 2)
+        assert (produced.spending.calls, len(calls_of(produced))) == (2, 2)
         produced = ask(server, tmp_path, reasks=0)
     assert b"\\ud83d" in (produced.raw or b"")
     assert produced.spending.calls == 1
@@ -320,7 +327,7 @@ def test_answers_that_were_kept_are_not_asked_for_again(tmp_path: Path) -> None:
         )
     assert len(server.asked) == len(memory.kept) == 3
     assert (first.raw, first.spending) == (second.raw, second.spending)
-    assert [one.details["kept"] for one in (*first.seen, *second.seen)] == [False] * 3 + [True] * 3
+    assert [one.details["kept"] for one in (*calls_of(first), *calls_of(second))] == [False] * 3 + [True] * 3
 
 
 def test_an_opinion_is_a_reason_to_ask_again(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from accordance.executors import code_map as mapping
+from accordance.executors.code_map import code_map
 from accordance.executors.showing import LARGEST_FILE, show
 
 FILES: Mapping[str, bytes] = {
@@ -65,3 +67,24 @@ def test_an_empty_repository(tmp_path: Path) -> None:
     """There is nothing to show."""
     subprocess.run(("git", "init", "-q"), cwd=tmp_path, check=True)
     assert show(tmp_path, {"pins": {"allowed_paths": ["**"]}}) == ()
+
+
+def test_the_map_of_the_code(work: Path) -> None:
+    """What may be changed, with what Python files define; nothing of what is forbidden or ignored."""
+    (work / "src/more.py").write_text(
+        "class Shop:\n    def open(self): ...\nasync def sell(item, price): ...\nx = 1\n"
+    )
+    (work / "src/broken.py").write_text("def (:\n")
+    files = code_map(work, CHANGE)["files"]
+    assert files["src/app.py"] == ["def last(items)"]
+    assert files["src/more.py"] == ["class Shop", "def sell(item, price)"]
+    assert files["src/broken.py"] == files["src/latin.txt"] == []
+    assert not {"src/secret/key.txt", "tests/test_app.py", "build/out.txt", "src/link.py"} & files.keys()
+
+
+def test_a_large_tree_is_mapped_as_far_as_there_is_room(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And how much is left out is told."""
+    monkeypatch.setattr(mapping, "MOST_FILES", 2)
+    whole = code_map(work, CHANGE)
+    assert len(whole["files"]) == 2
+    assert whole["left_out"] > 0

@@ -57,7 +57,7 @@ def test_an_eventful_plan_holds(project: Project) -> None:
 
 
 TAMPERING = {
-    "a changed event": ("UPDATE task_events SET payload = '{}' WHERE kind = 'PLAN_REVIEW_UNPARSEABLE'", "integrity", "(PLAN_REVIEW_UNPARSEABLE) is not what was written"),
+    "a changed event": ("UPDATE task_events SET payload = '{}' WHERE kind = 'LLM_UNPARSEABLE' AND task_id IS NULL", "integrity", "(LLM_UNPARSEABLE) is not what was written"),
     "a changed move": ("UPDATE task_events SET payload = '{\"from\": \"READY\", \"to\": \"DONE\"}' WHERE kind = 'CLAIMED'", "integrity", "but ('a', <Event.CLAIMED"),
     "an impossible move": ("UPDATE task_events SET kind = 'VOUCHED' WHERE kind = 'PRODUCED'", "integrity", "VOUCHED could not happen to task a"),
     "a move without its cause": ("UPDATE task_events SET payload = '{\"because\": 1}' WHERE kind = 'CLAIMED'", "integrity", "CLAIMED followed from nothing"),

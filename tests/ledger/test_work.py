@@ -212,6 +212,23 @@ def test_a_product_is_kept_as_a_version_of_its_own(project: Project) -> None:
         assert [tx.blob(one.sha256) for one in versions] == [b"one", b"two", b"one"]
 
 
+@pytest.mark.parametrize(
+    ("hint", "file"),
+    [
+        pytest.param("offers/spring.md", "spring.v1.md", id="its file has the name that was asked for"),
+        pytest.param("con.md", "_con.v1.md", id="a name that no disk takes is made safe"),
+        pytest.param("offers/", "report.v1.md", id="a folder names no file"),
+    ],
+)
+def test_the_hint_where_a_product_is_to_lie(project: Project, hint: str, file: str) -> None:
+    """It lies in its task's folder, with its version."""
+    said = product("a")
+    said["artifact"]["path_hint"] = f"workspace/artifacts/a/{hint}"
+    told = project.runs(wide_plan("a")).submit("a", said).content
+    assert told["artifact"]["path"] == f"workspace/artifacts/a/{file}"
+    assert (project.home.root / told["artifact"]["path"]).read_text() == "text"
+
+
 @pytest.mark.seed("000-1", "001-7", "001-16")
 def test_an_action_that_is_approved(project: Project) -> None:
     """Product, review, DONE, and what waited for it is ready; the approval names the version."""
@@ -505,7 +522,7 @@ def test_a_review_must_say_what_it_saw(project: Project) -> None:
 
 
 def test_a_review_that_breaks_the_rubric(project: Project) -> None:
-    """Dimensions, maxima and sum are checked; it counts against the reviewer."""
+    """LLM_UNPARSEABLE, FAILED, one more attempt; the product waits for another review, and its maker is not blamed."""
     project.runs(wide_plan("a"))
     project.submit("a")
     message = changed(node_review("a"), "breakdown.0.dimension", "Beauty")
@@ -513,10 +530,12 @@ def test_a_review_that_breaks_the_rubric(project: Project) -> None:
     assert (told["status"], told["state"], told["reason_code"]) == (
         "rejected",
         "READY_TO_CHECK",
-        "REVIEWER_BAD_OUTPUT",
+        "LLM_UNPARSEABLE",
     )
     assert {one["code"] for one in told["violations"]} == {"rubric_dimension"}
-    assert project.task("a").progress.standing.counters.review_failures == 1
+    assert project.kinds("a")[-4:] == ["MESSAGE", "LLM_UNPARSEABLE", "REVIEW_RETRIED", "VERDICT"]
+    counters = project.task("a").progress.standing.counters
+    assert (counters.review_failures, counters.parse_failures, counters.attempt_count) == (1, 0, 2)
 
 
 def test_a_reviewer_that_sends_garbage(project: Project) -> None:
@@ -809,6 +828,7 @@ def test_plan_reviews_that_cannot_be_read(project: Project) -> None:
     project.imports(small_plan())
     states = [project.review_plan(GARBAGE).content["state"] for _ in range(3)]
     assert states == ["IN_REVIEW", "IN_REVIEW", "HELD"]
+    assert project.kinds().count("LLM_UNPARSEABLE") == 3
     plan_record = project.plan()
     assert (plan_record.review_failures, plan_record.rounds) == (3, 0)
     project.answer(text="the reviewer is up again")

@@ -277,6 +277,46 @@ def test_a_briefing_tells_everything_and_fences_what_comes_from_elsewhere() -> N
     assert len(pieces) == 13
 
 
+def test_a_briefing_tells_what_the_plan_asks_for() -> None:
+    """Criteria, deliverable and constraints instruct; a map of the code and further keys are data, and cut first."""
+    task = {
+        "task_id": "t1",
+        "title": "Write it",
+        "acceptance_criteria": ["short", {"id": "c2"}],
+        "deliverable_spec": {"format": "md"},
+        "further": {"notes": "later"},
+    }
+    code = {"files": {"a.py": ["def f(x)", "class C"], "b.txt": []}, "left_out": 3}
+    document = {
+        **DOCUMENT,
+        "task": task,
+        "plan": {"constraints": {"language": "German"}},
+        "context": {"map_summary": code, "reviewed_change": {"report": "Done."}},
+    }
+    pieces = {piece.name: piece for piece in briefing(document)}
+    lines = pieces["task"].text.splitlines()
+    assert lines[2:6] == [
+        "Acceptance criteria:",
+        "- short",
+        '- {"id": "c2"}',
+        'Deliverable: {"format": "md"}',
+    ]
+    assert "German" in pieces["constraints"].text
+    assert not pieces["constraints"].is_data
+    mapped = pieces["map of the code you may change"]
+    assert mapped.text == "a.py: def f(x); class C\nb.txt\n[and 3 more files]"
+    further = pieces["what else the plan says about this task"]
+    assert (further.is_data, mapped.is_data) == (True, True)
+    assert mapped.weight < further.weight < ESSENTIAL
+    assert pieces["the change you review: its task, its tests, its author's report"].is_data
+
+
+def test_criteria_may_be_a_text() -> None:
+    """As people write them."""
+    document = {**DOCUMENT, "task": {**DOCUMENT["task"], "acceptance_criteria": "Names a price."}}
+    assert "Acceptance criteria:\n- Names a price." in briefing(document)[0].text
+
+
 def test_a_briefing_of_little_is_short() -> None:
     """Nothing is told about what is not there; the schema can be left to the provider."""
     little = {

@@ -28,6 +28,7 @@ from accordance.gates.notices import notices
 from accordance.gates.running import GATES, run_gates
 from tests.unit.cases import COMMAND, FACTS, TASK_ID, a_case, a_submit, a_task, some_changes, some_evidence
 
+PINS = a_task().pins.model_dump(exclude_none=True)
 Found = list[tuple[Gate, str, str]]
 
 
@@ -193,6 +194,24 @@ def test_caches_and_harmless_directories_are_nobodys_business() -> None:
                 (Gate.BUDGET, "TIMEOUT_EXCEEDED", "milliseconds: 1001 used, 1000 allowed"),
             ],
             id="budget",
+        ),
+        pytest.param(
+            a_case(task=a_task(pins={**PINS, "max_files": 1, "max_loc": 10}), facts=replace(FACTS, lines=11)),
+            [
+                (Gate.BUDGET, "SPLIT_REQUIRED", "the change is too large: 2 files, pins.max_files allows 1; make a smaller one"),
+                (Gate.BUDGET, "SPLIT_REQUIRED", "the change is too large: 11 lines, pins.max_loc allows 10; make a smaller one"),
+            ],
+            id="larger than the pins allow",
+        ),
+        pytest.param(
+            a_case(task=a_task(pins={**PINS, "max_files": 2, "max_loc": 11}), facts=replace(FACTS, lines=11)),
+            [],
+            id="as large as the pins allow",
+        ),
+        pytest.param(
+            a_case(task=a_task(pins={**PINS, "max_loc": 10})),
+            [(Gate.BUDGET, "EVIDENCE_INVALID", "pins.max_loc is 10, and nobody counted lines")],
+            id="a bound that nobody measured",
         ),
         pytest.param(
             a_case(submit=a_submit(status="NEED_INPUT", needs_input=["Which port?", " "], reason_code="needs_clarification")),

@@ -119,3 +119,20 @@ def test_whatever_happens(events: list[Event]) -> None:
         assert (standing.waiting is not None) == (standing.state is State.BLOCKED)
         assert before.state is not State.DONE
         assert before.state not in TERMINAL or event in (Event.CHOSEN, Event.REQUEUED, Event.DROPPED)
+
+
+def test_an_answer_that_is_asked_for_again_is_counted_and_forgiven() -> None:
+    """The attempts of a task are its runs; a reviewer's bad message is never the executor's."""
+    taken = advance(Standing(state=State.READY), Event.CLAIMED)
+    mended = advance(advance(taken, Event.UNPARSEABLE), Event.ASKED_AGAIN)
+    assert (mended.state, mended.counters.attempt_count, mended.counters.parse_failures) == (
+        State.IN_PROGRESS,
+        2,
+        1,
+    )
+    assert (mended.used.attempts, mended.used.parse_failures) == (1, 0)
+    reviewed = advance(Standing(state=State.READY_TO_CHECK), Event.UNPARSEABLE)
+    assert (reviewed.state, reviewed.counters.attempt_count) == (State.FAILED, 1)
+    assert (reviewed.used.review_failures, reviewed.used.parse_failures) == (1, 0)
+    assert advance(reviewed, Event.RECHECKED).used.review_failures == 1
+    assert advance(reviewed, Event.REVIEWER_ASKED_AGAIN).used.review_failures == 0

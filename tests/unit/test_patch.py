@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from accordance import Pins
-from accordance.domain.patch import Patch, patch_within, read_patch
+from accordance.domain.patch import Patch, changed_lines, patch_within, read_patch
 from accordance.domain.scope import Scope
 from accordance.gates.scope import patch_is_in_scope
 
@@ -71,6 +71,35 @@ def test_the_paths_are_those_git_itself_names(repository: Path, options: tuple[s
     assert patch.touched == tuple(sorted(names))
     if options != ("-R",):
         assert patch.links == {"link": "/etc/passwd", "both": "a/b"}
+
+
+def test_the_changed_lines_are_those_git_itself_counts(repository: Path) -> None:
+    """Added and removed; binary files have none."""
+    counted = [line.split("\t")[:2] for line in git(repository, "diff", "--cached", "--numstat").splitlines()]
+    total = sum(int(number) for pair in counted for number in pair if number != "-")
+    assert total > 0
+    assert changed_lines(git(repository, "diff", "--cached", "--binary")) == total
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param("", 0, id="nothing"),
+        pytest.param(
+            "--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a/y\n-b\n+++ b/y\n", 3, id="content like a header"
+        ),
+        pytest.param("--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-a\n\n+b\n c\n", 2, id="context does not count"),
+        pytest.param("@@ -1,9 +1,9 @@\n-a", 1, id="a hunk that was cut off"),
+        pytest.param(
+            "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n",
+            2,
+            id="no newline",
+        ),
+    ],
+)
+def test_changed_lines(text: str, lines: int) -> None:
+    """Counted within hunks only."""
+    assert changed_lines(text) == lines
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,8 @@ def result(message: Any) -> Accepted[Any] | Rejected:
         pytest.param(plan_review(60), 2, 0, [PlanEvent.RETURNED], "RETRY", "MODIFY", None, id="returned a third time"),
         pytest.param(plan_review(60), 3, 0, [PlanEvent.REFERRED], "ESCALATE", "MAX_REVIEW_ROUNDS_EXCEEDED", "returned 3 times", id="not a fourth time"),
         pytest.param(plan_review(60, "REQUEST_EXTERNAL_INPUT"), 0, 0, [PlanEvent.REFERRED], "ESCALATE", "REQUEST_EXTERNAL_INPUT", "needs something from outside: 60 of 100", id="needs something"),
-        pytest.param({}, 0, 0, [PlanEvent.MISREVIEWED], "RETRY", "REVIEWER_BAD_OUTPUT", None, id="unreadable"),
-        pytest.param({}, 0, 2, [PlanEvent.MISREVIEWED, PlanEvent.REFERRED], "ESCALATE", "REVIEWER_BAD_OUTPUT", "3 reviews of the plan could not be read", id="unreadable a third time"),
+        pytest.param({}, 0, 0, [PlanEvent.MISREVIEWED], "RETRY", "LLM_UNPARSEABLE", None, id="unreadable"),
+        pytest.param({}, 0, 2, [PlanEvent.MISREVIEWED, PlanEvent.REFERRED], "ESCALATE", "LLM_UNPARSEABLE", "3 reviews of the plan could not be read", id="unreadable a third time"),
     ],
 )  # fmt: skip
 def test_what_a_review_means(

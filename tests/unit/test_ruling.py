@@ -138,8 +138,8 @@ REVIEWS = [
     pytest.param(node_review(TASK, 60), used(review_rounds=2), Expected("RETURNED", "RETRY", "MODIFY"), "RELEASED", id="returned a third time"),
     pytest.param(node_review(TASK, 60), used(review_rounds=3), Expected("ESCALATED", "ESCALATE", "MAX_REVIEW_ROUNDS_EXCEEDED", "Returned 3 times"), "RELEASED", id="not a fourth time"),
     pytest.param(node_review(TASK, 60, "REQUEST_EXTERNAL_INPUT"), FRESH, Expected("REFERRED", "ESCALATE", "REQUEST_EXTERNAL_INPUT", "60 of 100", Asked.HELP), "RELEASED", id="needs something"),
-    pytest.param({}, FRESH, Expected("MISREVIEWED", "RETRY", "REVIEWER_BAD_OUTPUT"), "", id="unreadable"),
-    pytest.param({}, used(review_failures=2), Expected("MISREVIEWED ESCALATED", "ESCALATE", "REVIEWER_BAD_OUTPUT", "3 reviews could not be read"), "", id="unreadable a third time"),
+    pytest.param({}, FRESH, Expected("UNPARSEABLE RECHECKED", "RETRY", "LLM_UNPARSEABLE"), "", id="unreadable"),
+    pytest.param({}, used(review_failures=2), Expected("UNPARSEABLE ESCALATED", "ESCALATE", "LLM_UNPARSEABLE", "3 reviews could not be read"), "", id="unreadable a third time"),
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`accordance contract list | show | diff`."""
+"""`accordance contract list | show | summary | diff`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from accordance.api import registry
+from accordance.api import contract_summary, registry
 from accordance.cli.exits import Exit
 from accordance.cli.schema import complete_contract
 from accordance.cli.showing import as_json_text, tell
@@ -49,6 +49,12 @@ def show(name: str, as_json: bool) -> None:
     from accordance.cli.text import contract_page
 
     Console(highlight=False).print(contract_page(contract))
+
+
+@command.command(name="summary")
+def print_summary() -> None:
+    """Print the machine-readable summary, as JSON: version, required keys and enumerations by scope."""
+    click.echo(as_json_text(contract_summary()))
 
 
 @command.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ def take(
     everything. Returned work comes first, then products to review, then new work by priority. Exit code 3: what is left waits for a
     person; 5: there is nothing to take up.
     """
-    from accordance.engine.assignment import assignment, describe
+    from accordance.engine.assignment import assignment, described
     from accordance.engine.inputs import look_at_inputs
     from accordance.engine.settings import holding_for
     from accordance.engine.settings_tables import allows_own_work
@@ -89,7 +90,7 @@ def take(
                     for one in reversed(tx.plans())
                     if plan_id in (None, one.plan_id)
                 ]
-                found = [describe(task) for task in turns if task is not None]
+                found = [described(tx, task) for task in turns if task is not None]
                 if as_json:
                     say(found)
                 else:
@@ -136,6 +137,8 @@ def _print_assignment(told: dict[str, Any]) -> None:
     tell(f"  task      {task['task_id']}")
     if task["goal_statement"]:
         tell(f"  goal      {task['goal_statement']}")
+    for line in _wish_lines(task, told["plan"]["constraints"]):
+        tell(f"  {line}")
     contract = told["contract"]
     tell(f"  contract  {contract['scope'] or contract['schema_version']} for task_id {contract['task_id']}")
     for one in context["dependencies"]:
@@ -153,6 +156,22 @@ def _print_assignment(told: dict[str, Any]) -> None:
     tell(f"  hand in   {' '.join(told['hand_in'])}")
 
 
+def _wish_lines(task: dict[str, Any], constraints: dict[str, Any]) -> Iterator[str]:
+    """What the plan asks of a task beyond its goal, a line each."""
+    criteria = task["acceptance_criteria"]
+    for criterion in criteria if isinstance(criteria, list) else filter(None, [criteria]):
+        yield f"accept    {_in_a_line(criterion)}"
+    if task["deliverable_spec"]:
+        yield f"deliver   {_in_a_line(task['deliverable_spec'])}"
+    for key, value in {**constraints, **task["further"]}.items():
+        yield f"{key}: {_in_a_line(value)}"
+
+
+def _in_a_line(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return " ".join(text.split())
+
+
 @command.command()
 @click.argument("task")
 @ledger_options
@@ -160,14 +179,16 @@ def _print_assignment(told: dict[str, Any]) -> None:
 def show(task: str, where: Where, as_json: bool) -> int:
     """Show a task: where it stands, its products, reviews, questions, runs and history."""
     from accordance.domain.records import QuestionRecord, ReviewRecord
-    from accordance.engine.assignment import describe
+    from accordance.engine.assignment import described
     from accordance.engine.kept_runs import runs_in
+    from accordance.engine.wishes import constraints_of
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         record = find_task(tx, task)
         name = record.task_id
         told = {
-            **describe(record),
+            **described(tx, record),
+            "constraints": constraints_of(tx, tx.plan(record.plan_id)),
             "lease": {"holder": record.lease.holder, "until": record.lease.until} if record.lease else None,
             "last_error": record.last_error,
             "artifacts": [
@@ -214,6 +235,10 @@ def _print_task(told: dict[str, Any]) -> None:
     state = told["state"] + (f" ({told['waiting']})" if told["waiting"] else "")
     tell(f"{told['title']}  {told['node_type']}  {state}")
     tell(f"  task      {told['task_id']}")
+    if told["goal_statement"]:
+        tell(f"  goal      {told['goal_statement']}")
+    for line in _wish_lines(told, told["constraints"]):
+        tell(f"  {line}")
     counts = (
         "attempt_count",
         "failures",

@@ -19,7 +19,9 @@ _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
         "inputs": 70,
         "handed_over": 65,
         "dependencies": 60,
+        "further": 45,
         "goals": 40,
+        "map_summary": 35,
     }
 )
 """What is kept longest when room is short; the task, its contract and what is reviewed are never cut."""
@@ -37,11 +39,13 @@ def briefing(
         piece
         for piece in (
             _task(assignment),
+            *_constraints(assignment.get("plan", {}).get("constraints")),
             *_change(assignment.get("change"), assignment["contract"]["schema_version"]),
             *_research(assignment.get("research")),
             *_contract(assignment["contract"], with_schema=with_schema),
             *_context(assignment.get("context", {})),
             *_inputs(assignment.get("context", {}).get("inputs", ()), inputs or {}),
+            *_further(assignment["task"].get("further")),
         )
         if piece.text
     )
@@ -55,9 +59,36 @@ def _task(assignment: Mapping[str, Any]) -> Piece:
         *(f"Goal: {text}" for text in (task.get("goal_statement"),) if text),
         *(f"Why: {text}" for text in (task.get("rationale"),) if text),
         *(f"Tags: {', '.join(tags)}" for tags in (task.get("tags"),) if tags),
+        *_criteria(task.get("acceptance_criteria")),
+        *(f"Deliverable: {_words(spec)}" for spec in (task.get("deliverable_spec"),) if spec),
         f"Attempt: {assignment.get('attempt', 1)}",
     ]
     return Piece("task", "\n".join(lines), ESSENTIAL, is_data=False)
+
+
+def _criteria(criteria: object) -> Iterator[str]:
+    """By what the product is accepted: a line each, where they are listed."""
+    if not criteria:
+        return
+    yield "Acceptance criteria:"
+    for criterion in criteria if isinstance(criteria, list) else [criteria]:
+        yield f"- {_words(criterion)}"
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _constraints(constraints: Mapping[str, Any] | None) -> Iterator[Piece]:
+    """What holds for every task of the plan."""
+    if constraints:
+        text = f"# Constraints of the plan\n{_json(constraints)}"
+        yield Piece("constraints", text, ESSENTIAL, is_data=False)
+
+
+def _further(further: Mapping[str, Any] | None) -> Iterator[Piece]:
+    if further:
+        yield Piece("what else the plan says about this task", _json(further), _WEIGHTS["further"])
 
 
 def _change(change: Mapping[str, Any] | None, answered_by: str) -> Iterator[Piece]:
@@ -101,6 +132,10 @@ def _contract(contract: Mapping[str, Any], *, with_schema: bool) -> Iterator[Pie
 def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
     if reviewed := context.get("reviewed_task"):
         yield Piece("the task whose product you review", _json(reviewed), ESSENTIAL)
+    if change := context.get("reviewed_change"):
+        yield Piece(
+            "the change you review: its task, its tests, its author's report", _json(change), ESSENTIAL
+        )
     if rubric := context.get("rubric"):
         yield Piece("rubric", f"# Rubric\n{_json(rubric)}", ESSENTIAL, is_data=False)
     if product := context.get("product"):
@@ -117,6 +152,16 @@ def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
         if one.get("artifact"):
             yield _artifact(f"product of {one['title']}", one["artifact"], _WEIGHTS["dependencies"])
     yield from _listed(context, "goals", "the goals this serves, the nearest first")
+    if code := context.get("map_summary"):
+        yield Piece("map of the code you may change", "\n".join(_map_lines(code)), _WEIGHTS["map_summary"])
+
+
+def _map_lines(code: Mapping[str, Any]) -> Iterator[str]:
+    """A file to a line, with what it defines."""
+    for path, names in code["files"].items():
+        yield f"{path}: {'; '.join(names)}" if names else path
+    if more := code.get("left_out"):
+        yield f"[and {more:,} more files]"
 
 
 def _listed(context: Mapping[str, Any], key: str, name: str) -> Iterator[Piece]:

@@ -300,6 +300,7 @@ class AttemptFacts:
     git_programs: tuple[
         str, ...
     ] = ()  # hooks and settings by which git would run programs in the tree; nothing ran
+    lines: int | None = None  # added and removed in files of text; None: nobody counted
 
 
 CACHES: Final = MappingProxyType(

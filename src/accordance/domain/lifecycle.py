@@ -52,13 +52,14 @@ class Event(StrEnum):
     ASKED = "ASKED"  # the attempt needs documents (NEEDS_INPUT)
     STALLED = "STALLED"  # the attempt cannot go on without help from outside
     ERRED = "ERRED"  # the attempt failed
-    UNPARSEABLE = "LLM_UNPARSEABLE"  # the attempt's message honours no contract
+    UNPARSEABLE = "LLM_UNPARSEABLE"  # a message honours no contract: the attempt's, or the review's
+    ASKED_AGAIN = "ASKED_AGAIN"  # whoever sent it is asked again within the same run
+    REVIEWER_ASKED_AGAIN = "REVIEWER_ASKED_AGAIN"  # the same, where a product was being reviewed
     APPROVED = "APPROVED"  # the review, or the verdict, lets it pass
     RETURNED = "RETURNED"  # the review wants changes
     REFERRED = "REFERRED"  # the review wants external input
-    MISREVIEWED = (
-        "REVIEW_UNPARSEABLE"  # the review honours no contract: the reviewer's failure, not the task's
-    )
+    MISREVIEWED = "REVIEW_FAILED"  # the reviewer's run ended without a review
+    RECHECKED = "REVIEW_RETRIED"  # the policy gives its product another review
     ANSWERED = "ANSWERED"  # a person answered, or the input came
     RETRIED = "RETRIED"  # the policy gives it another attempt
     GRANTED = "GRANTED"  # a person gives it another chance: what was used up is forgiven
@@ -106,6 +107,7 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
             Event.RETURNED: State.TO_BE_MODIFY,
             Event.REFERRED: State.BLOCKED,
             Event.MISREVIEWED: State.READY_TO_CHECK,
+            Event.UNPARSEABLE: State.FAILED,
             Event.ESCALATED: State.BLOCKED,
             **_DROP_OR_BURY,
         },
@@ -122,6 +124,9 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
         },
         State.FAILED: {
             Event.RETRIED: State.READY,
+            Event.RECHECKED: State.READY_TO_CHECK,
+            Event.ASKED_AGAIN: State.IN_PROGRESS,
+            Event.REVIEWER_ASKED_AGAIN: State.READY_TO_CHECK,
             Event.GRANTED: State.READY,
             Event.ESCALATED: State.BLOCKED,
             **_DROP_OR_BURY,
@@ -157,6 +162,15 @@ class Counters:
     review_rounds: int = 0
     review_failures: int = 0
 
+    @property
+    def attempt_count(self) -> int:
+        """Everything that was tried: attempts that were begun, and reviews that failed."""
+        return self.attempts + self.review_failures
+
+    def plus(self, **more: int) -> Counters:
+        """So much more of each."""
+        return replace(self, **{name: getattr(self, name) + number for name, number in more.items()})
+
     def __sub__(self, other: Counters) -> Counters:
         """What was added since then."""
         return Counters(**{name: getattr(self, name) - getattr(other, name) for name in _NAMES})
@@ -172,8 +186,16 @@ _COUNTED: Final[Mapping[Event, str]] = MappingProxyType(
         Event.UNPARSEABLE: "parse_failures",
         Event.RETURNED: "review_rounds",
         Event.IDLED: "idle_rounds",
+        Event.ASKED_AGAIN: "attempts",
     }
 )
+_MENDED: Final[Mapping[Event, Mapping[str, int]]] = MappingProxyType(
+    {
+        Event.ASKED_AGAIN: {"attempts": 1, "parse_failures": 1},
+        Event.REVIEWER_ASKED_AGAIN: {"review_failures": 1},
+    }
+)
+"""What an answer that is asked for again within a run has cost: it is counted, and not held against the task."""
 
 
 FORGIVES: Final = frozenset((Event.ANSWERED, Event.GRANTED, Event.REQUEUED))
@@ -213,11 +235,13 @@ def advance(standing: Standing, event: Event, *, waiting: Waiting | None = None)
     """
     state = next_state(standing.state, event)
     reason = (waiting or WAITS_FOR.get(event)) if state is State.BLOCKED else None
-    counters = _count(standing.counters, event)
-    forgiven = counters if event in FORGIVES else standing.forgiven
+    counters = _count(standing, event)
+    forgiven = counters if event in FORGIVES else standing.forgiven.plus(**_MENDED.get(event, {}))
     return Standing(state=state, waiting=reason, counters=counters, forgiven=forgiven)
 
 
-def _count(counters: Counters, event: Event) -> Counters:
+def _count(standing: Standing, event: Event) -> Counters:
     name = _COUNTED.get(event)
-    return replace(counters, **{name: getattr(counters, name) + 1}) if name else counters
+    if event is Event.UNPARSEABLE and standing.state is State.READY_TO_CHECK:
+        name = "review_failures"  # the reviewer's message, not the executor's
+    return standing.counters.plus(**{name: 1}) if name else standing.counters

@@ -81,6 +81,25 @@ def read_patch(text: str) -> Patch:
     return Patch(tuple(sorted(touched)), links, problem)
 
 
+def changed_lines(text: str) -> int:
+    """How many lines a patch of ours adds and removes. Binary files have none."""
+    lines = text.split("\n")
+    at = changed = 0
+    while at < len(lines):
+        hunk = _HUNK.match(lines[at])
+        at += 1
+        if hunk is None:
+            continue
+        old, new = (int(count or 1) for count in hunk.groups())
+        while (old > 0 or new > 0) and at < len(lines):
+            sign = lines[at][:1]
+            old -= sign in ("-", " ", "")
+            new -= sign in ("+", " ", "")
+            changed += sign in ("+", "-")
+            at += 1
+    return changed
+
+
 def _sections(lines: list[str]) -> Iterator[_Section]:
     """Each file's part in turn; it is handed out when it begins and filled while the reader goes on."""
     at, section, in_git = 0, _Section(), False

@@ -11,7 +11,7 @@ from typing import Final
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.fuses import Fuses
-from accordance.domain.ruling import Ask, Asked
+from accordance.domain.ruling import UNPARSEABLE, Ask, Asked
 from accordance.domain.verdict import Outcome
 from accordance.errors import IllegalTransition
 
@@ -33,7 +33,9 @@ class PlanEvent(StrEnum):
     WAIVED = "PLAN_REVIEW_WAIVED"  # a person takes it as it is
     RETURNED = "PLAN_RETURNED"
     REFERRED = "PLAN_REFERRED"  # the review needs something from outside, or gave up
-    MISREVIEWED = "PLAN_REVIEW_UNPARSEABLE"
+    MISREVIEWED = (
+        "LLM_UNPARSEABLE"  # the review honours no contract; a plan has no FAILED and waits for another
+    )
     FUSED = "PLAN_FUSE_BLOWN"
     ANSWERED = "PLAN_ANSWERED"
     RESUMED = "PLAN_RESUMED"
@@ -90,10 +92,10 @@ def rule_plan_review(
     if isinstance(result, Rejected):
         faults = tuple(str(violation) for violation in result.violations)
         if failures + 1 < fuses.review_failures:
-            return _ruled((PlanEvent.MISREVIEWED,), Outcome.RETRY, "REVIEWER_BAD_OUTPUT", faults)
+            return _ruled((PlanEvent.MISREVIEWED,), Outcome.RETRY, UNPARSEABLE, faults)
         text = f"{failures + 1} reviews of the plan could not be read; the last: {faults[0]}"
         events = (PlanEvent.MISREVIEWED, PlanEvent.REFERRED)
-        return _ruled(events, Outcome.ESCALATE, "REVIEWER_BAD_OUTPUT", faults, text)
+        return _ruled(events, Outcome.ESCALATE, UNPARSEABLE, faults, text)
     review = result.value
     said = (review.summary,)
     if review.action_required == "APPROVE":

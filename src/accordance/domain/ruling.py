@@ -363,14 +363,18 @@ def _idle(case: Case, fuses: Fuses) -> Ruling:
 
 
 def _misreviewed(result: Rejected, case: Case, fuses: Fuses) -> Ruling:
-    """A review that honours no contract counts against the reviewer; the product goes on waiting for a good one."""
+    """A review that honours no contract: the task has failed, and its product waits again for a good one.
+
+    It is counted as the reviewer's failure: the attempts of whoever made the product are not used up by it.
+    """
     faults = _faults(result)
-    first: Step = (Event.MISREVIEWED, None)
+    first: Step = (Event.UNPARSEABLE, None)
     if case.used.review_failures + 1 < fuses.review_failures:
-        return Ruling(steps=(first,), outcome=Outcome.RETRY, reason="REVIEWER_BAD_OUTPUT", messages=faults)
+        steps = (first, (Event.RECHECKED, None))
+        return Ruling(steps=steps, outcome=Outcome.RETRY, reason=UNPARSEABLE, messages=faults)
     failures = case.used.review_failures + 1
     ask = Ask(kind=Asked.DECISION, text=f"{failures} reviews could not be read; the last: {faults[0]}")
-    return _escalated((first,), "REVIEWER_BAD_OUTPUT", faults, ask)
+    return _escalated((first,), UNPARSEABLE, faults, ask)
 
 
 def _faults(rejected: Rejected) -> tuple[str, ...]:

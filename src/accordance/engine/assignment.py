@@ -26,12 +26,14 @@ from accordance.domain.roles import Role
 from accordance.domain.rubric import Rubric
 from accordance.domain.ruling import BEHIND
 from accordance.domain.sight import Sight
+from accordance.engine.change_evidence import reviewed_change
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import contract_of_message, method_of
 from accordance.engine.gateway import gateway_of
 from accordance.engine.home import Home
 from accordance.engine.landing import is_behind
 from accordance.engine.research_tasks import brief_of
+from accordance.engine.wishes import constraints_of, wishes_for
 from accordance.engine.working import Taken
 from accordance.store.ledger import Transaction
 
@@ -55,10 +57,14 @@ def assignment(
     attempt = task.progress.standing.counters.attempts
     return {
         "kind": taken.kind,
-        "task": describe(task),
+        "task": described(tx, task),
         **({"change": sight.told(json.loads(change))} if change and sight else {}),
         **({"research": method} if method else {}),
-        "plan": {"plan_id": plan.plan_id, "title": plan.title},
+        "plan": {
+            "plan_id": plan.plan_id,
+            "title": plan.title,
+            "constraints": constraints_of(tx, plan),
+        },
         "attempt": attempt,
         "lease": {"holder": taken.lease.holder, "until": taken.lease.until},
         "contract": {
@@ -76,7 +82,7 @@ def assignment(
 
 
 def describe(task: TaskRecord) -> dict[str, Any]:
-    """A task, as plain JSON."""
+    """A task and where it stands, as plain JSON."""
     at = task.progress
     counters = at.standing.counters
     return {
@@ -92,7 +98,7 @@ def describe(task: TaskRecord) -> dict[str, Any]:
         "state": at.state,
         "waiting": at.standing.waiting,
         "active": at.active,
-        "attempt_count": counters.attempts,
+        "attempt_count": counters.attempt_count,
         "failures": counters.failures,
         "parse_failures": counters.parse_failures,
         "review_rounds": counters.review_rounds,
@@ -101,6 +107,11 @@ def describe(task: TaskRecord) -> dict[str, Any]:
         "checks": task.checks,
         "artifact": task.product,
     }
+
+
+def described(tx: Transaction, task: TaskRecord) -> dict[str, Any]:
+    """A task with all that its plan asks of it."""
+    return {**describe(task), **wishes_for(tx, task)}
 
 
 def _hand_in(taken: Taken, subject: TaskRecord, attempt: int) -> list[str]:
@@ -136,7 +147,9 @@ def _context(
     if taken.kind == "review":
         products = tx.products(subject.task_id)
         context["product"] = _product(tx, home, products[-1]) if products else None
-        context["reviewed_task"] = describe(subject)
+        context["reviewed_task"] = described(tx, subject)
+        if (change := reviewed_change(tx, home.root, subject)) is not None:
+            context["reviewed_change"] = change
         context["rubric"] = _rubric(rules.node_rubric)
     else:
         context["last_errors"] = _last_errors(tx, task)

@@ -14,10 +14,12 @@ from accordance.domain.chain import Payload
 from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.fuses import Fuses
 from accordance.domain.routing import Choice, Kind, Routing, Wanted
+from accordance.domain.ruling import UNPARSEABLE
 from accordance.domain.spending import Spending, remaining
 from accordance.engine.budgets import why_unpriced
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import PROMPTED, RAN, RunOf, prompt_payload, report_payload
+from accordance.engine.mending import answers_mended
 from accordance.errors import ContextTooLarge, NoExecutor, NotFound
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.leftover import run_tidily
@@ -71,7 +73,10 @@ class Consultation:
         limits = replace(limits_for(choice.spec), stop=self.stop, budget=budget)
         produced = run_tidily(executor, given, limits)
         self.spent += produced.spending
-        self.note(RAN, lambda tx: report_payload(tx, run, produced.to_json()))
+        report = produced.to_json()
+        self.note(RAN, lambda tx: report_payload(tx, run, report))
+        for answer in answers_mended(report):
+            self._events.append((UNPARSEABLE, {"answer": answer["answer"], "why": answer["why"]}))
         if produced.fault is not None:
             self._wait_or_end(produced, produced.fault)
         else:

@@ -35,6 +35,7 @@ from accordance.engine.dispatching import Dispatch
 from accordance.engine.faults import fail_in, hand_back_in
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import RunOf, keep_report
+from accordance.engine.mending import count_mended
 from accordance.engine.reviewing import review_in
 from accordance.engine.slots import Bound, Slot, Slots
 from accordance.engine.submitting import submit_in
@@ -258,15 +259,16 @@ class Durable:
         if seen["fault"] == Fault.STOPPED:
             hand_back_in(tx, one.task_id, one.number, one.lease)
             return {"status": "handed_back"}
+        number = count_mended(tx, one.task_id, one.number, seen)
         if kept["raw"] is None:
-            answer = fail_in(tx, one.task_id, one.number, seen, one.lease)
+            answer = fail_in(tx, one.task_id, number, seen, one.lease)
         elif kept["judged"] is not None:
             raw = base64.b64decode(kept["raw"])
-            answer = change_in(tx, self.home, raw, one.task_id, one.number, kept["judged"])
+            answer = change_in(tx, self.home, raw, one.task_id, number, kept["judged"])
         elif one.kind == "action":
             raw = base64.b64decode(kept["raw"])
             answer = submit_in(
-                tx, self.home, raw, one.task_id, one.number, has_stronger=bool(seen.get("stronger"))
+                tx, self.home, raw, one.task_id, number, has_stronger=bool(seen.get("stronger"))
             )
         else:
             answer = review_in(tx, base64.b64decode(kept["raw"]), one.task_id, one.product)

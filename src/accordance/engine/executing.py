@@ -18,6 +18,7 @@ from accordance.contracts.contract import Contract
 from accordance.domain.case import Budget, claim_context
 from accordance.domain.context_pack import Piece, budget_for
 from accordance.domain.faults import Fault
+from accordance.domain.findings import listed
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted, wanted
@@ -46,12 +47,14 @@ from accordance.engine.time_limits import seconds_for
 from accordance.engine.working import Taken
 from accordance.errors import ContextTooLarge, OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
+from accordance.executors.code_map import code_map
 from accordance.executors.leftover import run_tidily
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import tell
-from accordance.executors.protocol import Assignment, Executor, Limits, Produced
+from accordance.executors.protocol import Assignment, Executor, Limits, Produced, Seen
 from accordance.executors.showing import show
 from accordance.store.ledger import Ledger, Transaction
+from accordance.workspace.branch import conflicts
 
 _PROMPTS: Final[Mapping[str, str]] = {
     SUBMIT.version: "coder.v1",
@@ -60,6 +63,7 @@ _PROMPTS: Final[Mapping[str, str]] = {
 }
 """What agents are told by what their message is held to, where no route says otherwise."""
 _HELD: Final = "its plan is held: what it may use is used up"
+MERGE_CONFLICT: Final = "MERGE_CONFLICT"
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
 
 
@@ -151,7 +155,7 @@ class Executing:
         return self.workshop.carry_out(
             replace(job, budget=limits.budget),
             run.choice,
-            lambda work, opinion: run.begin(executor, limits, work, opinion),
+            lambda work, opinion: run.begin(executor, limits, work, opinion, conflicts(job.start, work)),
             run.memory,
         )
 
@@ -217,17 +221,22 @@ class _Run:
         limits: Limits,
         work: Path | None = None,
         opinion: Callable[[bytes], Opinion] | None = None,
+        conflicting: tuple[str, ...] = (),
     ) -> Produced:
-        """Tell the executor what to do, keep what it is told, and let it work."""
+        """Tell the executor what to do, keep what it is told, and let it work.
+
+        `conflicting` are files on which the change of the last attempt no longer fits what the plan has come to.
+        """
+        document = _with_conflict(self._mapped(work), conflicting)
         try:
-            told = tell(self.document, self._prompt, self.root, self.context_bytes, self._shown(work))
+            told = tell(document, self._prompt, self.root, self.context_bytes, self._shown(work))
         except ContextTooLarge as error:
             return Produced(fault=Fault.TOO_LONG, text=str(error))
         choice = self.choice
         with self.ledger.write() as tx:
             keep_prompt(tx, self.run, told, executor=choice.executor, model=choice.model)
         given = Assignment(
-            document=self.document,
+            document=document,
             contract=self.contract,
             context=self.context,
             prompt=told.prompt,
@@ -237,7 +246,11 @@ class _Run:
             opinion=opinion,
             memory=self.memory,
         )
-        return run_tidily(executor, given, limits)
+        produced = run_tidily(executor, given, limits)
+        if not conflicting:
+            return produced
+        conflict = Seen("merge_conflict", {"code": MERGE_CONFLICT, "paths": list(conflicting)})
+        return replace(produced, seen=(conflict, *produced.seen))
 
     @property
     def memory(self) -> KeptAnswers:
@@ -250,11 +263,31 @@ class _Run:
         usual = self.choice.prompt == PROMPTS["action"]
         return _PROMPTS.get(self.contract.version, self.choice.prompt) if usual else self.choice.prompt
 
+    def _mapped(self, work: Path | None) -> dict[str, Any]:
+        """What is told, with a map of the code where a repository is changed; a map of the task's own is enough."""
+        change = self.document.get("change")
+        if work is None or change is None or "map_summary" in change.get("context", {}):
+            return self.document
+        context = {**self.document["context"], "map_summary": code_map(work, change)}
+        return {**self.document, "context": context}
+
     def _shown(self, work: Path | None) -> tuple[Piece, ...]:
         """The files of the clone, for a model: everybody else looks for themselves."""
         if work is None or self.contract.version != EDITS.version:
             return ()
         return show(work, self.document["change"])
+
+
+def _with_conflict(document: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
+    """What is told, with the files on which the last change does not fit any more."""
+    if not paths:
+        return document
+    context = document["context"]
+    text = (
+        f"{MERGE_CONFLICT}: your last change does not apply to the current state of {listed(list(paths))}; nothing of it is"
+        " there: make it again on what you find"
+    )
+    return {**document, "context": {**context, "last_errors": [text, *context["last_errors"]]}}
 
 
 def _budget(tx: Transaction, plan: PlanRecord, task: TaskRecord, choice: Choice) -> Budget | Produced:

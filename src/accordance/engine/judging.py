@@ -315,7 +315,7 @@ def _terms(task: TaskInput, how: How, submitted_by: Author) -> Terms:
     above = higher_role(role, gateway.roles)
     standing = Standing(
         attempt=how.attempt,
-        max_attempts=max_attempts(role, policy=gateway.max_attempts),
+        max_attempts=max_attempts(role, task.max_attempts, gateway.max_attempts),
         repeat_threshold=gateway.repeat_threshold,
         model_tier=_model_tier(how),
         allowed_tiers=tiers_of(_models(task, how), gateway.tiers),

@@ -18,6 +18,7 @@ from accordance.contracts.violation import Accepted, Rejected, Violation, excerp
 from accordance.domain.chain import Payload
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, Rules
+from accordance.domain.ruling import UNPARSEABLE
 from accordance.domain.spending import Spending
 from accordance.engine.coding_tasks import check_tasks
 from accordance.engine.consulting import Consultation, Unanswered
@@ -116,6 +117,9 @@ class Planner:
             return {"attempt": self.written, "sha256": tx.keep(raw), **accepted}
 
         self.consultation.note(PLAN_WRITTEN, said)
+        if self.faults:
+            why = {"attempt": self.written, "why": self.faults[0]}
+            self.consultation.note(UNPARSEABLE, lambda _: why)
         return result if isinstance(result, Accepted) else None
 
     def _imported(self, read: Accepted[Plan], raw: bytes) -> bool:

@@ -15,6 +15,7 @@ from accordance.contracts.context import ROLES, Context
 from accordance.contracts.violation import Rejected
 from accordance.domain.case import claim_context
 from accordance.domain.facts import AttemptFacts, Snapshot
+from accordance.domain.patch import changed_lines
 from accordance.domain.terms import case_under, terms_from
 from accordance.engine.claims import read_claim
 from accordance.engine.judgement import Judgement
@@ -101,6 +102,9 @@ def _untrue_facts(folder: Path, facts: AttemptFacts) -> Iterator[str]:
         yield "facts: the change is not the difference of the two trees"
     if steering_files(facts.changes) != facts.steering:
         yield "facts: the files that steer tests are not those of the change"
+    patch = (folder / "patch.diff").read_bytes().decode("utf-8", "replace")
+    if facts.lines is not None and changed_lines(patch) != facts.lines:
+        yield "facts: the number of changed lines is not that of patch.diff"
     for number, run in enumerate(facts.runs, 1):
         log = folder / "runs" / f"{number:02}.log"
         digest = hashlib.sha256(log.read_bytes()).hexdigest() if log.is_file() else ""

@@ -90,6 +90,7 @@ class Product(NamedTuple):
     format: str
     content: bytes
     summary: str | None = None
+    file: str | None = None  # what its file is to be called, without a version; else it goes by its name
 
 
 def submit(
@@ -347,7 +348,8 @@ def product_in(result: Accepted[Any] | Rejected, raw: bytes) -> Product | None:
     if said.artifact is None or said.result_type != "ARTIFACT":
         return None
     made = said.artifact
-    return Product(made.name, made.format, made.content.encode(), made.summary)
+    hinted = (made.path_hint or "").rpartition("/")[2].strip()  # its folder is the task's, by the contract
+    return Product(made.name, made.format, made.content.encode(), made.summary, hinted or None)
 
 
 def store_product(tx: Transaction, home: Home, arrived: Arrived, product: Product) -> dict[str, Any]:
@@ -360,7 +362,7 @@ def store_product(tx: Transaction, home: Home, arrived: Arrived, product: Produc
         version=version,
         attempt=arrived.attempt,
         name=product.name,
-        file_name=versioned(product.name, product.format, version),
+        file_name=versioned(product.file or product.name, product.format, version),
         format=product.format,
         sha256=tx.keep(product.content),
         summary=product.summary,

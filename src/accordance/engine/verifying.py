@@ -217,7 +217,7 @@ class _Replay:
         if entry.kind == PlanEvent.IMPORTED:
             self._hold_to(entry)
             self._begin(entry)
-        elif self._plan is None:
+        elif self._plan is None or (entry.kind == PlanEvent.MISREVIEWED and entry.task_id is None):
             return
         elif entry.kind in _MOVES and "because" in entry.payload:
             self._followed(entry)
@@ -324,11 +324,20 @@ class _Claims:
         self.held: dict[tuple[str, int], Mapping[str, Any]] = {}  # by task and attempt; actions are left out
 
     def see(self, entry: Entry) -> None:
+        if entry.kind == Event.ASKED_AGAIN and entry.task_id is not None:
+            self._go_on(entry.task_id)
         if entry.kind == Event.CLAIMED and entry.task_id is not None:
             self._begun[entry.task_id] += 1
             if HELD_TO in entry.payload:
                 said = cast("Mapping[str, Any]", entry.payload[HELD_TO])
                 self.held[entry.task_id, self._begun[entry.task_id]] = said
+
+    def _go_on(self, task: str) -> None:
+        """Whoever is asked again within a run is held to the same."""
+        number = self._begun[task]
+        self._begun[task] += 1
+        if (task, number) in self.held:
+            self.held[task, number + 1] = self.held[task, number]
 
 
 class _Runs:

@@ -23,6 +23,7 @@ from accordance.domain.spending import Spending
 from accordance.executors.opinion import Opinion
 
 MODEL_CALL: Final = "model_call"  # seen: a model was asked
+ASKED_AGAIN: Final = "asked_again"  # seen: an answer honoured no contract, and the model was asked again
 MOST_REPEATED: Final = 20_000  # characters of a bad answer that are shown to the model again
 
 

@@ -23,7 +23,7 @@ _PINNED, _GIVEN, _NAMES = 80, 50, 30  # weights: what is kept longest when room 
 
 def show(work: Path, change: Mapping[str, Any]) -> tuple[Piece, ...]:
     """The pieces for a task of scc.task.v1 that changes the clone in `work`. Raises GitFailed."""
-    paths = _files(work)
+    paths = tracked_files(work)
     pins = Pins.of(change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ()))
     pinned = [path for path in paths if path in pins]
     given = sorted(_given(change, paths).difference(pinned))
@@ -35,7 +35,7 @@ def show(work: Path, change: Mapping[str, Any]) -> tuple[Piece, ...]:
     return (*shown, *((Piece("the names of all files you may read", names, _NAMES),) if names else ()))
 
 
-def _files(work: Path) -> list[str]:
+def tracked_files(work: Path) -> list[str]:
     """Every ordinary file that is not ignored; no link is one."""
     listed = Git(work / ".git", work)("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     found = {name for name in map(os.fsdecode, listed.split(b"\0")) if name and name.isprintable()}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from accordance.domain.patch import read_patch
 from accordance.workspace.clone import Workspace
 from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
 from accordance.workspace.git import Git, git_directory, resolve
@@ -24,6 +25,9 @@ _ODD: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _MARK: Final = 8
 _LONGEST: Final = 80
 _SHORT: Final = 12
+_REFUSED: Final = re.compile(
+    r"^error: (.+): (?:patch does not apply|already exists in .*|No such file or directory)$", re.MULTILINE
+)
 
 
 def branch_name(plan_id: str) -> str:
@@ -131,3 +135,22 @@ def lay(patch: bytes, work: Path) -> bool:
     except GitFailed:
         return False
     return True
+
+
+def conflicts(patch: bytes, work: Path) -> tuple[str, ...]:
+    """The files on which an earlier change does not fit the clone it was to be laid into; none if it lies there."""
+    git = Git(work / ".git", work)
+    if not patch.strip() or _refusal(git, patch, "--reverse") is None:
+        return ()
+    refused = _refusal(git, patch) or ""
+    named = {found[1] for found in _REFUSED.finditer(refused)}
+    return tuple(sorted(named or read_patch(patch.decode("utf-8", "replace")).touched))
+
+
+def _refusal(git: Git, patch: bytes, *options: str) -> str | None:
+    """What git says against a patch; None if it would take it."""
+    try:
+        git("apply", "--check", "--whitespace=nowarn", *options, "-", given=patch)
+    except GitFailed as error:
+        return error.said
+    return None

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Event
 
 from accordance.domain.facts import AttemptFacts, ChangeSet, EntryKind, IsolationLevel, Snapshot
+from accordance.domain.patch import changed_lines
 from accordance.domain.sight import places_named
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
@@ -92,6 +93,7 @@ def collect(
         steering=steering_files(changes),
         evidence=look_at_evidence(workspace, said, after, changes, patch),
         tree="" if patch.left_out else patch.tree,
+        lines=changed_lines(patch.text.decode("utf-8", "replace")),
     )
     collected = Collected(facts, before, after, patch)
     return _tested(workspace, collected, scratch, said, setting) if said.tests else collected

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.workspace.branch import Branch, branch_name
+from accordance.workspace.branch import Branch, branch_name, conflicts, lay
 from accordance.workspace.clone import clone
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
@@ -73,3 +73,34 @@ def test_what_is_in_the_way_is_told_apart(tmp_path: Path) -> None:
     git(branch.repository, "branch", "-D", branch.name)
     with pytest.raises(WorkspaceError, match="is missing in"):
         branch.move_to(made)
+
+
+def a_patch(of: Branch, folder: Path, files: dict[str, str]) -> bytes:
+    """A change of the base, as the evidence keeps it."""
+    workspace = clone(of.repository, folder, base="main")
+    before = base_snapshot(workspace)
+    write(workspace.work, files)
+    return readable_patch(workspace, difference(before, take_snapshot(workspace.work))).text
+
+
+def test_an_earlier_change_that_no_longer_fits_names_its_files(tmp_path: Path) -> None:
+    """Those that changed in the meantime, and those that came in its place; not the ones that would still fit."""
+    branch = Branch(repository(tmp_path / "r"), branch_name("plan"))
+    earlier = a_patch(
+        branch, tmp_path / "a", {"src/app.py": "APP = 'mine'\n", "new.txt": "x\n", "fits.txt": "y\n"}
+    )
+    moved = a_change(branch, tmp_path / "b", "APP = 'theirs'\n")
+    work = clone(branch.repository, tmp_path / "c", base=moved).work
+    (work / "new.txt").write_text("theirs\n")
+    assert not lay(earlier, work)
+    assert conflicts(earlier, work) == ("new.txt", "src/app.py")
+
+
+def test_an_earlier_change_that_fits_is_no_conflict(tmp_path: Path) -> None:
+    """It lies in the clone; nor is there one where nothing was to be laid in."""
+    branch = Branch(repository(tmp_path / "r"), branch_name("plan"))
+    earlier = a_patch(branch, tmp_path / "a", {"src/app.py": "APP = 'mine'\n"})
+    work = clone(branch.repository, tmp_path / "c", base="main").work
+    assert lay(earlier, work)
+    assert conflicts(earlier, work) == ()
+    assert conflicts(b"\n", work) == ()

@@ -34,13 +34,15 @@ def _whole_stays_whole(number: float) -> float:
 
 
 class TaskPins(Open):
-    """Scope guard rails."""
+    """Scope guard rails: where, and how much."""
 
     allowed_paths: Annotated[list[str], Field(min_length=1, max_length=MOST_PATTERNS)]
     forbidden_paths: Annotated[list[str], Field(max_length=MOST_PATTERNS)] = Field(default_factory=list)
     read_paths: Annotated[list[str], Field(max_length=MOST_PATTERNS)] = Field(
         default_factory=list
     )  # read, not written
+    max_files: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
+    max_loc: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
 
 
 class TaskContext(Open):
@@ -77,6 +79,7 @@ class TaskInput(Open):
         | None,
         NotNull,
     ] = None
+    max_attempts: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
     assumptions: Annotated[list[str] | None, NotNull] = None
 
 

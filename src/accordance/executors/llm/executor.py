@@ -34,7 +34,15 @@ from accordance.executors.llm.asking import Answer, Asker
 from accordance.executors.llm.failing import fault_of, is_turned_away, wait_of, words_of
 from accordance.executors.llm.models import CannotBegin, key_for, open_model, parameters, takes_schema
 from accordance.executors.pricing import Pricing, pricing, room_for_answer
-from accordance.executors.protocol import MODEL_CALL, MOST_REPEATED, Assignment, Limits, Produced, Seen
+from accordance.executors.protocol import (
+    ASKED_AGAIN,
+    MODEL_CALL,
+    MOST_REPEATED,
+    Assignment,
+    Limits,
+    Produced,
+    Seen,
+)
 from accordance.executors.withholding import withhold
 
 if TYPE_CHECKING:
@@ -141,7 +149,7 @@ class _Talk:
             self._note(answer, is_kept=is_kept)
             if answer.fault is not None:
                 return Produced(fault=answer.fault, text=answer.why, retry_after=answer.wait)
-            told = await self._faults(answer)
+            told = await self._faults(answer, is_last=turn == self.spec.reasks)
             if told is None:
                 return Produced(raw=answer.text.encode())
             if self.spent.uses_up(self.limits.budget):
@@ -183,16 +191,24 @@ class _Talk:
             memory.keep(asked, answer.to_json())
         return False
 
-    async def _faults(self, answer: Answer) -> str | None:
+    async def _faults(self, answer: Answer, *, is_last: bool) -> str | None:
         """What the model is told about its answer; None where there is nothing that asking again could mend."""
         result = self._checked(answer)
         if isinstance(result, Rejected):
+            if not is_last and answer.text.strip():
+                self._note_bad(answer, result)
             return feedback(result)
         if self.assignment.opinion is None:
             return None
         opinion = await asyncio.to_thread(self.assignment.opinion, answer.text.encode())
         self.seen.append(Seen("submitted", opinion.to_json()))
         return None if opinion.done or opinion.is_final else opinion.text
+
+    def _note_bad(self, answer: Answer, result: Rejected) -> None:
+        """Remember an answer that honours no contract: the last one is the run's message, and counts as that."""
+        text = answer.text.encode("utf-8", "replace")
+        why = str(result.violations[0])
+        self.seen.append(Seen(ASKED_AGAIN, {"answer": hashlib.sha256(text).hexdigest(), "why": why}))
 
     @property
     def _room(self) -> int:
