@@ -10,6 +10,7 @@ import click
 
 from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options
 from accordance.cli.exits import Exit
+from accordance.cli.streams import reader_is_gone
 
 if TYPE_CHECKING:
     from accordance.domain.chain import Entry
@@ -43,12 +44,9 @@ def command(
                     last = entry.seq
                     if task is None or (entry.task_id or "").startswith(task):
                         click.echo(_line(entry, as_json))
-            if not follow:
+            if not follow or reader_is_gone():
                 return Exit.OK
-            try:
-                time.sleep(_POLL_SECONDS)
-            except KeyboardInterrupt:
-                return Exit.OK
+            time.sleep(_POLL_SECONDS)
 
 
 def _line(entry: Entry, as_json: bool) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import click
@@ -23,6 +22,7 @@ from accordance.cli.research_reading import (
     print_json,
     request_of,
 )
+from accordance.cli.writing import write_output
 from accordance.contracts.catalogue.handoff import Handoff
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Rejected
@@ -118,10 +118,7 @@ def _write(file: str, plan: JsonObject) -> None:
     if file == "-":
         click.echo(text, nl=False)
         return
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"{file}: cannot be written: {error.strerror or error}", Exit.USAGE) from None
+    write_output(file, text.encode())
 
 
 COMMANDS: Final = (handoff,)

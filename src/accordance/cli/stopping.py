@@ -15,6 +15,7 @@ from typing import Final
 from accordance.cli.exits import one_line
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 _BY_A_SIGNAL: Final = 128
 _LAST_SECONDS: Final = 1.0
 
@@ -46,6 +47,25 @@ def stoppable(stop: Callable[[], None]) -> Iterator[Stopped]:
     before = {number: signal.signal(number, ask) for number in _SIGNALS}
     try:
         yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def tidied_up() -> Iterator[None]:
+    """A signal that would end the program at once ends it in order: what runs is ended, what was laid aside is removed."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(_BY_A_SIGNAL + number)
+
+    before = {
+        number: signal.signal(number, end)
+        for number in _ENDINGS
+        if signal.getsignal(number) is signal.SIG_DFL
+    }
+    try:
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

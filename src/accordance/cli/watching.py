@@ -92,10 +92,7 @@ def watch(ledger: Ledger, plan_id: str) -> Status:
             live.update(table_of(found), refresh=True)
             if found.root in TERMINAL:
                 return found
-            try:
-                time.sleep(_SECONDS)
-            except KeyboardInterrupt:
-                return found
+            time.sleep(_SECONDS)
 
 
 def print_status(found: Status) -> None:

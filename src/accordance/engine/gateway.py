@@ -22,13 +22,13 @@ The settings are read from the base: what an agent writes into its tree does not
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from accordance.contracts.toml import NoToml, read_toml
 from accordance.domain.escalation import MODEL_TIERS, REPEAT_THRESHOLD
 from accordance.domain.roles import MAX_ATTEMPTS, ROLES, Role, roles_from
 from accordance.engine.home import SETTINGS, InvalidSettings, find_home
@@ -84,8 +84,8 @@ def settings_at(repository: Path, base: str) -> Mapping[str, Any]:
     if text is None:
         return find_home(repository.resolve().parent).settings()
     try:
-        return tomllib.loads(text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return read_toml(text.decode())
+    except (NoToml, UnicodeDecodeError) as error:
         raise InvalidSettings(f"{SETTINGS} at {base}: {error}") from None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from accordance.contracts.toml import NoToml, read_toml
 from accordance.domain.naming import folder_name, safe_name
 from accordance.errors import AccordanceError, LedgerUnavailable
 
@@ -19,6 +19,10 @@ SETTINGS: Final = "accordance.toml"
 
 class InvalidSettings(AccordanceError):
     """accordance.toml cannot be read, or says something nobody knows."""
+
+
+class InvalidHome(AccordanceError):
+    """What was named as the project folder can be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +85,25 @@ class Home:
         """What accordance.toml says; nothing if there is none."""
         path = self.root / SETTINGS
         try:
-            return tomllib.loads(path.read_text(encoding="utf-8"))
+            return read_toml(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        except (NoToml, UnicodeDecodeError, OSError) as error:
             raise InvalidSettings(f"{path}: {error}") from None
 
 
 def find_home(start: Path | None = None) -> Home:
-    """The nearest folder upwards that has a ledger or settings; else the folder itself."""
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
-        if (folder / FOLDER).is_dir() or (folder / SETTINGS).is_file():
-            return Home(folder)
+    """The nearest folder upwards that has a ledger or settings; else the folder itself. Raises InvalidHome."""
+    try:
+        here = (start or Path.cwd()).resolve()
+        for folder in (here, *here.parents):
+            if (folder / FOLDER).is_dir() or (folder / SETTINGS).is_file():
+                return Home(folder)
+    except FileNotFoundError:
+        raise InvalidHome("the current folder has been removed; change to another one") from None
+    except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, letters no file name has
+        why = getattr(error, "strerror", None) or error
+        raise InvalidHome(f"{start}: can be no project folder ({why}); name another one") from None
     return Home(here)
 
 
