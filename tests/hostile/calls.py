@@ -79,6 +79,7 @@ class Stage:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._streams: list[object] = []
         self.files = tuple(self._build())
 
     def _build(self) -> Iterator[str]:
@@ -114,8 +115,26 @@ class Stage:
         deep_home = self.root / "deep-home"
         deep_home.mkdir()
         shutil.copy(self.root / "deep.toml", deep_home / "accordance.toml")
-        yield from ("folder", "loop", "dangling", "pipe", "sparse.json", "closed.json", "truncated.db", "deep-home")
-        yield from ("missing.json", "missing/below/this.json", "plan.json/below", LONG, "-", "", "/dev/null", "/dev/full")
+        yield from (
+            "folder",
+            "loop",
+            "dangling",
+            "pipe",
+            "sparse.json",
+            "closed.json",
+            "truncated.db",
+            "deep-home",
+        )
+        yield from (
+            "missing.json",
+            "missing/below/this.json",
+            "plan.json/below",
+            LONG,
+            "-",
+            "",
+            "/dev/null",
+            "/dev/full",
+        )
 
     def reset(self) -> None:
         """Bring the ledger back to where every call begins, so that a call can be repeated by itself."""
@@ -145,7 +164,7 @@ class Stage:
         finally:
             for stream in (sys.stdout, sys.stderr):
                 stream.flush()
-                stream.detach()  # else it would close what it has written to
+                self._streams.append(stream)  # what logs may still hold it
             sys.stdin, sys.stdout, sys.stderr = streams
             os.chdir(before)
             gc.enable()
@@ -233,7 +252,13 @@ def each_value(command: Command, files: Sequence[str]) -> Iterator[list[str]]:
         if getattr(param, "is_flag", False):
             continue
         is_path = isinstance(param.type, click.Path)
-        values = files if is_path else ADDRESSES if "--ledger" in param.opts else ("", LONG, "\udc80", "\x1b[31m", "-")
+        values = (
+            files
+            if is_path
+            else ADDRESSES
+            if "--ledger" in param.opts
+            else ("", LONG, "\udc80", "\x1b[31m", "-")
+        )
         for value in values:
             yield [*command.words, *_rest(command, param), *_given(param, value)]
 

@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from accordance.cli.exits import Exit, Failure
+from accordance.cli.exits import Exit, Failure, shortened
 from accordance.contracts.limits import LIMITS
-
 
 PATIENCE: Final = 5.0  # seconds in which somebody begins to write into a named pipe
 
@@ -24,12 +23,24 @@ def is_file(name: str) -> bool:
         return False
 
 
-def is_folder(name: str) -> bool:
-    """Whether there is a folder of that name; a text that can be no name has none."""
+def is_stream(name: str) -> bool:
+    """Whether what is there can only be read once, from its beginning: a pipe, a device."""
     try:
-        return Path(name).is_dir()
+        mode = Path(name).stat().st_mode
     except (OSError, ValueError):
         return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def must_be_a_name(name: str) -> None:
+    """Refuse a name that no file can have: too long, links in a circle, letters that this system does not know."""
+    try:
+        Path(name).stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Failure(f"{shortened(name)}: is no name of a file or folder ({why})", Exit.USAGE) from None
 
 
 def read_bounded(file: str, limit: int = LIMITS.max_bytes) -> bytes:

@@ -101,7 +101,11 @@ def find_home(start: Path | None = None) -> Home:
                 return Home(folder)
     except FileNotFoundError:
         raise InvalidHome("the current folder has been removed; change to another one") from None
-    except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, letters no file name has
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # too long, links in a circle, letters no file name has
         why = getattr(error, "strerror", None) or error
         raise InvalidHome(f"{start}: can be no project folder ({why}); name another one") from None
     return Home(here)
