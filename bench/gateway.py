@@ -29,6 +29,7 @@ from accordance.workspace.clone import clone
 from accordance.workspace.collecting import Setting, base_snapshot, collect
 from accordance.workspace.difference import difference
 from accordance.workspace.evidence import Said
+from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Limits, Room
 from accordance.workspace.probing import probe
 from accordance.workspace.running import run
@@ -163,9 +164,10 @@ def of_judging() -> dict[str, float]:
             "allowedTests": [command],
         }
         number = iter(range(1, 1_000))
+        base = resolve(root, "HEAD")
 
         def whole() -> None:
-            found = judge(task, repo=root, attempt=next(number), artifacts=Path(folder) / "kept")
+            found = judge(task, repo=root, base=base, attempt=next(number), artifacts=Path(folder) / "kept")
             if not found:
                 raise SystemExit(found.verdict.reason)
 

@@ -45,3 +45,12 @@ def postgresql_url(postgresql_server: str) -> str:
     with psycopg.connect(postgresql_server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return postgresql_server.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture
+def registry_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test registers in the default registry is gone after it: other tests list the registry."""
+    from accordance import registry
+
+    for table in ("_by_name", "_by_version"):
+        monkeypatch.setattr(registry, table, dict(getattr(registry, table)))

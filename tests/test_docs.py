@@ -15,7 +15,7 @@ from tools.make_docs import DOCS, END, START, pages
 
 from accordance.cli.main import COMMANDS
 from accordance.domain.routing import routing_of
-from accordance.engine.settings import at_once, rules_of
+from accordance.engine.settings_tables import at_once, rules_of
 from accordance.executors.prompt_files import PromptFiles
 from tests.acceptance.cli import accordance
 from tests.unit.test_schemas import seed_summary
@@ -23,6 +23,7 @@ from tests.unit.test_schemas import seed_summary
 ROOT = DOCS.parent
 
 
+@pytest.mark.usefixtures("registry_as_it_was")
 @pytest.mark.parametrize("example", [*find_examples(str(ROOT / "README.md"), str(DOCS))], ids=str)
 def test_python_examples_run(example: CodeExample, eval_example: EvalExample) -> None:
     """Every Python block prints what the page says it prints."""

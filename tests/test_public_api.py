@@ -85,7 +85,7 @@ class Entry:
         return self.thing
 
 
-@accordance.contract("parting_v1")
+@Registry().contract("parting_v1")
 class Parting(Greeting):
     """A model that carries its contract."""
 

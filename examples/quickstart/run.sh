@@ -21,10 +21,11 @@ git init --quiet --initial-branch=main "$folder/repository"
 git -C "$folder/repository" add --all
 git -C "$folder/repository" -c user.name=you -c user.email=you@localhost \
     commit --quiet --message="Parcels, with tests for what is to come"
+isolation=auto
 if ! accordance doctor --home "$folder" | grep -q "isolation .*kept apart by"; then
     echo "nothing on this machine keeps programs apart (accordance doctor): these agents run with limits only"
     sed 's/^kind = "command"$/&\nisolation = "rlimit"/' "$here/accordance.toml" > "$folder/accordance.toml"
-    printf '\n[judge]\nisolation = "rlimit"\n' >> "$folder/accordance.toml"
+    isolation=rlimit
 fi
 
 [ ! -d "$here/../../.agents" ] || export ACCORDANCE_AGENTS="${ACCORDANCE_AGENTS:-$here/../../.agents}" # make agents
@@ -32,7 +33,7 @@ fi
 accordance plan import "$folder/plan.json" --no-review --by you --home "$folder"
 cp "$here/inputs/price-list.csv" "$folder/workspace/inputs/" # what the brief waits for
 code=0
-accordance run --home "$folder" "$@" || code=$?
+accordance run --home "$folder" --isolation "$isolation" "$@" || code=$?
 
 # With these agents one task ends in the dead letters and another waits for a person: that is what 1 says.
 [ $# = 0 ] && [ "$code" = 1 ] || exit "$code"

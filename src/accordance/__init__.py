@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 from accordance._version import __version__
 
 if TYPE_CHECKING:
-    from accordance.api import check, check_value, explain, registry, schema
+    from accordance.api import StreamGuard, check, check_value, contract, explain, registry, schema
     from accordance.contracts.agent_output import ValidationResult, validate_agent_output
     from accordance.contracts.context import Context
-    from accordance.contracts.contract import Contract, Scope, Upgrade, contract
+    from accordance.contracts.contract import Contract, Scope, Upgrade
     from accordance.contracts.feedback import feedback
     from accordance.contracts.fixes import apply_fixes
     from accordance.contracts.limits import Limits
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from accordance.contracts.reading import read
     from accordance.contracts.registry import Registry
     from accordance.contracts.serialising import dump, dump_json
-    from accordance.contracts.stream import StreamGuard
     from accordance.contracts.tolerant import read_tolerant
     from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Repair, Violation
     from accordance.engine.judgement import Judgement
@@ -39,10 +38,18 @@ if TYPE_CHECKING:
     from accordance.errors import AccordanceError
 
 _HOME = {
-    "accordance.api": ("check", "check_value", "explain", "registry", "schema"),
+    "accordance.api": (
+        "StreamGuard",
+        "check",
+        "check_value",
+        "contract",
+        "explain",
+        "registry",
+        "schema",
+    ),
     "accordance.contracts.agent_output": ("ValidationResult", "validate_agent_output"),
     "accordance.contracts.context": ("Context",),
-    "accordance.contracts.contract": ("Contract", "Scope", "Upgrade", "contract"),
+    "accordance.contracts.contract": ("Contract", "Scope", "Upgrade"),
     "accordance.contracts.feedback": ("feedback",),
     "accordance.contracts.fixes": ("apply_fixes",),
     "accordance.contracts.limits": ("Limits",),
@@ -51,7 +58,6 @@ _HOME = {
     "accordance.contracts.reading": ("read",),
     "accordance.contracts.registry": ("Registry",),
     "accordance.contracts.serialising": ("dump", "dump_json"),
-    "accordance.contracts.stream": ("StreamGuard",),
     "accordance.contracts.tolerant": ("read_tolerant",),
     "accordance.contracts.violation": ("Accepted", "Fix", "Notice", "Rejected", "Repair", "Violation"),
     "accordance.engine.judgement": ("Judgement",),

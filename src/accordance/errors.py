@@ -30,6 +30,7 @@ AccordanceError
 +-- InvalidRouting             executors or routes that could never work
 |   +-- OwnWork                whoever would review a product has made it
 |   +-- NoExecutor             nothing is configured that could do the work
++-- InvalidSettings            accordance.toml says something nobody knows
 +-- ContextTooLarge            what an agent must be told does not fit
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
@@ -54,6 +55,13 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
     by_folded = {word.casefold(): word for word in known}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.5)
     return tuple(by_folded[word] for word in found)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The way out of a name nobody knows: the nearest known ones, else all of them."""
+    names = tuple(known)
+    near = nearest(name, names)
+    return f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
 
 
 class AccordanceError(Exception):
@@ -87,8 +95,7 @@ class UnknownName(AccordanceError):
         super().__init__(name, self.known)
 
     def __str__(self) -> str:
-        offer = f"did you mean {' or '.join(self.near)}?" if self.near else f"known: {', '.join(self.known)}"
-        return f"unknown {self.kind} {self.name!r}; {offer}"
+        return f"unknown {self.kind} {self.name!r}; {did_you_mean(self.name, self.known)}"
 
 
 class UnknownContract(UnknownName):
@@ -142,13 +149,16 @@ class UnknownAgent(UnknownName):
 class ContractAlreadyRegistered(AccordanceError):
     """A version means one thing for ever: a second definition is refused."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, holder: str = "") -> None:
+        super().__init__(name, holder)
         self.name = name
+        self.holder = holder
 
     def __str__(self) -> str:
+        holder = f" for {self.holder}" if self.holder else ""
         return (
-            f"{self.name!r} is registered already; a version is never redefined, give the new one a new name"
+            f"{self.name!r} is registered already{holder}; a version is never redefined: "
+            "give the new one a new name, or register it in a Registry of its own"
         )
 
 
@@ -219,6 +229,10 @@ class InvalidPhases(AccordanceError):
 
 class InvalidRouting(AccordanceError):
     """Executors or routes in accordance.toml that could never work."""
+
+
+class InvalidSettings(AccordanceError):
+    """accordance.toml cannot be read, says something nobody knows, or is another user's."""
 
 
 class OwnWork(InvalidRouting):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pty
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,9 +21,8 @@ import pytest
 from accordance import Accepted, check, judge
 from accordance.domain.case import Usage
 from accordance.engine.asking import PreflightFailed, read_task
-from accordance.engine.home import InvalidSettings
 from accordance.engine.judging import Ground, How, judge_on
-from accordance.errors import Conflict, NotFound
+from accordance.errors import Conflict, InvalidSettings, NotFound
 from accordance.workspace.attestation import new_key, sign_bundle
 from tests.acceptance.checkout import Checkout
 from tests.acceptance.cli import accordance
@@ -80,7 +82,7 @@ Do = Callable[[Checkout], None]
     ("act", "options", "outcome", "code", "following"),
     [
         pytest.param(honest, (), "DONE", None, ("none", 0), id="done"),
-        pytest.param(committed, ("--base", "HEAD~1"), "DONE", None, ("none", 0), id="done and committed"),
+        pytest.param(committed, (), "DONE", None, ("none", 0), id="done and committed"),
         pytest.param(untested, (), "RETRY", "CI_FAILED", ("retry", 1), id="tests fail"),
         pytest.param(
             untested, ("--attempt", "2"), "ESCALATE", "CI_FAILED", ("dlq", 1), id="tests fail again"
@@ -166,7 +168,7 @@ def test_without_a_submission(checkout: Checkout) -> None:
     )
     assert all((checkout.work / place).exists() for place in ran.json["links"].values())
     assert [place.name for place in (checkout.work / FOLDER).iterdir()] == ["attempt-1"]
-    assert "no agent handed anything in" in checkout.judge("--attempt", "2").out
+    assert "made by accordance from facts: no agent handed them in" in checkout.judge("--attempt", "2").out
 
 
 def test_a_submission_left_behind_is_found(checkout: Checkout) -> None:
@@ -221,11 +223,14 @@ def _looks_like_sarif(whole: dict[str, Any]) -> None:
 
 
 def test_a_reason_of_the_agents_own(checkout: Checkout) -> None:
-    """It is told as it is; no page is made up for it."""
+    """It is told as it is, and becomes no code."""
     checkout.submit |= {"status": "FAILED", "reason_code": "OUT_OF_IDEAS", "exit_code": 1}
     honest(checkout)
     whole = json.loads(checkout.judge("--format", "sarif").out)
-    assert whole["runs"][0]["tool"]["driver"]["rules"] == [{"id": "OUT_OF_IDEAS"}]
+    [rule] = whole["runs"][0]["tool"]["driver"]["rules"]
+    [result] = whole["runs"][0]["results"]
+    assert rule["id"] == "EXECUTOR_ERROR"
+    assert "(OUT_OF_IDEAS)" in result["message"]["text"]
 
 
 def test_names_that_no_terminal_should_see(checkout: Checkout) -> None:
@@ -290,7 +295,7 @@ BAD = [
     pytest.param(lambda _: ("--task", "nowhere.json"), 5, "no file 'nowhere.json'", id="no task file"),
     pytest.param(lambda _: ("--submit", "nowhere.json"), 5, "no file 'nowhere.json'", id="no submit file"),
     pytest.param(lambda _: ("--repo", "nowhere"), 5, "no directory 'nowhere'", id="no repository"),
-    pytest.param(lambda _: ("--base", "nowhere"), 5, "has no commit 'nowhere'", id="no base"),
+    pytest.param(lambda _: ("--base", "f" * 40), 5, "has no commit 'ffff", id="no such base"),
     pytest.param(lambda _: ("--attempt", "0"), 2, "is not in the range", id="attempt 0"),
     pytest.param(lambda _: ("--isolation", "hope"), 2, "is not one of", id="no isolation"),
     pytest.param(lambda _: ("--format", "005"), 2, "is not one of", id="no format"),
@@ -342,22 +347,23 @@ def test_bad_input(
 def test_a_task_within_reach_proves_nothing(checkout: Checkout) -> None:
     """A task file in the judged tree is the base's, or it is refused."""
     place = checkout.write("tasks/fix.json", json.dumps(checkout.task))
-    ran = accordance("judge", "--task", place, "--repo", checkout.work)
+    ran = accordance("judge", "--task", place, "--repo", checkout.work, "--base", checkout.head)
     assert ran.code == 2
     assert "tasks/fix.json lies in the tree that is judged" in ran.err
-    checkout.commit("a task")
+    checkout.begin_with("a task")
     checkout.work_honestly()
-    inside = accordance("judge", "--task", place, cwd=checkout.work / "src")  # from anywhere in the tree
+    task = ("--task", place, "--base", checkout.begun_at)
+    inside = accordance("judge", *task, cwd=checkout.work / "src")  # from anywhere in the tree
     assert (inside.code, inside.err) == (0, "")
     place.write_text(json.dumps(checkout.task | {"pins": {"allowed_paths": ["**"]}}), "utf-8")
-    again = accordance("judge", "--task", place, "--repo", checkout.work, "--attempt", "2")
+    again = accordance("judge", *task, "--repo", checkout.work, "--attempt", "2")
     assert "tasks/fix.json lies in the tree that is judged" in again.err
 
 
 def test_the_rules_are_the_bases(checkout: Checkout) -> None:
     """What the agent writes into accordance.toml does not change what it is judged by, and is seen."""
     checkout.write("accordance.toml", '[roles.engineer.write]\nallow_paths = ["tests/**"]\n')
-    checkout.commit("rules")
+    checkout.begin_with("rules")
     checkout.task |= {"pins": {"allowed_paths": ["**"]}, "files": []}
     checkout.work_honestly()
     checkout.write("accordance.toml", '[roles.engineer.write]\nallow_paths = ["**"]\ndeny_paths = []\n')
@@ -371,7 +377,7 @@ def test_the_rules_are_the_bases(checkout: Checkout) -> None:
 def test_rules_that_cannot_be_read(checkout: Checkout) -> None:
     """The base's settings are an error if they are no settings, whatever the tree holds now."""
     checkout.write("accordance.toml", "[judge")
-    checkout.commit("rules")
+    checkout.begin_with("rules")
     (checkout.work / "accordance.toml").unlink()
     ran = checkout.judge()
     assert (ran.code, "accordance.toml at " in ran.err) == (2, True)
@@ -456,6 +462,15 @@ def test_attestation(checkout: Checkout) -> None:
     assert checkout.judge("--attest", private, submit=True).code == 0
     good = accordance("verify", checkout.bundle, "--key", public)
     assert (good.code, "signature: holds" in good.out) == (0, True)
+    statement = json.loads(
+        base64.b64decode(json.loads((checkout.bundle / "attestation.json").read_bytes())["payload"])
+    )
+    checkout.commit("as judged")
+    git(
+        checkout.work, "rm", "-r", "--quiet", "--cached", "artifacts"
+    )  # evidence is no part of what is judged
+    tree = git(checkout.work, "write-tree").strip()
+    assert {"name": "tree", "digest": {"gitTree": tree}} in statement["subject"]
     unchecked = accordance("verify", checkout.bundle)
     assert "not checked" in unchecked.out
     foreign = accordance("verify", checkout.bundle, "--key", checkout.place / "other.pub", "--json")
@@ -471,6 +486,39 @@ def test_attestation(checkout: Checkout) -> None:
     assert "it attests another verdict" in accordance("verify", checkout.bundle, "--key", public).out
     (checkout.bundle / "attestation.json").unlink()
     assert "nobody signed it" in accordance("verify", checkout.bundle, "--key", public).out
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_judgement_in_order(checkout: Checkout, number: signal.Signals, code: int) -> None:
+    """Nothing runs on, nothing is left in the folder for temporary files, and the shell is told."""
+    checkout.work_honestly()
+    checkout.task["allowedTests"] = ["touch $TMPDIR/began; sleep 1000"]
+    (checkout.place / "task.json").write_text(json.dumps(checkout.task), "utf-8")
+    scratch = checkout.place / "tmp"
+    scratch.mkdir()
+    words = ("judge", "--task", checkout.place / "task.json", "--repo", checkout.work, "--base", "HEAD")
+    with subprocess.Popen(
+        [sys.executable, "-m", "accordance.cli.main", *map(str, words)],
+        env={**os.environ, "TMPDIR": os.fspath(scratch)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as judging:
+        while not list(scratch.rglob("began")) and judging.poll() is None:
+            time.sleep(0.02)
+        judging.send_signal(number)
+        assert judging.wait(60) == code
+    assert list(scratch.iterdir()) == []
+    assert not checkout.left_running()
+
+
+def test_a_repository_by_another_hash(checkout: Checkout) -> None:
+    """Git names objects by SHA-256 there; nothing else is different."""
+    shutil.rmtree(checkout.work / ".git")
+    git(checkout.work, "init", "--quiet", "--initial-branch=main", "--object-format=sha256")
+    checkout.commit("base")
+    honest(checkout)
+    found = checkout.judge("--json", submit=True)
+    assert (found.code, found.json["outcome"]) == (0, "DONE")
 
 
 def _write_manifest_anew(bundle: Path) -> None:
@@ -567,6 +615,8 @@ def test_progress_is_shown_on_a_terminal(checkout: Checkout) -> None:
         "task.json",
         "--repo",
         checkout.work,
+        "--base",
+        checkout.begun_at,
     ]
     with subprocess.Popen(
         [*map(str, command), "--json"], stdout=subprocess.PIPE, stderr=theirs, cwd=checkout.place
@@ -590,25 +640,27 @@ def test_the_library_call(checkout: Checkout) -> None:
     """The same as the command, with values in place of files; true if and only if it is done."""
     checkout.work_honestly()
     told: list[str] = []
-    found = judge(checkout.task, repo=checkout.work, tell=told.append)
+    begun = checkout.begun_at
+    found = judge(checkout.task, repo=checkout.work, base=begun, tell=told.append)
     assert found
     assert found.bundle == checkout.bundle
     assert f"running {TEST}" in told
     assert all(what in (checkout.bundle / "gateway.log").read_text("utf-8") for what in told[1:])
     with pytest.raises(Conflict, match="attempt 1 was judged before"):
-        judge(checkout.task, repo=checkout.work)
+        judge(checkout.task, repo=checkout.work, base=begun)
     with pytest.raises(InvalidSettings, match="isolation is one of"):
-        judge(checkout.task, repo=checkout.work, attempt=2, isolation="hope")
+        judge(checkout.task, repo=checkout.work, base=begun, attempt=2, isolation="hope")
     with pytest.raises(NotFound, match="no file"):
-        judge(Path("nowhere.json"), repo=checkout.work)
+        judge(Path("nowhere.json"), repo=checkout.work, base=begun)
     with pytest.raises(PreflightFailed) as failed:
-        judge("{}", repo=checkout.work)
+        judge("{}", repo=checkout.work, base=begun)
     assert len(failed.value.preflight.reasons) > 1
     text = json.dumps(checkout.submit | {"task_id": "another"})
     other = judge(
         json.dumps(checkout.task),
         text,
         repo=checkout.work,
+        base=begun,
         artifacts=checkout.place / "a",
         usage=Usage(tokens=5),
     )

@@ -118,7 +118,7 @@ def test_a_fault_is_passed_on(tmp_path: Path) -> None:
             {"allowedExecutors": ["codex"]}, None, "agent is not among those allowed", id="executor"
         ),
         pytest.param({"allowedModels": ["large"]}, "small", "small is not among those allowed", id="model"),
-        pytest.param({"allowedTests": []}, None, "must be tested", id="no tests"),
+        pytest.param({"allowedTests": ["make self_test"]}, None, "only a self-test", id="only a self-test"),
         pytest.param({"files": ["docs/guide.md"]}, None, "files: docs/guide.md", id="files out of scope"),
     ],
 )
@@ -127,6 +127,45 @@ def test_preflight(tmp_path: Path, task: dict[str, Any], model: str | None, said
     shop, job = begun(tmp_path, **task)
     produced = shop.carry_out(job, a_choice(model), lambda *_: pytest.fail("it was begun"))
     assert (produced.code, said in produced.text) == ("PREFLIGHT_FAILED", True), produced
+
+
+def test_a_task_without_tests_is_begun(tmp_path: Path) -> None:
+    """Whoever makes the change says how it was tested, and that is run."""
+    shop, job = begun(tmp_path, allowedTests=[])
+
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+        (work / "src/app.py").write_text(FIXED)
+        return Produced(raw=hand_in(work))
+
+    produced = shop.carry_out(job, a_choice(), agent)
+    assert produced.judged is not None, produced
+    assert produced.judged["verdict"]["outcome"] == "DONE"  # type: ignore[index]
+    assert "the agent's choice" in str(produced.judged["verdict"]["notices"])  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("model", "tiers", "action"),
+    [
+        pytest.param("small", {"small": 2, "large": 1}, "model_upgrade", id="a stronger model is asked next"),
+        pytest.param("large", {"small": 2, "large": 1}, "retry", id="it is the strongest"),
+        pytest.param("odd", {"large": 1}, "model_upgrade", id="a model nobody has ranked"),
+        pytest.param(None, {}, "retry", id="no models at all"),
+    ],
+)
+def test_what_follows_is_what_the_verdict_says(
+    tmp_path: Path, model: str | None, tiers: dict[str, int], action: str
+) -> None:
+    """A run asks the next stronger model after each failure, so that is its verdict's next action."""
+    shop, job = begun(tmp_path)
+
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+        (work / "src/app.py").write_text(WRONG)
+        return Produced(raw=hand_in(work))
+
+    produced = shop.carry_out(job, replace(a_choice(model), tiers=tiers, tier=tiers.get(model or "")), agent)
+    assert produced.judged is not None, produced
+    bundle = shop.home.root / str(produced.judged["written"])
+    assert json.loads((bundle / "judgement.json").read_bytes())["next_action"] == action
 
 
 def test_an_opinion_is_about_the_tree_as_it_is(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from accordance.domain.routing import routing_of
 from accordance.engine.executing import Executing
-from accordance.engine.home import Home, InvalidSettings
-from accordance.engine.settings import AtOnce, at_once
+from accordance.engine.home import Home
+from accordance.engine.settings_tables import AtOnce, at_once
 from accordance.engine.slots import Bound
+from accordance.errors import InvalidSettings
 from tests.engine.stage import Stage
 from tests.messages import edge, node, plan
 
@@ -31,7 +32,7 @@ def test_the_table_run(said: dict[str, object], expected: AtOnce) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"run": {"concurency": 3}}, "has no 'concurency'; known: concurrency, plan_concurrency"),
+        ({"run": {"concurency": 3}}, "has no key 'concurency'; did you mean concurrency or"),
         ({"run": {"concurrency": 0}}, "concurrency is a whole number from 1, got 0"),
         ({"run": {"concurrency": True}}, "concurrency is a whole number from 1, got True"),
         ({"run": 3}, r"\[run\] is a table"),

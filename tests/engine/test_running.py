@@ -21,7 +21,7 @@ from accordance.domain.spending import Spending
 from accordance.engine.durable import Attempt, Durable
 from accordance.engine.reviewing import review
 from accordance.engine.running import Runner
-from accordance.engine.settings import AtOnce
+from accordance.engine.settings_tables import AtOnce
 from accordance.engine.slots import Bound
 from accordance.engine.submitting import submit
 from accordance.engine.taking_up import Queue

@@ -296,9 +296,9 @@ def main() -> int:
             if fault is not None:
                 last = (ended.err.strip().splitlines() or [""])[-1]
                 faults.setdefault(f"{fault}: {last[:200]}", shlex.join(["accordance", *args])[:400])
-    print(f"{made} calls with --seed {seed}: {len(faults)} kinds of faults")
+    click.echo(f"{made} calls with --seed {seed}: {len(faults)} kinds of faults")
     for what, call in faults.items():
-        print(f"  {what!a}\n    {call!a}")
+        click.echo(f"  {what!a}\n    {call!a}")
     return 1 if faults else 0
 
 

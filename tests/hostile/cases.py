@@ -349,6 +349,18 @@ TREE: tuple[HostileCase, ...] = (
         changed("tools/run.sh", ChangeKind.MODE),
     ),
     HostileCase(
+        "gives a file in scope the rights of its owner",
+        lambda stage: (stage.work / "src/app.py").chmod(0o4644),
+        "SCOPE_CONFLICT",
+        touches("src/app.py"),
+    ),
+    HostileCase(
+        "writes a folder that some disks read as git's own",
+        write("src/.g\u200cit/config"),
+        "SCOPE_CONFLICT",
+        touches("src/.g\u200cit/config"),
+    ),
+    HostileCase(
         "edits what is forbidden", write("secrets/key.txt"), "SCOPE_CONFLICT", touches("secrets/key.txt")
     ),
     HostileCase(

@@ -9,7 +9,7 @@ import pytest
 
 from accordance.domain.routing import Wanted, routing_of
 from accordance.engine.own_work import Maker, another_reviewer, is_own_work, maker_of, must_have_others_review
-from accordance.engine.settings import allows_own_work
+from accordance.engine.settings_tables import allows_own_work
 from accordance.engine.working import Nothing
 from accordance.errors import AccordanceError, OwnWork
 from tests.ledger.project import Project

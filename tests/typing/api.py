@@ -16,9 +16,13 @@ from accordance import (
     Violation,
     apply_fixes,
     check,
+    check_value,
+    contract,
     feedback,
     judge,
     read_tolerant,
+    registry,
+    schema,
 )
 from accordance.contracts.catalogue.action import ACTION, Action
 
@@ -38,6 +42,29 @@ else:
     if result.message is not None:
         apply_fixes(result.message, result.violations)
 
+if result:  # the outcome is its own test
+    assert_type(result.value, Action)
+else:
+    assert_type(result, Rejected)
+    assert_type(feedback(result), str)
+
+if not (answer := check("{}", Greeting)):
+    raise ValueError(feedback(answer))
+assert_type(answer.value, Greeting)
+
+
+@contract("parting_v1")
+class Parting(BaseModel):
+    text: str
+
+
+assert_type(check("{}", Parting), Accepted[Parting] | Rejected)
+assert_type(check_value({}, Parting), Accepted[Parting] | Rejected)
+assert_type(registry.find(Parting).version, str)
+for like in ("greeting_v1", Greeting, ACTION):
+    schema(like)
+    StreamGuard(like)
+
 own = Contract(version="greeting_v1", model=Greeting)
 match check("{}", own, reader=read_tolerant):
     case Accepted(value=greeting):
@@ -52,7 +79,7 @@ guard = StreamGuard(ACTION)
 if doom := guard.feed("{"):
     assert_type(doom, Violation)
 
-judgement = judge(Path("task.json"), {"schema_version": "scc.submit.v1"}, repo="checkout", base="main")
+judgement = judge(Path("task.json"), {"schema_version": "scc.submit.v1"}, repo="checkout", base="f" * 40)
 assert_type(judgement, Judgement)
 if not judgement:
     assert_type(judgement.verdict.reason, str)

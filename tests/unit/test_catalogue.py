@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from accordance import Accepted, Context, Pins, Rejected, check
+from accordance import Accepted, Context, Pins, Registry, Rejected, check, registry
+from accordance.contracts.catalogue.action import is_plainly_in_order
 from accordance.contracts.catalogue.submit import Submit
 from accordance.contracts.catalogue.task import context_of
+from accordance.contracts.checking import Checker
 from accordance.domain.executor_specs import KINDS
 from tests.messages import (
     ACTION,
@@ -199,6 +202,35 @@ NOTED = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("allowed", "forbidden", "in_both"),
+    [
+        ("docs/**", "docs/", True),
+        ("docs/", "docs/**", True),
+        ("docs", "Docs/**/**", True),
+        ("docs/**", "docs/private/**", False),
+        ("docs/*", "docs/", False),
+        ("src/**", "docs/", False),
+    ],
+)
+def test_a_directory_is_one_however_it_is_written(allowed: str, forbidden: str, in_both: bool) -> None:
+    """No path is both allowed and forbidden."""
+    pins = {"allowed_paths": [allowed], "forbidden_paths": [forbidden]}
+    result = check(json.dumps(TASK_INPUT | {"pins": pins, "files": []}), "scc.task.v1")
+    assert ("path_in_both" in {fault.code for fault in getattr(result, "violations", ())}) == in_both
+
+
+@pytest.mark.parametrize(
+    ("role", "codes"),
+    [("executor", ["ci_skipped"]), ("doc", ["ci_skipped"]), ("reviewer", []), ("planner", [])],
+)
+def test_whoever_changes_files_should_be_tested(role: str, codes: list[str]) -> None:
+    """The author of a task without tests is told, unless its role only reads."""
+    task = {key: value for key, value in TASK_INPUT.items() if key != "allowedTests"}
+    result = check(json.dumps(task | {"role": role}), "scc.task.v1")
+    assert [notice.code for notice in result.warnings] == codes
+
+
 @pytest.mark.parametrize(("message", "place", "value", "codes"), NOTED)
 def test_noted(message: Message, place: str, value: Any, codes: list[str]) -> None:
     """Accepted, with a word about it."""
@@ -337,6 +369,40 @@ def test_the_seed_profile_gives_only_the_seeds_warnings() -> None:
     result = check(json.dumps({**ANSWER, "task_id": TASK, "mood": 1}), "answer", Context(profile="seed"))
     assert isinstance(result, Accepted)
     assert result.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "task", "is_plain"),
+    [
+        pytest.param({}, None, True, id="an artifact as it should be"),
+        pytest.param({}, TASK, True, id="for the task that was asked"),
+        pytest.param({}, "another", False, id="for another task"),
+        pytest.param({"result_type": "NOOP", "artifact": None}, None, True, id="nothing to do"),
+        pytest.param({"artifact": None}, None, False, id="an artifact that is not there"),
+        pytest.param({"artifact.path_hint": None}, None, True, id="no hint"),
+        pytest.param({"result_type": "NOOP"}, None, False, id="an artifact that was not announced"),
+        pytest.param({"error": ""}, None, False, id="a branch that is empty"),
+        pytest.param({"artifact.path_hint": "elsewhere/report.md"}, None, False, id="a hint elsewhere"),
+        pytest.param({"artifact.name": "a report"}, None, False, id="a name that needs a closer look"),
+        pytest.param({"artifact.name": "../report"}, None, False, id="a name that is a path"),
+        pytest.param(
+            {"needs_input": {"required_docs": [{"name": "a", "description": "b", "accepted_types": [], "suggested_path": "/x"}]}},
+            None,
+            False,
+            id="documents that are asked for",
+        ),
+    ],
+)  # fmt: skip
+def test_actions_that_are_plainly_in_order(changes: dict[str, Any], task: str | None, is_plain: bool) -> None:
+    """The quick test only ever spares rules that have nothing to say."""
+    message: dict[str, Any] = ACTION
+    for place, value in changes.items():
+        message = changed(message, place, value)
+    context, action = Context(task_id=task), registry.get("action")
+    assert is_plainly_in_order(message, context) == is_plain
+    without = Checker(Registry()).check(json.dumps(message), replace(action, settled=None), context)
+    assert check(json.dumps(message), action, context) == without
+    assert not is_plain or (without and not without.repairs)
 
 
 OUTCOMES = [

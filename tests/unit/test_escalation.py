@@ -80,6 +80,23 @@ def test_times_running(earlier: list[str], count: int) -> None:
     assert times_running(earlier, "a") == count
 
 
+@pytest.mark.parametrize(
+    ("reason", "change", "step"),
+    [
+        pytest.param("MODEL_UNAVAILABLE", {}, Step(Level.MODEL_UPGRADE, 2), id="another model"),
+        pytest.param("MODEL_UNAVAILABLE", {"model_tier": 1}, Step(Level.HUMAN), id="no other model"),
+        pytest.param("SPLIT_REQUIRED", {}, Step(Level.HUMAN), id="too large for anybody"),
+        pytest.param("DEPENDENCY_MISSING", {}, Step(Level.HUMAN), id="nothing the agent could install"),
+        pytest.param("CI_FAILED", {"upgrades_at_once": True}, Step(Level.MODEL_UPGRADE, 2), id="a run that upgrades at once"),
+        pytest.param("CI_FAILED", {"upgrades_at_once": True, "model_tier": 1}, Step(Level.RETRY), id="the strongest tries again"),
+        pytest.param("CI_FAILED", {"attempt": 2, "model_tier": 1, "role_above": "executor"}, Step(Level.ROLE_ESCALATION, role="executor"), id="another role, by its name"),
+    ],
+)  # fmt: skip
+def test_what_the_same_agent_cannot_mend(reason: str, change: dict[str, int], step: Step) -> None:
+    """With attempts left: a gap in what somebody can do is no reason to let them try again."""
+    assert next_step(reason, replace(STANDING, **{"attempt": 1, **change})) == step  # type: ignore[arg-type]
+
+
 def test_tiers_of_models() -> None:
     """Models outside the table have none; a deployment brings its own table."""
     assert tiers_of(["glm-4.7", "gpt-4o", "unheard-of"]) == {3, 1}
@@ -88,10 +105,10 @@ def test_tiers_of_models() -> None:
 
 @pytest.mark.parametrize(
     ("claimed", "stored"),
-    [(None, None), ("", None), (" OK ", None), ("ci_failed", "CI_FAILED"), ("evidence_missing", "ARTIFACT_MISSING"), ("My_Own", "MY_OWN")],
+    [(None, None), ("", None), (" OK ", None), ("ci_failed", "CI_FAILED"), ("evidence_missing", "ARTIFACT_MISSING"), ("My_Own", None), ("red, sorry", None)],
 )  # fmt: skip
 def test_reason_codes_are_stored_in_one_spelling(claimed: str | None, stored: str | None) -> None:
-    """Upper case, aliases resolved, ok is none."""
+    """Upper case, aliases resolved; ok is none, and so is what is no fail code."""
     assert normal_reason(claimed) == stored
 
 

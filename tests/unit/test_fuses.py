@@ -18,7 +18,7 @@ def test_settings_become_fuses() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        pytest.param({"atempts": 3}, "unknown fuse 'atempts'; known: attempts", id="an unknown name"),
+        pytest.param({"atempts": 3}, "unknown fuse 'atempts'; did you mean attempts", id="an unknown name"),
         pytest.param({"attempts": None}, "attempts is a whole number, got None", id="one that is never off"),
         pytest.param({"attempts": True}, "attempts is a whole number, got True", id="a truth value"),
         pytest.param({"attempts": 2.0}, "attempts is a whole number, got 2.0", id="a broken number"),

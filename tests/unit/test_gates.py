@@ -24,8 +24,9 @@ from accordance.domain.facts import (
 from accordance.domain.findings import Gate, in_order
 from accordance.domain.roles import ROLES
 from accordance.errors import GateNotRun
+from accordance.gates.notices import notices
 from accordance.gates.running import GATES, run_gates
-from tests.unit.cases import COMMAND, FACTS, a_case, a_submit, a_task, some_changes, some_evidence
+from tests.unit.cases import COMMAND, FACTS, TASK_ID, a_case, a_submit, a_task, some_changes, some_evidence
 
 Found = list[tuple[Gate, str, str]]
 
@@ -47,6 +48,25 @@ def changed(*paths: str, **more: Any) -> Case:
     return a_case(
         submit=a_submit(changed_files=list(paths), new_files=[]), facts=replace(FACTS, changes=changes)
     )
+
+
+def with_modes(before: int | None, after: int | None) -> Case:
+    """A case whose one changed file had and has these modes; None: it was or is not there."""
+    entries = [
+        None if mode is None else Entry("src/app.py", EntryKind.FILE, mode) for mode in (before, after)
+    ]
+    case = changed("src/app.py")
+    change = replace(case.facts.changes.changes[0], before=entries[0], after=entries[1])
+    changes = replace(case.facts.changes, changes=(change,))
+    return replace(case, facts=replace(case.facts, changes=changes))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(0o644, 0o755), (0o4755, 0o4755), (0o4755, 0o755), (0o4755, None), (None, 0o1755)]
+)
+def test_modes_that_give_nobody_more_rights(before: int | None, after: int | None) -> None:
+    """Executable files, and bits that were there before, are nobody's concern."""
+    assert found(with_modes(before, after)) == []
 
 
 @pytest.mark.parametrize(
@@ -74,6 +94,8 @@ def changed(*paths: str, **more: Any) -> Case:
         pytest.param(changed(unreadable=("src/x",)), "SCOPE_CONFLICT", "not readable", id="unreadable"),
         pytest.param(changed(twins=("src/APP.py",)), "SCOPE_CONFLICT", "other spellings", id="twin"),
         pytest.param(changed(nested_added=("src/sub",)), "SCOPE_CONFLICT", "inside the repository: src/sub", id="nested"),
+        pytest.param(with_modes(0o644, 0o4755), "SCOPE_CONFLICT", "rights of their owner or group: src/app.py", id="set-user-id"),
+        pytest.param(with_modes(None, 0o2755), "SCOPE_CONFLICT", "rights of their owner or group: src/app.py", id="set-group-id"),
         pytest.param(changed(incomplete="too deep"), "SCOPE_CONFLICT", "could not be seen as a whole: too deep", id="incomplete"),
         pytest.param(
             changed(directories=some_changes("src/secrets")), "SCOPE_CONFLICT", "1 path is", id="a forbidden directory"
@@ -189,10 +211,28 @@ def test_caches_and_harmless_directories_are_nobodys_business() -> None:
         pytest.param(
             a_case(submit=a_submit(changed_files=["./src/app.py", "src/app.py", "docs/x"], new_files=[])),
             [
+                (Gate.SCOPE, "SCOPE_CONFLICT", "declared and not changed, and outside the allowed paths: docs/x"),
                 (Gate.FILE_MATCH, "EVIDENCE_INVALID", "changed, but not declared: tests/test_app.py"),
                 (Gate.FILE_MATCH, "EVIDENCE_INVALID", "declared, but not changed: docs/x"),
             ],
             id="other files than declared",
+        ),
+        pytest.param(
+            a_case(submit=a_submit(changed_files=["src/app.py", "src/secrets/key.txt", "../x"])),
+            [
+                (Gate.SCOPE, "SCOPE_CONFLICT", "declared and not changed, and forbidden by the pins, or git's own: src/secrets/key.txt"),
+                (Gate.SCOPE, "SCOPE_CONFLICT", "no path inside the workspace, or a link that leaves it: ../x"),
+                (Gate.FILE_MATCH, "EVIDENCE_INVALID", "declared, but not changed: ../x, src/secrets/key.txt"),
+            ],
+            id="declared out of scope, and not even changed",
+        ),
+        pytest.param(
+            a_case(
+                submit=a_submit(new_files=["tests/test_app.py", f"artifacts/{TASK_ID}/report.md"]),
+                facts=replace(FACTS, evidence=replace(FACTS.evidence, folder=f"artifacts/{TASK_ID}")),
+            ),
+            [(Gate.FILE_MATCH, "EVIDENCE_INVALID", "declared, but not changed: artifacts/")],
+            id="its own evidence, declared as a change: wrong, and no breach of scope",
         ),
         pytest.param(
             a_case(
@@ -238,7 +278,24 @@ def ran(**run: Any) -> Case:
             "the submission says that tests fail",
             id="the agent itself says so",
         ),
-        pytest.param(a_case(task=a_task(allowedTests=[])), "CI_SKIPPED", "no test command", id="no test"),
+        pytest.param(
+            a_case(task=a_task(allowedTests=[]), submit=a_submit(tests={"commands": [], "passed": True, "summary": ""})),
+            "CI_SKIPPED",
+            "no test command",
+            id="no test",
+        ),
+        pytest.param(
+            a_case(task=a_task(allowedTests=[]), facts=replace(FACTS, runs=(CommandRun(COMMAND, 1),))),
+            "CI_FAILED",
+            f"exit code 1: {COMMAND}",
+            id="the agent's own choice fails",
+        ),
+        pytest.param(
+            a_case(task=a_task(allowedTests=[]), own_tests=("make test",)),
+            "CI_FAILED",
+            "was not run: make test",
+            id="the repository's own test was not run",
+        ),
         pytest.param(
             a_case(task=a_task(allowedTests=["make self_test"]), facts=replace(FACTS, runs=(CommandRun("make self_test", 0),))),
             "TESTS_ONLY_TASK_SELFTEST",
@@ -279,7 +336,8 @@ def test_a_steering_file_the_task_names_may_be_changed(named: dict[str, Any]) ->
 
 def test_roles_that_need_no_test() -> None:
     """Documentation can be done without one."""
-    case = a_case(task=a_task(role="doc", allowedTests=[]), facts=replace(FACTS, runs=()))
+    untested = a_submit(tests={"commands": [], "passed": True, "summary": ""})
+    case = a_case(task=a_task(role="doc", allowedTests=[]), submit=untested, facts=replace(FACTS, runs=()))
     assert GATES[Gate.TESTS](case).passed
 
 
@@ -317,6 +375,7 @@ def test_evidence(facts: Any, code: str, message: str) -> None:
         a_case(facts=replace(FACTS, changes=ChangeSet(), evidence=some_evidence(patch_diff={"size": 0}))),
         a_case(
             task=a_task(allowedTests=[]),
+            submit=a_submit(tests={"commands": [], "passed": True, "summary": ""}),
             facts=replace(FACTS, evidence=some_evidence(selftest_log={"size": 0})),
         ),
         a_case(
@@ -343,3 +402,54 @@ def test_a_fact_that_was_not_collected_is_an_error(evidence: Any, message: str) 
     """It is never taken for a pass."""
     with pytest.raises(GateNotRun, match=message):
         run_gates(a_case(facts=replace(FACTS, evidence=evidence)))
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        pytest.param(a_case(), [], id="nothing to say: the task names its tests, the agent handed in"),
+        pytest.param(a_case(own_tests=("make test",)), [], id="the task's tests are those that count"),
+        pytest.param(
+            a_case(task=a_task(allowedTests=[])),
+            [f"the agent's choice: {COMMAND}"],
+            id="the agent has chosen the tests",
+        ),
+        pytest.param(
+            a_case(task=a_task(allowedTests=[]), own_tests=(COMMAND,)),
+            [f"the repository's own: {COMMAND}"],
+            id="it has chosen what the repository names anyway",
+        ),
+        pytest.param(
+            a_case(submitted_by="accordance"),
+            ["made by accordance from facts"],
+            id="no agent handed anything in",
+        ),
+        pytest.param(
+            a_case(facts=replace(FACTS, git_programs=("hook pre-commit",))),
+            ["git would run programs in this tree (nothing of it was run here): hook pre-commit"],
+            id="a hook",
+        ),
+    ],
+)
+def test_what_a_reader_should_know(case: Case, told: list[str]) -> None:
+    """A notice says what a verdict rests on; nobody is blamed for it."""
+    seen = notices(case)
+    assert len(seen) == len(told)
+    assert all(part in notice for part, notice in zip(told, seen, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("claimed", "code", "told"),
+    [
+        ("ci_failed", "CI_FAILED", "(CI_FAILED)"),
+        ("OUT_OF_IDEAS", "EXECUTOR_ERROR", "(OUT_OF_IDEAS)"),
+        ("the build is red, sorry", "EXECUTOR_ERROR", "(the build is red, sorry)"),
+        ("ok", "EXECUTOR_ERROR", "(EXECUTOR_ERROR)"),
+    ],
+)
+def test_a_reason_is_a_fail_code(claimed: str, code: str, told: str) -> None:
+    """Words of the agent's own are told, and never become the code."""
+    said = a_submit(status="FAILED", exit_code=1, reason_code=claimed)
+    [finding] = GATES[Gate.STATUS](a_case(submit=said)).findings
+    assert finding.code == code
+    assert told in finding.message

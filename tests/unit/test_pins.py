@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accordance import Pins
-from accordance.contracts.pins import in_both, normal_path, normal_pattern
+from accordance.contracts.pins import in_both, is_gits_own, normal_path, normal_pattern
 from accordance.errors import InvalidPattern
 
 
@@ -197,3 +197,33 @@ def test_against_the_obvious_matcher(allowed: list[str], forbidden: list[str], p
     pins = Pins.of(allowed, forbidden)
     assert (path in pins) == reference(allowed, forbidden, path)
     assert pins.explain(path).rule == pins.rule(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_gits"),
+    [
+        (".git", True),
+        ("a/.git/config", True),
+        ("a/.GIT", True),
+        (".g\u200cit/config", True),
+        ("\ufeff.git", True),
+        (".gi\u202et\u206f/hooks", True),
+        ("git~1/config", True),
+        ("a/GIT~1", True),
+        (".git /config", True),
+        (".git.../x", True),
+        (".git::$INDEX_ALLOCATION/x", True),
+        ("GIT~1 .:stream", True),
+        (".gitignore", False),
+        (".github/workflows/ci.yml", False),
+        ("project.git/x", False),
+        ("git", False),
+        ("git~2", False),
+        ("docs/.git-notes", False),
+        ("caf\u00e9/git~11", False),
+        ("src/app.py", False),
+    ],
+)
+def test_gits_own_paths_on_any_disk(path: str, is_gits: bool) -> None:
+    """As written, as HFS+ reads them and as NTFS does; the same spellings that git itself refuses."""
+    assert is_gits_own(path) is is_gits

@@ -32,6 +32,20 @@ def test_a_good_task_may_start() -> None:
 
 
 @pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(replace(START, chooses_tests=True), id="the agent says what it ran"),
+        pytest.param(
+            replace(START, own_tests=("make test",), runnable={"make test": ""}), id="the settings name tests"
+        ),
+    ],
+)
+def test_a_task_without_tests_may_start(start: Start) -> None:
+    """Where somebody else can name a test."""
+    assert looked_at(start, allowedTests=[])
+
+
+@pytest.mark.parametrize(
     ("start", "changes", "reasons"),
     [
         pytest.param(
@@ -48,6 +62,10 @@ def test_a_good_task_may_start() -> None:
         ),
         pytest.param(
             START, {"allowedTests": []}, ["tests: allowedTests is empty, and the work of engineer must be tested"], id="no tests",
+        ),
+        pytest.param(
+            replace(START, own_tests=("make self_test",), runnable={"make self_test": ""}), {"allowedTests": []},
+            ["tests: only a self-test: make self_test"], id="the repository's settings name a self-test",
         ),
         pytest.param(
             replace(START, runnable={"make self_test": ""}), {"allowedTests": ["make self_test"]},

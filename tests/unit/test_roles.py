@@ -56,8 +56,8 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
     ("policy", "message"),
     [
         (3, "roles.x is a table, got 3"),
-        ({"wirte": {}}, "roles.x has no key 'wirte'; known: denied_tools, max_attempts"),
-        ({"write": {"allow": []}}, "roles.x.write has no key 'allow'; known: allow_paths, deny_paths"),
+        ({"wirte": {}}, "roles.x has no key 'wirte'; did you mean write"),
+        ({"write": {"allow": []}}, "roles.x.write has no key 'allow'; did you mean allow_paths"),
         ({"write": {"allow_paths": "src"}}, "roles.x.write.allow_paths is a list of texts, got 'src'"),
         ({"write": {"deny_paths": [1]}}, r"roles.x.write.deny_paths is a list of texts, got \[1\]"),
         ({"write": {"allow_paths": ["../x"]}}, "roles.x.write: '../x' is not a pattern"),

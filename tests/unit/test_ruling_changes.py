@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from accordance.domain.briefing import briefing
 from accordance.domain.escalation import Level, Step
-from accordance.domain.findings import Finding, Gate
+from accordance.domain.findings import Finding, Gate, with_code
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters, State, Waiting
 from accordance.domain.ruling import Asked, Case, rule_submission
@@ -59,6 +61,33 @@ def test_a_verdict_moves_its_task(verdict: Verdict, case: Case, expected: Expect
     holds(ruling, expected, State.IN_PROGRESS)
     failed = any(event.name in ("ERRED", "LLM_UNPARSEABLE", "UNPARSEABLE") for event, _ in ruling.steps)
     assert ruling.error == (verdict.signature if failed else None)
+
+
+def test_a_person_is_told_which_role_could_do_it() -> None:
+    """Nobody is given more rights by a ladder."""
+    verdict = replace(
+        found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.ROLE_ESCALATION),
+        step=Step(Level.ROLE_ESCALATION, role="executor"),
+    )
+    ask = rule_submission(verdict, FRESH, Fuses()).ask
+    assert ask is not None
+    assert (
+        ask.text
+        == "CI_FAILED: it is so. The role executor may do more: give the task to it, or decide otherwise"
+    )
+
+
+def test_notices_are_kept_with_a_change_that_passed() -> None:
+    """What a verdict rests on is told to whoever reads it later."""
+    ruling = rule_submission(replace(DONE, notices=("the agent's choice",)), FRESH, Fuses())
+    assert ruling.messages == ("All checks passed.", "the agent's choice")
+
+
+def test_a_code_is_told_once() -> None:
+    """However often it is put before a text."""
+    told = with_code("NO_COFFEE", "the machine is broken")
+    assert (told, with_code("NO_COFFEE", told)) == ("NO_COFFEE: the machine is broken",) * 2
+    assert with_code("", "no code") == "no code"
 
 
 def test_whoever_changes_a_repository_is_told_pins_tests_and_where_evidence_goes() -> None:

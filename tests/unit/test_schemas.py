@@ -376,9 +376,9 @@ def test_what_was_surely_meant(node: dict[str, object], found: object, value: ob
 
 
 def old(**fields: Any) -> Contract[Any]:
-    from pydantic import create_model
+    from pydantic import ConfigDict, create_model
 
-    model = create_model("Model", **fields)
+    model = create_model("Model", __config__=ConfigDict(extra="forbid"), **fields)
     return Contract(version="x_v1", model=model)
 
 

@@ -19,6 +19,7 @@ ROLE = Pins.of(["docs/**", "src/**"], ["src/contracts/**"])
         ("docs/secret", "docs/secret: forbidden by docs/secret"),
         ("docs/.GIT/config", "docs/.GIT/config: forbidden by **/.git"),
         ("docs/.gitignore", "docs/.gitignore: allowed by **"),
+        ("docs/.g\u200cit/config", "docs/.g\u200cit/config: forbidden by **/.git"),
         ("../x", "../x: unsafe_path"),
     ],
 )

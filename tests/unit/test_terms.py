@@ -24,6 +24,8 @@ TERMS = Terms(
     usage=Usage(tokens=7, model="glm-4.7", tools=frozenset(("edit", "read"))),
     budget=Budget(cost=1.5),
     breaches=(Breach("POLICY_VIOLATION", "asked the network"),),
+    own_tests=("make test",),
+    submitted_by="accordance",
 )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from accordance._version import __version__
+from accordance.cli.showing import as_json_text
+from accordance.contracts.printable import printable
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -14,8 +15,8 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 def github_annotation(kind: str, title: str, text: str, where: Mapping[str, object]) -> str:
     """One line that GitHub shows beside the code."""
     properties = {**where, "title": title}
-    written = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
-    return f"::{kind} {written}::{_data(text)}"
+    written = ",".join(f"{key}={_property(printable(str(value)))}" for key, value in properties.items())
+    return f"::{kind} {written}::{_data(printable(text))}"
 
 
 def _data(text: str) -> str:
@@ -30,4 +31,4 @@ def sarif_document(rules: Sequence[Mapping[str, Any]], results: Sequence[Mapping
     """A whole SARIF document of one run."""
     driver = {"name": "accordance", "version": __version__, "rules": rules}
     runs = [{"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}]
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}, indent=2, ensure_ascii=False)
+    return as_json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": runs})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from accordance.api import registry
 from accordance.cli.exits import Exit
 from accordance.cli.schema import complete_contract
+from accordance.cli.showing import as_json_text, tell
 from accordance.contracts.comparing import compare, fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rule_text
@@ -26,13 +26,13 @@ def list_contracts(as_json: bool) -> None:
     """List every contract, built in and installed."""
     contracts = list(registry)
     if as_json:
-        click.echo(json.dumps([_summary(contract) for contract in contracts], indent=2, ensure_ascii=False))
+        click.echo(as_json_text([_summary(contract) for contract in contracts]))
         return
     width = max(len(contract.version) for contract in contracts)
     for contract in contracts:
         others = [name for name in contract.names if name != contract.version]
-        click.echo(f"{contract.version:<{width}}  {contract.about}")
-        click.echo(f"{'':<{width}}  also: {', '.join(others)}")
+        tell(f"{contract.version:<{width}}  {contract.about}")
+        tell(f"{'':<{width}}  also: {', '.join(others)}")
 
 
 @command.command()
@@ -42,7 +42,7 @@ def show(name: str, as_json: bool) -> None:
     """Show what contract NAME demands: fields, rules, and what is normalised."""
     contract = registry.get(name)
     if as_json:
-        click.echo(json.dumps(_details(contract), indent=2, ensure_ascii=False))
+        click.echo(as_json_text(_details(contract)))
         return
     from rich.console import Console
 
@@ -59,11 +59,11 @@ def diff(old: str, new: str, as_json: bool) -> int:
     """Say how contract NEW differs from OLD. Exit code 1 if a message OLD takes would be refused."""
     changes = compare(registry.get(old), registry.get(new))
     if as_json:
-        click.echo(json.dumps([change.to_json() for change in changes], indent=2, ensure_ascii=False))
+        click.echo(as_json_text([change.to_json() for change in changes]))
     for change in () if as_json else changes:
-        click.echo(f"{'breaking' if change.breaking else 'ok      '}  {change.path}  {change.change}")
+        tell(f"{'breaking' if change.breaking else 'ok      '}  {change.path}  {change.change}")
     if not changes and not as_json:
-        click.echo("no difference")
+        tell("no difference")
     return Exit.REJECTED if any(change.breaking for change in changes) else Exit.OK
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import click
 
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import is_file
+from accordance.cli.showing import as_json_text
 from accordance.errors import NotFound
 
 if TYPE_CHECKING:
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", default=None, help="Who says so.  [default: the user's name]")
+
+
+LEVELS = ("auto", "bubblewrap", "landlock", "rlimit")
+isolation_option = click.option(
+    "--isolation",
+    type=click.Choice(LEVELS),
+    help="How test commands are kept apart; only this option can ask for less than auto.  [default: auto]",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +90,11 @@ def at_desk(where: Where, *, create: bool = False) -> Iterator[Desk]:
 
 def ledger_place(home: Home, where: Where) -> str | Path:
     """Where the ledger of a project folder lies."""
-    named = where.place or home.settings().get("ledger")
+    from accordance.engine.settings_tables import ledger_of
+
+    named = where.place or ledger_of(home.settings())
     if named is None:
         return home.ledger
-    if not isinstance(named, str):
-        raise Failure("accordance.toml: ledger is a path or a URL, written as a text", Exit.USAGE)
     return named if "://" in named else home.root / named
 
 
@@ -145,4 +153,4 @@ def find_task(tx: Transaction, name: str) -> TaskRecord:
 
 def say(value: Any) -> None:
     """Print a value as JSON."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    click.echo(as_json_text(value))

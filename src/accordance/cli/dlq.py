@@ -17,6 +17,7 @@ from accordance.cli.desk import (
     whoever,
 )
 from accordance.cli.exits import Exit
+from accordance.cli.showing import tell
 
 
 @click.group(name="dlq")
@@ -54,11 +55,9 @@ def list_letters(where: Where, as_json: bool) -> int:
         say(found)
     else:
         for one in found:
-            click.echo(
-                f"{one['task_id']}  {one['title']}  {one['reason_code'] or one['last_error'] or 'given up'}"
-            )
+            tell(f"{one['task_id']}  {one['title']}  {one['reason_code'] or one['last_error'] or 'given up'}")
         if not found:
-            click.echo("no dead letters")
+            tell("no dead letters")
     return Exit.REJECTED if found else Exit.OK
 
 
@@ -76,7 +75,7 @@ def requeue(task: str, by: str | None, where: Where, as_json: bool) -> int:
             name = find_task(tx, task).task_id
         record = take_out(desk.ledger, name, by=whoever(by))
     state = record.progress.state
-    say({"task_id": name, "state": state}) if as_json else click.echo(f"{name} is {state}")
+    say({"task_id": name, "state": state}) if as_json else tell(f"{name} is {state}")
     return Exit.OK
 
 
@@ -111,5 +110,5 @@ def drop(
     if as_json:
         say({"task_id": record.task_id, "state": State.ABANDONED, "along": list(along)})
     else:
-        click.echo(f"{record.task_id} is {State.ABANDONED}")
+        tell(f"{record.task_id} is {State.ABANDONED}")
     return Exit.OK

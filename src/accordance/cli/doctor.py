@@ -15,6 +15,7 @@ import click
 from accordance._version import __version__
 from accordance.cli.desk import Where, at_desk, json_option, ledger_options, say
 from accordance.cli.exits import Exit
+from accordance.cli.showing import tell
 from accordance.errors import AccordanceError, LedgerMissing
 
 _OLDEST_SQLITE = (3, 35)
@@ -40,7 +41,7 @@ def command(where: Where, as_json: bool) -> int:
     else:
         for one in found:
             mark = "✓" if one.ok else "✗" if one.needed else "–"
-            click.echo(f"{mark} {one.name:<12} {one.found}")
+            tell(f"{mark} {one.name:<12} {one.found}")
     return Exit.OK if all(one.ok or not one.needed for one in found) else Exit.REJECTED
 
 

@@ -10,7 +10,9 @@ import click
 
 from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options
 from accordance.cli.exits import Exit
+from accordance.cli.showing import shown
 from accordance.cli.streams import reader_is_gone
+from accordance.contracts.printable import printable
 
 if TYPE_CHECKING:
     from accordance.domain.chain import Entry
@@ -52,8 +54,9 @@ def command(
 def _line(entry: Entry, as_json: bool) -> str:
     if as_json:
         fields = ("plan_id", "seq", "at", "kind", "task_id", "payload", "hash")
-        return json.dumps({name: getattr(entry, name) for name in fields}, ensure_ascii=False)
+        return printable(json.dumps({name: getattr(entry, name) for name in fields}, ensure_ascii=False))
     said = dict(entry.payload)
     moved = f"  {said.pop('from')} -> {said.pop('to')}" if "from" in said else ""
     rest = "  ".join(f"{name}={value}" for name, value in said.items() if value not in (None, "", []))
-    return f"{entry.seq:>6}  {entry.at[:19]}  {entry.kind}  {entry.task_id or ''}{moved}  {rest}".rstrip()
+    line = f"{entry.seq:>6}  {entry.at[:19]}  {entry.kind}  {entry.task_id or ''}{moved}  {rest}"
+    return shown(line.rstrip())

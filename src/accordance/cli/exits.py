@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from accordance.contracts.printable import printable
+from accordance.cli.showing import shown, without_passwords
 
 
 class Exit(IntEnum):
@@ -34,8 +34,8 @@ def shortened(text: str, length: int = 100) -> str:
 
 def one_line(message: str) -> None:
     """Say what went wrong, on standard error, in one line whatever the message."""
-    line = shortened(" ".join(message.split()), _LONGEST)
-    click.echo(printable(f"accordance: {line}"), err=True)
+    line = without_passwords(" ".join(message.split()))
+    click.echo(f"accordance: {shown(shortened(line, _LONGEST))}", err=True)
 
 
 class Failure(Exception):

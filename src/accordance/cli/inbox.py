@@ -18,6 +18,7 @@ from accordance.cli.desk import (
     whoever,
 )
 from accordance.cli.exits import Exit
+from accordance.cli.showing import tell
 
 
 @click.group(name="inbox")
@@ -56,15 +57,13 @@ def list_questions(plan: str | None, everything: bool, where: Where, as_json: bo
         )
     else:
         for one in found:
-            click.echo(f"{one.question_id}  {one.kind}  {one.text}")
+            tell(f"{one.question_id}  {one.kind}  {one.text}")
             docs = one.details.get("required_docs")
             for doc in docs if isinstance(docs, list) else ():
                 kinds = ", ".join(doc["accepted_types"]) or "any type"
-                click.echo(
-                    f"    {doc['name']} ({kinds}): {doc['description']}; put it in {doc['suggested_path']}"
-                )
+                tell(f"    {doc['name']} ({kinds}): {doc['description']}; put it in {doc['suggested_path']}")
         if not found:
-            click.echo("nobody waits for an answer")
+            tell("nobody waits for an answer")
     return Exit.WAITING if any(one.answered_at is None for one in found) else Exit.OK
 
 
@@ -118,5 +117,5 @@ def answer(
             }
         )
     else:
-        click.echo(f"answered; {record.task_id or record.plan_id} is {state}")
+        tell(f"answered; {record.task_id or record.plan_id} is {state}")
     return Exit.OK

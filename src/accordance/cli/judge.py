@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accordance.cli.desk import isolation_option
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import is_stream, must_be_a_name, read_bounded
+from accordance.cli.stopping import tidied_up
 from accordance.domain.escalation import NextAction
 from accordance.domain.verdict import Outcome
 
 if TYPE_CHECKING:
     from accordance.engine.judgement import Judgement
 
-_LEVELS = ("auto", "bubblewrap", "landlock", "rlimit")
 _FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 
 
@@ -26,9 +27,11 @@ _FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 @click.option("--task", required=True, metavar="FILE|-", type=click.Path(allow_dash=True), help="What was asked: scc.task.v1.")  # fmt: skip
 @click.option("--submit", metavar="FILE|-", type=click.Path(allow_dash=True), help="What the agent says it did: scc.submit.v1.  [default: the submit.json in its evidence folder; else one is made from facts]")  # fmt: skip
 @click.option("--repo", default=".", show_default=True, metavar="DIR", type=click.Path(), help="The tree as the agent left it.")  # fmt: skip
-@click.option("--base", default="HEAD", show_default=True, metavar="REV", help="The commit the agent began at; without git, an earlier copy of the directory.")  # fmt: skip
+@click.option("--base", metavar="COMMIT|COPY", help="The full id of the commit the agent began at; without git, an earlier copy of the directory.")  # fmt: skip
+@click.option("--baseline", metavar="FILE", type=click.Path(), help="In place of --base: what `accordance baseline` recorded before the agent began.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Refuse a tree in which git would run programs (hooks, filters) that no baseline knows.")  # fmt: skip
 @click.option("--attempt", default=1, show_default=True, type=click.IntRange(1), help="Which attempt this is, counted from 1.")  # fmt: skip
-@click.option("--isolation", type=click.Choice(_LEVELS), help="How test commands are kept apart.  [default: auto, or as accordance.toml says]")  # fmt: skip
+@isolation_option
 @click.option("--artifacts", metavar="DIR", type=click.Path(), help="Where artifacts/TASK_ID/attempt-N/ is written.  [default: the repository]")  # fmt: skip
 @click.option("--attest", metavar="KEY", type=click.Path(), help="Sign the evidence with this private key (PEM, Ed25519).")  # fmt: skip
 @click.option("--model", metavar="NAME", help="The model that did the work.")
@@ -39,7 +42,9 @@ def command(
     task: str,
     submit: str | None,
     repo: str,
-    base: str,
+    base: str | None,
+    baseline: str | None,
+    strict: bool,
     attempt: int,
     isolation: str | None,
     artifacts: str | None,
@@ -66,12 +71,14 @@ def command(
     from accordance.workspace.errors import UnknownBase
 
     try:
-        with _progress() as tell:
+        with tidied_up(), _progress() as tell:
             found = judge(
                 _paper(task),
                 None if submit is None else _paper(submit),
                 repo=repo,
                 base=base,
+                baseline=baseline,
+                strict=strict,
                 attempt=attempt,
                 isolation=isolation,
                 artifacts=artifacts,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from accordance.cli.annotations import github_annotation, sarif_document
+from accordance.cli.showing import as_json_text, shown
 from accordance.contracts.printable import printable
 from accordance.domain.escalation import LEVELS
 from accordance.domain.fail_codes import fail_code
@@ -40,24 +40,28 @@ def _lines(judgement: Judgement) -> Iterator[Text]:
     yield Text.assemble(
         (f"{mark} {verdict.outcome}", style),
         "  ",
-        (verdict.reason_code or "", "red"),
+        (printable(verdict.reason_code or ""), "red"),
         "  " if verdict.reason_code else "",
         (f"{judgement.task_id}  attempt {judgement.attempt} of {most}", "dim"),
     )
     for finding in verdict.findings:
-        yield Text.assemble(f"  {finding.gate:<10}  {printable(finding.message)}  ", (finding.code, "red"))
+        yield Text.assemble(
+            f"  {finding.gate:<10}  {printable(finding.message)}  ", (printable(finding.code), "red")
+        )
     for run in facts.runs:
         mark, style = ("✓", "green") if run.passed else ("✗", "red")
         how = f"{run.duration_ms / 1000:.1f} s, isolated by {run.isolation}"
         yield Text.assemble("  ", (mark, style), f" {printable(run.command)}  ", (how, "dim"))
     count = len(facts.changes.paths())
     changed = "1 changed path" if count == 1 else f"{count} changed paths"
-    by = "" if judgement.submitted_by == "agent" else "; no agent handed anything in, so accordance did"
-    yield Text(f"  {changed} since {facts.base_commit[:12] or 'the earlier copy'}{by}", "dim")
+    yield Text(f"  {changed} since {facts.base_commit[:12] or 'the earlier copy'}", "dim")
+    for notice in verdict.notices:
+        yield Text(f"  note: {printable(notice)}", "dim")
     if verdict.step is not None:
-        yield Text(f"  next: {verdict.next_action}. {LEVELS[verdict.step.level]}")
+        role = f" ({verdict.step.role})" if verdict.step.role else ""
+        yield Text(f"  next: {verdict.next_action}{role}. {LEVELS[verdict.step.level]}")
     if judgement.bundle is not None:
-        yield Text(f"  evidence: {judgement.bundle}", "dim")
+        yield Text(f"  evidence: {printable(str(judgement.bundle))}", "dim")
 
 
 def as_json(judgement: Judgement, _task: str) -> str:
@@ -77,7 +81,7 @@ def as_verdict(judgement: Judgement, _task: str) -> str:
 
 
 def _dumped(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return as_json_text(value)
 
 
 def as_github(judgement: Judgement, _task: str) -> str:
@@ -88,7 +92,8 @@ def as_github(judgement: Judgement, _task: str) -> str:
         for one in verdict.findings
     ]
     text = f"{verdict.outcome}: {verdict.reason} Next: {verdict.next_action}."
-    return "\n".join([*lines, github_annotation("notice", "accordance", text, {})])
+    notes = [github_annotation("notice", "accordance", notice, {}) for notice in verdict.notices]
+    return "\n".join([*lines, *notes, github_annotation("notice", "accordance", text, {})])
 
 
 def _file(path: str | None) -> dict[str, object]:
@@ -139,7 +144,7 @@ def as_junit(judgement: Judgement, _task: str) -> str:
                 dict.fromkeys(values)
                 for values in zip(*((one.code, one.message) for one in found), strict=True)
             )
-            _fails(case, ", ".join(codes), "\n".join(texts))
+            _fails(case, ", ".join(codes), "\n".join(map(printable, texts)))
     runs = ET.SubElement(whole, "testsuite", name=f"tests of {judgement.task_id}")
     for run in judgement.facts.runs:
         seconds = f"{run.duration_ms / 1000:.3f}"
@@ -156,13 +161,14 @@ def as_junit(judgement: Judgement, _task: str) -> str:
 
 
 def _fails(case: ET.Element, kind: str, text: str) -> None:
-    failure = ET.SubElement(case, "failure", type=_xml(kind), message=_xml(text.splitlines()[0]))
-    failure.text = _xml(text)
+    lines = [_xml(line) for line in text.split("\n")]
+    failure = ET.SubElement(case, "failure", type=_xml(kind), message=lines[0])
+    failure.text = "\n".join(lines)
 
 
-def _xml(text: str) -> str:
-    """Without the signs that XML cannot hold."""
-    return _NOT_IN_XML.sub("\ufffd", text)
+def _xml(line: str) -> str:
+    """One line, without the signs that XML cannot hold."""
+    return _NOT_IN_XML.sub("\ufffd", shown(line))
 
 
 FORMATS: Mapping[str, Callable[[Judgement, str], str]] = {

@@ -28,6 +28,7 @@ from accordance.errors import (
 COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
     "judge": ("accordance.cli.judge", "Find out what an agent really did, and judge it."),
+    "baseline": ("accordance.cli.baseline", "Record what an agent begins with, for `judge`."),
     "pins": ("accordance.cli.pins", "Ask which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "research": ("accordance.cli.research", "Research agents, their answers, handoffs and runs."),

@@ -9,6 +9,7 @@ import click
 from accordance.cli.desk import json_option, say
 from accordance.cli.exits import Exit
 from accordance.cli.reading import read_bounded
+from accordance.cli.showing import tell
 
 
 @click.group(name="pins")
@@ -55,9 +56,9 @@ def explain(paths: tuple[str, ...], task: str, home: Path | None, as_json: bool)
         )
     else:
         for one in found:
-            click.echo(f"{'✓' if one.rule == 'allowed' else '✗'} {one}")
-        click.echo(f"  pins: {_patterns(scope.pins.allowed)}; never {_patterns(scope.pins.forbidden)}")
-        click.echo(
+            tell(f"{'✓' if one.rule == 'allowed' else '✗'} {one}")
+        tell(f"  pins: {_patterns(scope.pins.allowed)}; never {_patterns(scope.pins.forbidden)}")
+        tell(
             f"  role: {role.name} may write {_patterns(role.write.allowed)}; never {_patterns(role.write.forbidden)}"
         )
     return Exit.OK if all(one.rule == "allowed" for one in found) else Exit.REJECTED

@@ -23,6 +23,7 @@ from accordance.cli.exits import Exit, Failure
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import is_file, read_bounded
+from accordance.cli.showing import shown, tell
 from accordance.cli.writing import write_output
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.drawing import FORMATS
@@ -94,7 +95,7 @@ def import_(
             "edges": len(plan.edges),
             "ready": ready,
         }
-        say(told) if as_json else click.echo(
+        say(told) if as_json else tell(
             f"{plan.plan.title}: {len(plan.nodes)} nodes, {len(ready)} could begin"
         )
         return Exit.OK
@@ -115,9 +116,7 @@ def import_(
         say(told)
     else:
         again = "" if done.is_new else "  (as before)"
-        click.echo(
-            f"{done.plan.plan_id}  {done.plan.title}: {done.plan.nodes} nodes, {done.plan.state}{again}"
-        )
+        tell(f"{done.plan.plan_id}  {done.plan.title}: {done.plan.nodes} nodes, {done.plan.state}{again}")
     return Exit.OK
 
 
@@ -155,7 +154,7 @@ def _read_plan(file: str, roles: Collection[str] | None = None) -> Plan | None:
 
 def _rules(home: Home, fuses: tuple[str, ...]) -> Rules:
     """What the plan is held to: the command's fuses over those of accordance.toml, and the rubrics there."""
-    from accordance.engine.settings import rules_of
+    from accordance.engine.settings_tables import rules_of
 
     chosen: dict[str, object] = {}
     for one in fuses:
@@ -220,7 +219,7 @@ def list_plans(where: Where, as_json: bool) -> int:
         say([{**_plan_json(plan), "root": state} for plan, state in found])
     else:
         for plan, state in found:
-            click.echo(f"{plan.plan_id}  {plan.state:<9}  {state:<14}  {plan.nodes:>6} nodes  {plan.title}")
+            tell(f"{plan.plan_id}  {plan.state:<9}  {state:<14}  {plan.nodes:>6} nodes  {plan.title}")
     return Exit.OK
 
 
@@ -259,16 +258,16 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
     if as_json:
         say(told)
         return Exit.OK
-    click.echo(f"{told['title']}  {told['state']}")
+    tell(f"{told['title']}  {told['state']}")
     for name in ("plan_id", "root_task_id", "revision", "nodes", "imported_at", "events", "head"):
-        click.echo(f"  {name:<14} {told[name]}")
-    click.echo("  states         " + ", ".join(f"{count} {state}" for state, count in told["states"].items()))
+        tell(f"  {name:<14} {told[name]}")
+    tell("  states         " + ", ".join(f"{count} {state}" for state, count in told["states"].items()))
     if told["spent"]["calls"]:
-        click.echo(f"  spent          {spent_text(told['spent'])}")
+        tell(f"  spent          {spent_text(told['spent'])}")
     for verdict in told["verdicts"]:
-        click.echo(f"  review         {verdict['outcome']} {' '.join(verdict['messages'])}")
+        tell(f"  review         {verdict['outcome']} {' '.join(verdict['messages'])}")
     for question in told["open_questions"]:
-        click.echo(f"  asks           {question}")
+        tell(f"  asks           {question}")
     return Exit.OK
 
 
@@ -331,7 +330,7 @@ def graph(where: Where, source: str | None, picture: str, output: Path | None, a
             plan = _stored_plan(tx, record)
             states = {task.task_id: task.progress.state for task in tx.tasks(record.plan_id)}
     drawn = plan_graph(plan)
-    labels = {node.task_id: node.title for node in plan.nodes}
+    labels = {node.task_id: shown(node.title) for node in plan.nodes}
     if as_json:
         say({"root": drawn.root, "nodes": list(_rows(plan, states))})
         return Exit.OK
@@ -404,9 +403,9 @@ def export(
     if as_json:
         say({"folder": str(folder), **told})
     else:
-        click.echo(f"{folder}: {len(told['files'])} files" + (" would be written" if dry_run else ""))
+        tell(f"{folder}: {len(told['files'])} files" + (" would be written" if dry_run else ""))
         for one in told["files"]:
-            click.echo(f"  {one['path']}")
+            tell(f"  {one['path']}")
     return Exit.OK
 
 
@@ -448,5 +447,5 @@ def resume(where: Where, plan: str | None, by: str | None, as_json: bool) -> int
         with desk.ledger.read() as tx:
             plan_id = find_plan(tx, plan).plan_id
         record = go_on(desk.ledger, plan_id, by=whoever(by))
-    say(_plan_json(record)) if as_json else click.echo(f"{record.plan_id} is {record.state}")
+    say(_plan_json(record)) if as_json else tell(f"{record.plan_id} is {record.state}")
     return Exit.OK

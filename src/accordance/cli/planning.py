@@ -9,6 +9,7 @@ import click
 
 from accordance.cli.desk import Where, at_desk, json_option, ledger_options, say
 from accordance.cli.exits import Exit, one_line
+from accordance.cli.showing import tell
 from accordance.cli.spent import one_json, spent_text
 from accordance.cli.stopping import Stopped, stoppable
 
@@ -78,7 +79,8 @@ def _plan(
     from accordance.engine.consulting import Consultation
     from accordance.engine.gateway import gateway_of
     from accordance.engine.planning import Planner, plan_name
-    from accordance.engine.settings import routing_for, rules_of
+    from accordance.engine.settings import routing_for
+    from accordance.engine.settings_tables import rules_of
 
     routing = routing_for(home, executor, model)
     rules = rules_of(home.settings())
@@ -116,14 +118,12 @@ def planned_json(planned: Planned) -> dict[str, Any]:
 def _print(planned: Planned) -> None:
     plan = planned.plan
     if plan is not None:
-        click.echo(
-            f"{plan.plan_id}  {plan.title}: {plan.nodes} nodes, revision {plan.revision}, {plan.state}"
-        )
+        tell(f"{plan.plan_id}  {plan.title}: {plan.nodes} nodes, revision {plan.revision}, {plan.state}")
     for one in planned.reviews:
         score = f"{one['total_score']} {one['action_required']}" if "total_score" in one else "unreadable"
-        click.echo(f"  review  {score}  {' '.join(one['messages'])}")
+        tell(f"  review  {score}  {' '.join(one['messages'])}")
     if planned.spent.calls:
-        click.echo(f"  spent   {spent_text(one_json(planned.spent))}")
+        tell(f"  spent   {spent_text(one_json(planned.spent))}")
     if why := _why_not(planned):
         one_line(why)
 

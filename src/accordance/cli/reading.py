@@ -64,7 +64,7 @@ def read_bounded(file: str, limit: int = LIMITS.max_bytes) -> bytes:
 
 def _read_file(file: str, limit: int) -> bytes:
     number = os.open(file, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(number, "rb") as stream:
+    with os.fdopen(number, "rb") as stream:
         is_pipe = stat.S_ISFIFO(os.fstat(number).st_mode)
         first = _first_of_a_pipe(number) if is_pipe else b""
         os.set_blocking(number, True)

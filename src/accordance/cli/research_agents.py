@@ -19,6 +19,7 @@ from accordance.cli.research_reading import (
     request_of,
     text_of,
 )
+from accordance.cli.showing import tell, tell_document
 from accordance.domain.research.agents import Agent
 from accordance.domain.research.agents_file import parse_agents
 from accordance.domain.research.lint import lint as find_faults
@@ -44,13 +45,13 @@ def agents(name: str | None, agents_file: str | None, language: Language | None,
         return
     shown = "ko" if language == "ko" else "en"
     for agent in found:
-        click.echo(f"{agent.id}  {agent.title[shown]}, {agent.level}, {', '.join(agent.task_types)}")
+        tell(f"{agent.id}  {agent.title[shown]}, {agent.level}, {', '.join(agent.task_types)}")
         if name:
             _tell(agent, shown)
 
 
 def _tell(agent: Agent, language: str) -> None:
-    click.echo(f"  {agent.about[language]}")
+    tell(f"  {agent.about[language]}")
     rows = (
         ("also", agent.aliases),
         ("stages", agent.stages),
@@ -63,7 +64,7 @@ def _tell(agent: Agent, language: str) -> None:
     )
     for label, values in rows:
         if values:
-            click.echo(f"  {label}: {', '.join(values)}")
+            tell(f"  {label}: {', '.join(values)}")
 
 
 def _as_json(agent: Agent) -> dict[str, object]:
@@ -83,9 +84,9 @@ def lint(file: str | None, as_json: bool) -> int:
     if as_json:
         print_json([asdict(finding) for finding in found])
     for finding in () if as_json else found:
-        click.echo(f"{finding.kind:<7}  {finding}")
+        tell(f"{finding.kind:<7}  {finding}")
     if not found and not as_json:
-        click.echo(f"{len(registry)} agents, nothing to say")
+        tell(f"{len(registry)} agents, nothing to say")
     return Exit.REJECTED if any(finding.kind == "error" for finding in found) else Exit.OK
 
 
@@ -102,9 +103,9 @@ def route(request_file: str, agents_file: str | None, language: Language | None,
     if as_json:
         print_json([_proposal_json(one) for one in proposals])
     for one in () if as_json else proposals:
-        click.echo(_proposal_line(one, WORDS[spoken], "ko" if spoken == "ko" else "en"))
+        tell(_proposal_line(one, WORDS[spoken], "ko" if spoken == "ko" else "en"))
     if not proposals and not as_json:
-        click.echo(WORDS[spoken].no_proposal)
+        tell(WORDS[spoken].no_proposal)
     return Exit.OK if proposals else Exit.NOT_FOUND
 
 
@@ -147,7 +148,7 @@ def prompt(
     if as_json:
         print_json({"agent_id": asked.id, "prompt": text})
     else:
-        click.echo(text, nl=False)
+        tell_document(text)
 
 
 COMMANDS: Final = (agents, lint, route, prompt)

@@ -26,6 +26,7 @@ from accordance.cli.research_reading import (
     request_of,
     request_option,
 )
+from accordance.cli.showing import tell_document
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.checking import Checker
 from accordance.contracts.jsonpath import JsonObject
@@ -193,7 +194,7 @@ def report(
     if as_json:
         print_json({"file": file, "kind": kind, "language": spoken, "format": form, "text": text})
     else:
-        click.echo(text, nl=False)
+        tell_document(text)
     return code
 
 
@@ -224,7 +225,7 @@ def plot(file: str, form: str, language: Language | None, as_json: bool) -> None
         selected = answer.vs_metadata.final_selection.option
         print_json({"selected": selected, "t_scores": scores, "format": form, "text": text})
     else:
-        click.echo(text, nl=False)
+        tell_document(text)
 
 
 COMMANDS: Final = (check, acknowledge, report, plot)

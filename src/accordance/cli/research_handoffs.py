@@ -22,6 +22,7 @@ from accordance.cli.research_reading import (
     print_json,
     request_of,
 )
+from accordance.cli.showing import tell, tell_document
 from accordance.cli.writing import write_output
 from accordance.contracts.catalogue.handoff import Handoff
 from accordance.contracts.jsonpath import JsonObject
@@ -95,13 +96,13 @@ def handoff(
 def _tell(files: tuple[str, ...], built: Workflow | tuple[object, ...]) -> None:
     if not isinstance(built, Workflow):
         for violation in built:
-            click.echo(f"✗ {violation}")
+            tell(f"✗ {violation}")
         return
     for passing in built.passings:
-        click.echo(f"✓ {passing.sender} → {passing.receiver}")
+        tell(f"✓ {passing.sender} → {passing.receiver}")
     for notice in built.notices:
-        click.echo(f"! {notice}")
-    click.echo(
+        tell(f"! {notice}")
+    tell(
         f"{len(files)} handoffs, {len({end for one in built.passings for end in one[:2]})} agents, no way back"
     )
 
@@ -116,7 +117,7 @@ def _hold_to_its_contract(plan: JsonObject) -> None:
 def _write(file: str, plan: JsonObject) -> None:
     text = json.dumps(plan, indent=2, ensure_ascii=False) + "\n"
     if file == "-":
-        click.echo(text, nl=False)
+        tell_document(text)
         return
     write_output(file, text.encode())
 

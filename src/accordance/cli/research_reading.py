@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Final, Literal, TypeAlias, TypeVar
 
 import click
@@ -10,6 +9,7 @@ from pydantic import BaseModel
 
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import read_bounded
+from accordance.cli.showing import as_json_text
 from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
 from accordance.contracts.catalogue.request import REQUEST, AgentRequest
 from accordance.contracts.checking import Checker
@@ -131,4 +131,4 @@ def language_for(wanted: Language | None, request: AgentRequest | None = None) -
 
 def print_json(value: object) -> None:
     """JSON for programs, the same bytes for the same value."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(as_json_text(value))

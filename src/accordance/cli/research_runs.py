@@ -28,6 +28,7 @@ from accordance.cli.research_reading import (
     request_of,
     request_option,
 )
+from accordance.cli.showing import tell, tell_document
 from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
 from accordance.domain.research.answers import awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS
@@ -83,7 +84,7 @@ def record(
         print_json([{"file": file, **run.group._asdict(), "at": run.at} for file, run in runs])
     else:
         for file, run in runs:
-            click.echo(f"✓ {file}  {run.group.agent_id}  request {run.group.request[:12]}")
+            tell(f"✓ {file}  {run.group.agent_id}  request {run.group.request[:12]}")
     return Exit.OK
 
 
@@ -117,7 +118,7 @@ def collapse(
         print_json([{**group._asdict(), **report.to_json()} for group, report in sorted(reports.items())])
     else:
         spoken = language_for(language, request)
-        click.echo(WRITERS[form](list(collapse_blocks(reports, spoken)), spoken), nl=False)
+        tell_document(WRITERS[form](list(collapse_blocks(reports, spoken)), spoken))
     return Exit.REJECTED if any(one.status == "collapsed" for one in reports.values()) else Exit.OK
 
 

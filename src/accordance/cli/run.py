@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
+from accordance.cli.desk import (
+    Where,
+    at_desk,
+    find_plan,
+    isolation_option,
+    json_option,
+    ledger_options,
+    ledger_place,
+    say,
+)
 from accordance.cli.exits import Exit, one_line
+from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
 
 if TYPE_CHECKING:
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--wait", is_flag=True, help="Wait for those who ask for work elsewhere (`accordance task next`), too."
 )
+@isolation_option
 @ledger_options
 @json_option
 def command(
@@ -38,6 +49,7 @@ def command(
     model: str | None,
     resume: bool,
     wait: bool,
+    isolation: str | None,
     as_json: bool,
 ) -> int:
     """Carry a plan out: executors do the tasks, every message is judged, until nothing moves without a person.
@@ -52,7 +64,8 @@ def command(
     from accordance.engine.executing import Executing
     from accordance.engine.own_work import must_have_others_review
     from accordance.engine.publishing import Publishing
-    from accordance.engine.settings import allows_own_work, at_once, routing_for
+    from accordance.engine.settings import routing_for
+    from accordance.engine.settings_tables import allows_own_work, at_once
     from accordance.engine.staffing import runner_of
     from accordance.engine.sweeping import swept
     from accordance.engine.workers import working_on
@@ -67,7 +80,7 @@ def command(
             record = find_plan(tx, plan)
         if resume and record.state == "HELD":
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
-        executing = Executing(desk.ledger, desk.home, routing_for(desk.home, executor, model))
+        executing = Executing(desk.ledger, desk.home, routing_for(desk.home, executor, model), isolation)
         if not allows_own_work(desk.home.settings()):
             with desk.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, executing.routing)
@@ -100,7 +113,7 @@ def _print(
 
     if not sys.stdout.isatty():
         print_status(status)
-    click.echo(rests.value if rests else "stopped; `accordance run` goes on with it")
+    tell(rests.value if rests else "stopped; `accordance run` goes on with it")
     if not_published:
-        click.echo(f"the changes are in the ledger, but {not_published}")
+        tell(f"the changes are in the ledger, but {not_published}")
     print_outcomes(outcomes, home)

@@ -50,7 +50,7 @@ def open_streams() -> None:
     for number, mode in _STREAMS:
         _open_if_closed(number, mode)
     if sys.stdin is None:
-        sys.stdin = open(0, closefd=False, encoding="utf-8")
+        sys.stdin = os.fdopen(0, closefd=False, encoding="utf-8")
     sys.stdout = _text(sys.stdout, sys.__stdout__, _Output, 1)
     sys.stderr = _text(sys.stderr, sys.__stderr__, _Complaints, 2)
 

@@ -24,6 +24,7 @@ from accordance.cli.desk import (
 from accordance.cli.exits import Exit, one_line
 from accordance.cli.prompts import prompt, run_line
 from accordance.cli.reading import read_bounded
+from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
     from accordance.engine.answers import Answer
@@ -74,7 +75,8 @@ def take(
     """
     from accordance.engine.assignment import assignment, describe
     from accordance.engine.inputs import look_at_inputs
-    from accordance.engine.settings import allows_own_work, holding_for
+    from accordance.engine.settings import holding_for
+    from accordance.engine.settings_tables import allows_own_work
     from accordance.engine.working import Nothing, handed_out, take_next
 
     with at_desk(where) as desk:
@@ -88,9 +90,11 @@ def take(
                     if plan_id in (None, one.plan_id)
                 ]
                 found = [describe(task) for task in turns if task is not None]
-                say(found) if as_json else click.echo(
-                    "\n".join(f"{one['task_id']}  {one['title']}" for one in found)
-                )
+                if as_json:
+                    say(found)
+                else:
+                    for one in found:
+                        tell(f"{one['task_id']}  {one['title']}")
                 return Exit.OK if found else Exit.NOT_FOUND
         files = look_at_inputs(desk.ledger, desk.home)
         taken = take_next(
@@ -127,32 +131,26 @@ def take(
 
 
 def _print_assignment(told: dict[str, Any]) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=True)
     task, context = told["task"], told["context"]
-    console.print(f"[bold]{task['title']}[/]  {task['node_type']}, attempt {told['attempt']}", markup=True)
-    console.print(f"  task      {task['task_id']}", markup=False)
+    tell(f"{task['title']}  {task['node_type']}, attempt {told['attempt']}")
+    tell(f"  task      {task['task_id']}")
     if task["goal_statement"]:
-        console.print(f"  goal      {task['goal_statement']}", markup=False)
+        tell(f"  goal      {task['goal_statement']}")
     contract = told["contract"]
-    console.print(
-        f"  contract  {contract['scope'] or contract['schema_version']} for task_id {contract['task_id']}",
-        markup=False,
-    )
+    tell(f"  contract  {contract['scope'] or contract['schema_version']} for task_id {contract['task_id']}")
     for one in context["dependencies"]:
         where = one["artifact"]["path"] if one["artifact"] else "no artifact"
-        console.print(f"  after     {one['title']}: {where}", markup=False)
+        tell(f"  after     {one['title']}: {where}")
     for one in context["inputs"]:
-        console.print(f"  input     {one['name']}: {one['reference']}", markup=False)
+        tell(f"  input     {one['name']}: {one['reference']}")
     if context.get("product"):
-        console.print(f"  product   {context['product']['path']}", markup=False)
+        tell(f"  product   {context['product']['path']}")
     for one in (context["last_review"] or {}).get("suggestions", []):
-        console.print(f"  change    {one['priority']}: {one['change']}", markup=False)
+        tell(f"  change    {one['priority']}: {one['change']}")
     for one in context.get("last_errors", []):
-        console.print(f"  mend      {one}", markup=False)
-    console.print(f"  until     {told['lease']['until']}", markup=False)
-    console.print(f"  hand in   {' '.join(told['hand_in'])}", markup=False)
+        tell(f"  mend      {one}")
+    tell(f"  until     {told['lease']['until']}")
+    tell(f"  hand in   {' '.join(told['hand_in'])}")
 
 
 @command.command()
@@ -214,8 +212,8 @@ def show(task: str, where: Where, as_json: bool) -> int:
 
 def _print_task(told: dict[str, Any]) -> None:
     state = told["state"] + (f" ({told['waiting']})" if told["waiting"] else "")
-    click.echo(f"{told['title']}  {told['node_type']}  {state}")
-    click.echo(f"  task      {told['task_id']}")
+    tell(f"{told['title']}  {told['node_type']}  {state}")
+    tell(f"  task      {told['task_id']}")
     counts = (
         "attempt_count",
         "failures",
@@ -224,21 +222,21 @@ def _print_task(told: dict[str, Any]) -> None:
         "review_failures",
         "idle_rounds",
     )
-    click.echo("  counters  " + ", ".join(f"{name} {told[name]}" for name in counts))
+    tell("  counters  " + ", ".join(f"{name} {told[name]}" for name in counts))
     for one in told["artifacts"]:
         mark = "approved" if one["approved_at"] else "not approved"
-        click.echo(f"  product   {one['file']}  {one['sha256'][:12]}  {mark}")
+        tell(f"  product   {one['file']}  {one['sha256'][:12]}  {mark}")
     for one in told["reviews"]:
-        click.echo(f"  review    {one['score']} {one['action']} of {one['artifact'][:12]}")
+        tell(f"  review    {one['score']} {one['action']} of {one['artifact'][:12]}")
     for one in told["questions"]:
-        click.echo(
+        tell(
             f"  question  {one['question_id']}  {one['text']}  {'answered' if one['answered_at'] else 'open'}"
         )
     for one in told["runs"]:
-        click.echo(f"  run       {run_line(one)}")
+        tell(f"  run       {run_line(one)}")
     for one in told["events"]:
         moved = f"  {one['from']} -> {one['to']}" if "from" in one else ""
-        click.echo(f"  {one['at'][:19]}  {one['event']}{moved}")
+        tell(f"  {one['at'][:19]}  {one['event']}{moved}")
 
 
 @command.command()
@@ -287,7 +285,7 @@ def review(
     unless [review] own_work = true in accordance.toml allows it.
     """
     from accordance.engine.reviewing import review as hand_in
-    from accordance.engine.settings import allows_own_work
+    from accordance.engine.settings_tables import allows_own_work
 
     raw = read_bounded(file)
     with at_desk(where) as desk, _rescued(desk, file, raw):
@@ -360,15 +358,13 @@ def print_answer(told: dict[str, Any]) -> None:
     waiting = f", {told['waiting']}" if told.get("waiting") else ""
     decided = f"  {told['outcome']}" if told["outcome"] else ""
     subject = told.get("task_id") or told.get("plan_id")
-    click.echo(
-        f"{told['status']}  {subject} is {told['state']}{waiting}{decided}  {told['reason_code']}{again}"
-    )
+    tell(f"{told['status']}  {subject} is {told['state']}{waiting}{decided}  {told['reason_code']}{again}")
     for line in told["messages"]:
-        click.echo(f"  {line}")
+        tell(f"  {line}")
     if "artifact" in told:
-        click.echo(f"  {told['artifact']['path']}  {told['artifact']['sha256'][:12]}")
+        tell(f"  {told['artifact']['path']}  {told['artifact']['sha256'][:12]}")
     if "question" in told:
-        click.echo(f"  asked as {told['question']} (accordance inbox list)")
+        tell(f"  asked as {told['question']} (accordance inbox list)")
 
 
 @command.command()
@@ -409,7 +405,7 @@ def extend(task: str, attempt: int, seconds: int, where: Where, as_json: bool) -
 
     with at_desk(where) as desk:
         lease = keep(desk.ledger, _named(desk, task) or task, attempt=attempt, seconds=seconds)
-    say({"until": lease.until, "holder": lease.holder}) if as_json else click.echo(f"until {lease.until}")
+    say({"until": lease.until, "holder": lease.holder}) if as_json else tell(f"until {lease.until}")
     return Exit.OK
 
 
@@ -439,7 +435,7 @@ def cancel(
     if as_json:
         say({"task_id": name, "state": state, "along": list(along)})
     else:
-        click.echo(f"{name} is {state}" + (f", with {len(along)} that waited for it" if along else ""))
+        tell(f"{name} is {state}" + (f", with {len(along)} that waited for it" if along else ""))
     return Exit.OK
 
 
@@ -451,5 +447,5 @@ def _act(task: str, where: Where, as_json: bool, act: Any) -> int:
     if as_json:
         say(describe(record))
     else:
-        click.echo(f"{record.task_id} is {record.progress.state}")
+        tell(f"{record.task_id} is {record.progress.state}")
     return Exit.OK

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from accordance.cli.watching import status_of, table_of
 from accordance.contracts.printable import printable
+from accordance.domain.findings import with_code
 from accordance.domain.verdict import Outcome
 from accordance.engine.home import Home
 from accordance.errors import LedgerError
@@ -222,7 +223,7 @@ def _verdict(one: Decided) -> tuple[Text, ...]:
     return (
         Text(f"{mark} {one.outcome}", style),
         Text(printable(f"{one.title}, {'review' if 'REVIEW' in one.by else 'attempt'} {one.attempt}")),
-        Text(printable(f"{one.reason_code}: {one.why}")),
+        Text(printable(with_code(one.reason_code, one.why))),
     )
 
 

@@ -9,6 +9,7 @@ import click
 from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, say
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import must_be_a_name
+from accordance.cli.showing import tell
 
 
 @click.command(name="verify")
@@ -72,10 +73,10 @@ def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
             }
         )
     else:
-        click.echo(f"{'✓' if found.holds else '✗'} {folder}  {outcome or 'no verdict'}")
+        tell(f"{'✓' if found.holds else '✗'} {folder}  {outcome or 'no verdict'}")
         for fault in found.faults:
-            click.echo(f"  {fault}")
-        click.echo(f"  signature: {found.signature}")
+            tell(f"  {fault}")
+        tell(f"  signature: {found.signature}")
     return Exit.OK if found.holds else Exit.REJECTED
 
 
@@ -104,11 +105,11 @@ def _verify_plans(plan: str | None, where: Where, as_json: bool) -> int:
     else:
         for one in found:
             size = f"{one.events} events, {one.messages} messages, {one.verdicts} verdicts, {one.blobs} blobs"
-            click.echo(f"{'✓' if one.holds else '✗'} {one.plan_id}  {size}")
+            tell(f"{'✓' if one.holds else '✗'} {one.plan_id}  {size}")
             for name, faults in (("integrity", one.integrity), ("completeness", one.completeness)):
-                click.echo(f"  {name}: {'holds' if not faults else f'{len(faults)} faults'}")
+                tell(f"  {name}: {'holds' if not faults else f'{len(faults)} faults'}")
                 for fault in faults:
-                    click.echo(f"    {fault}")
+                    tell(f"    {fault}")
         if not found:
-            click.echo("no plans")
+            tell("no plans")
     return Exit.OK if all(one.holds for one in found) else Exit.REJECTED

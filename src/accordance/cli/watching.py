@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from accordance.cli.exits import Exit
+from accordance.cli.showing import shown
 from accordance.domain.drawing import MARKS
 from accordance.domain.lifecycle import TERMINAL, State
 
@@ -105,7 +106,7 @@ def table_of(found: Status) -> RenderableType:
     done = found.counts.get(State.DONE, 0)
     active = found.plan.nodes - found.counts.get(State.ABANDONED, 0)
     head = Text.assemble(
-        (found.plan.title, "bold"), f"  {found.plan.state}, root {found.root}, {done} of {active} done"
+        (shown(found.plan.title), "bold"), f"  {found.plan.state}, root {found.root}, {done} of {active} done"
     )
     counts = "  ".join(
         f"{MARKS[state]} {found.counts[state]} {state}" for state in State if state in found.counts
@@ -116,8 +117,8 @@ def table_of(found: Status) -> RenderableType:
         who = f"{task.lease.holder} until {task.lease.until[11:19]}" if task.lease else ""
         waiting = f" ({at.standing.waiting})" if at.standing.waiting else ""
         state = Text(f"{MARKS[at.state]} {at.state}{waiting}", _STYLES.get(at.state, ""))
-        table.add_row(state, Text(task.title), Text(who or task.last_error or "", "dim"))
-    asked = [Text(f"? {one.question_id}  {one.text}", "yellow") for one in found.questions[:_SHOWN]]
+        table.add_row(state, Text(shown(task.title)), Text(shown(who or task.last_error or ""), "dim"))
+    asked = [Text(shown(f"? {one.question_id}  {one.text}"), "yellow") for one in found.questions[:_SHOWN]]
     full = round(_WIDTH * done / max(active, 1))
     bar = Text.assemble(("━" * full, "green"), ("━" * (_WIDTH - full), "dim"))
     return Group(head, bar, Text(counts), table, *asked)

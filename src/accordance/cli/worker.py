@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options, ledger_place, say
+from accordance.cli.desk import (
+    Where,
+    at_desk,
+    find_plan,
+    isolation_option,
+    json_option,
+    ledger_options,
+    ledger_place,
+    say,
+)
 from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
 
 if TYPE_CHECKING:
@@ -18,9 +28,12 @@ if TYPE_CHECKING:
 @click.command(name="worker")
 @click.option("--plan", help="Only this plan.")
 @click.option("--concurrency", type=click.IntRange(1), help="Runs at once, whatever the executors allow.")
+@isolation_option
 @ledger_options
 @json_option
-def command(where: Where, plan: str | None, concurrency: int | None, as_json: bool) -> int:
+def command(
+    where: Where, plan: str | None, concurrency: int | None, isolation: str | None, as_json: bool
+) -> int:
     """Work on whatever comes, until stopped; any number of workers share a PostgreSQL ledger.
 
     What a worker leaves behind that dies, the others go on with, within seconds. SIGTERM or Ctrl-C: what runs is ended or
@@ -28,7 +41,8 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
     """
     from accordance.engine.executing import Executing
     from accordance.engine.publishing import Publishing
-    from accordance.engine.settings import AtOnce, at_once, routing_for
+    from accordance.engine.settings import routing_for
+    from accordance.engine.settings_tables import AtOnce, at_once
     from accordance.engine.staffing import runner_of
     from accordance.engine.sweeping import swept
     from accordance.engine.workers import DEAD_AFTER_SECONDS, worker_name
@@ -41,16 +55,14 @@ def command(where: Where, plan: str | None, concurrency: int | None, as_json: bo
             )
         with desk.ledger.read() as tx:
             plan_id = find_plan(tx, plan).plan_id if plan else None
-        executing = Executing(desk.ledger, desk.home, routing_for(desk.home))
+        executing = Executing(desk.ledger, desk.home, routing_for(desk.home), isolation)
         publishing = Publishing(desk.ledger, executing.workshop, plan_id, one_line)
         bounds = at_once(desk.home.settings())
         bounds = AtOnce(concurrency or bounds.in_worker, bounds.in_plan)
         name, heard = worker_name(), _tell_json if as_json else _tell
         runner = runner_of(executing, publishing, place, name, heard, bounds)
         if not as_json:
-            click.echo(
-                f"{name} works; the others take over {DEAD_AFTER_SECONDS:.0f} s after its last sign of life"
-            )
+            tell(f"{name} works; the others take over {DEAD_AFTER_SECONDS:.0f} s after its last sign of life")
         with swept(desk.ledger, desk.home, is_alone=False), stoppable(runner.stop):
             runner.until_stopped()
     return leave(Exit.OK, is_clean=runner.is_clean)
@@ -60,7 +72,7 @@ def _tell(one: Attempt, answer: Mapping[str, Any]) -> None:
     """One line for each attempt that has ended here."""
     decided = answer.get("outcome") or answer["status"]
     said = (one.task_id, f"{one.kind} {one.number}", decided, answer.get("reason_code"), answer.get("state"))
-    click.echo("  ".join(str(part) for part in said if part))
+    tell("  ".join(str(part) for part in said if part))
 
 
 def _tell_json(one: Attempt, answer: Mapping[str, Any]) -> None:

@@ -38,5 +38,5 @@ def _write_through(path: Path, content: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     number = os.open(path, flags, 0o666)
     os.set_blocking(number, True)
-    with open(number, "wb") as stream:
+    with os.fdopen(number, "wb") as stream:
         stream.write(content)

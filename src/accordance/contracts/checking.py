@@ -2,37 +2,51 @@
 
 A message that is canonical to the letter, and most are, takes the short road: one parse, one strict validation by pydantic
 with unknown keys refused, the rules. Only when that fails is anything normalised, validated again and reported.
+
+What pydantic validates is the decoded message where that gives the same answer as the JSON text, and the text where it
+does not: a date, a set, a number as a key. Which of the two follows from the model; see `modes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from inspect import isgeneratorfunction
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, Final, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
+from pydantic.config import ExtraValues
 from pydantic_core import ErrorDetails
 
 from accordance.contracts.context import NO_CONTEXT, Context
-from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, Settled, Upgrade, contract_of
+from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, Settled, Upgrade
 from accordance.contracts.expectations import free_parts
 from accordance.contracts.fixes import apply_fixes
 from accordance.contracts.jsonpath import JsonObject, Path, render
 from accordance.contracts.limits import LIMITS, MAX_REPORTED
+from accordance.contracts.modes import is_transparent, reads_alike
 from accordance.contracts.normalising import Rivals, normalise, rival_answers
+from accordance.contracts.places import Place, place_of
 from accordance.contracts.reading import free_parts_are_sound, is_sound, parse_object, unsound
-from accordance.contracts.registry import Registry
-from accordance.contracts.serialising import dump
-from accordance.contracts.validating import Findings, judge_fields, judge_rules
+from accordance.contracts.registry import ContractLike, Registry
+from accordance.contracts.serialising import dump, write
+from accordance.contracts.unknown_keys import knows
+from accordance.contracts.validating import (
+    UNKNOWN_KEY,
+    Findings,
+    is_refused_key,
+    judge_fields,
+    judge_rules,
+    judge_unknown_key,
+)
 from accordance.contracts.violation import Accepted, Notice, Rejected, Repair, Violation, excerpt
 from accordance.errors import InvalidPath, UnknownProfile, Unparseable, nearest
 
 M = TypeVar("M", bound=BaseModel)
 Reader: TypeAlias = Callable[[bytes | str], tuple[JsonObject, tuple[Repair, ...]]]
-ContractLike: TypeAlias = "str | Contract[Any] | type[BaseModel] | None"
 
-_MENDED_BY_TABLES: Final = frozenset(("extra_forbidden", "literal_error"))  # an unknown key, an unknown word
+_MENDED_BY_TABLES: Final = UNKNOWN_KEY | {"literal_error", "enum"}  # an unknown key, an unknown word
 _ROADS_KEPT: Final = 256
 _REFORMED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is the same value in another form
 
@@ -41,12 +55,15 @@ class _Unsound(Exception):
     """A number overflowed, or something nests too deep, where the parser did not mind."""
 
 
-class _Road(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Road:
     """A contract with everything looked up that each check needs."""
 
     contract: Contract[Any]
     label: str
     validate: Callable[..., Any]
+    takes_text: bool  # pydantic is given JSON text, not the decoded message
+    is_transparent: bool  # with unknown keys refused, nothing else changes
     rewrites: tuple[Rewrite, ...]
     rules: tuple[Rule, ...]
     settled: Settled | None
@@ -59,7 +76,7 @@ class Checker:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._roads: dict[ContractLike, _Road] = {}
+        self._roads: dict[ContractLike | None, _Road] = registry.lookups
 
     @overload
     def check(
@@ -74,7 +91,7 @@ class Checker:
     def check(
         self,
         raw: bytes | str,
-        contract: str | None = ...,
+        contract: ContractLike | None = ...,
         context: Context = ...,
         *,
         reader: Reader | None = ...,
@@ -83,7 +100,7 @@ class Checker:
     def check(
         self,
         raw: bytes | str,
-        contract: ContractLike = None,
+        contract: ContractLike | None = None,
         context: Context = NO_CONTEXT,
         *,
         reader: Reader | None = None,
@@ -103,33 +120,39 @@ class Checker:
         try:
             if road is None or road.is_upgradable:
                 return self._conform(message, road, context, repairs)  # 2 identify
-            return conform(message, road, context, repairs)  # 3 normalise, 4 validate
+            text = _text(raw) if reader is None and road.takes_text else None
+            return conform(message, road, context, repairs, text)  # 3 normalise, 4 validate
         except _Unsound:
             return _unparseable(unsound(raw, LIMITS), road)
 
+    @overload
     def check_value(
-        self, message: JsonObject, contract: ContractLike = None, context: Context = NO_CONTEXT
+        self, message: JsonObject, contract: Contract[M] | type[M], context: Context = ...
+    ) -> Accepted[M] | Rejected: ...
+    @overload
+    def check_value(
+        self, message: JsonObject, contract: ContractLike | None = ..., context: Context = ...
+    ) -> Accepted[Any] | Rejected: ...
+
+    def check_value(
+        self, message: JsonObject, contract: ContractLike | None = None, context: Context = NO_CONTEXT
     ) -> Accepted[Any] | Rejected:
         """Check a message that was parsed already. It is never changed."""
         if not isinstance(message, dict):
             return Rejected((Violation("not_object", "$", "one JSON object", excerpt(message)),), 1)
+        road = self._find_road(contract, context)
         try:
-            return self._conform(message, self._find_road(contract, context), context, ())
+            return self._conform(message, road, context, ())
+        except Unparseable as flaw:
+            return _unparseable(flaw, road)
         except _Unsound:
             limit = f"finite numbers and at most {LIMITS.max_depth} levels"
             return Rejected((Violation("too_deep", "$", limit, "a message that no reader would give"),), 1)
 
-    def _find_road(self, contract: ContractLike, context: Context) -> _Road | None:
-        match contract:
-            case None:
-                return None
-            case str():
-                found = self._registry.get(contract)
-            case Contract():
-                found = contract
-            case _:
-                found = contract_of(contract)
-        road = _pave(_in_profile(found, context))
+    def _find_road(self, contract: ContractLike | None, context: Context) -> _Road | None:
+        if contract is None:
+            return None
+        road = _pave(_in_profile(self._registry.find(contract), context))
         if context.profile == "strict":
             if len(self._roads) >= _ROADS_KEPT:  # somebody makes contracts as they go
                 self._roads.clear()
@@ -205,11 +228,16 @@ def _upgrade_failed(upgrade: Upgrade, road: _Road, actual: str) -> Rejected:
 
 
 def conform(
-    message: JsonObject, road: _Road, context: Context, repairs: tuple[Repair, ...] = ()
+    message: JsonObject,
+    road: _Road,
+    context: Context,
+    repairs: tuple[Repair, ...] = (),
+    text: bytes | str | None = None,
 ) -> Accepted[Any] | Rejected:
-    """Steps 3 and 4: normalise and validate."""
+    """Steps 3 and 4: normalise and validate. The text is the message as it came, where it need not be written anew."""
+    subject = _subject(message, road, text) if road.takes_text else message
     try:
-        value = road.validate(message, strict=True, extra="forbid")
+        value = road.validate(subject, strict=True, extra="forbid")
         if road.free and not free_parts_are_sound(message, road.free, LIMITS.max_depth):
             raise _Unsound
         if road.settled is not None and road.settled(message, context):
@@ -222,16 +250,35 @@ def conform(
             if rule(message, context):
                 return _report(message, value, road, context, Findings(repairs=repairs))
     except ValidationError as error:
-        return _conform_at_length(message, road, context, error, repairs)
+        return _conform_at_length(message, subject, road, context, error, repairs)
     return Accepted(value, repairs, (), road.label)
 
 
+def _text(raw: bytes | str) -> bytes | str:
+    """What was read, in a form that pydantic takes: it knows nothing of memory views."""
+    return raw if isinstance(raw, str) else bytes(raw)
+
+
+def _subject(message: JsonObject, road: _Road, text: bytes | str | None = None) -> object:
+    """What pydantic is given of a message: the message itself, or its text."""
+    if not road.takes_text:
+        return message
+    if not is_sound(message, LIMITS.max_depth):
+        raise _Unsound
+    return text if text is not None else write(message)
+
+
 def _conform_at_length(
-    message: JsonObject, road: _Road, context: Context, error: ValidationError, repairs: tuple[Repair, ...]
+    message: JsonObject,
+    subject: object,
+    road: _Road,
+    context: Context,
+    error: ValidationError,
+    repairs: tuple[Repair, ...],
 ) -> Accepted[Any] | Rejected:
     """Normalise; validate what came of it; report everything."""
-    faults = error.errors(include_url=False, include_context=False)
-    if not _are_sound(faults) or not free_parts_are_sound(message, road.free, LIMITS.max_depth):
+    faults = _faults(error)
+    if not road.takes_text and not _are_sound(faults, message, road.free):
         raise _Unsound
     rivals = rival_answers(message, road.contract.shape)
     if rivals is not None:
@@ -245,15 +292,52 @@ def _conform_at_length(
             more += further
     findings = Findings(repairs=(*repairs, *more))
     if normal is not message:
+        subject = _subject(normal, road)
         try:
             return _report(
-                normal, road.validate(normal, strict=True, extra="forbid"), road, context, findings
+                normal, road.validate(subject, strict=True, extra="forbid"), road, context, findings
             )
         except ValidationError as found:
-            faults = found.errors(include_url=False, include_context=False)
-    judge_fields(road.contract, normal, faults, findings)
-    value = None if findings.total else road.validate(normal, strict=True, extra="allow")
+            faults = _faults(found)
+    value = _judge(normal, subject, road, faults, findings)
     return _report(normal, value, road, context, findings)
+
+
+def _judge(
+    message: JsonObject, subject: object, road: _Road, faults: list[ErrorDetails], findings: Findings
+) -> BaseModel | None:
+    """Report what is wrong with the fields. Where nothing is, the value, as pydantic makes it of its own accord."""
+    contract = road.contract
+    unknown = [fault for fault in faults if fault["type"] in UNKNOWN_KEY]
+    value: BaseModel | None = None
+    refused: list[ErrorDetails] = []
+    if road.is_transparent and len(unknown) < len(faults):
+        open_keys = {fault["loc"] for fault in unknown if not is_refused_key(contract, fault, message)}
+        refused = [fault for fault in faults if fault["loc"] not in open_keys]
+    else:
+        try:
+            value = road.validate(subject, strict=True)
+        except ValidationError as error:
+            refused = _faults(error)
+    judge_fields(contract, message, refused, findings, has_labels=road.takes_text)
+    told = {fault["loc"] for fault in refused} if unknown else set()
+    for fault in unknown:
+        place = place_of(contract.model, fault, message)
+        if fault["loc"] not in told and place.path not in told and _is_unknown(place, value, road):
+            told.add(place.path)
+            judge_unknown_key(contract, fault, place, message, findings)
+    return value
+
+
+def _is_unknown(place: Place, value: BaseModel | None, road: _Road) -> bool:
+    """Whether a key that was complained of is unknown to the type that was chosen in the end."""
+    if road.is_transparent:
+        return True
+    return place.is_certain if value is None else not knows(value, place.path)
+
+
+def _faults(error: ValidationError) -> list[ErrorDetails]:
+    return error.errors(include_url=False, include_context=False)
 
 
 def _two_answers(message: JsonObject, road: _Road, repairs: tuple[Repair, ...], rivals: Rivals) -> Rejected:
@@ -281,9 +365,9 @@ def _report(
     )
 
 
-def _are_sound(faults: list[ErrorDetails]) -> bool:
+def _are_sound(faults: list[ErrorDetails], message: JsonObject, free: tuple[Path, ...]) -> bool:
     """What pydantic could judge is finite and no deeper than its model; what it could not judge is in its complaints."""
-    return all(
+    return free_parts_are_sound(message, free, LIMITS.max_depth) and all(
         fault["type"] == "missing" or is_sound((fault["input"],), LIMITS.max_depth + 1 - len(fault["loc"]))
         for fault in faults
     )
@@ -303,10 +387,10 @@ def _without_failed_fixes(
     """A fix is real because it was tried: where all fixes together do not help, the other forms are withdrawn, or all."""
     try:
         mended = apply_fixes(message, violations)
-        road.validate(mended, strict=True)
+        road.validate(_subject(mended, road), strict=True)
         if not any(isinstance(found, Violation) for rule in road.rules for found in rule(mended, context)):
             return violations
-    except (ValidationError, InvalidPath):
+    except (ValidationError, InvalidPath, Unparseable, _Unsound):
         pass
     has_forms = any(violation.code in _REFORMED for violation in violations)
     return tuple(
@@ -328,17 +412,34 @@ def _at_once(rule: Rule) -> Rule:
 
 
 def _pave(contract: Contract[Any]) -> _Road:
-    validate = contract.model.__pydantic_validator__.validate_python
+    takes_text, transparent = not reads_alike(contract.model), is_transparent(contract.model)
     return _Road(
         contract,
         contract.scope or contract.version,
-        validate,
+        _validator(contract.model, takes_text=takes_text, transparent=transparent),
+        takes_text,
+        transparent,
         contract.rewrites,
         tuple(map(_at_once, contract.rules)),
         contract.settled,
         bool(contract.upgrades),
-        free_parts(contract.model),
+        () if takes_text else free_parts(contract.model),
     )
+
+
+def _validator(model: type[BaseModel], *, takes_text: bool, transparent: bool) -> Callable[..., Any]:
+    """The call that validates. Where refusing unknown keys could change the value, it is made without that."""
+    pydantic = model.__pydantic_validator__
+    validate = pydantic.validate_json if takes_text else pydantic.validate_python
+    if transparent:
+        return validate
+
+    def validate_twice(subject: Any, *, strict: bool, extra: ExtraValues | None = None) -> Any:
+        if extra is not None:
+            validate(subject, strict=strict, extra=extra)
+        return validate(subject, strict=strict)
+
+    return validate_twice
 
 
 def _in_profile(contract: Contract[Any], context: Context) -> Contract[Any]:

@@ -60,8 +60,8 @@ PAGES: Final = (
         ("too_few", "Too few", "A list has fewer items than needed.", "Send more."),
         ("too_long", "Too long", "A text is longer than allowed.", "Shorten it."),
         ("too_many", "Too many", "A list has more items than allowed.", "Send fewer."),
-        ("bad_format", "Bad format", "A text does not have the form it must have: a UUID, a time.", "Write it in that form. Times must exist: there is no 30 February."),
-        ("unknown_key", "Unknown key", "The contract does not name this key. In a closed contract that is a violation; in an open one the key is kept and mentioned.", "Remove it, or check its spelling."),
+        ("bad_format", "Bad format", "A text does not have the form it must have: a UUID, a time, a date.", "Write it in that form. Times must exist: there is no 30 February."),
+        ("unknown_key", "Unknown key", "The contract does not name this key. In a closed contract that is a violation; in an open one the key is kept and mentioned, and where a model ignores further keys it is ignored and mentioned.", "Remove it, or check its spelling."),
     ),
     *_pages(
         "rule",

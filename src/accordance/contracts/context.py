@@ -13,6 +13,7 @@ APPROVE_AT: Final = 90  # the score from which a review approves; one setting fo
 ROLES: Final = frozenset(
     ("planner", "splitter", "engineer", "reviewer", "doc", "ssot_curator", "designer", "executor")
 )
+READING_ROLES: Final = frozenset(("planner", "splitter", "reviewer", "designer"))  # these change no files
 EXECUTOR_KINDS: Final = ("command", "llm", "codex", "opencode", "claude", "external")
 """The kinds of executors there are: one list for tasks, routes and settings."""
 ALSO_CALLED: Final[Mapping[str, str]] = MappingProxyType({"opencode": "opencodecli"})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
+from functools import lru_cache
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -27,6 +28,7 @@ Settled: TypeAlias = Callable[[JsonObject, Context], bool]
 """A sufficient test for a message that is right in every field: True means no rewrite and no rule has anything to say."""
 
 VERSION_KEY: Final = "schema_version"
+_LONGEST_NAME: Final = 100
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 _EMPTY: Final = Shape()
 
@@ -97,8 +99,8 @@ class Contract(Generic[M]):
 
     @property
     def closed(self) -> bool:
-        """Whether unknown keys at the top are violations. They are, unless the model says extra="allow"."""
-        return self.model.model_config.get("extra") != "allow"
+        """Whether unknown keys at the top are violations: where the model says extra="forbid"."""
+        return self.model.model_config.get("extra") == "forbid"
 
     @property
     def version_key(self) -> Literal["required", "optional", "absent"]:
@@ -131,20 +133,26 @@ class Contract(Generic[M]):
 
 
 def _check_version_field(contract: Contract[Any]) -> None:
-    """The model's own version field, where it has one, must name this version."""
-    field_info = contract.model.model_fields.get(VERSION_KEY)
-    if field_info is None:
-        return
-    if contract.version not in _literals(field_info.annotation):
+    """The model's own version field, where it fixes the words, must name this version."""
+    words = _version_words(contract.model)
+    if words and contract.version not in words:
         raise InvalidContract(
             f"{contract.version}: {contract.model.__name__}.{VERSION_KEY} must be Literal[{contract.version!r}]"
         )
 
 
-def _literals(annotation: object) -> set[object]:
+def _version_words(model: type[BaseModel]) -> list[str]:
+    field_info = model.model_fields.get(VERSION_KEY)
+    words = _literals(field_info.annotation) if field_info else ()
+    return [word for word in words if isinstance(word, str) and _NAME.fullmatch(word)]
+
+
+def _literals(annotation: object) -> list[object]:
     """The words of a Literal, also inside of a union."""
     arguments = get_args(annotation)
-    return {word for argument in arguments for word in (_literals(argument) or {argument})}
+    if get_origin(annotation) is Literal:
+        return list(arguments)
+    return [word for argument in arguments for word in _literals(argument)]
 
 
 def _narrowing(scope: Scope) -> Iterable[Rule]:
@@ -166,25 +174,24 @@ def _one_of(key: str, words: tuple[str, ...], scope: str) -> Rule:
     return in_this_scope
 
 
-def contract(version: str, **options: Any) -> Callable[[type[M]], type[M]]:
-    """Turn a pydantic model into a contract: `@contract("my_review_v1", rules=(...))`.
-
-    The contract is found again with `contract_of(Model)`, and every call that takes a contract takes the model too.
-    """
-
-    def declare(model: type[M]) -> type[M]:
-        _DECLARED[model] = Contract(version=version, model=model, **options)
-        return model
-
-    return declare
-
-
 _DECLARED: dict[type[BaseModel], Contract[Any]] = {}
 
 
+def declare(contract: Contract[Any]) -> None:
+    """From now on the model stands for this contract."""
+    _DECLARED[contract.model] = contract
+
+
 def contract_of(model: type[M]) -> Contract[M]:
-    """The contract that was declared on a model."""
-    try:
-        return _DECLARED[model]
-    except KeyError:
-        raise InvalidContract(f"{model.__name__} has no contract; put @contract('…') on it") from None
+    """The contract that was declared on a model; a model without one is a contract as it stands."""
+    declared = _DECLARED.get(model)
+    return _implied(model) if declared is None else declared
+
+
+@lru_cache(maxsize=256)
+def _implied(model: type[M]) -> Contract[M]:
+    """The contract of a model on which none was declared, under the name of its version or of its class."""
+    words = _version_words(model)
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", model.__name__).strip("_.-")[:_LONGEST_NAME]
+    version = next(iter(words), None) or (name if _NAME.fullmatch(name) else "model")
+    return Contract(version=version, model=model)

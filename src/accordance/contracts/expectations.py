@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple, get_args
 
 from pydantic import BaseModel
+from pydantic.errors import PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema
 
 from accordance.contracts.fields import NOT_BLANK, UUID_PATTERN
 from accordance.contracts.jsonpath import JsonObject, Path, is_exact
@@ -22,18 +24,47 @@ _NUMBER: Final = re.compile(r"\s*-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?\s*", re.A
 _LONGEST_NUMBER: Final = 40  # signs; what is longer was hardly quoted by mistake
 _EXACT: Final = 2**53  # up to here a float holds every integer
 
+_FORMATS: Final = {
+    "date-time": "a time such as 2026-01-31T12:00:00Z",
+    "date": "a date such as 2026-01-31",
+    "time": "a time of day such as 14:30:00",
+    "duration": "a duration such as PT1H30M",
+    "uuid": "a UUID such as 123e4567-e89b-42d3-a456-426614174000",
+    "path": "a path",
+    "file-path": "the path of a file that exists",
+    "directory-path": "the path of a folder that exists",
+    "uri": "a URL such as https://example.org/",
+    "email": "an e-mail address such as ada@example.org",
+    "ipv4": "an IPv4 address such as 192.0.2.1",
+    "ipv6": "an IPv6 address such as 2001:db8::1",
+    "ipvanyaddress": "an IP address such as 192.0.2.1",
+    "ipv4network": "an IPv4 network such as 192.0.2.0/24",
+    "ipv6network": "an IPv6 network such as 2001:db8::/32",
+    "ipvanynetwork": "an IP network such as 192.0.2.0/24",
+    "ipv4interface": "an IPv4 interface such as 192.0.2.1/24",
+    "ipv6interface": "an IPv6 interface such as 2001:db8::1/32",
+    "ipvanyinterface": "an IP interface such as 192.0.2.1/24",
+}
+_DECIMAL: Final = ["number", "string"]  # the two ways to write a Decimal
 _SCHEMAS: Final[dict[type[BaseModel], JsonObject]] = {}
 
 
+class _Quietly(GenerateJsonSchema):
+    """A default that JSON cannot say is left out of the schema, which is no news to anybody who sends a message."""
+
+    ignored_warning_kinds = frozenset(("skipped-choice", "non-serializable-default"))  # type: ignore[assignment]
+
+
 def model_schema(model: type[BaseModel]) -> JsonObject:
-    """The JSON Schema pydantic writes for a model. Kept: do not edit."""
+    """The JSON Schema pydantic writes for a model; empty for a model that has none. Kept: do not edit."""
     found = _SCHEMAS.get(model)
     if found is None:
-        found = _with_short_patterns(model.model_json_schema(mode="validation"))
-        for part in (found, *_mapping(found.get("$defs")).values()):
-            if isinstance(part, dict) and "properties" in part:
-                # What pydantic would ignore, that is drop, is refused here; see Contract.closed.
-                part.setdefault("additionalProperties", False)
+        try:
+            found = _with_short_patterns(
+                model.model_json_schema(mode="validation", schema_generator=_Quietly)
+            )
+        except PydanticUserError:  # some part is a type of the user's own, of which JSON Schema knows nothing
+            found = {}
         _SCHEMAS[model] = found
     return found
 
@@ -78,16 +109,16 @@ def _expectation_at(model: type[BaseModel], path: tuple[str, ...]) -> Expectatio
     for step in path:
         required = _list(node.get("required"))
         optional = step != "*" and step not in required
-        following = node.get("items") if step == "*" else _mapping(node.get("properties")).get(step)
-        node = resolve(root, _mapping(following))
-    return Expectation(describe(node), node, optional)
+        following = node.get("items") if step == "*" else mapping(node.get("properties")).get(step)
+        node = resolve(root, mapping(following))
+    return Expectation(describe(node, root), node, optional)
 
 
 def free_parts(model: type[BaseModel]) -> tuple[Path, ...]:
     """The places that take any JSON at all, so that a valid message could nest, or hold what is infinite, there."""
     root, models = model_schema(model), _models_in(model, set())
     finite = {part.__name__ for part in models if part.model_config.get("allow_inf_nan") is False}
-    objects = {name for name, part in _mapping(root.get("$defs")).items() if "properties" in _mapping(part)}
+    objects = {name for name, part in mapping(root.get("$defs")).items() if "properties" in mapping(part)}
     if not {model.__name__, *objects} <= finite:
         return ((),)  # some part may take infinite numbers, so that the whole message has to be looked at
     return tuple(_free_below(root, resolve(root, root), (), ()))
@@ -105,7 +136,7 @@ def _models_in(annotation: object, seen: set[type[BaseModel]]) -> set[type[BaseM
 
 
 def _free_below(root: JsonObject, node: JsonObject, path: Path, above: tuple[str, ...]) -> Iterator[Path]:
-    properties, items = _mapping(node.get("properties")), node.get("items")
+    properties, items = mapping(node.get("properties")), node.get("items")
     name = str(node.get("title", ""))
     contains_itself = bool(properties) and name in above  # then it nests without bound too
     if _is_free(node) or contains_itself:
@@ -113,7 +144,7 @@ def _free_below(root: JsonObject, node: JsonObject, path: Path, above: tuple[str
     elif isinstance(items, dict) and any(True for _ in _free_below(root, resolve(root, items), path, above)):
         yield path  # somewhere in the list: the whole list has to be looked at
     for key, part in properties.items() if name not in above else ():
-        yield from _free_below(root, resolve(root, _mapping(part)), (*path, key), (*above, name))
+        yield from _free_below(root, resolve(root, mapping(part)), (*path, key), (*above, name))
 
 
 def _is_free(node: JsonObject) -> bool:
@@ -125,7 +156,7 @@ def resolve(root: JsonObject, node: JsonObject) -> JsonObject:
     """Follow `$ref`, and look through "this or null" at this."""
     reference = node.get("$ref")
     if isinstance(reference, str):
-        return resolve(root, _mapping(_mapping(root.get("$defs")).get(reference.rpartition("/")[2])))
+        return resolve(root, mapping(mapping(root.get("$defs")).get(reference.rpartition("/")[2])))
     branches = node.get("anyOf")
     if isinstance(branches, list):
         real = [branch for branch in branches if branch != {"type": "null"}]
@@ -134,15 +165,29 @@ def resolve(root: JsonObject, node: JsonObject) -> JsonObject:
     return node
 
 
-def describe(schema: JsonObject) -> str:
-    """What a schema allows, in words."""
-    text = _describe(schema)
-    return f"{text}, or null" if schema.get("nullable") else text
+def branches_of(schema: JsonObject) -> list[JsonObject]:
+    """The types of a union, null aside; none if it is no union."""
+    branches = _list(schema.get("anyOf")) or _list(schema.get("oneOf"))
+    return [mapping(branch) for branch in branches if branch != {"type": "null"}]
+
+
+def describe(schema: JsonObject, root: JsonObject | None = None) -> str:
+    """What a schema allows, in words. The root is needed only to look through references."""
+    branches = [resolve(root or {}, branch) for branch in branches_of(schema)]
+    text = _describe_union(branches, root or {}) if branches else _describe(schema)
+    takes_null = schema.get("nullable") or {"type": "null"} in _list(schema.get("anyOf"))
+    return f"{text}, or null" if takes_null else text
+
+
+def _describe_union(branches: list[JsonObject], root: JsonObject) -> str:
+    if [branch.get("type") for branch in branches] == _DECIMAL:
+        return f'{_describe(branches[0])}, or a text such as "12.50"'
+    return " or ".join(dict.fromkeys(describe(branch, root) for branch in branches))
 
 
 def _describe(schema: JsonObject) -> str:
-    if "description" in schema and "enum" in schema:
-        return str(schema["description"])
+    if "description" in schema and any(word is True for word in _list(schema.get("enum"))):
+        return str(schema["description"])  # of a flag: 0 and 1 are taken for false and true, but not offered
     if "const" in schema:
         return json.dumps(schema["const"])
     if "enum" in schema:
@@ -163,8 +208,9 @@ def _describe(schema: JsonObject) -> str:
 
 
 def _describe_text(schema: JsonObject) -> str:
-    if schema.get("format") == "date-time":
-        return "a time such as 2026-01-31T12:00:00Z"
+    known_format = _FORMATS.get(str(schema.get("format")))
+    if known_format:
+        return known_format
     if schema.get("pattern") == UUID_PATTERN:
         return "a UUID such as 123e4567-e89b-42d3-a456-426614174000"
     if schema.get("pattern") == NOT_BLANK and "maxLength" not in schema:
@@ -182,8 +228,10 @@ def _range(schema: JsonObject) -> str:
         return f" of at least {low}"
     if high is not None:
         return f" of at most {high}"
-    above = schema.get("exclusiveMinimum")
-    return f" above {above}" if above is not None else ""
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if above is not None:
+        return f" above {above}" + (f" and below {below}" if below is not None else "")
+    return f" below {below}" if below is not None else ""
 
 
 def _size(schema: JsonObject, least: str, most: str, noun: str) -> str:
@@ -192,7 +240,9 @@ def _size(schema: JsonObject, least: str, most: str, noun: str) -> str:
         return f" of {low} to {high} {noun}s"
     if low:
         return f" of at least {low} {noun}" + ("" if low == 1 else "s")
-    return f" of at most {high} {noun}s" if high else ""
+    if high:
+        return f" of at most {high} {noun}" + ("" if high == 1 else "s")
+    return ""
 
 
 def mended(schema: JsonObject, found: object) -> tuple[object] | None:
@@ -250,13 +300,14 @@ def _lies_in_range(schema: JsonObject, number: float) -> bool:
 def _as_list(schema: JsonObject, found: object) -> tuple[object] | None:
     if found is None:
         return None if schema.get("minItems") else ([],)
-    items = _mapping(schema.get("items"))
+    items = mapping(schema.get("items"))
     takes_text = isinstance(found, str) and found.strip() != "" and items.get("type") == "string"
     takes_object = isinstance(found, dict) and "$ref" in items
     return ([found],) if takes_text or takes_object else None
 
 
-def _mapping(value: object) -> JsonObject:
+def mapping(value: object) -> JsonObject:
+    """A part of a schema that should be an object."""
     return dict(value) if isinstance(value, Mapping) else {}
 
 

@@ -183,7 +183,20 @@ class Pins:
         return self.rule(path) == "allowed"
 
 
-GIT: Final = Pins.of(["**"], ["**/.git"])  # git's own files belong to no task
+GITS_OWN: Final = "**/.git"  # git's own files belong to no task
+
+# The characters that HFS+ leaves out of a name, and how NTFS reads one: by its short form, without spaces and dots at its
+# end and without the name of a stream. Git refuses the same spellings.
+_IGNORED_BY_HFS: Final = dict.fromkeys(
+    (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF)
+)
+_GIT_ON_ANY_DISK: Final = re.compile(r"(?:^|/)(?:\.git|git~1)[ .]*(?::[^/]*)?(?=/|\Z)", re.IGNORECASE)
+
+
+def is_gits_own(path: str) -> bool:
+    """Whether a path lies in a `.git`, as it is written or as any disk reads it."""
+    plain = path if path.isascii() else path.translate(_IGNORED_BY_HFS)
+    return "git" in plain.lower() and _GIT_ON_ANY_DISK.search(plain) is not None
 
 
 def _allowing(pattern: str) -> tuple[str, ...]:
@@ -205,4 +218,8 @@ def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]
 
 
 def _comparable(pattern: str) -> str:
-    return folded(normal_path(pattern) or pattern)
+    """What a pattern names, however a directory is written: `docs`, `docs/` and `docs/**` are one."""
+    name = folded(normal_path(pattern) or pattern)
+    while name.endswith("/**"):
+        name = name.removesuffix("/**")
+    return name

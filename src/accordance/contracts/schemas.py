@@ -14,7 +14,7 @@ from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.expectations import model_schema, resolve
 from accordance.contracts.jsonpath import JsonObject
-from accordance.errors import UnknownProfile
+from accordance.errors import InvalidContract, UnknownProfile
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _NAMED: Final = frozenset(("properties", "$defs"))  # keywords whose keys are names, not keywords
@@ -110,6 +110,8 @@ def export_schema(contract: Contract[Any], dialect: str = "json-schema") -> Expo
     except KeyError:
         raise UnknownProfile(dialect, DIALECTS) from None
     whole = model_schema(contract.model)
+    if not whole:
+        raise InvalidContract(f"{contract.model.__name__} has no JSON Schema: a type in it has none")
     if dialect == "json-schema":
         identified: JsonObject = {"$schema": DIALECT, "$id": f"urn:accordance:contract:{contract.version}"}
         return Export({**identified, **whole, "title": contract.version, "description": contract.about})
@@ -217,7 +219,7 @@ class _Writer:
                 written.update({"properties": {}, "required": [], "additionalProperties": False})
             return
         if self.dialect.closed:
-            if node.get("additionalProperties") is not False:
+            if node.get("additionalProperties", False) is not False:  # what is ignored is no loss
                 self.dropped.append(f"{path}: further keys")
             written["additionalProperties"] = False
         if self.dialect.all_required:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from accordance.contracts.contract import VERSION_KEY
 from accordance.contracts.jsonpath import JsonObject
+from accordance.errors import Unparseable
 
 
 def dump(message: BaseModel) -> JsonObject:
@@ -22,3 +23,11 @@ def dump(message: BaseModel) -> JsonObject:
 def dump_json(message: BaseModel, *, indent: int | None = None) -> str:
     """The message as JSON text."""
     return json.dumps(dump(message), ensure_ascii=False, indent=indent)
+
+
+def write(message: JsonObject) -> bytes:
+    """A decoded message as JSON text. Raises Unparseable for a value that no JSON text decodes to."""
+    try:
+        return json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise Unparseable("not_json", expected="what JSON can say", actual=str(error)) from None

@@ -14,6 +14,7 @@ from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import VERSION_KEY, Contract
 from accordance.contracts.jsonpath import render
 from accordance.contracts.limits import LIMITS, Limits
+from accordance.contracts.modes import fixed_words
 from accordance.contracts.scanner import Flaw, Scanner
 from accordance.contracts.violation import Violation
 
@@ -85,8 +86,9 @@ class StreamGuard:
 def _watched(contract: Contract[Any], context: Context) -> dict[str, tuple[str, ...]]:
     """The top-level keys that settle early whether a message is the one that was asked for, and what they may say."""
     watched: dict[str, tuple[str, ...]] = {}
-    if contract.version_key != "absent":
-        watched[VERSION_KEY] = contract.read_versions
+    versions = fixed_words(contract.model, VERSION_KEY)
+    if versions and VERSION_KEY not in contract.shape.spellings:
+        watched[VERSION_KEY] = tuple(dict.fromkeys((*contract.read_versions, *versions)))
     if context.task_id is None:
         return watched
     if is_about_the_task in contract.rules:

@@ -119,7 +119,7 @@ class Accepted(Generic[M]):
     contract: str = ""
     total_warnings: int = 0
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[True]:
         return True
 
 
@@ -139,7 +139,7 @@ class Rejected:
     warnings: tuple[Notice, ...] = ()
     total_warnings: int = 0
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[False]:
         return False
 
 

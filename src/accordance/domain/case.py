@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from accordance.contracts.catalogue.submit import Submit
 from accordance.contracts.catalogue.task import TaskInput
@@ -18,6 +18,7 @@ from accordance.domain.roles import Role
 from accordance.domain.scope import Scope
 
 Submission: TypeAlias = Accepted[Submit] | Rejected
+Author: TypeAlias = Literal["agent", "accordance"]
 _ANSWERS: Final[Mapping[str, Gate]] = MappingProxyType(
     {
         "CONSTITUTION_VIOLATION": Gate.CONSTITUTION,
@@ -71,6 +72,8 @@ class Case:
     links: Mapping[str, str] = field(
         default_factory=dict
     )  # links in the tree that changed paths may run through
+    own_tests: tuple[str, ...] = ()  # those the repository's settings name, for tasks that name none
+    submitted_by: Author = "agent"  # accordance hands in itself where no agent did
 
     @property
     def claim(self) -> Submit | None:
@@ -88,12 +91,30 @@ class Case:
     @property
     def tests(self) -> tuple[str, ...]:
         """The commands that must pass."""
-        return tuple(self.task.allowedTests or ())
+        return (*tests_of(self.task, self.own_tests), *self.chosen_tests)
+
+    @property
+    def chosen_tests(self) -> tuple[str, ...]:
+        """The commands that the agent itself has chosen, because the task names none."""
+        known = tests_of(self.task, self.own_tests)
+        return tuple(command for command in chosen_tests(self.task, self.claim) if command not in known)
 
     def names(self, path: str) -> bool:
         """Whether the task speaks of exactly this path, as a pin without wildcards or as a file to touch."""
         spoken = (*self.task.pins.allowed_paths, *(self.task.files or ()))
         return normal_path(path) in {normal_path(one) for one in spoken if not one.endswith("/")}
+
+
+def tests_of(task: TaskInput, own_tests: Sequence[str]) -> tuple[str, ...]:
+    """The commands no agent has a say in: the task's; where it names none, those of the repository's settings."""
+    return tuple(dict.fromkeys(task.allowedTests or own_tests))
+
+
+def chosen_tests(task: TaskInput, claim: Submit | None) -> tuple[str, ...]:
+    """The commands a submission says it ran, where the task names none."""
+    if task.allowedTests or claim is None:
+        return ()
+    return tuple(dict.fromkeys(claim.tests.commands))
 
 
 def scope_of(task: TaskInput, role: Role) -> Scope:

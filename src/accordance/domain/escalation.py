@@ -66,9 +66,16 @@ FAST_TRACKS: Final[Mapping[str, Level]] = MappingProxyType(
         "PINS_INSUFFICIENT": Level.HUMAN,
         "NEED_INPUT_REQUIRED": Level.HUMAN,
         "ISOLATION_UNAVAILABLE": Level.HUMAN,
+        "SPLIT_REQUIRED": Level.HUMAN,
+        "PERMISSION_DENIED": Level.HUMAN,
+        "DEPENDENCY_MISSING": Level.HUMAN,
+        "PREFLIGHT_FAILED": Level.HUMAN,
     }
 )
 """Failures that no further attempt can mend, and where they go at once."""
+
+NEEDS_ANOTHER_MODEL: Final = frozenset(("MODEL_UNAVAILABLE",))
+"""Failures that another model may mend, and the same one cannot; without another, a person decides."""
 
 MODEL_TIERS: Final[Mapping[str, int]] = MappingProxyType(
     {"glm-4.7": 3, "kimi-k2.5": 3, "claude-sonnet": 2, "gpt-4o-mini": 2, "claude-opus": 1, "gpt-4o": 1}
@@ -88,6 +95,8 @@ class Standing:
     model_tier: int | None = None  # None: not known, so no stronger one can be named
     allowed_tiers: frozenset[int] = frozenset()
     higher_role: bool = False
+    role_above: str | None = None  # its name
+    upgrades_at_once: bool = False  # every failure is followed by the next stronger model, where there is one
     human_resolved: bool | None = None  # what became of the person's turn, if there was one
 
     @property
@@ -98,7 +107,8 @@ class Standing:
     @property
     def may_retry(self) -> bool:
         """Whether the same agent may try again in the same way."""
-        return self.attempt < self.max_attempts and not self.repeats
+        same = self.same_error_count
+        return why_not_again(self.attempt, self.max_attempts, same, self.repeat_threshold) is None
 
     @property
     def stronger_tier(self) -> int | None:
@@ -113,6 +123,7 @@ class Step:
 
     level: Level
     model_tier: int | None = None  # the tier to go on with, where the step is to another model
+    role: str | None = None  # the role to go on with, where the step is to another role
 
     @property
     def action(self) -> NextAction:
@@ -128,6 +139,11 @@ def next_step(reason: str, standing: Standing) -> Step:
         return Step(level)
     if standing.level >= Level.HUMAN:
         return Step(standing.level)
+    stronger = standing.stronger_tier
+    if reason in NEEDS_ANOTHER_MODEL:
+        return Step(Level.HUMAN) if stronger is None else Step(Level.MODEL_UPGRADE, stronger)
+    if standing.may_retry and stronger is not None and standing.upgrades_at_once:
+        return Step(Level.MODEL_UPGRADE, stronger)
     if standing.may_retry:
         return Step(Level.RETRY)
     return _first_above(standing)
@@ -139,8 +155,18 @@ def _first_above(standing: Standing) -> Step:
     if lowest <= Level.MODEL_UPGRADE and standing.stronger_tier is not None:
         return Step(Level.MODEL_UPGRADE, standing.stronger_tier)
     if lowest <= Level.ROLE_ESCALATION and standing.higher_role:
-        return Step(Level.ROLE_ESCALATION)
+        return Step(Level.ROLE_ESCALATION, role=standing.role_above)
     return Step(Level.DEAD_LETTER)
+
+
+def why_not_again(failed: int, most: int, same: int, same_most: int) -> str | None:
+    """The one rule about trying again in the same way: while attempts remain, and not after the same error again and again.
+
+    `failed` and `same` count this failure too. None where it may be tried again.
+    """
+    if failed >= most:
+        return "MAX_ATTEMPTS_EXCEEDED"
+    return "REPEATED_ERROR" if same >= same_most else None
 
 
 def times_running(earlier: Sequence[str], now: str) -> int:

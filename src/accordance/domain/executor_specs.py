@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from accordance.contracts.context import EXECUTOR_KINDS
 from accordance.domain.spending import Price
-from accordance.errors import InvalidRouting, UnknownModel, UnknownName, nearest
+from accordance.errors import InvalidRouting, UnknownModel, UnknownName, did_you_mean
 
 Provider: TypeAlias = Literal["openai", "openai-responses", "anthropic", "google", "local"]
 Isolation: TypeAlias = Literal["auto", "bwrap", "landlock", "rlimit"]
@@ -152,7 +152,7 @@ def first_fault(error: ValidationError, known: Mapping[str, Any]) -> str:
     fault = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     place = ".".join(str(step) for step in fault["loc"])
     if fault["type"] == "extra_forbidden":
-        near = nearest(place, known)
-        offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
-        return f"unknown key {place!r}; {offer}"
+        *above, key = (str(step) for step in fault["loc"])
+        fields = Bounds.model_fields if "bounds" in above else known
+        return f"unknown key {place!r}; {did_you_mean(key, fields)}"
     return f"{place}: {fault['msg'].lower() if fault['type'] == 'missing' else fault['msg']}"

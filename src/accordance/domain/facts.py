@@ -294,8 +294,12 @@ class AttemptFacts:
     ] = ()  # what the test run itself changed in its copy; no change of the agent
     steering: tuple[SteeringFile, ...] = ()
     evidence: EvidenceFacts = field(default_factory=EvidenceFacts)
+    tree: str = ""  # git's id of the tree that was judged; empty where git cannot name it
     isolation: IsolationLevel | None = None  # None: nothing was run
     isolation_missing: str = ""  # why no command could be run; says what to install
+    git_programs: tuple[
+        str, ...
+    ] = ()  # hooks and settings by which git would run programs in the tree; nothing ran
 
 
 CACHES: Final = MappingProxyType(

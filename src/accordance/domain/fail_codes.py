@@ -38,11 +38,11 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
     FailCode("MAX_ATTEMPTS_EXCEEDED", "high", "agent", "Every attempt is used up.", "Goes up the ladder."),
     FailCode("ROLE_POLICY_VIOLATION", "high", "agent", "A path was written that the pins allow and the role does not.", "A person gives it to a role that may, or changes the role."),
     FailCode("EXECUTOR_ERROR", "medium", "system", "The agent, its model or its connection failed, or it says FAILED without a reason.", "Try again, each time after a longer wait."),
-    FailCode("CI_SKIPPED", "medium", "task", "There is no test command, so nothing shows that the work is done.", "Add a command to allowedTests."),
+    FailCode("CI_SKIPPED", "medium", "task", "There is no test command, so nothing shows that the work is done.", "Name the commands in allowedTests, in [judge] tests of accordance.toml, or in the submission."),
     FailCode("TESTS_ONLY_TASK_SELFTEST", "medium", "task", "The only test commands are the task's own self-test.", "Add a real test to allowedTests."),
-    FailCode("SPLIT_REQUIRED", "medium", "task", "The task is too large for one attempt.", "Give it to the splitter."),
+    FailCode("SPLIT_REQUIRED", "medium", "task", "The task is too large for one attempt.", "A person splits it, or gives it to the splitter."),
     FailCode("NEED_INPUT_REQUIRED", "medium", "task", "The agent cannot go on without something it asks for.", "A person answers; this uses up no attempt."),
-    FailCode("MODEL_UNAVAILABLE", "medium", "system", "The model could not be reached.", "Use the next tier of the allowed models."),
+    FailCode("MODEL_UNAVAILABLE", "medium", "system", "The model could not be reached.", "The next tier of the allowed models tries, else a person decides."),
     FailCode("ARTIFACT_MISSING", "medium", "agent", "A required artifact is not there, is empty or cannot be read.", "Produce it."),
     FailCode("MAX_CHILDREN_EXCEEDED", "medium", "task", "A plan has more parts than its budget allows.", "Plan it with fewer parts."),
     FailCode("DUPLICATE_DISPATCH", "low", "system", "Somebody is working on the task already.", "Nothing: the second start is skipped."),
@@ -69,8 +69,9 @@ def fail_code(name: str) -> FailCode:
 
 
 def normal_reason(claimed: str | None) -> str | None:
-    """A reason code as it is stored: upper case, aliases resolved, "ok" and nothing as None."""
+    """The fail code a claim names, in upper case and with aliases resolved; None for "ok", nothing, and words of its own."""
     if claimed is None or claimed.strip().casefold() in ("", NO_REASON):
         return None
     upper = claimed.strip().upper()
-    return REASON_ALIASES.get(upper, upper)
+    code = REASON_ALIASES.get(upper, upper)
+    return code if code in _BY_NAME else None

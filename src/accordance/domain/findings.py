@@ -67,6 +67,11 @@ def in_order(results: Iterable[Result]) -> tuple[Result, ...]:
     return tuple(by_gate[gate] for gate in Gate)
 
 
+def with_code(code: str, text: str) -> str:
+    """A text that begins with its code, once."""
+    return text if not code or text.startswith(f"{code}:") else f"{code}: {text}"
+
+
 def listed(things: Sequence[str]) -> str:
     """A few of them by name, the rest by number."""
     rest = len(things) - MAX_NAMED

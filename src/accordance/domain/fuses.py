@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
-from accordance.errors import InvalidFuses
+from accordance.errors import InvalidFuses, did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def fuses_from(settings: Mapping[str, object]) -> Fuses:
     chosen: dict[str, Any] = {}
     for name, value in settings.items():
         if name not in _NAMES:
-            raise InvalidFuses(f"unknown fuse {name!r}; known: {', '.join(_NAMES)}")
+            raise InvalidFuses(f"unknown fuse {name!r}; {did_you_mean(name, _NAMES)}")
         if type(value) is int or (type(value) is float and name in _MONEY):
             chosen[name] = value
         elif value is None and name not in _NEVER_OFF:

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from accordance.contracts.catalogue.task import TaskInput, is_self_test
 from accordance.contracts.pins import Pins
 from accordance.contracts.violation import Accepted, Rejected
-from accordance.domain.case import scope_of
+from accordance.domain.case import scope_of, tests_of
 from accordance.domain.findings import listed
 from accordance.domain.inheritance import beyond
 from accordance.domain.roles import ROLES, Role
@@ -38,6 +38,8 @@ class Start:
     model: str | None = None
     executor: str | None = None
     parent: Pins | None = None  # the pins of the task it is a part of
+    own_tests: tuple[str, ...] = ()  # those of the repository's settings, for a task that names none
+    chooses_tests: bool = False  # the agent can say which tests it ran, where nobody else names any
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def preflight(
             *_pins_lie_within_the_parents(task.value, start),
             *_files_are_in_scope(task.value, role),
             *_role_can_write(task.value, role),
-            *_tests_are_there(task.value, role),
+            *_tests_are_there(task.value, role, start),
             *_tests_can_be_run(task.value, start),
             *_is_allowed("model", start.model, task.value.allowedModels),
             *_is_allowed("executor", start.executor, task.value.allowedExecutors),
@@ -105,18 +107,20 @@ def _role_can_write(task: TaskInput, role: Role) -> Iterator[Reason]:
         yield Reason("role", f"{role.name} writes nothing, but the task names files: {listed(task.files)}")
 
 
-def _tests_are_there(task: TaskInput, role: Role) -> Iterator[Reason]:
-    """A role whose work must be tested has a test that is not only a self-test."""
-    tests = task.allowedTests or []
-    if role.tests_required and not tests:
+def _tests_are_there(task: TaskInput, role: Role, start: Start) -> Iterator[Reason]:
+    """A role whose work must be tested has a test that is not only a self-test, or an agent that can name one."""
+    tests = tests_of(task, start.own_tests)
+    if not role.tests_required or (start.chooses_tests and not tests):
+        return
+    if not tests:
         yield Reason("tests", f"allowedTests is empty, and the work of {role.name} must be tested")
-    elif role.tests_required and all(map(is_self_test, tests)):
+    elif all(map(is_self_test, tests)):
         yield Reason("tests", f"only a self-test: {listed(tests)}")
 
 
 def _tests_can_be_run(task: TaskInput, start: Start) -> Iterator[Reason]:
     """Every test command can be started on this machine."""
-    for command in dict.fromkeys(task.allowedTests or ()):
+    for command in tests_of(task, start.own_tests):
         if command not in start.runnable:
             raise GateNotRun(f"nobody tried whether this test can be run: {command}")
         if why_not := start.runnable[command]:

@@ -17,7 +17,7 @@ from typing import Final
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.pins import Pins
 from accordance.domain.inheritance import beyond
-from accordance.errors import InvalidPattern, InvalidRole, UnknownRole
+from accordance.errors import InvalidPattern, InvalidRole, UnknownRole, did_you_mean
 
 MAX_ATTEMPTS: Final = 3  # where neither the task nor its role says less
 STEERING: Final = ("accordance.toml", "**/secrets/**")  # no agent rewrites the rules it is judged by
@@ -150,7 +150,7 @@ def _table(value: object, where: str, known: tuple[str, ...]) -> Mapping[str, ob
     if not isinstance(value, Mapping):
         raise InvalidRole(f"{where} is a table, got {value!r}")
     if unknown := sorted(set(value) - set(known)):
-        raise InvalidRole(f"{where} has no key {unknown[0]!r}; known: {', '.join(sorted(known))}")
+        raise InvalidRole(f"{where} has no key {unknown[0]!r}; {did_you_mean(unknown[0], sorted(known))}")
     return value
 
 

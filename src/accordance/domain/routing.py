@@ -162,22 +162,31 @@ def routing_of(settings: Mapping[str, Any], *, prompts: Iterable[str] = ()) -> R
 
     Without routes, one executor alone gets everything.
     """
-    tables = settings.get("executors", {})
-    if not isinstance(tables, Mapping):
-        raise InvalidRouting(
-            f"accordance.toml: executors are tables, [executors.NAME]; kinds: {', '.join(KINDS)}"
-        )
-    executors = {name: spec_of(name, said) for name, said in tables.items()}
-    rows = settings.get("routes", [])
-    if not isinstance(rows, list):
-        raise InvalidRouting("accordance.toml: routes are a list, written as [[routes]]")
-    routes = [_route(at, said) for at, said in enumerate(rows, 1)]
+    executors, routes = executors_in(settings), routes_in(settings)
     if not routes and len(executors) == 1:
         routes = [Route(executor=next(iter(executors)))]
     texts = frozenset(prompts)
     for at, route in enumerate(routes, 1):
         _check(at, route, executors, texts)
     return Routing(executors, tuple(routes))
+
+
+def executors_in(settings: Mapping[str, Any]) -> dict[str, Spec]:
+    """What `[executors.NAME]` says. Raises InvalidRouting."""
+    tables = settings.get("executors", {})
+    if not isinstance(tables, Mapping):
+        raise InvalidRouting(
+            f"accordance.toml: executors are tables, [executors.NAME]; kinds: {', '.join(KINDS)}"
+        )
+    return {name: spec_of(name, said) for name, said in tables.items()}
+
+
+def routes_in(settings: Mapping[str, Any]) -> list[Route]:
+    """What `[[routes]]` says. Raises InvalidRouting."""
+    rows = settings.get("routes", [])
+    if not isinstance(rows, list):
+        raise InvalidRouting("accordance.toml: routes are a list, written as [[routes]]")
+    return [_route(at, said) for at, said in enumerate(rows, 1)]
 
 
 def _route(at: int, said: object) -> Route:

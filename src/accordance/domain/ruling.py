@@ -16,9 +16,9 @@ from accordance.contracts.catalogue.action import Action
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
-from accordance.domain.escalation import FAST_TRACKS, Level, NextAction
+from accordance.domain.escalation import FAST_TRACKS, Level, NextAction, why_not_again
 from accordance.domain.faults import FAULTS, Fault
-from accordance.domain.findings import Gate
+from accordance.domain.findings import Gate, with_code
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters, Event, Waiting
 from accordance.domain.research.answers import awaits_a_person
@@ -108,7 +108,7 @@ def rule_action(result: Accepted[Action] | Rejected, case: Case, fuses: Fuses) -
         code, text = action.error.code.strip(), action.error.message
         if code.upper() in _BLOCKED_BY:
             return _stalled(code.upper(), text, action.error.suggestion)
-        return _failed(Event.ERRED, code, (f"{code}: {text}",), case, fuses, f"{code}")
+        return _failed(Event.ERRED, code, (with_code(code, text),), case, fuses, f"{code}")
     return _idle(case, fuses)
 
 
@@ -178,17 +178,6 @@ def rule_check_failure(result: Rejected, case: Case, fuses: Fuses) -> Ruling:
     return _failed(Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result))
 
 
-_HELPLESS: Final = frozenset(
-    (
-        "PERMISSION_DENIED",
-        "DEPENDENCY_MISSING",
-        "PREFLIGHT_FAILED",
-        "SPLIT_REQUIRED",
-    )
-)
-"""Codes of faults that trying again does not mend, beside those with a fast track."""
-
-
 def rule_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruling:
     """What it means for a task that a run ended without a message.
 
@@ -197,17 +186,19 @@ def rule_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruling:
     code, _, passes = FAULTS[fault]
     if FAST_TRACKS.get(code) is Level.DEAD_LETTER:
         given_up: tuple[Step, ...] = ((Event.ERRED, None), (Event.BURIED, None))
-        return Ruling(steps=given_up, outcome=Outcome.ESCALATE, reason=code, messages=(f"{code}: {text}",))
+        return Ruling(
+            steps=given_up, outcome=Outcome.ESCALATE, reason=code, messages=(with_code(code, text),)
+        )
     if is_helpless(fault):
         return _stalled(code, text, None)
     fuses = replace(fuses, same_error=fuses.attempts) if passes else fuses
-    return _failed(Event.ERRED, code, (f"{code}: {text}",), case, fuses, f"{code} {fault}")
+    return _failed(Event.ERRED, code, (with_code(code, text),), case, fuses, f"{code} {fault}")
 
 
 def rule_review_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruling:
     """What it means for a product that the run of its reviewer ended without a review. The product goes on waiting."""
     code = FAULTS[fault].code
-    faults = (f"{code}: {text}",)
+    faults = (with_code(code, text),)
     first: Step = (Event.MISREVIEWED, None)
     failures = case.used.review_failures + 1
     if failures < fuses.review_failures and not is_helpless(fault):
@@ -219,7 +210,7 @@ def rule_review_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruli
 def is_helpless(fault: Fault) -> bool:
     """Whether trying again does not mend it: a person has to do something first."""
     code = FAULTS[fault].code
-    return code in _BLOCKED_BY or code in _HELPLESS or code in FAST_TRACKS
+    return code in _BLOCKED_BY or code in FAST_TRACKS
 
 
 def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
@@ -232,7 +223,10 @@ def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
     if verdict.outcome is Outcome.DONE:
         event = Event.PRODUCED if case.other_checks else Event.APPROVED
         return Ruling(
-            steps=((event, None),), outcome=Outcome.DONE, reason="PASSED", messages=(verdict.reason,)
+            steps=((event, None),),
+            outcome=Outcome.DONE,
+            reason="PASSED",
+            messages=(verdict.reason, *verdict.notices),
         )
     reason, lead = verdict.reason_code or "", verdict.findings[0]
     if not verdict.uses_attempt:
@@ -246,7 +240,10 @@ def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
     if verdict.next_action is NextAction.DLQ:
         event = Event.BURIED
     elif verdict.next_action in (NextAction.HUMAN, NextAction.ROLE_ESCALATION):
-        event, ask = Event.ESCALATED, Ask(kind=Asked.DECISION, text=f"{reason}: {verdict.reason}")
+        event, ask = (
+            Event.ESCALATED,
+            Ask(kind=Asked.DECISION, text=f"{reason}: {verdict.reason}{_to_role(verdict)}"),
+        )
     elif _calls_are_used_up(case, fuses):
         event, ask = (
             Event.ESCALATED,
@@ -260,6 +257,12 @@ def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
         error=verdict.signature,
         ask=ask,
     )
+
+
+def _to_role(verdict: Verdict) -> str:
+    """Which role could do it; nobody is given more rights without a person."""
+    role = verdict.step.role if verdict.step else None
+    return f". The role {role} may do more: give the task to it, or decide otherwise" if role else ""
 
 
 def _behind(event: Event) -> Ruling:
@@ -288,12 +291,8 @@ def _failed(
     error = error or reason
     used = case.used.failures + case.used.parse_failures + 1
     same = case.same_errors + 1 if error == case.last_error else 1
-    why = None
-    if used >= fuses.attempts:
-        why = "MAX_ATTEMPTS_EXCEEDED"
-    elif same >= fuses.same_error and not case.has_stronger:
-        why = "REPEATED_ERROR"
-    elif _calls_are_used_up(case, fuses):
+    why = why_not_again(used, fuses.attempts, 0 if case.has_stronger else same, fuses.same_error)
+    if why is None and _calls_are_used_up(case, fuses):
         why = _TOO_MANY
     first: Step = (event, None)
     if why is None:
@@ -348,8 +347,8 @@ def _stalled(code: str, text: str, suggestion: str | None) -> Ruling:
         steps=((Event.STALLED, _BLOCKED_BY.get(code, Waiting.EXTERNAL)),),
         outcome=Outcome.ESCALATE,
         reason=code,
-        messages=(f"{code}: {text}",),
-        ask=Ask(kind=Asked.HELP, text=f"{code}: {text}{hint}"),
+        messages=(with_code(code, text),),
+        ask=Ask(kind=Asked.HELP, text=f"{with_code(code, text)}{hint}"),
     )
 
 

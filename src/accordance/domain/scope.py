@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from accordance.contracts.pins import GIT, Explanation, Pins, Ruling, folded, normal_path
+from accordance.contracts.pins import GITS_OWN, Explanation, Pins, Ruling, is_gits_own, normal_path
 
 ScopeRule: TypeAlias = Ruling | Literal["role_deny", "role_not_allowed"]
 
@@ -45,9 +45,12 @@ class Scope:
         if rule == "unsafe_path":
             return Explanation(path, rule)
         end = path if self._rule(path) != "allowed" else real_path(path, links) or path
-        judges = (self.pins, GIT, self.role or GIT)
-        refusals = (found for pins in judges if (found := pins.explain(end)).rule != "allowed")
-        return Explanation(path, rule, next(refusals, self.pins.explain(end)).pattern)
+        by_pins = self.pins.explain(end)
+        if by_pins.rule != "allowed" or rule == "allowed":
+            return Explanation(path, rule, by_pins.pattern)
+        if self.role is None or is_gits_own(end):
+            return Explanation(path, rule, GITS_OWN)
+        return Explanation(path, rule, self.role.explain(end).pattern)
 
     def _rule(self, path: str) -> ScopeRule:
         normal = normal_path(path)
@@ -56,7 +59,7 @@ class Scope:
         by_pins = self.pins.rule_of_normal(normal)
         if by_pins != "allowed":
             return by_pins
-        if ".git" in folded(normal) and normal not in GIT:
+        if is_gits_own(normal):
             return "forbidden"
         return _BY_ROLE[self.role.rule_of_normal(normal)] if self.role else "allowed"
 

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.case import Breach, Budget, Case, Submission, Usage, scope_of
+from accordance.domain.case import Author, Breach, Budget, Case, Submission, Usage, scope_of
 from accordance.domain.escalation import Standing
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.judging import History
@@ -32,6 +32,8 @@ class Terms:
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
+    own_tests: tuple[str, ...] = ()  # those of the repository's settings, for tasks that name none
+    submitted_by: Author = "agent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,8 @@ class _Written:
     usage: Usage
     budget: Budget
     breaches: tuple[Breach, ...]
+    own_tests: tuple[str, ...] = ()
+    submitted_by: Author = "agent"
 
 
 _WRITTEN: Final = TypeAdapter(_Written)
@@ -61,6 +65,8 @@ def terms_to_json(terms: Terms) -> bytes:
         usage=terms.usage,
         budget=terms.budget,
         breaches=terms.breaches,
+        own_tests=terms.own_tests,
+        submitted_by=terms.submitted_by,
     )
     return _WRITTEN.dump_json(written, indent=1)
 
@@ -77,6 +83,8 @@ def terms_from(raw: bytes | str) -> Terms:
         usage=written.usage,
         budget=written.budget,
         breaches=written.breaches,
+        own_tests=written.own_tests,
+        submitted_by=written.submitted_by,
     )
 
 
@@ -98,4 +106,6 @@ def case_under(
         budget=terms.budget,
         breaches=terms.breaches,
         links=links,
+        own_tests=terms.own_tests,
+        submitted_by=terms.submitted_by,
     )

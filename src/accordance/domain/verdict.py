@@ -44,6 +44,9 @@ class Verdict:
     reason_code: str | None = None
     step: Step | None = None  # where the ladder leads; None when it is done
     uses_attempt: bool = True  # a question costs nothing
+    notices: tuple[
+        str, ...
+    ] = ()  # what the verdict rests on and a reader should know; nobody is blamed for it
 
     @property
     def next_action(self) -> NextAction:
@@ -52,8 +55,8 @@ class Verdict:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """What was found, the leading one first."""
-        return tuple(finding.message for finding in self.findings)
+        """What was found, the leading one first, then the notices."""
+        return (*(finding.message for finding in self.findings), *self.notices)
 
     @property
     def reason(self) -> str:

@@ -14,6 +14,7 @@ from accordance.contracts.catalogue.task import TASK, TaskInput
 from accordance.contracts.context import Context
 from accordance.contracts.limits import LIMITS
 from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.case import tests_of
 from accordance.domain.facts import Snapshot
 from accordance.domain.preflight import CODE, Preflight, Start, preflight
 from accordance.engine.gateway import Gateway
@@ -110,8 +111,10 @@ def out_of_reach(task: Paper, asked: Asked, root: Path, base: str) -> None:
 
 def look_at(task: TaskInput, before: Snapshot, gateway: Gateway, room: Room) -> None:
     """Preflight against the tree before. Whether there are tests at all is a question for the gate. Raises PreflightFailed."""
-    runnable = {command: why_not(command, before, room) for command in task.allowedTests or ()}
+    tests = tests_of(task, gateway.tests)
+    runnable = {command: why_not(command, before, room) for command in tests}
     role = replace(gateway.roles[task.role], tests_required=False)
-    found = preflight(Accepted(task), Start(runnable=runnable), {task.role: role})
+    start = Start(runnable=runnable, own_tests=gateway.tests)
+    found = preflight(Accepted(task), start, {task.role: role})
     if not found:
         raise PreflightFailed(found)

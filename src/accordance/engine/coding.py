@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from accordance.api import check
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import ALSO_CALLED
 from accordance.contracts.violation import Accepted
-from accordance.domain.case import Budget, Usage, claim_context
+from accordance.domain.case import Budget, Usage, claim_context, tests_of
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
@@ -33,13 +33,14 @@ from accordance.engine.asking import Asked, PreflightFailed, left_behind, read_t
 from accordance.engine.changes import Change, manifest_of
 from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import contract_of_change
-from accordance.engine.gateway import Gateway, gateway_of
-from accordance.engine.home import SETTINGS, Home, InvalidSettings
+from accordance.engine.gateway import Gateway, gateway_of, with_isolation
+from accordance.engine.home import Home
 from accordance.engine.judgement import Judgement
 from accordance.engine.judging import Ground, How, judge_on
 from accordance.engine.kept_work import keep_work, recall_work
 from accordance.engine.landing import head_of, last_change
 from accordance.engine.opinions import Opinions
+from accordance.engine.settings_tables import workspace_of
 from accordance.engine.spoken import Spoken, lay_edits
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
@@ -60,7 +61,6 @@ from accordance.workspace.runnable import why_not
 Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], Produced]
 """Lets the executor run in a clone, with somebody who judges while it runs."""
 
-_KEYS: Final = ("repo", "base")
 _OUT_OF_BOUNDS: Final = frozenset(
     ("SCOPE_CONFLICT", "ROLE_POLICY_VIOLATION", "POLICY_VIOLATION", "CONSTITUTION_VIOLATION")
 )
@@ -95,6 +95,7 @@ class Workshop:
     home: Home
     repository: Path
     base: str
+    isolation: str | None = None  # of tests, where a person asks for another than the settings do
 
     def commission(self, tx: Transaction, task: TaskRecord) -> Commission | None:
         """What is to be changed; None for a task that changes nothing. Raises PreflightFailed, InvalidSettings."""
@@ -102,6 +103,8 @@ class Workshop:
         if raw is None:
             return None
         gateway = gateway_of(self.home.settings(), self.home.root)
+        if self.isolation is not None:
+            gateway = with_isolation(gateway, self.isolation)
         fuses = tx.plan(task.plan_id).rules.fuses
         gateway = replace(
             gateway,
@@ -152,15 +155,10 @@ class Workshop:
         return None
 
 
-def workshop_of(home: Home) -> Workshop:
+def workshop_of(home: Home, isolation: str | None = None) -> Workshop:
     """The workshop of a project, as `[workspace]` says. Raises InvalidSettings."""
-    said: Any = home.settings().get("workspace", {})
-    if not isinstance(said, Mapping) or not all(isinstance(one, str) for one in said.values()):
-        raise InvalidSettings(f"{SETTINGS}: [workspace] is a table of texts: {' and '.join(_KEYS)}")
-    for key in said:
-        if key not in _KEYS:
-            raise InvalidSettings(f"{SETTINGS}: [workspace] has no key {key!r}; known: {', '.join(_KEYS)}")
-    return Workshop(home, (home.root / said.get("repo", ".")).resolve(), said.get("base", "HEAD"))
+    repo, base = workspace_of(home.settings())
+    return Workshop(home, (home.root / repo).resolve(), base, isolation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +233,14 @@ class _Attempt:
         """Preflight: a task that could not be judged in the end is not begun. Raises PreflightFailed."""
         task, gateway = self.job.asked.task, self.job.gateway
         room = Room(ground.private, readable=gateway.readable)
-        runnable = {command: why_not(command, ground.before, room) for command in task.allowedTests or ()}
-        start = Start(runnable=runnable, model=self.choice.model, executor=self._executor)
+        tests = tests_of(task, gateway.tests)
+        start = Start(
+            runnable={command: why_not(command, ground.before, room) for command in tests},
+            model=self.choice.model,
+            executor=self._executor,
+            own_tests=gateway.tests,
+            chooses_tests=not self._is_spoken,
+        )
         found = preflight(Accepted(task), start, gateway.roles)
         if not found:
             raise PreflightFailed(found)
@@ -262,6 +266,7 @@ class _Attempt:
             earlier=self.job.earlier,
             usage=usage,
             budget=self.job.budget,
+            upgrades_at_once=True,
         )
 
     @property

@@ -38,7 +38,8 @@ from accordance.engine.handing_out import kind_of
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_prompt
 from accordance.engine.own_work import another_reviewer, cannot_review, maker_of
-from accordance.engine.settings import allows_own_work, holding_for
+from accordance.engine.settings import holding_for
+from accordance.engine.settings_tables import allows_own_work
 from accordance.engine.slots import Bound
 from accordance.engine.time_limits import seconds_for
 from accordance.engine.working import Taken
@@ -73,6 +74,7 @@ class Executing:
     ledger: Ledger
     home: Home
     routing: Routing
+    isolation: str | None = None  # of tests, where a person asks for another than the settings do
 
     @cached_property
     def holding(self) -> Holding:
@@ -82,7 +84,7 @@ class Executing:
     @cached_property
     def workshop(self) -> Workshop:
         """Where repositories are changed. Raises InvalidSettings."""
-        return workshop_of(self.home)
+        return workshop_of(self.home, self.isolation)
 
     def queue_of(self, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""

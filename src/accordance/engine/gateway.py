@@ -8,7 +8,8 @@
     "our-large-model" = 1
 
     [judge]
-    isolation = "auto"           # auto, bubblewrap, landlock, rlimit
+    isolation = "auto"           # at least this: auto, bubblewrap, landlock; only --isolation asks for less
+    tests = ["make test"]        # for tasks that name no tests of their own
     max_attempts = 3
     repeat_threshold = 2
     seconds = 600                # for each test command
@@ -28,18 +29,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from accordance.contracts.toml import NoToml, read_toml
 from accordance.domain.escalation import MODEL_TIERS, REPEAT_THRESHOLD
 from accordance.domain.roles import MAX_ATTEMPTS, ROLES, Role, roles_from
-from accordance.engine.home import SETTINGS, InvalidSettings, find_home
-from accordance.workspace.git import show
+from accordance.errors import InvalidSettings, did_you_mean
 from accordance.workspace.isolation import Limits
 from accordance.workspace.probing import AUTO, WISHES
 
+SETTINGS: Final = "accordance.toml"
 LEVELS: Final[Mapping[str, str]] = MappingProxyType(
     {"bubblewrap": "bwrap", **{wish: wish for wish in WISHES}}
 )
 """The levels of isolation as people write them, and as they are called inside."""
+RLIMIT: Final = "rlimit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,7 @@ class Gateway:
     isolation: str = AUTO
     max_attempts: int = MAX_ATTEMPTS
     repeat_threshold: int = REPEAT_THRESHOLD
+    tests: tuple[str, ...] = ()  # for tasks that name none
     limits: Limits = field(default_factory=Limits)
     readable: tuple[Path, ...] = ()
     carry: tuple[str, ...] = ()
@@ -65,8 +67,9 @@ def gateway_of(settings: Mapping[str, Any], root: Path) -> Gateway:
     gateway = Gateway(roles=roles_from(_table(settings, "roles")), tiers={**MODEL_TIERS, **tiers})
     for key, value in _table(settings, "judge").items():
         if key not in _READERS:
-            known = ", ".join(sorted(_READERS))
-            raise InvalidSettings(f"{SETTINGS}: [judge] has no key {key!r}; known: {known}")
+            raise InvalidSettings(
+                f"{SETTINGS}: [judge] has no key {key!r}; {did_you_mean(key, sorted(_READERS))}"
+            )
         gateway = _READERS[key](gateway, value, root)
     return gateway
 
@@ -78,15 +81,14 @@ def with_isolation(gateway: Gateway, wish: object) -> Gateway:
     return replace(gateway, isolation=LEVELS[str(wish)])
 
 
-def settings_at(repository: Path, base: str) -> Mapping[str, Any]:
-    """What accordance.toml says at the base; where the repository has none, the nearest one above it. Raises InvalidSettings."""
-    text = show(repository, base, SETTINGS)
-    if text is None:
-        return find_home(repository.resolve().parent).settings()
-    try:
-        return read_toml(text.decode())
-    except (NoToml, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"{SETTINGS} at {base}: {error}") from None
+def _at_least(gateway: Gateway, wish: object) -> Gateway:
+    """A file can ask for more isolation and never for less: it may have been written by whom it is to hold back."""
+    wished = with_isolation(gateway, wish)
+    if wished.isolation == RLIMIT:
+        raise InvalidSettings(
+            f"{SETTINGS}: judge.isolation: a file cannot turn isolation off; a person can, with --isolation {RLIMIT}"
+        )
+    return wished if wished.isolation == LEVELS["bubblewrap"] else replace(gateway, isolation=AUTO)
 
 
 def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -109,7 +111,8 @@ def _environment(gateway: Gateway, value: object, _: Path) -> Gateway:
 
 _READERS: Final[Mapping[str, Callable[[Gateway, Any, Path], Gateway]]] = MappingProxyType(
     {
-        "isolation": lambda now, value, _: with_isolation(now, value),
+        "isolation": lambda now, value, _: _at_least(now, value),
+        "tests": lambda now, value, _: replace(now, tests=_commands(value)),
         "max_attempts": lambda now, value, _: replace(now, max_attempts=_count(value, "judge.max_attempts")),
         "repeat_threshold": lambda now, value, _: replace(
             now, repeat_threshold=_count(value, "judge.repeat_threshold")
@@ -125,6 +128,13 @@ _READERS: Final[Mapping[str, Callable[[Gateway, Any, Path], Gateway]]] = Mapping
         "environment": _environment,
     }
 )
+
+
+def _commands(value: object) -> tuple[str, ...]:
+    commands = _texts(value, "judge.tests")
+    if not all(command.strip() for command in commands):
+        raise InvalidSettings(f"{SETTINGS}: judge.tests holds commands, got an empty text")
+    return commands
 
 
 def _count(value: object, where: str) -> int:

@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from accordance.contracts.toml import NoToml, read_toml
 from accordance.domain.naming import folder_name, safe_name
-from accordance.errors import AccordanceError, LedgerUnavailable
+from accordance.engine.gateway import SETTINGS
+from accordance.engine.settings_tables import parse_settings
+from accordance.errors import AccordanceError, InvalidSettings, LedgerUnavailable
 
 FOLDER: Final = ".accordance"
-SETTINGS: Final = "accordance.toml"
-
-
-class InvalidSettings(AccordanceError):
-    """accordance.toml cannot be read, or says something nobody knows."""
 
 
 class InvalidHome(AccordanceError):
@@ -82,14 +78,30 @@ class Home:
         return self.root / "tasks" / "plan.json"
 
     def settings(self) -> Mapping[str, Any]:
-        """What accordance.toml says; nothing if there is none."""
+        """What accordance.toml says, every name of it known; nothing if there is none. Raises InvalidSettings."""
         path = self.root / SETTINGS
         try:
-            return read_toml(path.read_text(encoding="utf-8"))
+            with path.open("rb") as file:
+                _must_be_ours(path, os.fstat(file.fileno()).st_uid)
+                content = file.read()
         except FileNotFoundError:
             return {}
-        except (NoToml, UnicodeDecodeError, OSError) as error:
-            raise InvalidSettings(f"{path}: {error}") from None
+        except OSError as error:
+            raise InvalidSettings(f"{path}: {error.strerror or error}") from None
+        return parse_settings(content, str(path), self.root)
+
+
+def _must_be_ours(path: Path, owner: int) -> None:
+    """Settings name programs that are run and rules that are judged by: nobody else may write them, as git has it."""
+    user = os.geteuid()
+    trusted = {user, 0}
+    if user == 0 and os.environ.get("SUDO_UID", "").isdecimal():
+        trusted.add(int(os.environ["SUDO_UID"]))
+    if owner not in trusted:
+        raise InvalidSettings(
+            f"{path} belongs to another user (uid {owner}; you are {user}), so it does not count as your settings; "
+            "make it yours (chown), or remove it"
+        )
 
 
 def find_home(start: Path | None = None) -> Home:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.serialising import dump
-from accordance.domain.case import Case
+from accordance.domain.case import Author, Case
 from accordance.domain.escalation import NextAction
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.retrying import DeadLetter, RetryPlan, retry_plan
 from accordance.domain.terms import Terms
 from accordance.domain.verdict import Outcome, Verdict, as_outcome, as_verdict
-
-Author: TypeAlias = Literal["agent", "accordance"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +26,6 @@ class Judgement:
     submitted_at: str  # RFC 3339
     evaluated_at: str
     links: Mapping[str, str]  # where each artifact is kept
-    submitted_by: Author = "agent"  # accordance hands in itself where no agent did
     bundle: Path | None = None  # the evidence, if it was kept
     logs: tuple[Path, ...] = ()  # what each test printed, for as long as it is there
 
@@ -40,6 +36,11 @@ class Judgement:
     def outcome(self) -> Outcome:
         """What becomes of the attempt."""
         return self.verdict.outcome
+
+    @property
+    def submitted_by(self) -> Author:
+        """Who handed in."""
+        return self.terms.submitted_by
 
     @property
     def facts(self) -> AttemptFacts:
@@ -104,7 +105,9 @@ class Judgement:
             "signature": verdict.signature,
             "checks": asdict(verdict.checks),
             "findings": [{**asdict(one), "about": list(one.about)} for one in verdict.findings],
+            "notices": list(verdict.notices),
             "next_action": verdict.next_action.value,
+            "next_role": verdict.step.role if verdict.step else None,
             "uses_attempt": verdict.uses_attempt,
             "retry": _retry(retry) if retry else None,
             "dead_letter": letter.to_json() if letter else None,

@@ -1,6 +1,6 @@
 """A whole judgement: from a task, a submission and a tree to a verdict that rests on facts, with its evidence kept.
 
-    judgement = judge(Path("task.json"), Path("submit.json"), repo="checkout", base="origin/main")
+    judgement = judge(Path("task.json"), Path("submit.json"), repo="checkout", base=COMMIT_ID)
     if not judgement:
         print(judgement.verdict.reason)
 
@@ -11,17 +11,27 @@ compared, every test run on a copy, isolated; then the gates, the judge, the bun
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.violation import Accepted
-from accordance.domain.case import Breach, Budget, Submission, Usage, claim_context
+from accordance.domain.case import (
+    Author,
+    Breach,
+    Budget,
+    Submission,
+    Usage,
+    chosen_tests,
+    claim_context,
+    tests_of,
+)
 from accordance.domain.escalation import Standing, tiers_of
 from accordance.domain.facts import ArtifactName, Snapshot
+from accordance.domain.findings import listed
 from accordance.domain.judging import History
 from accordance.domain.roles import higher_role, max_attempts
 from accordance.domain.terms import Terms, case_under
@@ -35,21 +45,26 @@ from accordance.engine.asking import (
     read_task,
 )
 from accordance.engine.claims import read_claim
-from accordance.engine.gateway import Gateway, gateway_of, settings_at, with_isolation
+from accordance.engine.gateway import Gateway, gateway_of, with_isolation
 from accordance.engine.judgement import Judgement
 from accordance.engine.keeping import earlier_failures, free_place, keep, links_to, sign
 from accordance.engine.own_submission import Claim, hand_in
+from accordance.engine.settings import settings_at
 from accordance.errors import NotFound
 from accordance.gates.running import verdict_on
+from accordance.workspace.baseline import Baseline, fixed_base, read_baseline
 from accordance.workspace.bundle import Papers, bundle_folder
 from accordance.workspace.clone import Workspace, adopt, scratch
 from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
+from accordance.workspace.errors import UnfixedBase, UnknownBase
 from accordance.workspace.evidence import Said
-from accordance.workspace.git import git_directory, resolve
+from accordance.workspace.git import git_directory
+from accordance.workspace.git_settings import git_settings, programs
 from accordance.workspace.isolation import Room
 from accordance.workspace.snapshot import StatCache
 
 Tell: TypeAlias = Callable[[str], object]
+_MOST_CHOSEN: Final = 10  # of the agent's own test commands; each may take its whole time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +76,7 @@ class Ground:
     private: Path
     cache: StatCache | None = None
     appears_at: Path | None = None  # where tests see their copy
+    git_programs: tuple[str, ...] = ()  # that git would run there, in a tree that is not our clone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +90,7 @@ class How:
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
+    upgrades_at_once: bool = False  # every failure is followed by the next stronger model, where there is one
     claim: Claim | None = None  # of somebody who can only speak, and for whom accordance hands in
     bundles: Path | None = None  # the folder above artifacts/; None keeps no bundle
     owner: str | None = None  # of one of several runs: its bundle gets its name when it counts
@@ -93,7 +110,9 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     submit: Paper | None = None,
     *,
     repo: Path | str = ".",
-    base: str = "HEAD",
+    base: str | None = None,
+    baseline: Path | str | None = None,
+    strict: bool = False,
     attempt: int = 1,
     isolation: str | None = None,
     artifacts: Path | str | None = None,
@@ -101,7 +120,11 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     usage: Usage | None = None,
     tell: Tell = str,
 ) -> Judgement:
-    """Judge the tree in `repo` as an agent left it, committed or not, against `base`.
+    """Judge the tree in `repo` as an agent left it, committed or not, against `base` or a recorded `baseline`.
+
+    `base` is the full id of the commit the agent began at; without git, an earlier copy of the directory. A name such as HEAD
+    or main is refused, because the agent can move it. `strict` refuses a tree in which git would run programs that no
+    baseline knows.
 
     Without `submit`, the one the agent left in artifacts/{task_id}/ counts; where there is none, accordance makes one from
     facts. The bundle goes to artifacts/{task_id}/attempt-{n}/ below `artifacts`, or below the repository. `attest` is a private
@@ -109,8 +132,9 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
 
     Raises PreflightFailed, TaskInReach, NotFound, Conflict, InvalidSettings, InvalidRole and WorkspaceError.
     """
-    root = _top(Path(repo), base)
-    commit = resolve(root, base) if git_directory(root) else str(Path(base).resolve())
+    root = top_of(Path(repo), base)
+    recorded = None if baseline is None else read_baseline(Path(baseline), root)
+    commit = _begun_at(root, base, recorded)
     gateway = gateway_of(settings_at(root, commit), root)
     if isolation is not None:
         gateway = with_isolation(gateway, isolation)
@@ -120,6 +144,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
         gateway=gateway,
         attempt=attempt,
         usage=usage or Usage(),
+        breaches=_meddling(root, recorded, strict=strict),
         bundles=Path(artifacts) if artifacts is not None else root,
         attest=Path(attest) if attest is not None else None,
         tell=tell,
@@ -135,6 +160,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
             before=base_snapshot(workspace),
             private=folder / "private",
             appears_at=None if hidden else root,
+            git_programs=programs(git_settings(root)),
         )
         return judge_on(ground, asked, submitted, how)
 
@@ -148,9 +174,10 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     submitted_at = _now()
     if submit is None and how.claim is None:
         submit = left_behind(ground.workspace.work, task.task_id)
-    found = _find_out(ground, task, how.claim if submit is None else submit, _setting(ground, how, log))
+    handed_in = how.claim if submit is None else submit
+    found = _find_out(ground, task, handed_in, _setting(ground, how, log), how.gateway.tests)
     log("judging")
-    terms = _terms(task, how)
+    terms = _terms(task, how, "accordance" if submit is None else "agent")
     submission = read_claim(found.submit, claim_context(task))
     case = case_under(terms, task, submission, found.collected.facts, found.collected.links)
     judgement = Judgement(
@@ -160,7 +187,6 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
         submitted_at=submitted_at,
         evaluated_at=_now(),
         links=links_to(found.collected.facts.evidence, how.bundle_of(task)),
-        submitted_by="accordance" if submit is None else "agent",
         logs=found.collected.logs,
     )
     if place is None:
@@ -188,24 +214,60 @@ class _Found(NamedTuple):
     made: Mapping[str, bytes] | None = None
 
 
-def _find_out(ground: Ground, task: TaskInput, submit: bytes | Claim | None, setting: Setting) -> _Found:
+def _find_out(
+    ground: Ground,
+    task: TaskInput,
+    submit: bytes | Claim | None,
+    setting: Setting,
+    own_tests: tuple[str, ...],
+) -> _Found:
     """Collect the facts; where no agent handed anything in, or could, do so from them."""
     ground.private.mkdir(parents=True, exist_ok=True)
     workspace = ground.workspace
-    said = _said(task, read_claim(submit, claim_context(task)) if isinstance(submit, bytes) else None)
+    submission = read_claim(submit, claim_context(task)) if isinstance(submit, bytes) else None
+    said = _said(task, submission, own_tests)
     collected = collect(workspace, ground.before, ground.private / "scratch", said, setting)
+    collected = replace(collected, facts=replace(collected.facts, git_programs=ground.git_programs))
     if isinstance(submit, bytes):
         return _Found(submit, collected)
     setting.tell("handing in, because no agent did")
     return _Found(*hand_in(task, collected, workspace, said, ground.private / "ours", submit))
 
 
-def _top(repo: Path, base: str) -> Path:
+def _begun_at(root: Path, base: str | None, recorded: Baseline | None) -> str:
+    """The commit, or the earlier copy, that the agent began with."""
+    if recorded is not None:
+        if base is not None and base != recorded.commit:
+            raise UnfixedBase(
+                f"--base {base} is not the commit of the baseline, {recorded.commit}; name one of the two"
+            )
+        return recorded.commit
+    if git_directory(root):
+        return fixed_base(root, base)
+    if base is None:
+        raise UnknownBase(
+            f"{root} is no git repository: without an earlier copy there is nothing to compare (--base COPY)"
+        )
+    return str(Path(base).resolve())
+
+
+def _meddling(root: Path, recorded: Baseline | None, *, strict: bool) -> tuple[Breach, ...]:
+    """What was done to git's own settings, as far as that can be known."""
+    if recorded is not None:
+        changed = recorded.changed_settings(root)
+        text = f"git's own settings have changed since the baseline: {listed(changed)}"
+        return (Breach("SCOPE_CONFLICT", text),) if changed else ()
+    known = programs(git_settings(root)) if strict else ()
+    text = f"git would run programs in this tree, and no baseline says that they were there before: {listed(known)}"
+    return (Breach("SCOPE_CONFLICT", text),) if known else ()
+
+
+def top_of(repo: Path, base: str | None = None) -> Path:
     """The top of the working tree; a directory without git, judged against an earlier copy, is its own."""
     here = repo.resolve()
     if not here.is_dir():
         raise NotFound("directory", str(repo))
-    if Path(base).is_dir() and git_directory(here) is None:
+    if base is not None and Path(base).is_dir() and git_directory(here) is None:
         return here
     return next((folder for folder in (here, *here.parents) if git_directory(folder)), here)
 
@@ -220,8 +282,11 @@ def _could_be_kept(how: How, task: TaskInput) -> None:
         check_key(how.attest)
 
 
-def _said(task: TaskInput, submission: Submission | None) -> Said:
-    usual = Said.usually(task.task_id, task.allowedTests or ())
+def _said(task: TaskInput, submission: Submission | None, own_tests: tuple[str, ...]) -> Said:
+    claim = submission.value if isinstance(submission, Accepted) else None
+    chosen = chosen_tests(task, claim)[:_MOST_CHOSEN]
+    tests = dict.fromkeys((*tests_of(task, own_tests), *chosen))
+    usual = Said.usually(task.task_id, tuple(tests))
     if not isinstance(submission, Accepted):
         return usual
     places = {name: str(getattr(submission.value.artifacts, name)) for name in ArtifactName}
@@ -243,15 +308,18 @@ def _setting(ground: Ground, how: How, tell: Tell) -> Setting:
     )
 
 
-def _terms(task: TaskInput, how: How) -> Terms:
+def _terms(task: TaskInput, how: How, submitted_by: Author) -> Terms:
     gateway, role = how.gateway, how.gateway.roles[task.role]
+    above = higher_role(role, gateway.roles)
     standing = Standing(
         attempt=how.attempt,
         max_attempts=max_attempts(role, policy=gateway.max_attempts),
         repeat_threshold=gateway.repeat_threshold,
-        model_tier=gateway.tiers.get(how.usage.model or ""),
-        allowed_tiers=tiers_of(task.allowedModels or (), gateway.tiers),
-        higher_role=higher_role(role, gateway.roles) is not None,
+        model_tier=_model_tier(how),
+        allowed_tiers=tiers_of(_models(task, how), gateway.tiers),
+        higher_role=above is not None,
+        role_above=above.name if above else None,
+        upgrades_at_once=how.upgrades_at_once,
     )
     earlier = how.earlier
     if earlier is None:
@@ -262,7 +330,23 @@ def _terms(task: TaskInput, how: How) -> Terms:
         usage=how.usage,
         budget=how.budget,
         breaches=how.breaches,
+        own_tests=gateway.tests,
+        submitted_by=submitted_by,
     )
+
+
+def _models(task: TaskInput, how: How) -> Iterable[str]:
+    """The models that could try next: those the task allows; where it says nothing, those that would be asked."""
+    if task.allowedModels is None and how.upgrades_at_once:
+        return how.gateway.tiers
+    return task.allowedModels or ()
+
+
+def _model_tier(how: How) -> int | None:
+    """How strong the model is; for a run that upgrades, one that is in no table is weaker than all that are."""
+    tiers = how.gateway.tiers
+    tier = tiers.get(how.usage.model or "")
+    return max(tiers.values()) + 1 if tier is None and tiers and how.upgrades_at_once else tier
 
 
 def _now() -> str:

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from accordance.domain.facts import EvidenceFacts
+from accordance.domain.facts import ArtifactFact, ArtifactName, EvidenceFacts
 from accordance.domain.terms import terms_to_json
 from accordance.engine.judgement import Judgement
 from accordance.errors import Conflict
@@ -51,10 +51,16 @@ def links_to(evidence: EvidenceFacts, bundle: Path | None) -> dict[str, str]:
     if bundle is None:
         return links
     for fact in evidence.artifacts:
-        if fact.inside and fact.exists and fact.size:
+        if _is_kept(fact):
             below = fact.path.removeprefix(f"{evidence.folder}/")
             links[fact.name.value] = f"{evidence.folder}/{bundle.name}/agent/{below}"
     return links
+
+
+def _is_kept(fact: ArtifactFact) -> bool:
+    """A file that says something, and any folder: an empty one is evidence that there is no more."""
+    is_folder = fact.name is ArtifactName.EVIDENCE_DIR and fact.readable
+    return fact.inside and fact.exists and bool(fact.size or is_folder)
 
 
 def keep(judgement: Judgement, place: Path, collected: Collected, work: Path, papers: Papers) -> None:
@@ -66,6 +72,11 @@ def keep(judgement: Judgement, place: Path, collected: Collected, work: Path, pa
     }
     verdict = as_bytes(judgement.as_verdict())
     write_bundle(place, collected, work, replace(papers, verdict=verdict, more=more))
+    evidence = collected.facts.evidence
+    folder = evidence.artifact(ArtifactName.EVIDENCE_DIR)
+    if folder is not None and _is_kept(folder):
+        below = folder.path.removeprefix(f"{evidence.folder}/")
+        (place / "agent" / below).mkdir(parents=True, exist_ok=True)
 
 
 def sign(judgement: Judgement, place: Path, key: Path) -> None:
@@ -83,6 +94,7 @@ def about(judgement: Judgement) -> dict[str, str]:
         "outcome": judgement.outcome.value,
         "reason_code": judgement.verdict.reason_code or "",
         "base_commit": judgement.facts.base_commit,
+        "tree": judgement.facts.tree,
         "evaluated_at": judgement.evaluated_at,
     }
 

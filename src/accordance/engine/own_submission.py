@@ -14,7 +14,8 @@ from typing import Final, Literal, NamedTuple
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.facts import AttemptFacts, ChangeKind, CommandRun
+from accordance.domain.facts import AttemptFacts, ChangeKind
+from accordance.domain.research.documents import inline
 from accordance.workspace.clone import Workspace
 from accordance.workspace.collecting import Collected
 from accordance.workspace.evidence import Said, look_at_evidence
@@ -54,7 +55,7 @@ def hand_in(
     submit = _json({**_submission(task, facts, said), **_claimed(claim, facts)})
     artifacts = {
         "report.md": _report(task, facts, claim).encode(),
-        "selftest.log": _log(facts.runs, collected.logs),
+        "selftest.log": _log(facts, said.tests, collected.logs),
         "patch.diff": collected.patch.text,
         "submit.json": submit,
         "evidence/runs.json": _json([asdict(run) for run in facts.runs]),
@@ -114,8 +115,11 @@ def _claimed(claim: Claim | None, facts: AttemptFacts) -> JsonObject:
     return told
 
 
-def _log(runs: Sequence[CommandRun], logs: Sequence[Path]) -> bytes:
-    parts = []
+def _log(facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]) -> bytes:
+    if facts.isolation_missing:
+        not_run = "".join(f"$ {command}\nnot run: {facts.isolation_missing}\n" for command in tests)
+        return f"{not_run}EXIT_CODE=1\n".encode()
+    runs, parts = facts.runs, []
     for run, log in zip(runs, logs, strict=True):
         said = log.read_bytes()[:_LARGEST_LOG] if log.exists() else b""
         parts.append(b"$ %s\n%s\n" % (run.command.encode(), said.rstrip(b"\n")))
@@ -125,12 +129,12 @@ def _log(runs: Sequence[CommandRun], logs: Sequence[Path]) -> bytes:
 
 def _report(task: TaskInput, facts: AttemptFacts, claim: Claim | None) -> str:
     nobody = "No agent handed anything in; this was made from what accordance found."
-    changed = [f"- {change.kind}: {' -> '.join(change.paths)}" for change in facts.changes.changes]
-    tests = [f"- {'passed' if run.passed else 'failed'}: `{run.command}`" for run in facts.runs]
+    changed = [f"- {change.kind}: {inline(' -> '.join(change.paths))}" for change in facts.changes.changes]
+    tests = [f"- {'passed' if run.passed else 'failed'}: {inline(run.command)}" for run in facts.runs]
     return "\n".join(
         [
-            f"# {' '.join(task.goal.split())}\n",
-            f"{claim.summary if claim else nobody}\n",
+            f"# {inline(task.goal)}\n",
+            f"{inline(claim.summary) if claim else nobody}\n",
             f"Changed files: {len(changed)}\n",
             *changed,
             "\nTest commands:\n",

@@ -67,7 +67,7 @@ def _told(error: Exception) -> str:
 
 
 def _again(folder: Path) -> Judgement:
-    """The judgement as it follows from the bundle. Times, links and the hand that submitted are taken as written."""
+    """The judgement as it follows from the bundle. Times and links are taken as written."""
     terms = terms_from((folder / "terms.json").read_bytes())
     roles = frozenset((*ROLES, terms.role.name))
     task = check((folder / "task.json").read_bytes(), TASK, Context(roles=roles))
@@ -86,7 +86,6 @@ def _again(folder: Path) -> Judgement:
         submitted_at=str(written["submitted_at"]),
         evaluated_at=str(written["evaluated_at"]),
         links=dict(written["links"]),
-        submitted_by="accordance" if written["submitted_by"] == "accordance" else "agent",
         bundle=folder,
     )
 

@@ -22,7 +22,7 @@ from accordance.engine.faults import fail_unbegun
 from accordance.engine.home import Home
 from accordance.engine.inputs import look_at_inputs
 from accordance.engine.reconciling import Reconciling
-from accordance.engine.settings import AtOnce
+from accordance.engine.settings_tables import AtOnce
 from accordance.engine.slots import Bound, Slots
 from accordance.engine.taking_up import Found, Nobody, Queue, TakingUp
 from accordance.engine.workers import BEAT_SECONDS, DEAD_AFTER_SECONDS, Heart

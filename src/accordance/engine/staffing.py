@@ -5,7 +5,7 @@ from __future__ import annotations
 from accordance.engine.executing import Executing
 from accordance.engine.publishing import Heard, Publishing
 from accordance.engine.running import Runner
-from accordance.engine.settings import AtOnce
+from accordance.engine.settings_tables import AtOnce
 
 
 def runner_of(

@@ -45,7 +45,13 @@ class Program:
     @property
     def room(self) -> Room:
         """Where it runs."""
-        return Room(self.folder / ROOM, readable=self.readable, environment=self.environment, tree=self.tree)
+        return Room(
+            self.folder / ROOM,
+            readable=self.readable,
+            environment=self.environment,
+            tree=self.tree,
+            log=ERRORS,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -13,6 +14,7 @@ from accordance.domain.verdict import Verdict
 from accordance.gates.budget import budget
 from accordance.gates.evidence import evidence
 from accordance.gates.file_match import file_match
+from accordance.gates.notices import notices
 from accordance.gates.policy import constitution, policy
 from accordance.gates.schema import schema
 from accordance.gates.scope import scope
@@ -41,5 +43,5 @@ def run_gates(case: Case) -> tuple[Result, ...]:
 
 
 def verdict_on(case: Case, history: History) -> Verdict:
-    """Every gate, then the judge. Raises GateNotRun."""
-    return judge(run_gates(case), history)
+    """Every gate, then the judge; with what a reader should know beside. Raises GateNotRun."""
+    return replace(judge(run_gates(case), history), notices=notices(case))

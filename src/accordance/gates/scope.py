@@ -1,4 +1,4 @@
-"""Whether anything was touched outside the pins. Asked of the real change, whatever was declared."""
+"""Whether anything was touched outside the pins, or is said to have been. Asked of the real change first."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from accordance.contracts.pins import normal_path
 from accordance.domain.case import Case
 from accordance.domain.facts import Change, ChangeSet, EntryKind, beyond_caches
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
@@ -24,6 +25,7 @@ _TEXTS: Final[Mapping[ScopeRule, str]] = MappingProxyType(
 )
 _BY_ROLE: Final = frozenset(("role_deny", "role_not_allowed"))
 _NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
+_SET_ID: Final = 0o6000
 _REFUSALS: Final = frozenset(("forbidden", "unsafe_path", "role_deny"))
 
 
@@ -32,7 +34,12 @@ def scope(case: Case) -> Result:
     changes = case.facts.changes
     return Result(
         Gate.SCOPE,
-        (*case.noticed(Gate.SCOPE), *_out_of_scope(case, changes), *_not_judgeable(changes)),
+        (
+            *case.noticed(Gate.SCOPE),
+            *_out_of_scope(case, changes),
+            *_declared_out_of_scope(case, changes),
+            *_not_judgeable(changes),
+        ),
     )
 
 
@@ -43,10 +50,29 @@ def _out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
         for path in change.paths:
             if (rule := case.scope.rule(f"{path}/x")) in _REFUSALS:
                 broken.setdefault(rule, set()).add(path)
+    yield from _told(broken, "")
+
+
+def _declared_out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
+    """A path that a submission declares is in scope as well, changed or not; evidence is no part of a change."""
+    if case.claim is None:
+        return
+    told = {path for change in (*changes.changes, *changes.ignored) for path in change.paths}
+    evidence = f"{case.facts.evidence.folder}/" if case.facts.evidence.folder else "\0"
+    broken: dict[ScopeRule, set[str]] = {}
+    for path in (*case.claim.changed_files, *case.claim.new_files):
+        if path in told or (normal_path(path) or "").startswith(evidence):
+            continue
+        if (rule := case.scope.rule(path, case.links)) != "allowed":
+            broken.setdefault(rule, set()).add(path)
+    yield from _told(broken, "declared and not changed, and ")
+
+
+def _told(broken: Mapping[ScopeRule, set[str]], before: str) -> Iterator[Finding]:
     for rule, text in _TEXTS.items():
         if paths := sorted(broken.get(rule, ())):
             code = "ROLE_POLICY_VIOLATION" if rule in _BY_ROLE else "SCOPE_CONFLICT"
-            yield _finding(code, paths, text)
+            yield _finding(code, paths, before + text)
 
 
 def out_of_scope(
@@ -79,6 +105,7 @@ def _not_judgeable(changes: ChangeSet) -> Iterator[Finding]:
         ("not readable, so nobody can say what changed", changes.unreadable),
         ("other spellings of a path that exists: one and the same file on some disks", changes.twins),
         ("repositories inside the repository", changes.nested_added),
+        ("set to run with the rights of their owner or group", _given_rights(changes)),
     )
     for text, things in hidden:
         if found := sorted(set(things)):
@@ -86,6 +113,14 @@ def _not_judgeable(changes: ChangeSet) -> Iterator[Finding]:
     if changes.incomplete:
         message = f"the change could not be seen as a whole: {changes.incomplete}"
         yield Finding(Gate.SCOPE, "SCOPE_CONFLICT", message)
+
+
+def _given_rights(changes: ChangeSet) -> Iterator[str]:
+    """Files that got a set-user-id or set-group-id bit."""
+    for change in (*changes.changes, *beyond_caches(changes.ignored)):
+        earlier = change.before.mode if change.before else 0
+        if change.after and change.after.kind is EntryKind.FILE and change.after.mode & ~earlier & _SET_ID:
+            yield change.path
 
 
 def _finding(code: str, paths: list[str], text: str) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accordance.contracts.catalogue.submit import Submit
 from accordance.domain.case import Case
 from accordance.domain.fail_codes import normal_reason
 from accordance.domain.findings import Finding, Gate, Result
@@ -27,5 +28,18 @@ def status(case: Case) -> Result:
     why = f": {claim.summary}" if claim.summary else ""
     return Result(
         Gate.STATUS,
-        (Finding(Gate.STATUS, code, f"the submission says that it failed ({code}){why}", (code,)),),
+        (
+            Finding(
+                Gate.STATUS,
+                code,
+                f"the submission says that it failed{_in_its_words(claim, code)}{why}",
+                (code,),
+            ),
+        ),
     )
+
+
+def _in_its_words(claim: Submit, code: str) -> str:
+    """The reason as the agent gives it. Only a fail code becomes the verdict's; anything else is told and no more."""
+    words = (claim.fail_code or "").strip()
+    return f" ({words or code})"

@@ -19,7 +19,8 @@ from accordance.engine.assignment import assignment
 from accordance.engine.home import Home
 from accordance.engine.inputs import look_at_inputs
 from accordance.engine.reviewing import review
-from accordance.engine.settings import allows_own_work, holding_for
+from accordance.engine.settings import holding_for
+from accordance.engine.settings_tables import allows_own_work
 from accordance.engine.submitting import submit
 from accordance.engine.working import Fits, Nothing, Taken, anything, extend, held_by, release, take_next
 from accordance.errors import Conflict

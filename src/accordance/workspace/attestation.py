@@ -1,7 +1,7 @@
 """A signature over an evidence bundle: an in-toto Statement in a DSSE envelope, Ed25519, offline.
 
-The subject is the bundle's manifest, which holds the hash of every other file; the predicate says which task, which attempt,
-which verdict. Needs the extra `attest`.
+The subjects are the bundle's manifest, which holds the hash of every other file, and the tree that was judged, by git's id
+(compare `git rev-parse COMMIT^{tree}`); the predicate says which task, which attempt, which verdict. Needs the extra `attest`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 PREDICATE_TYPE: Final = "urn:accordance:verdict:v1"
+_TREE: Final = "tree"
+_GIT_TREE: Final = "gitTree"  # in-toto's name for such an id
 _HOW: Final = "signing needs the extra: pip install 'accordance[attest]'"
 
 
@@ -75,7 +77,7 @@ def verify_bundle(folder: Path, public: Path) -> dict[str, str]:
         envelope = Envelope.from_dict(json.loads((folder / ATTESTATION).read_text("utf-8")))
         envelope.verify([key], 1)
         statement = json.loads(envelope.payload)
-        subjects = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
+        subjects = {subject["name"]: dict(subject["digest"]) for subject in statement["subject"]}
         about = dict(statement["predicate"])
     except FileNotFoundError:
         raise BundleBroken(f"{folder} has no {ATTESTATION}: nobody signed it") from None
@@ -87,7 +89,7 @@ def verify_bundle(folder: Path, public: Path) -> dict[str, str]:
         raise BundleBroken(f"{ATTESTATION} of {folder} cannot be read") from None
     if envelope.payload_type != PAYLOAD_TYPE or statement["predicateType"] != PREDICATE_TYPE:
         raise BundleBroken(f"{ATTESTATION} of {folder} attests something else")
-    if subjects != {MANIFEST: _digest(folder)}:
+    if subjects != _subjects(folder, about):
         raise BundleBroken(f"{MANIFEST} of {folder} is not the one that was signed")
     return about
 
@@ -99,11 +101,20 @@ def _statement(folder: Path, about: Mapping[str, str]) -> bytes:
         from in_toto_attestation.v1.statement import Statement  # type: ignore[import-untyped]
     except ImportError:
         raise WorkspaceError(_HOW) from None
-    subject = ResourceDescriptor(name=MANIFEST, digest={"sha256": _digest(folder)})
-    subject.validate()
-    statement = Statement([subject.pb], PREDICATE_TYPE, dict(about))
+    subjects = [
+        ResourceDescriptor(name=name, digest=digest) for name, digest in _subjects(folder, about).items()
+    ]
+    for subject in subjects:
+        subject.validate()
+    statement = Statement([subject.pb for subject in subjects], PREDICATE_TYPE, dict(about))
     statement.validate()
     return str(MessageToJson(statement.pb)).encode()
+
+
+def _subjects(folder: Path, about: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """What a signature is about: the bundle and, where git can name it, the tree that was judged."""
+    tree = {_TREE: {_GIT_TREE: about["tree"]}} if about.get("tree") else {}
+    return {MANIFEST: {"sha256": _digest(folder)}, **tree}
 
 
 def _digest(folder: Path) -> str:

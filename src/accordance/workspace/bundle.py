@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -26,7 +27,8 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot
+from accordance.domain.facts import AttemptFacts, Entry, EntryKind, Snapshot
+from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.collecting import Collected
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.evidence import evidence_folder
@@ -126,6 +128,7 @@ def _keep_agents_evidence(work: Path, collected: Collected, target: Path) -> Non
     """The files the snapshot saw in the evidence folder: no links, nothing special, no earlier bundle, no end of bytes."""
     target.mkdir()
     folder, room = f"{collected.facts.evidence.folder}/", LARGEST_COPY
+    kept: list[tuple[Entry, Path]] = []
     for path, entry in sorted(collected.after.entries.items()):
         inside = path.removeprefix(folder)
         first, below, _ = inside.partition("/")
@@ -133,9 +136,11 @@ def _keep_agents_evidence(work: Path, collected: Collected, target: Path) -> Non
         if inside == path or entry.kind is not EntryKind.FILE or is_bundle or entry.size > room:
             continue
         room -= entry.size
-        place = target / name_of(inside)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(work / name_of(path), place, follow_symlinks=False)
+        kept.append((entry, target / name_of(inside)))
+    with opened(work) as root:
+        for entry, place in kept:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            copy_below(root, entry, place)
 
 
 def _keep_made_evidence(made: Mapping[str, bytes], target: Path) -> None:
@@ -155,12 +160,18 @@ def _write_manifest(folder: Path) -> Path:
 
 
 def _hashes(folder: Path) -> Iterator[tuple[str, str, int]]:
-    for place in folder.rglob("*"):
-        path = place.relative_to(folder).as_posix()
-        if place.is_file() and path not in (MANIFEST, ATTESTATION):
-            with place.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            yield os.fsencode(path).decode("utf-8", "backslashreplace"), digest, place.stat().st_size
+    """Every file but the manifest and its signature. Raises BundleBroken where something is neither file nor folder."""
+    for directory, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            place = Path(directory, name)
+            path = os.fsencode(place.relative_to(folder).as_posix()).decode("utf-8", "backslashreplace")
+            mode = place.lstat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise BundleBroken(f"{folder} holds {path}, which is neither a file nor a folder")
+            if stat.S_ISREG(mode) and path not in (MANIFEST, ATTESTATION):
+                with place.open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                yield path, digest, place.stat().st_size
 
 
 def broken_files(folder: Path) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from accordance.workspace.errors import UnknownBase, WorkspaceError
-from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, resolve
+from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, object_format, resolve
 
 BRANCH: Final = "attempt"
 _SETTINGS: Final = (
@@ -109,6 +109,13 @@ def copy_tree(source: Path, target: Path) -> None:
     shutil.copytree(source, target, symlinks=True, ignore=_special_files, ignore_dangling_symlinks=True)
 
 
+def duplicate(source: Path, target: Path) -> None:
+    """Copy a tree of ours to a new place, with modes and times. Blocks are shared where the disk can; files never are."""
+    if not _done(*_DUPLICATE, source, target):
+        discard(target)  # what a foreign cp may have begun
+        shutil.copytree(source, target, symlinks=True)
+
+
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A folder for as long as it is needed, into which others may dig as deep as they like."""
@@ -130,6 +137,7 @@ def discard(folder: Path) -> bool:
     return _done(*_REMOVE, folder)
 
 
+_DUPLICATE: Final = ("/bin/cp", "-a", "--reflink=auto", "--no-target-directory", "--")
 _REMOVE: Final = ("/bin/rm", "-rf", "--one-file-system", "--")  # wherever PATH leads
 _OPEN_UP: Final = (
     "/bin/chmod",
@@ -158,7 +166,7 @@ def _fetch(repository: Path, directory: Path, commit: str, *, bare: bool) -> Non
     """Through git's own transport: every object is checked on arrival and none is shared with the source."""
     directory.mkdir(parents=True)
     git = Git(directory, None if bare else directory.parent)
-    git("init", "--quiet", "--template=", *(("--bare",) if bare else ()))
+    git("init", "--quiet", "--template=", object_format(commit), *(("--bare",) if bare else ()))
     depth = ("--depth=1",) if bare else ("--update-shallow",)
     source = repository.resolve().as_uri()
     git(

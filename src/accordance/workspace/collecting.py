@@ -5,18 +5,21 @@ Call it when the agent's processes are gone: first the tree is read, then the te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
-from accordance.domain.facts import AttemptFacts, Snapshot
+from accordance.domain.facts import AttemptFacts, IsolationLevel, Snapshot
 from accordance.workspace.clone import Workspace
+from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.difference import difference
-from accordance.workspace.errors import IsolationUnavailable
+from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.evidence import Said, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
-from accordance.workspace.isolation import Limits, Room
+from accordance.workspace.isolation import Limits, Room, why_no_landlock
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
 from accordance.workspace.snapshot import Reach, StatCache, take_snapshot
@@ -82,6 +85,7 @@ def collect(
         changes,
         steering=steering_files(changes),
         evidence=look_at_evidence(workspace, said, after, changes, patch),
+        tree="" if patch.left_out else patch.tree,
     )
     collected = Collected(facts, before, after, patch)
     return _tested(workspace, collected, scratch, said, setting) if said.tests else collected
@@ -96,18 +100,46 @@ def _tested(
         level = level_for(setting.isolation)
     except IsolationUnavailable as error:
         return replace(collected, facts=replace(facts, isolation_missing=str(error)))
-    room = Room(scratch / "room", setting.appears_at, setting.readable, setting.environment)
+    _must_lead_nowhere_else(setting.readable, workspace.work)
     setting.tell(f"copying the tree for tests, isolated by {level}")
-    judged = without(collected.after, said.folder)
-    lay_out(workspace, judged, facts.changes, room.work, carry=setting.carry)
-    done = run_tests(
-        said.tests,
-        room,
-        scratch / "runs",
-        level=level,
-        limits=setting.limits,
-        stop=setting.stop,
-        tell=setting.tell,
-    )
+    tested = without(collected.after, said.folder)
+    judged = lay_out(workspace, tested, facts.changes, scratch / "judged", carry=setting.carry)
+    try:
+        with _place_for_rooms(scratch, level) as place:
+            room = Room(place / "room", setting.appears_at, setting.readable, setting.environment)
+            done = run_tests(
+                said.tests,
+                judged,
+                room,
+                scratch / "runs",
+                level=level,
+                limits=setting.limits,
+                stop=setting.stop,
+                tell=setting.tell,
+            )
+    except IsolationUnavailable as error:
+        return replace(collected, facts=replace(facts, isolation_missing=str(error)))
     facts = replace(facts, runs=done.runs, tests_changed=done.changed, isolation=level)
     return replace(collected, facts=facts, logs=done.logs)
+
+
+def _must_lead_nowhere_else(readable: Sequence[Path], work: Path) -> None:
+    """A folder of the judged tree that tests may read is one: behind a link of the agent's anything could lie."""
+    for place in readable:
+        named, root = os.path.abspath(place), os.path.realpath(work)  # noqa: PTH100 - as it is written
+        if named.startswith(f"{root}/") and os.path.realpath(named) != named:
+            raise WorkspaceError(
+                f"{place} leads out of its place by a link in the tree that is judged, so tests may not read it; "
+                "name the folder itself"
+            )
+
+
+@contextmanager
+def _place_for_rooms(scratch: Path, level: IsolationLevel) -> Iterator[Path]:
+    """Beside the copy, unless whoever the commands become could not get there: then a passable folder of its own."""
+    if not why_no_landlock(Room(scratch / "room"), level):
+        yield scratch
+        return
+    with scratch_folder() as passable:
+        passable.chmod(0o711)
+        yield passable

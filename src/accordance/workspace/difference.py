@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
+from accordance.contracts.pins import is_gits_own
 from accordance.domain.facts import (
     CACHES,
     Change,
@@ -156,7 +157,7 @@ def link_escape(path: str, target: str, entries: Mapping[str, Entry]) -> LinkEsc
                 return LinkEscape.OUTSIDE
             reached.pop()
         elif segment not in ("", "."):
-            if segment.casefold() == ".git":
+            if is_gits_own(segment):
                 return LinkEscape.INTERNALS
             reached.append(segment)
             link = entries.get("/".join(reached))

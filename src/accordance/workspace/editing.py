@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from accordance.contracts.pins import GIT, normal_path
+from accordance.contracts.pins import is_gits_own, normal_path
 
 
 class Edit(Protocol):
@@ -82,7 +82,7 @@ class Draft:
 
     def _make(self, edit: Edit) -> None:
         path = normal_path(edit.path)
-        if path is None or path not in GIT:
+        if path is None or is_gits_own(path):
             raise _Refused("is no path of a file below the repository's root", leaves=True)
         *folders, name = path.split("/")
         self._walk(folders, make=edit.content is not None)

@@ -4,6 +4,8 @@ AccordanceError
 +-- WorkspaceError
     +-- GitFailed             git said no; carries its words
     +-- UnknownBase           the base commit is not in the repository
+    +-- UnfixedBase           a base that the agent could have moved
+    +-- InvalidBaseline       a recorded baseline that cannot be read, or that the agent could have written
     +-- UnsafeName            a task id that could be a path
     +-- WorkspaceChanging     something was still writing while the tree was read
     +-- IsolationUnavailable  the wished level of isolation cannot be had here
@@ -38,6 +40,14 @@ class GitFailed(WorkspaceError):
 
 class UnknownBase(WorkspaceError):
     """There is no such commit to start from."""
+
+
+class UnfixedBase(WorkspaceError):
+    """No base, or a name: the agent decides what that is."""
+
+
+class InvalidBaseline(WorkspaceError):
+    """No baseline, one of another repository, or one within the agent's reach."""
 
 
 class UnsafeName(WorkspaceError):

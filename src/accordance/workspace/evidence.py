@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from accordance.contracts.pins import normal_path
 from accordance.domain.facts import (
@@ -17,15 +18,16 @@ from accordance.domain.facts import (
     ChangeSet,
     EntryKind,
     EvidenceFacts,
-    PatchFacts,
     SelftestFacts,
     Snapshot,
 )
+from accordance.workspace.beneath import FOLDER, file_below, open_below, opened
 from accordance.workspace.clone import Workspace
 from accordance.workspace.names import folder_name
 from accordance.workspace.patching import LARGEST_PATCH, ReadablePatch, compare_patch
 
 LARGEST_LOG: Final = 16 << 20
+_PIECE: Final = 1 << 20
 _MOST_OTHERS: Final = 1_000  # named; the tree lists them all
 _EXIT_CODE: Final = re.compile(r"EXIT_CODE=(-?\d{1,9})\s*\Z")
 USUAL: Final = {
@@ -57,90 +59,92 @@ class Said:
         return cls(folder, {name: f"{folder}/{place}" for name, place in USUAL.items()}, tuple(tests))
 
 
+class _Looked(NamedTuple):
+    """An artifact, and its first bytes where it is a file that can be read."""
+
+    fact: ArtifactFact
+    content: bytes | None = None
+
+
 def look_at_evidence(
     workspace: Workspace, said: Said, after: Snapshot, changes: ChangeSet, real: ReadablePatch
 ) -> EvidenceFacts:
-    """Look at every artifact. Nothing outside the evidence folder is opened."""
-    artifacts = tuple(
-        _artifact(workspace.work, said.folder, name, said.places[name]) for name in ArtifactName
-    )
-    by_name = {fact.name: fact for fact in artifacts}
+    """Look at every artifact. Nothing outside the evidence folder is opened, and no link is followed."""
+    with opened(workspace.work) as root:
+        looked = {name: _artifact(root, said.folder, name, said.places[name]) for name in ArtifactName}
+    patch = looked[ArtifactName.PATCH_DIFF].content
     return EvidenceFacts(
         said.folder,
-        artifacts,
-        _selftest(workspace.work, by_name[ArtifactName.SELFTEST_LOG], said.tests),
-        _patch(workspace, by_name[ArtifactName.PATCH_DIFF], changes, real),
+        tuple(artifact.fact for artifact in looked.values()),
+        _selftest(looked[ArtifactName.SELFTEST_LOG].content, said.tests),
+        None if patch is None else compare_patch(workspace, changes, patch, real),
         tuple(islice(_others(said, after), _MOST_OTHERS)),
     )
 
 
-def _artifact(work: Path, folder: str, name: ArtifactName, said: str) -> ArtifactFact:
+def _artifact(root: int, folder: str, name: ArtifactName, said: str) -> _Looked:
     path = normal_path(said)
-    if path is None or not f"{path}/".startswith(f"{folder}/") or not _stays_inside(work, folder, path):
-        return ArtifactFact(name, said, inside=False, problem=f"not below {folder}/")
-    place = work / path
-    if name is ArtifactName.EVIDENCE_DIR:
-        return _directory(place, said)
-    if not place.is_file():
-        return ArtifactFact(name, said, exists=place.exists(), problem="no such file")
+    if path is None or not f"{path}/".startswith(f"{folder}/"):
+        return _Looked(_outside(name, said, folder))
+    is_folder = name is ArtifactName.EVIDENCE_DIR
     try:
-        with place.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return _directory(root, path, said) if is_folder else _file(root, path, name, said)
     except OSError as error:
-        return ArtifactFact(name, said, exists=True, problem=error.strerror or "cannot be read")
-    size = place.stat().st_size
-    blank = size < LARGEST_LOG and not place.read_bytes().strip()
-    return ArtifactFact(name, said, exists=True, readable=True, size=0 if blank else size, sha256=digest)
+        if error.errno == errno.ELOOP:
+            return _Looked(_outside(name, said, folder))
+        is_there = error.errno not in (errno.ENOENT, errno.ENOTDIR) or _is_there(root, path)
+        other_kind = error.errno in (errno.EINVAL, errno.ENOENT, errno.ENOTDIR)
+        problem = "no such folder" if is_folder else "no such file"
+        if not other_kind:
+            problem = error.strerror or "cannot be read"
+        return _Looked(ArtifactFact(name, said, exists=is_there, problem=problem))
 
 
-def _stays_inside(work: Path, folder: str, path: str) -> bool:
-    """No link on the way: neither the artifact nor a folder above it leads elsewhere."""
-    place = work
-    for segment in path.split("/"):
-        place /= segment
-        if place.is_symlink():
-            return False
-    return (work / folder).resolve() == work.resolve() / folder
+def _outside(name: ArtifactName, said: str, folder: str) -> ArtifactFact:
+    return ArtifactFact(name, said, inside=False, problem=f"not below {folder}/")
 
 
-def _directory(place: Path, said: str) -> ArtifactFact:
-    if not place.is_dir():
-        return ArtifactFact(ArtifactName.EVIDENCE_DIR, said, exists=place.exists(), problem="no such folder")
+def _is_there(root: int, path: str) -> bool:
+    """Whether anything stands at the path, of whatever kind."""
     try:
-        count = sum(1 for _ in place.iterdir())
-    except OSError as error:
-        return ArtifactFact(
-            ArtifactName.EVIDENCE_DIR, said, exists=True, problem=error.strerror or "cannot be read"
-        )
-    return ArtifactFact(ArtifactName.EVIDENCE_DIR, said, exists=True, readable=True, size=count)
+        os.close(open_below(root, path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
 
 
-def _selftest(work: Path, fact: ArtifactFact, tests: Sequence[str]) -> SelftestFacts | None:
-    raw = _content(work, fact, LARGEST_LOG + 1)
+def _file(root: int, path: str, name: ArtifactName, said: str) -> _Looked:
+    with file_below(root, path) as file:
+        content = file.read(LARGEST_PATCH + 1)
+        digest = hashlib.sha256(content)
+        size = len(content)
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+            size += len(piece)
+    told = 0 if size < LARGEST_LOG and not content.strip() else size
+    fact = ArtifactFact(name, said, exists=True, readable=True, size=told, sha256=digest.hexdigest())
+    return _Looked(fact, content)
+
+
+def _directory(root: int, path: str, said: str) -> _Looked:
+    folder = open_below(root, path, FOLDER)
+    try:
+        count = len(os.listdir(folder))  # noqa: PTH208 - a descriptor
+    finally:
+        os.close(folder)
+    return _Looked(ArtifactFact(ArtifactName.EVIDENCE_DIR, said, exists=True, readable=True, size=count))
+
+
+def _selftest(raw: bytes | None, tests: Sequence[str]) -> SelftestFacts | None:
     if raw is None:
         return None
-    text = raw.decode("utf-8", "replace")
+    text = raw[: LARGEST_LOG + 1].decode("utf-8", "replace")
     ending = _EXIT_CODE.search(text.rstrip().rpartition("\n")[2])
     return SelftestFacts(
         int(ending[1]) if ending else None,
         tuple(command for command in tests if command not in text),
         cut=len(raw) > LARGEST_LOG,
     )
-
-
-def _patch(
-    workspace: Workspace, fact: ArtifactFact, changes: ChangeSet, real: ReadablePatch
-) -> PatchFacts | None:
-    raw = _content(workspace.work, fact, LARGEST_PATCH + 1)
-    return None if raw is None else compare_patch(workspace, changes, raw, real)
-
-
-def _content(work: Path, fact: ArtifactFact, most: int) -> bytes | None:
-    """The first bytes of an artifact, or None where there is nothing to read."""
-    if not (fact.inside and fact.exists and fact.readable):
-        return None
-    with (work / (normal_path(fact.path) or "")).open("rb") as file:
-        return file.read(most)
 
 
 def _others(said: Said, after: Snapshot) -> Iterator[str]:

@@ -16,6 +16,7 @@ from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
 
 TIMEOUT: Final = 600  # seconds; git on a local disk that takes longer is stuck
 _NOWHERE: Final = os.devnull
+_SHA256_DIGITS: Final = 64
 
 _SETTINGS: Final = {
     "core.hooksPath": _NOWHERE,
@@ -131,6 +132,11 @@ def resolve(repository: Path, revision: str) -> str:
         return Git(directory).text("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     except GitFailed:
         raise UnknownBase(f"{repository} has no commit {revision!r}") from None
+
+
+def object_format(commit: str) -> str:
+    """The option of `git init` for a repository that can hold this commit: its id tells by which hash it was made."""
+    return f"--object-format={'sha256' if len(commit) == _SHA256_DIGITS else 'sha1'}"
 
 
 def show(repository: Path, base: str, path: str) -> bytes | None:

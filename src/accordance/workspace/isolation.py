@@ -1,12 +1,17 @@
 """Keeping a command apart: what it may see, what it may write, how much it may use, and with which means.
 
 bwrap       own mounts, processes, network and loopback; only system folders and what is named is there at all
-landlock    the same folders by kernel rules; no sockets; signals and ptrace end at its border
+landlock    the same folders by kernel rules; no sockets, no shared memory; signals (from Linux 6.12 on) and ptrace end at
+            its border, and no limit, priority or processor of another process can be set
 rlimit      limits only, by explicit wish: the command has the user's own rights
 
-Started by root, the command becomes `nobody`; at the landlock level only if `nobody` can reach the interpreter, else it
-stays root without any capability. Whoever stays who they were can, at that level, still change modes and times of their
-own files elsewhere, for Landlock has no say in these; contents and names cannot be touched, and nothing there be read.
+A command may write to its `work`, `home` and `tmp`, and to nothing above them: the folder they lie in is ours, so that no
+command decides what the next one is given. Before each start the four are looked at; a link in their place is refused.
+
+Started by root, a confined command becomes `nobody`. Bubblewrap shows it the way to its places; at the landlock level
+`nobody` must be able to go there, and where that is not so, the command is not run. Whoever is confined by landlock can still
+change modes and times of files of the same user elsewhere, for Landlock has no say in these; contents and names cannot
+be touched, and nothing there be read.
 """
 
 from __future__ import annotations
@@ -14,17 +19,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from accordance.domain.facts import IsolationLevel
+from accordance.domain.facts import IsolationLevel, IsolationProbe, LevelProbe
+from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine
 from accordance.workspace.inside.keeper import threads_of
 
 NOBODY: Final = 65534
+_PASSABLE: Final = 0o711  # others can go through and see nothing
+INSTALL: Final = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
+ROOT_REMEDY: Final = f"{INSTALL}, run accordance as an ordinary user"
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store")
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _DEFAULT_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -54,27 +64,48 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Where a command runs: a folder of its own, with `home`, `tmp` and, unless it lies elsewhere, `work` in it."""
+    """Where a command runs: `home`, `tmp` and, unless it lies elsewhere, `work`, in a folder that it cannot change."""
 
     folder: Path
     appears_at: Path | None = None  # where `work` shows itself, for means that can move it
     readable: tuple[Path, ...] = ()  # further folders to be seen, read only
     environment: Mapping[str, str] = field(default_factory=dict)  # what the command is told beyond the usual
     tree: Path | None = None  # the tree it works on, where that lies elsewhere
+    log: str = ""  # a file of the folder that the command may write
 
     @property
     def work(self) -> Path:
         """The tree the command works on."""
         return self.tree or self.folder / "work"
 
+    @property
+    def own(self) -> tuple[Path, ...]:
+        """The folders the command may write to."""
+        return (self.work, self.folder / "home", self.folder / "tmp")
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Everything the command may write to."""
+        files = (self.folder / self.log,) if self.log else ()
+        return tuple(map(os.fspath, (*self.own, *files)))
+
     def prepare(self, level: IsolationLevel) -> None:
-        """Make the folders, and give them to whoever the command will be."""
-        for place in (self.folder, self.work, self.folder / "home", self.folder / "tmp"):
+        """Make the folders, and give them to whoever the command will be. Raises IsolationUnavailable."""
+        for place in (self.folder, *self.own):
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        user = sandbox_user(self, level)
-        if user is not None:
-            for place in (self.folder, self.work):
-                _give(place, user)
+        if self.log:
+            (self.folder / self.log).touch(mode=0o600)
+        user = sandbox_user(level)
+        if user is None:
+            return
+        self.folder.chmod(_PASSABLE)
+        if why := why_no_landlock(self, level):
+            raise IsolationUnavailable(level.value, IsolationProbe((_refused(why),)))
+        for place in self.own:
+            _give(place, user)
+        for file in self.folder.iterdir():
+            if stat.S_ISREG(file.lstat().st_mode):
+                os.chown(file, user, user, follow_symlinks=False)
 
 
 def _give(place: Path, user: int) -> None:
@@ -83,16 +114,33 @@ def _give(place: Path, user: int) -> None:
             os.chown(os.path.join(directory, name), user, user, follow_symlinks=False)  # noqa: PTH118 - texts
 
 
-def sandbox_user(room: Room, level: IsolationLevel) -> int | None:
+def sandbox_user(level: IsolationLevel) -> int | None:
     """Whom a command started by root becomes; None where it stays who it is."""
-    if os.geteuid() != 0 or not level.confines:
-        return None
-    needed = (os.fspath(room.folder), os.fspath(room.work), *_own_places(room))
-    return NOBODY if level is IsolationLevel.BWRAP or all(map(_reached_by_all, needed)) else None
+    return NOBODY if os.geteuid() == 0 and level.confines else None
 
 
-def _reached_by_all(place: str) -> bool:
-    return all(parent.stat().st_mode & 0o001 for parent in Path(place).parents)
+def why_no_landlock(room: Room, level: IsolationLevel) -> str:
+    """Why Landlock cannot confine what root runs in this room, or nothing.
+
+    Root must become somebody else: Landlock has no say in modes, owners, times and attributes, and all files are root's.
+    """
+    if level is not IsolationLevel.LANDLOCK or os.geteuid() != 0:
+        return ""
+    needed = (*room.written, *_own_places(room))
+    closed = next((above for place in needed if (above := _closed_above(place))), None)
+    if closed is None:
+        return ""
+    return f"root's commands run as nobody, who cannot pass {closed}"
+
+
+def _closed_above(place: str) -> Path | None:
+    """The first folder above a place that not everybody can pass."""
+    above = (parent for parent in reversed(Path(place).parents) if parent.exists())
+    return next((parent for parent in above if not parent.stat().st_mode & 0o001), None)
+
+
+def _refused(why: str) -> LevelProbe:
+    return LevelProbe(IsolationLevel.LANDLOCK, works=False, detail=why, remedy=ROOT_REMEDY)
 
 
 def _own_places(room: Room) -> tuple[str, ...]:
@@ -124,7 +172,6 @@ def environment(room: Room, level: IsolationLevel) -> dict[str, str]:
         "LOGNAME": "nobody",
         "CI": "true",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "ACCORDANCE_ISOLATION": level.value,
         **room.environment,
     }
 
@@ -136,29 +183,21 @@ def _below(place: str, roots: Sequence[str]) -> bool:
 def argv(command: str, room: Room, level: IsolationLevel, limits: Limits) -> list[str]:
     """The whole command line that keeps `command` apart at this level."""
     moved = room.appears_at if room.appears_at and level is IsolationLevel.BWRAP else room.work
-    user = sandbox_user(room, level)
+    user = sandbox_user(level)
     plan = {
         "command": command,
         "directory": os.fspath(moved),
         "user": user,
         "powerless": level.confines,
         "landlock": level is IsolationLevel.LANDLOCK,
-        "readable": [*_readable(room, level), "/proc"],
-        "writable": [os.fspath(room.folder), os.fspath(room.work), *_DEVICES],
+        "readable": [*visible(room), os.fspath(room.folder), "/proc"],
+        "writable": [*room.written, *_DEVICES],
         "families": _families(level),
+        "shared": level is IsolationLevel.LANDLOCK,
         "limits": _kernel_limits(limits, os.getuid() if user is None else user),
     }
     last_step = [_PYTHON, "-I", "-S", "-c", _LAST_STEP, json.dumps(plan)]
     return [*_bubblewrap(room, limits), *last_step] if level is IsolationLevel.BWRAP else last_step
-
-
-def _readable(room: Room, level: IsolationLevel) -> Sequence[str]:
-    """What Landlock lets through. A command that stays root gets nothing of /etc that is not for everybody."""
-    places = visible(room)
-    if os.geteuid() != 0 or sandbox_user(room, level) is not None:
-        return places
-    public = [os.fspath(place) for place in Path("/etc").iterdir() if place.lstat().st_mode & 0o004]
-    return [*(place for place in places if place != "/etc"), *public]
 
 
 def _families(level: IsolationLevel) -> tuple[int, ...] | None:
@@ -206,9 +245,9 @@ def _bubblewrap(room: Room, limits: Limits) -> list[str]:
     ]
     for place in around:  # first, or they would hide what lies in them
         made += _bound("--ro-bind-try", place)
-    made += _bound("--bind", os.fspath(room.folder))
-    if room.tree is not None:
-        made += _bound("--bind", os.fspath(room.tree))
+    made += _bound("--ro-bind", os.fspath(room.folder))
+    for place in room.written:
+        made += _bound("--bind", place)
     if room.appears_at is not None:
         made += _bound("--bind", os.fspath(room.work), os.fspath(room.appears_at))
     for place in seen:

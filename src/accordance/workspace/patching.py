@@ -12,6 +12,7 @@ from typing import Final
 
 from accordance.domain.facts import Change, ChangeSet, Entry, EntryKind, PatchFacts
 from accordance.domain.patch import read_patch
+from accordance.workspace.beneath import content_of, opened
 from accordance.workspace.clone import Workspace
 from accordance.workspace.errors import GitFailed
 from accordance.workspace.git import Git
@@ -52,7 +53,8 @@ def readable_patch(workspace: Workspace, changes: ChangeSet) -> ReadablePatch:
         (shown if can else left_out).append(change)
     git = workspace.base
     before = workspace.commit or _import(git, "", _earlier(shown, workspace))
-    after = _import(git, before, _later(shown, workspace.work))
+    with opened(workspace.work) as work:
+        after = _import(git, before, _later(shown, work))
     text = git(*_DIFF, before, after, "--")
     tree = git.text("rev-parse", f"{after}^{{tree}}")
     return ReadablePatch(text, before, tree, tuple(change.path for change in left_out))
@@ -72,12 +74,13 @@ def _earlier(shown: Iterable[Change], workspace: Workspace) -> Iterator[bytes]:
     """The files as they were, for a directory without git."""
     if workspace.pristine is None:
         return
-    for change in shown:
-        if change.before is not None:
-            yield from _written(change.before, workspace.pristine)
+    with opened(workspace.pristine) as pristine:
+        for change in shown:
+            if change.before is not None:
+                yield from _written(change.before, pristine)
 
 
-def _later(shown: Iterable[Change], work: Path) -> Iterator[bytes]:
+def _later(shown: Iterable[Change], work: int) -> Iterator[bytes]:
     """Removals first: what stood in the way of a new file is gone by then."""
     shown = tuple(shown)
     for change in shown:
@@ -88,10 +91,9 @@ def _later(shown: Iterable[Change], work: Path) -> Iterator[bytes]:
             yield from _written(change.after, work)
 
 
-def _written(entry: Entry, root: Path) -> Iterator[bytes]:
-    place = root / name_of(entry.path)
+def _written(entry: Entry, root: int) -> Iterator[bytes]:
     link = entry.kind is EntryKind.SYMLINK
-    content = os.fsencode(name_of(entry.target)) if link else place.read_bytes()
+    content = os.fsencode(name_of(entry.target)) if link else content_of(root, entry)
     mode = b"120000" if link else b"100755" if entry.mode & 0o100 else b"100644"
     yield b"M %s inline %s\ndata %d\n" % (mode, _quoted(entry.path), len(content))
     yield content

@@ -15,7 +15,7 @@ from typing import Final
 from accordance.domain.facts import IsolationLevel, IsolationProbe, LevelProbe
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine
-from accordance.workspace.isolation import _PYTHON, Limits, Room, sandbox_user
+from accordance.workspace.isolation import _PYTHON, INSTALL, ROOT_REMEDY, Limits, Room, why_no_landlock
 from accordance.workspace.running import run
 
 AUTO: Final = "auto"
@@ -23,7 +23,6 @@ WISHES: Final = (AUTO, IsolationLevel.BWRAP.value, IsolationLevel.LANDLOCK.value
 
 _LEAST_ABI: Final = 3  # before it, files elsewhere could be cut short
 _SIGNALS_ABI: Final = 6  # before it, other processes of the same user could be ended
-_INSTALL: Final = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 _ALLOW: Final = "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, AppArmor profile for bwrap)"
 _KERNEL: Final = "use a kernel from 6.12 on with Landlock switched on"
 
@@ -67,7 +66,7 @@ def level_for(wish: str = AUTO) -> IsolationLevel:
 def _bubblewrap() -> LevelProbe:
     program = shutil.which("bwrap")
     if program is None:
-        return LevelProbe(IsolationLevel.BWRAP, works=False, detail="bwrap is not installed", remedy=_INSTALL)
+        return LevelProbe(IsolationLevel.BWRAP, works=False, detail="bwrap is not installed", remedy=INSTALL)
     fault = _attempted(IsolationLevel.BWRAP)
     if fault:
         return LevelProbe(
@@ -79,7 +78,10 @@ def _bubblewrap() -> LevelProbe:
 
 def _landlock() -> LevelProbe:
     abi = confine.landlock_abi()
-    fault = _missing(abi) or _attempted(IsolationLevel.LANDLOCK)
+    fault = _missing(abi)
+    if not fault and (fault := _not_for_root()):
+        return LevelProbe(IsolationLevel.LANDLOCK, works=False, detail=fault, remedy=ROOT_REMEDY)
+    fault = fault or _attempted(IsolationLevel.LANDLOCK)
     if fault:
         return LevelProbe(IsolationLevel.LANDLOCK, works=False, detail=fault, remedy=_KERNEL)
     return LevelProbe(IsolationLevel.LANDLOCK, works=True, detail=f"Landlock ABI {abi}")
@@ -95,6 +97,11 @@ def _missing(abi: int) -> str:
     return f"Landlock ABI {abi} is too old, {least} is needed" if abi < least else ""
 
 
+def _not_for_root() -> str:
+    """Why root's commands cannot be confined by Landlock, wherever their room is."""
+    return why_no_landlock(Room(Path("/")), IsolationLevel.LANDLOCK)
+
+
 def _rlimit() -> LevelProbe:
     return LevelProbe(IsolationLevel.RLIMIT, works=True, detail="limits only; by explicit wish")
 
@@ -108,14 +115,12 @@ def _attempted(level: IsolationLevel) -> str:
     ):
         secret = Path(home) / "secret"
         secret.write_text("secret", "utf-8")
+        Path(folder).chmod(0o711)  # whoever the command becomes has to get in
         room = Room(Path(folder) / "room")
-        room.prepare(level)
-        if (
-            level is IsolationLevel.LANDLOCK
-            and sandbox_user(room, level) is None
-            and confine.landlock_abi() < _SIGNALS_ABI
-        ):
-            return f"Landlock ABI {confine.landlock_abi()} is too old, {_SIGNALS_ABI} is needed"
+        try:
+            room.prepare(level)
+        except IsolationUnavailable as error:
+            return error.probe.levels[0].detail
         log = Path(folder) / "log"
         words = (_PYTHON, "-I", "-S", "-c", _ATTEMPT, f"{home}/written", secret, server.getsockname()[1])
         command = " ".join("'" + str(word).replace("'", "'\\''") + "'" for word in words)

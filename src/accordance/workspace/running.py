@@ -20,7 +20,7 @@ from accordance.workspace.inside import keeper
 from accordance.workspace.inside.keeper import processes
 from accordance.workspace.isolation import _PYTHON, Limits, Room, argv, environment
 
-_MARK: Final = "ACCORDANCE_RUN"
+_MARK: Final = "BUILD_ID"  # as any CI run has one: a command must not see that it is judged
 _KILLED: Final = 137
 _LOOK_EVERY: Final = 0.05  # seconds between looks at the wish to stop
 
@@ -40,9 +40,11 @@ def run(
     """
     limits = limits or Limits()
     mark = secrets.token_hex(16)
+    marked = {} if level.confines else {_MARK: mark}
     plan = {
         "argv": argv(command, room, level, limits),
-        "environment": {**environment(room, level), _MARK: mark},
+        "environment": {**environment(room, level), **marked},
+        "folders": [os.fspath(place) for place in (room.folder, *room.own)],
         "log": os.fspath(log),
         "disk": [os.fspath(room.folder), *([os.fspath(room.tree)] if room.tree else ())],
         "limits": {name: getattr(limits, name) for name in keeper.LIMITS},

@@ -1,11 +1,13 @@
 """Snapshots: every file of a tree with its hash, by our own walk. What git shows can be steered by what it looks at.
 
 Links are never followed, special files never opened. Of git directories only the steering files are read (everything but
-objects, refs and the like), and they stand apart. Take a snapshot only when nothing runs in the tree any more.
+objects, refs and the like), and they stand apart. Take a snapshot when nothing runs in the tree any more; where something
+does, the walk still does not leave it.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from accordance.domain.facts import Entry, EntryKind, Snapshot
+from accordance.workspace.beneath import FILE, FOLDER, open_below, was_replaced
 from accordance.workspace.errors import WorkspaceChanging
 from accordance.workspace.names import text_of
 
@@ -24,9 +27,7 @@ Identity: TypeAlias = tuple[tuple[int, ...], int, int]
 
 GIT_DIRECTORY: Final = ".git"
 RACY_NS: Final = 2_000_000_000  # a file younger than this when hashed is hashed again: clocks tick coarsely
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _ONCE: Final = 1 << 20  # files up to this size are read in one go
-_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 # What git itself changes in everyday work. All else in a git directory steers git, so a change to it is a fact.
 _VOLATILE: Final = frozenset(
@@ -95,8 +96,8 @@ class StatCache:
 
 def take_snapshot(root: Path, *, cache: StatCache | None = None, reach: Reach | None = None) -> Snapshot:
     """Walk the tree below `root` and describe every entry. Raises WorkspaceChanging."""
-    walk = _Walk(cache if cache is not None else StatCache(), reach or Reach())
-    walk.tree(os.fspath(root))
+    walk = _Walk(os.fspath(root), cache if cache is not None else StatCache(), reach or Reach())
+    walk.tree()
     return Snapshot(walk.found, walk.internals, tuple(sorted(walk.nested)), walk.incomplete)
 
 
@@ -107,7 +108,9 @@ class _TooMuch(Exception):  # ends the walk, not the program
 class _Walk:
     """One walk through one tree. Files are asked about relative to their open folder: half the work for the kernel."""
 
-    def __init__(self, cache: StatCache, reach: Reach) -> None:
+    def __init__(self, root: str, cache: StatCache, reach: Reach) -> None:
+        self.place = root
+        self.root = -1
         self.cache = cache
         self.reach = reach
         self.now_ns = time.time_ns()
@@ -117,24 +120,35 @@ class _Walk:
         self.nested: list[str] = []
         self.incomplete = ""
 
-    def tree(self, root: str) -> None:
-        """Everything below `root`, by a list and not by recursion: trees can be deep."""
-        waiting = [(root, "")]
+    def tree(self) -> None:
+        """Everything below the root, by a list and not by recursion: trees can be deep."""
+        try:
+            self.root = os.open(self.place, FOLDER)
+        except OSError as error:
+            self.found["."] = _unreadable(".", error)
+            return
+        waiting = [("", "")]
         try:
             while waiting:
                 waiting += self._directory(*waiting.pop())
         except _TooMuch as limit:
             self.incomplete = str(limit)
+        finally:
+            os.close(self.root)
 
     def _directory(self, directory: str, prefix: str) -> list[tuple[str, str]]:
         """Describe one directory's entries; hand back the directories below. The hot loop: known files come first."""
-        known, found, below = self.cache.of(directory), self.found, []
+        known, found, below = self.cache.of(_joined(self.place, directory)), self.found, []
         with self._opened(directory, prefix, found) as (folder, names):
             for name in names:
                 if name == GIT_DIRECTORY:
                     self._git(folder, directory, prefix)
                     continue
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                try:
+                    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                except OSError as error:
+                    found[prefix + text_of(name)] = _not_seen(prefix + text_of(name), error)
+                    continue
                 cached = known.get(name)
                 if cached is not None and cached[0] == _identity(status):
                     found[cached[1].path] = cached[1]
@@ -144,7 +158,7 @@ class _Walk:
                     found[path] = self._too_long(path)
                 elif stat.S_ISDIR(status.st_mode):
                     found[path] = Entry(path, EntryKind.DIRECTORY, stat.S_IMODE(status.st_mode))
-                    below.append((f"{directory}/{name}", f"{path}/"))
+                    below.append((_joined(directory, name), f"{path}/"))
                 else:
                     entry = found[path] = self._entry(folder, name, path, status)
                     self._remember(known, name, status, entry)
@@ -154,8 +168,10 @@ class _Walk:
     def _opened(self, directory: str, prefix: str, into: dict[str, Entry]) -> Iterator[tuple[int, list[str]]]:
         """A folder and the names in it; none if it cannot be read, which is then a fact."""
         try:
-            folder = os.open(directory, _FOLDER)
+            folder = open_below(self.root, directory, FOLDER) if directory else os.dup(self.root)
         except OSError as error:
+            if was_replaced(error):
+                raise _replaced(prefix) from None
             path = prefix.rstrip("/") or "."
             into[path] = _unreadable(path, error)
             yield -1, []
@@ -219,8 +235,8 @@ class _Walk:
                 for name in names:
                     if not (is_git and name in _VOLATILE):
                         waiting += self._internal(inner, name, place, inside)
-            if is_git:
-                self._steering_objects(f"{place}/objects/info", f"{inside}objects/info/")
+                if is_git:
+                    self._steering_objects(inner, f"{place}/objects/info", f"{inside}objects/info/")
 
     def _internal(self, folder: int, name: str, directory: str, prefix: str) -> list[tuple[str, str]]:
         """One thing in or around a git directory: described, or handed back when it is a folder."""
@@ -228,22 +244,42 @@ class _Walk:
         try:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError as error:
-            self.internals[path] = _unreadable(path, error)
+            self.internals[path] = _not_seen(path, error)
             return []
         if len(path) > self.reach.path_length:
             self.internals[path] = self._too_long(path)
         elif stat.S_ISDIR(status.st_mode):
-            return [(f"{directory}/{name}", f"{path}/")]
+            return [(_joined(directory, name), f"{path}/")]
         else:
             self.internals[path] = self._entry(folder, name, path, status)
         return []
 
-    def _steering_objects(self, directory: str, prefix: str) -> None:
+    def _steering_objects(self, git: int, directory: str, prefix: str) -> None:
         """Where else git looks for objects; in most repositories there is no such folder."""
-        if os.path.isdir(directory):  # noqa: PTH112 - texts
-            with self._opened(directory, prefix, self.internals) as (folder, names):
-                for name in _STEERING_OBJECTS.intersection(names):
-                    self._internal(folder, name, directory, prefix)
+        try:
+            os.close(open_below(git, "objects/info", FOLDER))
+        except OSError as error:
+            if error.errno != errno.ENOENT:  # a link, say: then git looks where we do not
+                self.internals[prefix.rstrip("/")] = _unreadable(prefix.rstrip("/"), error)
+            return
+        with self._opened(directory, prefix, self.internals) as (folder, names):
+            for name in _STEERING_OBJECTS.intersection(names):
+                self._internal(folder, name, directory, prefix)
+
+
+def _joined(directory: str, name: str) -> str:
+    return f"{directory}/{name}" if directory and name else directory or name
+
+
+def _not_seen(path: str, error: OSError) -> Entry:
+    """A name that was listed and cannot be looked at. Raises WorkspaceChanging where it is gone."""
+    if isinstance(error, FileNotFoundError):
+        raise _replaced(path) from None
+    return _unreadable(path, error)
+
+
+def _replaced(name: str) -> WorkspaceChanging:
+    return WorkspaceChanging(f"{name!r} was replaced while it was read; something still runs there")
 
 
 def _identity(status: os.stat_result) -> Identity:
@@ -253,10 +289,10 @@ def _identity(status: os.stat_result) -> Identity:
 
 def _sha256(folder: int, name: str, expected: os.stat_result) -> str:
     """Hash a file that is still the one we looked at, from its first byte to its last."""
-    descriptor = os.open(name, _FLAGS, dir_fd=folder)
+    descriptor = os.open(name, FILE, dir_fd=folder)
     try:
         if _identity(os.fstat(descriptor)) != _identity(expected):
-            raise WorkspaceChanging(f"{name!r} was replaced while it was read; something still runs there")
+            raise _replaced(name)
         if expected.st_size <= _ONCE:
             digest = hashlib.sha256(os.read(descriptor, expected.st_size + 1))
         else:

@@ -1,4 +1,4 @@
-"""The test run: every command by accordance itself, after the change, on a copy, in a clean environment.
+"""The test run: every command by accordance itself, after the change, on a copy of its own, in a clean environment.
 
 The copy holds what would be taken over: the base with the agent's changes, without what git ignores and without the agent's
 git directory. A prepared cache or a patched library in an ignored folder therefore decides nothing.
@@ -6,10 +6,9 @@ git directory. A prepared cache or a patched library in an ignored folder theref
 
 from __future__ import annotations
 
-import hashlib
-import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from threading import Event
@@ -24,10 +23,10 @@ from accordance.domain.facts import (
     IsolationLevel,
     Snapshot,
 )
-from accordance.workspace.clone import Workspace
+from accordance.workspace.beneath import copy_below, opened
+from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
-from accordance.workspace.errors import WorkspaceChanging
-from accordance.workspace.git import Git
+from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import Limits, Room
 from accordance.workspace.names import name_of
 from accordance.workspace.running import run
@@ -47,23 +46,42 @@ class TestRuns:
     changed: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A copy of the tree that is judged, out of everybody's reach, and what is in it."""
+
+    place: Path
+    snapshot: Snapshot
+
+
 def lay_out(
     workspace: Workspace, after: Snapshot, changes: ChangeSet, target: Path, *, carry: Sequence[str] = ()
-) -> None:
-    """Copy the tree that is judged to `target`. `carry` names ignored folders the tests need (node_modules)."""
+) -> Judged:
+    """Copy the tree that is judged to `target`.
+
+    `carry` names ignored folders the tests need (node_modules). Raises WorkspaceChanging.
+    """
     left_out = {path for change in changes.ignored for path in change.paths if not _below(path, carry)}
     left_out.update(changes.special, changes.unreadable, (link.path for link in changes.escaping_links))
     kept = {path: entry for path, entry in after.entries.items() if path not in left_out}
     target.mkdir(parents=True)
     for path in _folders(after, kept, changes):
         (target / name_of(path)).mkdir(parents=True, exist_ok=True)
-    for path, entry in kept.items():
-        if entry.kind is EntryKind.SYMLINK:
-            (target / name_of(path)).symlink_to(name_of(entry.target))
-        elif entry.kind is EntryKind.FILE:
-            _copy(workspace.work / name_of(path), target / name_of(path), entry.mode, entry.sha256)
+    with opened(workspace.work) as work:
+        for path, entry in kept.items():
+            if entry.kind is EntryKind.SYMLINK:
+                (target / name_of(path)).symlink_to(name_of(entry.target))
+            elif entry.kind is EntryKind.FILE:
+                copy_below(work, entry, target / name_of(path))
     if workspace.commit:
         _give_history(workspace, target)
+    return Judged(target, Snapshot({path: _as_copied(entry) for path, entry in kept.items()}))
+
+
+def _as_copied(entry: Entry) -> Entry:
+    """A copy is executable or not; no other bit comes along."""
+    is_file = entry.kind is EntryKind.FILE
+    return replace(entry, mode=0o755 if entry.mode & 0o100 else 0o644) if is_file else entry
 
 
 def _folders(after: Snapshot, kept: Mapping[str, Entry], changes: ChangeSet) -> set[str]:
@@ -85,8 +103,9 @@ def without(snapshot: Snapshot, folder: str) -> Snapshot:
     return Snapshot(kept, snapshot.internals, snapshot.nested, snapshot.incomplete)
 
 
-def run_tests(
+def run_tests(  # noqa: PLR0913 - everything about a run, by name
     commands: Sequence[str],
+    judged: Judged,
     room: Room,
     logs: Path,
     *,
@@ -95,40 +114,43 @@ def run_tests(
     stop: Event | None = None,
     tell: Callable[[str], object] = str,
 ) -> TestRuns:
-    """Run every command, one after the other, in the room's copy. A command that fails does not spare the next."""
+    """Run every command, one after the other, each in a room of its own with a fresh copy of `judged`.
+
+    So no command can change what a later one sees, and one that fails does not spare the next. `judged` is used up: the
+    last command gets it. Raises IsolationUnavailable.
+    """
     logs.mkdir(parents=True, exist_ok=True)
-    room.prepare(level)
-    before = take_snapshot(room.work)
     places = tuple(logs / f"{number:02}.log" for number in range(1, len(commands) + 1))
-    runs = []
+    runs: list[CommandRun] = []
+    changed: set[str] = set()
     for command, place in zip(commands, places, strict=True):
         tell(f"running {command}")
+        discard(room.folder)
+        _furnish(room, judged.place, is_last=place is places[-1])
+        room.prepare(level)
         runs.append(run(command, room, place, level=level, limits=limits, stop=stop))
-    changed = difference(before, take_snapshot(room.work)).paths()
+        changed |= difference(judged.snapshot, take_snapshot(room.work)).paths()
     return TestRuns(tuple(runs), places, tuple(islice(sorted(changed), _MOST_NAMED)))
+
+
+def _furnish(room: Room, judged: Path, *, is_last: bool) -> None:
+    """Lay the judged tree into a new room."""
+    room.folder.mkdir(mode=0o700, parents=True)
+    if is_last:
+        shutil.move(judged, room.work)
+    else:
+        duplicate(judged, room.work)
 
 
 def _below(path: str, folders: Sequence[str]) -> bool:
     return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
-def _copy(source: Path, place: Path, mode: int, expected: str) -> None:
-    """Copy one file, and make sure that it is still the file the snapshot saw."""
-    digest = hashlib.sha256()
-    with source.open("rb") as reader, place.open("xb") as writer:
-        while chunk := reader.read(1 << 20):
-            digest.update(chunk)
-            writer.write(chunk)
-        os.fchmod(writer.fileno(), 0o755 if mode & 0o100 else 0o644)
-    if digest.hexdigest() != expected:
-        raise WorkspaceChanging(f"{source} is no longer what the snapshot saw; something still runs there")
-
-
 def _give_history(workspace: Workspace, target: Path) -> None:
     """A git directory of our own making, at the base commit: for tests that ask git something."""
     git = Git(target / ".git", target)
     (target / ".git").mkdir()
-    git("init", "--quiet", "--template=")
+    git("init", "--quiet", "--template=", object_format(workspace.commit))
     source = workspace.base.directory.resolve().as_uri()
     git(
         "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-shallow", source, workspace.commit

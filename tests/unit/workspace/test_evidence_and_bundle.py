@@ -277,6 +277,23 @@ def test_a_changed_bundle_is_found_out(bundled: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "kind", ["a link to a file", "a link to a folder", "a fifo", "a link for the manifest"]
+)
+def test_what_is_neither_file_nor_folder_breaks_a_bundle(bundled: Path, kind: str) -> None:
+    """It is named, and neither followed nor waited for."""
+    if kind == "a fifo":
+        os.mkfifo(bundled / "agent/planted")
+    elif kind == "a link for the manifest":
+        (bundled / "manifest.json").rename(bundled.parent / "manifest.json")
+        (bundled / "manifest.json").symlink_to(bundled.parent / "manifest.json")
+    else:
+        (bundled / "agent/planted").symlink_to(bundled / ("agent" if "folder" in kind else "task.json"))
+    name = "manifest.json" if "manifest" in kind else "agent/planted"
+    with pytest.raises(BundleBroken, match=f"holds {name}, which is neither a file nor a folder"):
+        broken_files(bundled)
+
+
+@pytest.mark.parametrize(
     "content",
     [
         None,
@@ -323,6 +340,9 @@ def test_a_signature_holds_and_breaks(bundled: Path, tmp_path: Path) -> None:
         verify_bundle(bundled, tmp_path / "key.pub")
     place = sign_bundle(bundled, tmp_path / "key", {"task_id": TASK, "verdict": "DONE"})
     assert verify_bundle(bundled, tmp_path / "key.pub") == {"task_id": TASK, "verdict": "DONE"}
+    with_tree = {"task_id": TASK, "verdict": "DONE", "tree": "a" * 40}
+    sign_bundle(bundled, tmp_path / "key", with_tree)
+    assert verify_bundle(bundled, tmp_path / "key.pub") == with_tree
     assert broken_files(bundled) == ()
     with pytest.raises(BundleBroken, match="was not made with this key"):
         verify_bundle(bundled, tmp_path / "other.pub")

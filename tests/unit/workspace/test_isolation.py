@@ -81,7 +81,7 @@ def test_nothing_of_ours_is_in_the_environment(
     said, _ = _run(tmp_path, "env", level)
     assert "hunter2" not in said
     assert {line.partition("=")[0] for line in said.splitlines()} <= {
-        *environment(Room(tmp_path), level), "ACCORDANCE_RUN", "PWD", "SHLVL", "_", "OLDPWD", "LC_CTYPE",
+        *environment(Room(tmp_path), level), "PWD", "SHLVL", "_", "OLDPWD", "LC_CTYPE",
     }  # fmt: skip
 
 
@@ -168,8 +168,11 @@ def test_the_command_ends_when_whoever_asked_is_gone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wish", WISHES)
 def test_wishes_are_granted_or_refused(wish: str) -> None:
     """`auto` is the strongest that works; any other wish is taken literally."""
-    level = level_for(wish)
-    assert level is (probe().best if wish == "auto" else IsolationLevel(wish))
+    if wish != "auto" and IsolationLevel(wish) not in WORKING:
+        with pytest.raises(IsolationUnavailable):
+            level_for(wish)
+        return
+    assert level_for(wish) is (probe().best if wish == "auto" else IsolationLevel(wish))
 
 
 def _machine(*works: bool) -> IsolationProbe:
@@ -201,7 +204,7 @@ def test_the_probe_tries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     fake.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n', "utf-8")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(isolation, "sandbox_user", lambda *_: None)
+    monkeypatch.setattr(isolation, "sandbox_user", lambda _: None)
     found = probing._bubblewrap()
     assert not found.works
     assert "reach loopback" in found.detail
@@ -233,39 +236,49 @@ def test_old_kernels_do_not_confine(
     assert bool(fault) == bool(probing._missing(abi))
 
 
-def test_a_landlock_that_cannot_stop_signals_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever stays who they are could end other processes of theirs."""
-    monkeypatch.setattr(confine, "landlock_abi", lambda: 5)
-    monkeypatch.setattr(probing, "sandbox_user", lambda *_: None)
-    assert not probing._landlock().works
+def test_landlock_needs_a_filter_and_somebody_to_become(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each lack has its reason, and root's has its own way out."""
     monkeypatch.setattr(confine, "MACHINES", {})
     assert "no system call filter" in probing._landlock().detail
+    monkeypatch.undo()
+    monkeypatch.setattr(confine, "landlock_abi", lambda: 6)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(sys, "prefix", os.fspath(tmp_path / "closed/venv"))
+    (tmp_path / "closed").mkdir(mode=0o700)
+    found = probing._landlock()
+    assert (found.works, "run accordance as an ordinary user" in found.remedy) == (False, True)
+    assert "nobody, who cannot pass" in found.detail
 
 
 def test_only_root_becomes_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under bubblewrap always, under Landlock if nobody can get there."""
-    room = Room(tmp_path / "closed/room")
-    (tmp_path / "closed").mkdir(mode=0o700)
+    """At every level that confines."""
+    room = Room(tmp_path / "room")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert sandbox_user(room, IsolationLevel.BWRAP) == NOBODY
-    assert sandbox_user(room, IsolationLevel.LANDLOCK) is None
-    assert sandbox_user(room, IsolationLevel.RLIMIT) is None
-    monkeypatch.setattr(isolation, "_reached_by_all", lambda _: True)
-    assert sandbox_user(room, IsolationLevel.LANDLOCK) == NOBODY
+    assert sandbox_user(IsolationLevel.BWRAP) == NOBODY
+    assert sandbox_user(IsolationLevel.LANDLOCK) == NOBODY
+    assert sandbox_user(IsolationLevel.RLIMIT) is None
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert sandbox_user(room, IsolationLevel.BWRAP) is None
+    assert sandbox_user(IsolationLevel.BWRAP) is None
     assert "--unshare-user" in argv("true", room, IsolationLevel.BWRAP, Limits())
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("machine", confine.MACHINES)
 @pytest.mark.parametrize("families", [(), (1, 2)])
-def test_the_filter_decides(machine: str, families: tuple[int, ...]) -> None:
+def test_the_filter_decides(machine: str, families: tuple[int, ...], shared: bool) -> None:
     """Run by hand, instruction for instruction: foreign numberings and listed calls are refused, all else is let through."""
-    architecture, socket_call, refused = confine.MACHINES[machine]
-    program = confine.call_filter(machine, families)
+    architecture, numbers = confine.MACHINES[machine]
+    program = confine.call_filter(machine, families, shared=shared)
 
-    def decide(call: int, arch: int = architecture, argument: int = 0) -> bool:
-        data = {confine.NUMBER_AT: call, confine.ARCHITECTURE_AT: arch, confine.FIRST_ARGUMENT_AT: argument}
+    def decide(call: str | int, *arguments: int, arch: int = architecture) -> bool:
+        data = {
+            confine.NUMBER_AT: numbers[call] if isinstance(call, str) else call,
+            confine.ARCHITECTURE_AT: arch,
+        }
+        for place, value in zip((16, 24, 32), arguments, strict=False):
+            data |= {place: value & 0xFFFFFFFF, place + 4: value >> 32}
         at = loaded = 0
         while True:
             code, yes, no, value = program[at]
@@ -280,12 +293,21 @@ def test_the_filter_decides(machine: str, families: tuple[int, ...]) -> None:
     assert decide(1)
     assert not decide(1, arch=0x40000003)
     assert not decide(confine.X32 + 1)
-    assert not any(decide(call) for call in refused)
-    assert [decide(socket_call, argument=family) for family in (1, 2, 17)] == [
-        1 in families,
-        2 in families,
-        False,
-    ]
+    assert not any(decide(call) for call in confine.REFUSED)
+    assert [decide("socket", family) for family in (1, 2, 17)] == [1 in families, 2 in families, False]
+    assert all(decide(call) is not shared for call in confine.REFUSED_IF_SHARED)
+    assert decide("prlimit64", 0, 1, 1 << 40)
+    assert decide("prlimit64", 7, 1, 0)
+    assert decide("prlimit64", 7, 1, 1 << 40) is not shared
+    assert decide("setpriority", 0, 0)
+    assert decide("setpriority", 1, 0)
+    assert decide("setpriority", 0, 7) is not shared
+    assert decide("setpriority", 2, 0) is not shared
+    assert decide("ioprio_set", 1, 0)
+    assert decide("ioprio_set", 3, 0) is not shared
+    for call in ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"):
+        assert decide(call, 0)
+        assert decide(call, 7) is not shared
 
 
 def test_rights_grow_with_the_kernel() -> None:

@@ -163,9 +163,9 @@ def test_what_may_not_be_read_is_unreadable(tmp_path: Path) -> None:
 
 def _aged(cache: StatCache, root: Path) -> None:
     """Fill the cache as if the files had been there for long: the clock of the walk is set ahead."""
-    walk = snapshots._Walk(cache, Reach())
+    walk = snapshots._Walk(os.fspath(root), cache, Reach())
     walk.now_ns = time.time_ns() + 10 * snapshots.RACY_NS
-    walk.tree(os.fspath(root))
+    walk.tree()
 
 
 def test_known_files_are_not_read_again(tmp_path: Path) -> None:

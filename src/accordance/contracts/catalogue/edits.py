@@ -23,7 +23,7 @@ from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Closed, NotNull, Text
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.pins import GIT, normal_path
+from accordance.contracts.pins import is_gits_own, normal_path
 from accordance.contracts.violation import Violation, excerpt
 
 
@@ -52,7 +52,7 @@ def edits_stay_in_the_repository(message: JsonObject, _: Context) -> Iterable[Vi
     return [
         Violation("unsafe_path", f"$.edits[{at}].path", "a path below the repository's root", excerpt(path))
         for at, path in _paths(message)
-        if path and path not in GIT
+        if path and ((normal := normal_path(path)) is None or is_gits_own(normal))
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, WithJsonSchema
 from pydantic.functional_validators import AfterValidator
 
-from accordance.contracts.context import NO_CONTEXT, ROLES, Context
+from accordance.contracts.context import NO_CONTEXT, READING_ROLES, ROLES, Context
 from accordance.contracts.contract import Contract, Respell
 from accordance.contracts.fields import NotNull, Object, Open, Text, Uuid
 from accordance.contracts.jsonpath import JsonObject
@@ -161,9 +161,11 @@ def pins_are_narrow(message: JsonObject, _: Context) -> Iterator[Notice]:
 
 def tests_are_named(message: JsonObject, _: Context) -> Iterator[Notice]:
     """Without a test command nothing can be verified; a self-test alone verifies nothing."""
-    tests = message.get("allowedTests")
-    if tests == [] or (tests is None and message.get("role") == "engineer"):
-        yield Notice("ci_skipped", "$.allowedTests", "no test command: nothing will be verified")
+    tests, role = message.get("allowedTests"), message.get("role")
+    changes_files = isinstance(role, str) and role not in READING_ROLES
+    if tests == [] or (tests is None and changes_files):
+        text = "no test command: only those of accordance.toml, or of the agent's own choice, will be run"
+        yield Notice("ci_skipped", "$.allowedTests", text)
     elif (
         isinstance(tests, list)
         and tests

@@ -7,9 +7,12 @@ before the right is given up. If anything fails, the command does not run; descr
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import resource
+import signal
+import stat
 import struct
 import sys
 from collections.abc import Mapping, Sequence
@@ -31,15 +34,50 @@ RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 
 TCP_BOTH_WAYS, TCP_ABI = 0b11, 4
 ABSTRACT_SOCKETS_AND_SIGNALS, SCOPE_ABI = 0b11, 6
 
-# Machine type -> audit architecture, and the system calls a test has no business with:
-# socket, then add_key, request_key, keyctl, bpf, io_uring_setup, io_uring_enter, io_uring_register.
+# Machine type -> audit architecture, and the numbers of the system calls below.
 MACHINES = {
-    "x86_64": (0xC000003E, 41, (248, 249, 250, 321, 425, 426, 427)),
-    "aarch64": (0xC00000B7, 198, (217, 218, 219, 280, 425, 426, 427)),
+    "x86_64": (0xC000003E, {
+        "socket": 41, "add_key": 248, "request_key": 249, "keyctl": 250, "bpf": 321,
+        "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
+        "shmget": 29, "shmat": 30, "shmctl": 31, "semget": 64, "semop": 65, "semctl": 66, "semtimedop": 220,
+        "msgget": 68, "msgsnd": 69, "msgrcv": 70, "msgctl": 71, "mq_open": 240, "mq_unlink": 241,
+        "prlimit64": 302, "setpriority": 141, "ioprio_set": 251, "sched_setparam": 142,
+        "sched_setscheduler": 144, "sched_setaffinity": 203, "sched_setattr": 314,
+    }),
+    "aarch64": (0xC00000B7, {
+        "socket": 198, "add_key": 217, "request_key": 218, "keyctl": 219, "bpf": 280,
+        "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
+        "shmget": 194, "shmat": 196, "shmctl": 195, "semget": 190, "semop": 193, "semctl": 191, "semtimedop": 192,
+        "msgget": 186, "msgsnd": 189, "msgrcv": 188, "msgctl": 187, "mq_open": 180, "mq_unlink": 181,
+        "prlimit64": 261, "setpriority": 140, "ioprio_set": 30, "sched_setparam": 118,
+        "sched_setscheduler": 119, "sched_setaffinity": 122, "sched_setattr": 274,
+    }),
+}  # fmt: skip
+# What a test has no business with.
+REFUSED = ("add_key", "request_key", "keyctl", "bpf", "io_uring_setup", "io_uring_enter", "io_uring_register")
+# Where processes and memory segments of the same user are in reach: what outlives the command and what others could read.
+REFUSED_IF_SHARED = (
+    "shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop",
+    "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink",
+)  # fmt: skip
+FIRST, SECOND, THIRD, THIRD_UPPER = 16, 24, 32, 36  # where arguments stand; of a pointer, its upper half too
+# The same for calls that change another process: allowed if all conditions of one row hold. 0 is the caller itself.
+ITSELF = (((FIRST, 0),),)
+ALLOWED_IF_SHARED = {
+    "prlimit64": (
+        ((FIRST, 0),),
+        ((THIRD, 0), (THIRD_UPPER, 0)),
+    ),  # asking about another process changes nothing
+    "setpriority": (((FIRST, 0), (SECOND, 0)), ((FIRST, 1), (SECOND, 0))),  # a process, a group of processes
+    "ioprio_set": (((FIRST, 1), (SECOND, 0)), ((FIRST, 2), (SECOND, 0))),
+    "sched_setparam": ITSELF,
+    "sched_setscheduler": ITSELF,
+    "sched_setaffinity": ITSELF,
+    "sched_setattr": ITSELF,
 }
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 1  # 1 is EPERM
 LOAD, JUMP_EQUAL, JUMP_GREATER_EQUAL, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER_AT, ARCHITECTURE_AT, FIRST_ARGUMENT_AT = 0, 4, 16
+NUMBER_AT, ARCHITECTURE_AT = 0, 4
 X32 = 0x40000000  # a second numbering of the same calls
 
 
@@ -48,18 +86,32 @@ def landlock_abi() -> int:
     return max(0, int(_libc().syscall(CREATE_RULESET, None, 0, 1)))
 
 
-def call_filter(machine: str, families: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """A filter program: refuses foreign numberings, the listed calls, and sockets of other families than these."""
-    architecture, socket, refused = MACHINES[machine]
-    checks = [(LOAD, 0, 0, FIRST_ARGUMENT_AT), *((JUMP_EQUAL, 0, 1, family) for family in families)]
+def call_filter(machine: str, families: Sequence[int], *, shared: bool) -> list[tuple[int, int, int, int]]:
+    """A filter program: refuses foreign numberings, the listed calls, and sockets of other families than these.
+
+    `shared` says that processes and memory segments of the same user are in reach, so that they need protection.
+    """
+    architecture, numbers = MACHINES[machine]
     program = [(LOAD, 0, 0, ARCHITECTURE_AT), (JUMP_EQUAL, 1, 0, architecture), (RETURN, 0, 0, REFUSE)]
     program += [(LOAD, 0, 0, NUMBER_AT), (JUMP_GREATER_EQUAL, 0, 1, X32), (RETURN, 0, 0, REFUSE)]
-    for number in refused:
-        program += [(JUMP_EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE)]
-    program += [(JUMP_EQUAL, 1, 0, socket), (RETURN, 0, 0, ALLOW), checks[0]]
-    for check in checks[1:]:
-        program += [check, (RETURN, 0, 0, ALLOW)]
-    return [*program, (RETURN, 0, 0, REFUSE)]
+    for call in (*REFUSED, *(REFUSED_IF_SHARED if shared else ())):
+        program += _if_call(numbers[call], ())
+    for call, rows in (ALLOWED_IF_SHARED if shared else {}).items():
+        program += _if_call(numbers[call], rows)
+    program += _if_call(numbers["socket"], [((FIRST, family),) for family in families])
+    return [*program, (RETURN, 0, 0, ALLOW)]
+
+
+def _if_call(number: int, rows: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int, int, int]]:
+    """If it is this call: allow it if all conditions of one row hold, else refuse it."""
+    decision = []
+    for row in rows:
+        for at, (argument, value) in enumerate(row):
+            to_next_row = 2 * (len(row) - 1 - at) + 1
+            decision += [(LOAD, 0, 0, argument), (JUMP_EQUAL, 0, to_next_row, value)]
+        decision.append((RETURN, 0, 0, ALLOW))
+    decision.append((RETURN, 0, 0, REFUSE))
+    return [(JUMP_EQUAL, 0, len(decision), number), *decision]
 
 
 def rights(abi: int) -> int:
@@ -97,26 +149,31 @@ def _ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:  # pragma
     )
     size = 24 if abi >= SCOPE_ABI else 16 if abi >= TCP_ABI else 8
     ruleset = _must(libc.syscall(CREATE_RULESET, attributes, size, 0), "landlock_create_ruleset")
-    for paths, allowed in ((readable, READ), (writable, everything)):
-        for path in paths:
-            _allow(ruleset, path, allowed & everything)
+    for path in readable:
+        _allow(ruleset, path, READ)
+    for path in writable:
+        _allow(ruleset, path, everything, os.O_NOFOLLOW)
     return ruleset
 
 
-def _allow(ruleset: int, path: str, allowed: int) -> None:  # pragma: no cover - see main
+def _allow(ruleset: int, path: str, allowed: int, follow: int = 0) -> None:  # pragma: no cover - see main
     try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC | follow)
     except FileNotFoundError:
         return
-    if not os.path.isdir(path):  # noqa: PTH112 - no pathlib here, for a quick start
+    mode = os.fstat(place).st_mode
+    if stat.S_ISLNK(mode):
+        raise OSError(errno.ELOOP, f"{path} is a link")
+    if not stat.S_ISDIR(mode):
         allowed &= ON_FILES
     rule = struct.pack("=Qi", allowed, place)
     _must(_libc().syscall(ADD_RULE, ruleset, 1, rule, 0), f"landlock_add_rule {path}")
     os.close(place)
 
 
-def _filter_calls(families: Sequence[int]) -> None:  # pragma: no cover - see main
-    program = b"".join(struct.pack("=HBBI", *line) for line in call_filter(os.uname().machine, families))
+def _filter_calls(families: Sequence[int], *, shared: bool) -> None:  # pragma: no cover - see main
+    lines = call_filter(os.uname().machine, families, shared=shared)
+    program = b"".join(struct.pack("=HBBI", *line) for line in lines)
     buffer = ctypes.create_string_buffer(program)
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
     _must(_libc().prctl(SET_SECCOMP, FILTER_MODE, header, 0, 0), "seccomp")
@@ -137,6 +194,13 @@ def _become(user: int) -> None:  # pragma: no cover - see main
     os.setresuid(user, user, user)
 
 
+def _reset_signals() -> None:  # pragma: no cover - see main
+    """As a shell would have them: Python, the keeper and whoever started us ignore some, and that would be inherited."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
 def main(
     plan: Mapping[str, Any],
 ) -> None:  # pragma: no cover - a process of its own; seen by test_isolation.py
@@ -154,7 +218,8 @@ def main(
             _must(_libc().syscall(RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
             os.close(ruleset)
         if plan["families"] is not None:
-            _filter_calls(plan["families"])
+            _filter_calls(plan["families"], shared=plan["shared"])
+        _reset_signals()
         os.set_inheritable(STATUS, False)
         os.execv("/bin/sh", ["sh", "-c", plan["command"]])  # noqa: S606 - a shell, with rights given up
     except (OSError, KeyError) as error:

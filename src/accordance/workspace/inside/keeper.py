@@ -133,6 +133,8 @@ def start(plan: dict[str, Any]) -> Kept:  # pragma: no cover - a process of its 
             for source, target in ((nothing, 0), (output_end, 1), (output_end, 2), (kept, STATUS)):
                 os.dup2(source, target)
             os.closerange(STATUS + 1, 256)
+            for folder in plan["folders"]:
+                _must_be_folder(folder)
             os.execve(plan["argv"][0], plan["argv"], plan["environment"])  # noqa: S606 - the sandbox itself
         except OSError as error:
             os.write(STATUS, str(error).encode())
@@ -142,6 +144,11 @@ def start(plan: dict[str, Any]) -> Kept:  # pragma: no cover - a process of its 
     os.set_blocking(output, False)
     log = os.open(plan["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     return Kept(pid, output, status, log)
+
+
+def _must_be_folder(place: str) -> None:  # pragma: no cover - see start
+    """A folder of its own and no link: whatever is bound or allowed from here on is what was prepared."""
+    os.close(os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
 
 
 def watch(kept: Kept, plan: dict[str, Any]) -> None:  # pragma: no cover - see start

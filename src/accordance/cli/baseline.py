@@ -1,0 +1,49 @@
+"""`accordance baseline`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.reading import must_be_a_name
+from accordance.cli.writing import write_output
+
+
+@click.command(name="baseline")
+@click.option("--repo", default=".", show_default=True, metavar="DIR", type=click.Path(), help="The repository, before the agent begins.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where it is written, outside the repository.  [default: standard output]")  # fmt: skip
+def command(repo: str, output: str | None) -> int:
+    """Record what an agent begins with: the commit, its tree, and git's own settings (hooks, filters, ...).
+
+    Run it before the agent starts, and keep the file where the agent cannot write. `accordance judge --baseline FILE` then
+    counts from that commit, wherever HEAD has gone since, and reports what was done to git's own settings.
+    """
+    from accordance.domain.findings import listed
+    from accordance.engine.judging import top_of
+    from accordance.workspace.baseline import already_changed, must_be_out_of_reach, record_baseline
+    from accordance.workspace.git import git_directory
+
+    must_be_a_name(repo)
+    root = top_of(Path(repo))
+    if git_directory(root) is None:
+        raise Failure(
+            f"{root} is no git repository; keep a copy of it, and judge it against that (--base COPY)",
+            Exit.USAGE,
+        )
+    if output is not None:
+        must_be_out_of_reach(Path(output), root)
+    baseline = record_baseline(root)
+    changed = already_changed(root, baseline)
+    text = baseline.model_dump_json(indent=1)
+    if output is None:
+        click.echo(text)
+    else:
+        write_output(output, f"{text}\n".encode())
+    if changed:
+        one_line(
+            f"the tree differs from its commit already, and this will count as the agent's change; commit it or put it "
+            f"away first: {listed(changed)}"
+        )
+    return 0

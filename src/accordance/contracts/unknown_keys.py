@@ -1,0 +1,60 @@
+"""Which keys of an accepted message its value does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
+from typing import Any, Final
+
+from pydantic import AliasChoices, AliasPath, BaseModel, RootModel
+from pydantic.fields import FieldInfo
+
+from accordance.contracts.jsonpath import Path
+
+_NOWHERE: Final = object()
+
+
+def knows(value: object, path: Path) -> bool:
+    """Whether the typed value has a field for what stood at that path of its message."""
+    *parents, key = path
+    holder = value
+    for step in parents:
+        holder = _part(_unwrapped(holder), step)
+    return _part(_unwrapped(holder), key) is not _NOWHERE
+
+
+def _unwrapped(value: object) -> object:
+    while isinstance(value, RootModel):
+        value = value.root
+    return value
+
+
+def _part(value: object, step: str | int) -> object:
+    """What a typed value made of one key or item."""
+    if isinstance(step, int):
+        return value[step] if isinstance(value, list | tuple) and step < len(value) else _NOWHERE
+    if isinstance(value, Mapping):
+        return value.get(step, _NOWHERE)
+    for name, field in _fields(value).items():
+        if step == name or step in _aliases(field):
+            return getattr(value, name)
+    return _NOWHERE
+
+
+def _fields(value: object) -> Mapping[str, Any]:
+    if isinstance(value, BaseModel):
+        return type(value).model_fields
+    if is_dataclass(value):
+        fields: Mapping[str, Any] = getattr(value, "__pydantic_fields__", value.__dataclass_fields__)
+        return fields
+    return {}
+
+
+def _aliases(field: object) -> Iterator[str | int]:
+    """The keys a field is read from, beside its name."""
+    alias = field.validation_alias if isinstance(field, FieldInfo) else None
+    for choice in alias.choices if isinstance(alias, AliasChoices) else (alias,):
+        if isinstance(choice, AliasPath):
+            yield choice.path[0]
+        elif choice is not None:
+            yield choice
