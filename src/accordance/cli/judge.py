@@ -63,7 +63,7 @@ def command(
     """
     if task == submit == "-":
         raise click.UsageError("--task and --submit cannot both be standard input")
-    for name in (repo, base, artifacts):
+    for name in (repo, base, baseline, artifacts):
         must_be_a_name(name or ".")
     from accordance.cli import judged
     from accordance.domain.case import Usage
