@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import random
 import signal
@@ -103,37 +104,67 @@ GARBAGE = {"COLUMNS": "wide", "LINES": "-1", "TERM": "\x1b[31m", "TZ": "Nowhere/
 
 
 @pytest.mark.parametrize(
-    "env", [FEW_LETTERS, BARE, GARBAGE], ids=["ASCII only", "nothing is set", "garbage is set"]
+    ("env", "args", "code"),
+    [
+        pytest.param(
+            FEW_LETTERS, ("plan", "status", "--once"), 0, id="a plan with letters ASCII does not have"
+        ),
+        pytest.param(
+            FEW_LETTERS, ("check", "grün.json"), 5, id="a file name with letters ASCII does not have"
+        ),
+        pytest.param(BARE, ("plan", "status", "--once"), 0, id="nothing is set"),
+        pytest.param(GARBAGE, ("contract", "show", "PLAN_GEN"), 0, id="garbage is set"),
+    ],
 )
-@pytest.mark.parametrize(
-    "args", [("plan", "status", "--once"), ("check", "grün.json", "plan.json")], ids=["a plan", "a check"]
-)
-def test_environments(env: dict[str, str | None], args: tuple[str, ...], stage: Stage) -> None:
+def test_environments(env: dict[str, str | None], args: tuple[str, ...], code: int, stage: Stage) -> None:
     """Around a call there may be next to nothing, or nothing that makes sense."""
     done = in_a_shell('"$@"', *args, cwd=stage.root, **env)
-    expected = 0 if args[0] == "plan" else 5
-    assert done.returncode == expected, done.stderr
+    assert done.returncode == code, done.stderr
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
+HELLO = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "c", "version": "1"},
+        },
+    }
 )
+
+
 @pytest.mark.parametrize(
-    "args", [("check", "plan.json", "-"), ("events", "--follow")], ids=["a check", "following events"]
+    ("args", "number", "code"),
+    [
+        pytest.param(("check", "plan.json", "-"), signal.SIGINT, 130, id="Ctrl-C and a check"),
+        pytest.param(("check", "plan.json", "-"), signal.SIGTERM, 143, id="SIGTERM and a check"),
+        pytest.param(("events", "--follow"), signal.SIGINT, 130, id="Ctrl-C and events that are followed"),
+        pytest.param(("mcp",), signal.SIGTERM, 143, id="SIGTERM and a server of tasks"),
+    ],
 )
-def test_signals(number: int, code: int, args: tuple[str, ...], stage: Stage) -> None:
+def test_signals(args: tuple[str, ...], number: int, code: int, stage: Stage) -> None:
     """A call that waits is ended by a signal, and says which by its exit code."""
     waiting = subprocess.Popen(
         [*ACCORDANCE, *args], cwd=stage.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     with waiting:
+        assert waiting.stdin is not None
         assert waiting.stdout is not None
+        assert waiting.stderr is not None
+        if args == ("mcp",):
+            waiting.stdin.write(f"{HELLO}\n".encode())
+            waiting.stdin.flush()
         assert waiting.stdout.read(1) != b""
         waiting.send_signal(number)
-        waiting.wait(timeout=120)
-        assert waiting.stderr is not None
+        try:
+            waiting.wait(timeout=120)
+        finally:
+            waiting.kill()
         said = waiting.stderr.read()
     assert waiting.returncode == code, said
     assert b"Traceback" not in said
