@@ -2,8 +2,9 @@
 
     python bench/contracts.py [--rounds N] [--quick] [--json] [--growth]
 
-It measures two paths. The valid path takes a canonical message as `str` and ends with a typed, checked value. The
-error path takes a message with known faults and ends when the report of them exists as Python objects.
+It measures two paths, and how the time grows with the size of a message. The valid path takes a canonical message as
+`str` and ends with a typed, checked value. The error path takes a message with known faults and ends when the report of
+them exists as Python objects.
 
 The bars are ratios within one run and not microseconds: a figure in microseconds belongs to one machine on one day,
 while two programs that did the same work on the same core, turn by turn, can be compared anywhere. That is also why
@@ -926,10 +927,50 @@ def _large_task(count: int) -> Json:
     }
 
 
+def _chain_without_parts(count: int) -> Json:
+    """One task after the other, and nothing says that they belong to the root."""
+    chain = [_edge(at - 1, at, "DEPENDS_ON") for at in range(2, count)]
+    return {**_plan(count), "edges": chain}
+
+
+def _reversed_plan(count: int) -> Json:
+    """The same plan, its nodes and edges listed backwards."""
+    plan = _plan(count)
+    return {**plan, "nodes": plan["nodes"][::-1], "edges": plan["edges"][::-1]}
+
+
+def _mixed_plan(count: int) -> Json:
+    """Ways to choose from, candidates, tasks that wait for goals, strays, and marks at both ends."""
+    plan = _plan(count)
+    edges = [edge for at, edge in enumerate(plan["edges"]) if at % 7]
+    for edge in edges:
+        if edge["edge_type"] == "DECOMPOSE" and int(edge["from_task_id"][-5:]) % 3 == 1:
+            edge["metadata"] = {"and_or": "OR"}
+    for at in range(9, count - 1, 8):
+        group = [_edge((at - 1) // 8, one, "ALTERNATIVE") for one in (at, at + 1)]
+        edges += [{**edge, "metadata": {"group_id": "ways"}} for edge in group]
+    ends = {"from_task_id": "START", "edge_type": "DEPENDS_ON", "metadata": None}
+    starts = [{**_edge(0, at, "START"), **ends} for at in range(1, count, 11)]
+    return {**plan, "edges": [*edges, *starts]}
+
+
+def _circle_through_goals(count: int) -> Json:
+    """Every goal's last part waits for the goal itself."""
+    plan = _plan(count)
+    waits = [_edge((at - 1) // 8, at, "DEPENDS_ON") for at in range(8, count, 8)]
+    parts = [edge for edge in plan["edges"] if edge["edge_type"] == "DECOMPOSE"]
+    return {**plan, "edges": [*parts, *waits]}
+
+
 GROWING: Final = (
     Growth("answer, every score wrong", ANSWER, _bad_answer, 4_000),
     Growth("review, every dimension wrong", REVIEW, _large_bad_review, 4_000),
     Growth("plan, every node and edge wrong", PLAN, _large_bad_plan, 1_000),
+    Growth("plan, a tree", PLAN, _plan, 4_000),
+    Growth("plan, a chain without DECOMPOSE", PLAN, _chain_without_parts, 4_000),
+    Growth("plan, listed backwards", PLAN, _reversed_plan, 4_000),
+    Growth("plan, mixed", PLAN, _mixed_plan, 4_000),
+    Growth("plan, circles through goals", PLAN, _circle_through_goals, 4_000),
     Growth("submit, unknown keys (refused)", SUBMIT, lambda n: _with_unknown_keys(_submit(), n), 10_000),
     Growth("action, unknown keys (noted)", ACTION, lambda n: _with_unknown_keys(_action(150), n), 50_000),
     Growth("task, files outside the pins (noted)", TASK, _large_task, 5_000),

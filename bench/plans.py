@@ -6,6 +6,7 @@ Two shapes. Layered: a goal for every 50 tasks, every task waits for two of the 
 node. Flat: one root over everything. Each plan has a ledger of its own.
 
 import     from the JSON file on disk to the commit, in a process of its own, whose peak memory is read.
+verify     recompute all of it after the import, in a process of its own: every state, every row; its time and peak memory.
 finish one take a task, hand in its product, take the review, approve: four transactions through the engine. The sizes
            take turns, node by node, so that a busy moment hits all of them; medians, wall and CPU time of this process
            (PostgreSQL's own time is in the wall time only).
@@ -181,6 +182,20 @@ def import_one(place: str, file: str) -> dict[str, float]:
         "peak_mib": _peak_mib(),
         "peak_before_mib": before,
     }
+
+
+def verify_one(place: str) -> dict[str, float]:
+    """Recompute a ledger, as the command does. CPU seconds, and the most memory this process ever had."""
+    from accordance.engine.verifying import verify_ledger
+    from accordance.store.opening import open_ledger
+
+    ledger = open_ledger(place)
+    cpu = time.process_time()
+    with ledger.read() as tx:
+        assert all(found.holds for found in verify_ledger(tx))
+    cpu = time.process_time() - cpu
+    ledger.close()
+    return {"cpu_seconds": cpu, "peak_mib": _peak_mib()}
 
 
 def _peak_mib() -> float:
@@ -362,9 +377,11 @@ def measure(sizes: tuple[int, ...], folder: Path) -> list[dict[str, Any]]:
                 imports = {
                     size: in_a_process("--import-one", places[size], str(files[size])) for size in sizes
                 }
+                verified = {size: in_a_process("--verify-one", places[size]) for size in sizes}
                 worked = in_a_process("--work", json.dumps(places), shape, str(folder))
                 for size in sizes:
                     row = {"database": database, "shape": shape, "nodes": size, "edges": edges[size]}
+                    row |= {"verify": verified[size]}
                     row |= {"import": imports[size], "raw_commits": worked["raw_commits"]}
                     rows.append({**row, **_summary(worked["sizes"][str(size)])})
     return rows
@@ -417,6 +434,8 @@ COLUMNS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "import s": lambda row: f"{row['import']['seconds']:.2f}",
     "cpu s": lambda row: f"{row['import']['cpu_seconds']:.2f}",
     "peak MiB": lambda row: f"{row['import']['peak_mib']:.0f}",
+    "verify cpu s": lambda row: f"{row['verify']['cpu_seconds']:.2f}",
+    "verify MiB": lambda row: f"{row['verify']['peak_mib']:.0f}",
     "one ms": lambda row: f"{row['finish_wall'] * 1e3:.2f}",
     "one cpu ms": lambda row: f"{row['finish_cpu'] * 1e3:.2f}",
     "nodes/s": lambda row: f"{row['drained']:.0f}",
@@ -444,10 +463,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="up to 10,000 nodes; nothing is held to a bar")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--import-one", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--verify-one", help=argparse.SUPPRESS)
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.import_one:
         print(json.dumps(import_one(*options.import_one)))
+    elif options.verify_one:
+        print(json.dumps(verify_one(options.verify_one)))
     elif options.work:
         places, shape, folder = options.work
         print(json.dumps(work(json.loads(places), shape, folder)))

@@ -39,12 +39,17 @@ def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 @pytest.fixture
 def postgresql_url(postgresql_server: str) -> str:
     """A fresh database on it."""
+    return fresh_database(postgresql_server)
+
+
+def fresh_database(server: str) -> str:
+    """The address of a new database on a server."""
     import psycopg
 
     name = f"t{uuid.uuid4().hex}"
-    with psycopg.connect(postgresql_server, autocommit=True) as connection:
+    with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    return postgresql_server.replace("/postgres?", f"/{name}?")
+    return server.replace("/postgres?", f"/{name}?")
 
 
 @pytest.fixture

@@ -324,6 +324,35 @@ class LedgerUnavailable(LedgerError):
     """The ledger cannot be opened, read or written."""
 
 
+class LedgerAddress(LedgerUnavailable):
+    """What was named as a ledger can be none."""
+
+
+class LedgerUnreachable(LedgerUnavailable):
+    """The database does not answer, or has no such database."""
+
+
+class LedgerDenied(LedgerUnavailable):
+    """The database, the file or the folder is not open to this user."""
+
+
+class LedgerDamaged(LedgerError):
+    """Something in the ledger is not what accordance writes."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return (
+            f"the ledger was changed from outside: {self.what}; `accordance verify` says what does not hold"
+        )
+
+
+class LedgerTooOld(LedgerError):
+    """The ledger has to be upgraded first, and may only be read here."""
+
+
 class LedgerMissing(LedgerError):
     """There is no ledger there."""
 

@@ -302,6 +302,28 @@ def test_pictures_and_lists(home: Path) -> None:
     assert accordance("plan", "import", "plan.json", "--dry-run", "--json", cwd=home).json["ready"] == ["a"]
 
 
+def test_marks_that_are_taken_out_are_told(home: Path) -> None:
+    """By the import itself, and as JSON."""
+    words = ("START", "Begin", "END", "Finish", "STOP", "stop")
+    message = small_plan()
+    message["nodes"] += [node(word, title=word) for word in words]
+    ran = imported(home, message, "--dry-run", "--json")
+    assert [warning["path"] for warning in ran.json["warnings"]] == [f"$.nodes[{at}]" for at in range(3, 9)]
+    shown = imported(home, message, "--dry-run").out
+    assert (
+        'warning: $.nodes[3]: "START" only marks where the plan begins: taken out, it is no task [mark_taken_out]'
+        in shown
+    )
+    whole = imported(home, message, "--json")
+    assert (whole.json["nodes"], len(whole.json["warnings"])) == (3, 6)
+
+
+def test_an_integer_that_cannot_be_kept_is_told_before_the_import(home: Path) -> None:
+    """As any other fault of the plan."""
+    ran = imported(home, changed(small_plan(), "nodes.1.priority", 2**63))
+    assert (ran.code, "out_of_range" in ran.out) == (1, True)
+
+
 def test_following_events(home: Path) -> None:
     """What happens elsewhere appears."""
     running(home)
@@ -339,7 +361,7 @@ def test_what_is_no_ledger(home: Path) -> None:
     assert (ran.code, "something else" in ran.err) == (2, True)
     assert accordance("plan", "list", "--ledger", "mysql://x/y", cwd=home).code == 2
     away = accordance("plan", "list", "--ledger", "postgresql://nobody@127.0.0.1:1/nothing", cwd=home)
-    assert (away.code, "try again" in away.err) == (2, True)
+    assert (away.code, "does not answer" in away.err) == (5, True)
 
 
 def test_a_locked_ledger(home: Path) -> None:

@@ -44,7 +44,7 @@ TEXTS = (
 )  # fmt: skip
 NUMBERS = ("", "-", "0", "-1", "1", "2", "1.5", "1e3", "9" * 40, "x", "\udc80", "inf", "nan", "0x10")
 ADDRESSES = (
-    "mysql://x/y", "postgresql://", "postgresql://localhost:1/none?connect_timeout=2", "://", "oracle+cx://u:p@h/d",
+    "mysql://x/y", "sqlite://", "sqlite:///", LONG, "postgresql://x:y/z", "postgresql://h:99999999/z", "postgresql://", "postgresql://localhost:1/none?connect_timeout=2", "://", "oracle+cx://u:p@h/d",
     "http://localhost/", "\udc80.db", "", "-", "ledger.db/below", "text.db", "truncated.db", "folder", "loop", "/dev/null",
 )  # fmt: skip
 SHARED = frozenset({"--home", "--ledger"})

@@ -20,9 +20,10 @@ from accordance.engine.inputs import look_at_inputs
 from accordance.engine.reviewing import review, review_plan
 from accordance.engine.submitting import submit
 from accordance.engine.verify_findings import Findings
-from accordance.engine.verifying import verify_plan
+from accordance.engine.verifying import verify_ledger, verify_plan
 from accordance.engine.working import Nothing, Taken, take_next
 from accordance.store.ledger import Ledger
+from accordance.store.seals import ROWS_WRITTEN
 from tests.messages import ACTION, NEEDS_INPUT, PLAN, Message
 from tests.reviews import node_review, plan_review
 
@@ -183,17 +184,19 @@ class Project:
             return {task.task_id: task.progress.state.value for task in tx.tasks(PLAN)}
 
     def kinds(self, task: str | None = None) -> list[str]:
-        """The kinds of all events, or of a task's."""
+        """The kinds of all events, or of a task's, seals aside."""
         with self.ledger.read() as tx:
-            return [one.kind for one in (tx.entries_of(task) if task else tx.entries(PLAN))]
+            entries = tx.entries_of(task) if task else tx.entries(PLAN)
+            return [one.kind for one in entries if one.kind != ROWS_WRITTEN]
 
     def verify(self) -> Findings:
         """Recompute everything."""
         with self.ledger.read() as tx:
-            return verify_plan(tx, tx.plan(PLAN))
+            return verify_plan(tx, PLAN)
 
     def holds(self) -> bool:
         """Whether everything that was recomputed is as it was written."""
-        found = self.verify()
-        assert (found.integrity, found.completeness) == ([], [])
+        with self.ledger.read() as tx:
+            for found in verify_ledger(tx):
+                assert (found.integrity, found.completeness) == ([], [])
         return True

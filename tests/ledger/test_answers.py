@@ -29,13 +29,13 @@ from accordance.domain.research.runs import (
 from accordance.engine.home import Home
 from accordance.engine.importing import import_plan
 from accordance.engine.submitting import submit
-from accordance.engine.verifying import verify_plan
+from accordance.engine.verifying import verify_ledger, verify_plan
 from accordance.engine.working import Taken, take_next
 from accordance.errors import LedgerUnavailable
 from accordance.store import opening
 from accordance.store.answers import AnswersInLedger
 from accordance.store.opening import SCHEMA, open_ledger, version_of
-from accordance.store.sql import SqlLedger
+from accordance.store.sql import SqlLedger, SqlTransaction
 from accordance.store.tables import METADATA
 from tests.messages import ACTION, PLAN, edge, node, plan
 from tests.unit.research import REGISTRY, answer, example, request, typed
@@ -199,10 +199,14 @@ def contents(engine: Engine) -> dict[str, list[Any]]:
         }
 
 
-def test_a_ledger_of_the_first_version_is_upgraded(place: str, tmp_path: Path) -> None:
-    """When it is opened: nothing in it has changed, it verifies, it works on, and it keeps answers."""
+def test_a_ledger_of_the_first_version_is_upgraded(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it is opened: nothing in it has changed, its rows are sealed, it verifies, it works on, and it keeps answers."""
     ledger = open_ledger(place)
-    work_in(ledger, Home(tmp_path))
+    with monkeypatch.context() as before_seals:
+        before_seals.setattr(SqlTransaction, "seal", lambda _: None)
+        work_in(ledger, Home(tmp_path))
     before = contents(ledger.engine)
     back_to_0001(ledger.engine)
     assert "research_answers" not in contents(ledger.engine)
@@ -210,14 +214,43 @@ def test_a_ledger_of_the_first_version_is_upgraded(place: str, tmp_path: Path) -
     ledger.close()
 
     ledger = open_ledger(place)
-    assert contents(ledger.engine) == before
+    after = contents(ledger.engine)
+    assert set(before.pop("task_events")) < set(after.pop("task_events"))
+    assert after.pop("ledger_events") != before.pop("ledger_events") == []
+    assert len(after.pop("plans")) == len(before.pop("plans"))  # their chains are longer
+    assert after == before
     with ledger.engine.connect().execution_options(reading=True) as connection:
         assert version_of(connection) == SCHEMA
     with ledger.read() as tx:
-        assert verify_plan(tx, tx.plan(PLAN)).holds
+        planned, own = verify_ledger(tx)
+    assert (planned.holds, own.holds) == (True, True)
+    assert "are as the upgrade found them" in planned.notices[0]
     answers = AnswersInLedger(ledger.engine)
     answers.add([kept("a", "r", 1)])
     assert [one.answer for one in answers.answers()] == [{"at": 1}]
+    submit(ledger, Home(tmp_path), b"no JSON", task_id="b")
+    with ledger.read() as tx:
+        assert all(found.holds for found in verify_ledger(tx))
+    with ledger.engine.begin() as connection:
+        connection.execute(text("UPDATE task_nodes SET title = 'x' WHERE task_id = 'a'"))
+    with ledger.read() as tx:
+        faults = verify_plan(tx, PLAN).integrity
+    assert any(one.startswith("task_nodes a: the row is not what event") for one in faults)
+    ledger.close()
+
+
+def test_rows_are_taken_over_once(place: str, tmp_path: Path) -> None:
+    """Whoever makes a ledger look older than it is, to have changed rows sealed, is seen."""
+    ledger = open_ledger(place)
+    work_in(ledger, Home(tmp_path))
+    with ledger.engine.begin() as connection:
+        connection.execute(text("UPDATE task_nodes SET title = 'x' WHERE task_id = 'a'"))
+    back_to_0001(ledger.engine)
+    ledger.close()
+    ledger = open_ledger(place)
+    with ledger.read() as tx:
+        faults = verify_plan(tx, PLAN).integrity
+    assert any("rows were sealed anew after they had been sealed" in one for one in faults)
     ledger.close()
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from accordance import Accepted, check
+from accordance.cli.main import run
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.records import RequirementRecord, Rules
-from accordance.engine.importing import UnfitPlan
+from accordance.engine.importing import Source, UnfitPlan, import_plan
 from accordance.engine.working import Nothing, Taken
 from accordance.errors import Conflict, NotFound
 from tests.ledger.project import Project
@@ -174,3 +178,52 @@ def test_leaving_by_an_exception_leaves_nothing_behind(project: Project) -> None
     assert (project.plan(), project.states(), project.kinds()) == before
     with project.ledger.read() as tx, pytest.raises(NotFound):
         tx.blob(sha256)
+
+
+def test_what_a_plan_was_read_from_is_kept(project: Project) -> None:
+    """The bytes as they came, what was repaired in them, what is worth knowing; a name in the import's event for each."""
+    message = {**small_plan(), "note": "for you"}
+    message["tasks"] = message.pop("nodes")
+    raw = json.dumps(message, indent=3).encode()
+    result = check(raw, "PLAN_GEN")
+    assert isinstance(result, Accepted)
+    source = Source(raw, result.repairs, result.warnings)
+    import_plan(project.ledger, result.value, Rules(), source=source)
+    with project.ledger.read() as tx:
+        (said,) = (entry.payload for entry in tx.entries(PLAN) if entry.kind == PlanEvent.IMPORTED)
+        assert tx.blob(str(said["raw"])) == raw
+        reading = json.loads(tx.blob(str(said["reading"])))
+    assert reading["repairs"] == [one.to_json() for one in result.repairs] != []
+    assert reading["warnings"] == [one.to_json() for one in result.warnings] != []
+    assert (said["repairs"], said["warnings"]) == (len(result.repairs), len(result.warnings))
+
+
+def test_the_constraints_of_a_plan_are_kept(project: Project) -> None:
+    """As the plan says them."""
+    constraints = {"budget": 3, "deadline": None, "words": ["a", "b"]}
+    message = small_plan()
+    message["plan"]["constraints"] = constraints
+    assert project.imports(message).plan.constraints == constraints
+    assert project.plan().constraints == constraints
+
+
+def test_an_import_shows_what_was_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what is worth knowing: the first few for people, all of it as JSON; a dry run does as well."""
+    monkeypatch.chdir(tmp_path)
+    message = {**small_plan(), "note": "for you"}
+    for task in message["nodes"]:
+        task["id"], task["kind"] = task.pop("task_id"), task.pop("node_type")
+        task["name"], task["agent"] = task.pop("title"), task.pop("owner_agent_id")
+    (tmp_path / "plan.json").write_text(json.dumps(message))
+    for options in (["--dry-run"], []):
+        assert run(["plan", "import", "plan.json", *options]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        repaired = [line for line in shown if line.startswith("  repaired: ")]
+        assert (len(repaired), "more (--json shows all)" in repaired[-1]) == (11, True), shown
+        assert any(line.startswith("  warning: $.note") for line in shown), shown
+    assert run(["plan", "import", "plan.json", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["repairs"]) > 10
+    assert [one["path"] for one in told["warnings"]] == ["$.note"]

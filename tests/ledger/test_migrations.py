@@ -14,12 +14,15 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
+from accordance.engine.home import Home
 from accordance.errors import LedgerBusy, LedgerMissing, LedgerTooNew, LedgerUnavailable
 from accordance.store.opening import SCHEMA, VERSION_TABLE, make_engine, open_ledger, version_of
 from accordance.store.sql import SqlLedger
 from accordance.store.tables import METADATA
-from tests.ledger.project import Clock
+from tests.ledger.project import Clock, Project
+from tests.messages import small_plan
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -41,6 +44,27 @@ def test_the_migrations_make_the_tables_the_code_knows(place: str) -> None:
             context = MigrationContext.configure(connection, opts=options)
             assert compare_metadata(context, METADATA) == []
         ledger.close()
+
+
+def test_the_names_of_the_seeds_work_in_sql(place: str, tmp_path: Path) -> None:
+    """Beside our own names for the same columns; nobody can set them to anything else."""
+    clock = Clock()
+    ledger = open_ledger(place, clock=clock)
+    project = Project(ledger, Home(tmp_path), clock)
+    project.runs(small_plan())
+    project.submit("a", b"no action")
+    with ledger.engine.connect().execution_options(reading=True) as connection:
+        (kinds,) = zip(
+            *connection.execute(text("SELECT type FROM task_events WHERE task_id = 'a'")), strict=True
+        )
+        tasks = "SELECT status, attempt_count FROM task_nodes WHERE task_id = 'a'"
+        assert tuple(connection.execute(text(tasks)).one()) == ("READY", 1)
+        plans = "SELECT constraints FROM plans"
+        assert connection.execute(text(plans)).scalar() is None
+    assert "LLM_UNPARSEABLE" in kinds
+    with pytest.raises(DBAPIError), ledger.engine.begin() as connection:
+        connection.execute(text("UPDATE task_nodes SET status = 'DONE'"))
+    ledger.close()
 
 
 def test_a_newer_ledger_is_refused(place: str) -> None:

@@ -51,12 +51,13 @@ def test_an_eventful_plan_holds(project: Project) -> None:
     eventful(project)
     found = project.verify()
     assert found.holds
-    assert (found.events, found.messages, found.verdicts) == (len(project.kinds()), 16, 11)
+    assert (found.messages, found.verdicts) == (16, 11)
+    assert found.events > len(project.kinds())  # the seals of what each transaction wrote
     assert found.blobs > found.messages
 
 
 TAMPERING = {
-    "a changed event": ("UPDATE task_events SET payload = '{}' WHERE seq = 3", "integrity", "event 3 (PLAN_REVIEW_UNPARSEABLE) is not what was written"),
+    "a changed event": ("UPDATE task_events SET payload = '{}' WHERE kind = 'PLAN_REVIEW_UNPARSEABLE'", "integrity", "(PLAN_REVIEW_UNPARSEABLE) is not what was written"),
     "a changed move": ("UPDATE task_events SET payload = '{\"from\": \"READY\", \"to\": \"DONE\"}' WHERE kind = 'CLAIMED'", "integrity", "but ('a', <Event.CLAIMED"),
     "an impossible move": ("UPDATE task_events SET kind = 'VOUCHED' WHERE kind = 'PRODUCED'", "integrity", "VOUCHED could not happen to task a"),
     "a move without its cause": ("UPDATE task_events SET payload = '{\"because\": 1}' WHERE kind = 'CLAIMED'", "integrity", "CLAIMED followed from nothing"),

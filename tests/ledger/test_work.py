@@ -247,6 +247,43 @@ def test_the_same_message_twice(project: Project) -> None:
     assert project.submit("a", GARBAGE, attempt=1).content["reason_code"] == "LLM_UNPARSEABLE"
 
 
+def returned(project: Project) -> str:
+    """A reviewer wants another one."""
+    project.submit("a")
+    project.review("a", 60)
+    return "TO_BE_MODIFY"
+
+
+def answered(project: Project) -> str:
+    """What was asked for is answered."""
+    project.submit("a", asking("a"))
+    project.answer(text="there is none")
+    return "READY"
+
+
+@pytest.mark.parametrize(
+    ("moves", "message"),
+    [
+        pytest.param(returned, product("a"), id="a product that was returned"),
+        pytest.param(answered, asking("a"), id="a question that was answered"),
+    ],
+)
+def test_an_unchanged_message_is_refused_once_the_task_has_moved_on(
+    project: Project, moves: Callable[[Project], str], message: Message
+) -> None:
+    """The answer of then would say that all is well. Whoever only sends it again names its attempt and gets that answer."""
+    project.runs(wide_plan("a"))
+    state = moves(project)
+    told = project.submit("a", message)
+    assert (told.status, told.repeated, project.state("a")) == ("refused", False, state)
+    assert f"task a is {state}, and this is the very message of attempt 1" in told.content["why"]
+    assert "as --attempt 2" in told.content["why"]
+    assert project.submit("a", message).repeated
+    sent_again = project.submit("a", message, attempt=1)
+    assert (sent_again.status, sent_again.repeated) == ("accepted", True)
+    assert project.submit("a", product("a", "another")).status == "accepted"
+
+
 def test_a_message_may_be_the_same_in_another_attempt(project: Project) -> None:
     """It is a new message then, if it says for which attempt it is."""
     project.runs(wide_plan("a"))

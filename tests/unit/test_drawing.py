@@ -44,6 +44,18 @@ def test_text() -> None:
     )
 
 
+def test_what_belongs_to_no_goal_is_drawn_after_the_root() -> None:
+    """A plan may wait for something that is no part of it."""
+    nodes = [node("root", "GOAL"), node("buy"), node("prices")]
+    edges = [edge("root", "buy", and_or="OR"), edge("prices", "buy", "DEPENDS_ON")]
+    labels = {task: task for task in ("root", "buy", "prices")}
+    assert draw_text(graph(plan(nodes, edges)), labels).splitlines() == [
+        "root  GOAL, any of",
+        "└─ buy  ACTION, after prices",
+        "prices  ACTION",
+    ]
+
+
 def test_marks() -> None:
     """Every state has its mark, and they differ."""
     assert set(MARKS) == set(State)

@@ -337,6 +337,68 @@ def test_a_shared_part_is_not_excused_while_another_goal_may_need_it() -> None:
     assert (states(moving)["p"], states(moving)["x"]) == ("ABANDONED", "READY")
 
 
+def test_a_goal_that_is_not_wanted_keeps_no_shared_part_from_beginning() -> None:
+    """Passed over from the beginning, or dropped on the way: what it waits for does not matter any more."""
+    nodes = [node("root", "GOAL"), node("g", "GOAL", priority=5), node("h", "GOAL"), node("p"), node("x")]
+    shared = [edge(goal, "p") for goal in "gh"] + [edge("x", "h", "DEPENDS_ON")]
+    candidates = [edge("root", task, "ALTERNATIVE", group_id="1") for task in "gh"]
+    passed_over = begin(graph(plan(nodes, [*(edge("root", task) for task in "ghx"), *shared, *candidates])))
+    assert states(passed_over)["p"] == "READY"
+    agrees_with_a_recount(passed_over)
+    either = [edge("root", "o"), edge("o", "h", and_or="OR"), edge("o", "y", and_or="OR")]
+    more = [node("o", "GOAL"), node("y")]
+    dropped = begin(graph(plan([*nodes, *more], [edge("root", "g"), edge("root", "x"), *either, *shared])))
+    assert states(dropped)["p"] == "PENDING"
+    finish(dropped, "y")
+    assert (states(dropped)["h"], states(dropped)["p"]) == ("ABANDONED", "READY")
+    agrees_with_a_recount(dropped)
+
+
+def test_whoever_waits_for_a_candidate_goes_on_when_its_goal_took_another_way() -> None:
+    """Also for one that was passed over before."""
+    nodes = [
+        node("root", "GOAL"),
+        node("g", "GOAL"),
+        node("first", priority=2),
+        node("second"),
+        node("other"),
+        node("x"),
+    ]
+    edges = [edge("root", "g"), edge("root", "x"), edge("second", "x", "DEPENDS_ON")]
+    edges += [edge("g", task, and_or="OR") for task in ("first", "second", "other")]
+    edges += [edge("g", task, "ALTERNATIVE", group_id="1") for task in ("first", "second")]
+    moving = begin(graph(plan(nodes, edges)))
+    finish(moving, "other")
+    assert (states(moving)["second"], states(moving)["x"]) == ("ABANDONED", "READY")
+    agrees_with_a_recount(moving)
+
+
+def test_a_goal_of_checks_goes_with_what_they_check() -> None:
+    """When nobody needs the product any more there is nothing to verify, and the plan goes on."""
+    nodes = [
+        node("root", "GOAL"),
+        node("g", "GOAL"),
+        node("a"),
+        node("b"),
+        node("v", "GOAL"),
+        node("c", "CHECK"),
+    ]
+    edges = [edge("root", "g"), edge("root", "v"), edge("v", "c"), edge("a", "c", "DEPENDS_ON")]
+    edges += [edge("g", task, and_or="OR") for task in "ab"]
+    moving = begin(graph(plan(nodes, edges)))
+    finish(moving, "b")
+    assert states(moving) == {"root": "DONE", "g": "DONE", "a": "ABANDONED", "b": "DONE", "v": "ABANDONED", "c": "ABANDONED"}  # fmt: skip
+    agrees_with_a_recount(moving)
+
+
+def test_a_check_with_parts_reviews_nothing_itself() -> None:
+    """It is done when its parts are, so nobody waits for its word."""
+    nodes = [node("root", "GOAL"), node("a"), node("c", "CHECK"), node("p")]
+    edges = [edge("root", "a"), edge("root", "c"), edge("c", "p"), edge("a", "c", "DEPENDS_ON")]
+    found = graph(plan(nodes, edges))
+    assert (found["c"].checks, found["a"].checked_by) == (None, ())
+
+
 def test_a_branch_comes_back_with_the_candidate_that_was_done_in_it() -> None:
     """A group inside it is not decided again."""
     nodes = [node("root", "GOAL"), node("way", "GOAL", priority=9), node("other"), node("rest")]

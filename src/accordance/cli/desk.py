@@ -140,6 +140,13 @@ def find_plan(tx: Transaction, name: str | None) -> PlanRecord:
         raise
 
 
+def find_plan_id(tx: Transaction, name: str) -> str:
+    """The id of a plan, by its beginning; also of one whose row cannot be read."""
+    known = tx.plan_ids()
+    fitting = [name] if name in known else [plan_id for plan_id in known if plan_id.startswith(name)]
+    return fitting[0] if len(fitting) == 1 else find_plan(tx, name).plan_id
+
+
 def find_task(tx: Transaction, name: str) -> TaskRecord:
     """A task by its id, or the beginning of it."""
     try:

@@ -24,6 +24,7 @@ _POLL_SECONDS = 0.3
 @click.argument("plan", required=False)
 @click.option("--task", help="Only of this task.")
 @click.option("--after", type=click.IntRange(0), default=0, help="Only after this event.")
+@click.option("--all", "is_all", is_flag=True, help="The seals of rows as well, which say nothing to people.")
 @click.option("--follow", is_flag=True, help="Go on as things happen, until interrupted.")
 @ledger_options
 @json_option
@@ -31,11 +32,17 @@ def command(
     plan: str | None,
     task: str | None,
     after: int,
+    is_all: bool,
     follow: bool,
     where: Where,
     as_json: bool,
 ) -> int:
-    """Show the events of a plan, in their order. With --json one object per line."""
+    """Show the events of a plan, in their order. With --json one object per line.
+
+    The numbers that are left out are seals of rows: --all shows them.
+    """
+    from accordance.store.seals import SEALS
+
     with at_desk(where) as desk:
         with desk.ledger.read() as tx:
             plan_id = find_plan(tx, plan).plan_id
@@ -44,7 +51,7 @@ def command(
             with desk.ledger.read() as tx:
                 for entry in tx.entries(plan_id, after=last):
                     last = entry.seq
-                    if task is None or (entry.task_id or "").startswith(task):
+                    if (is_all or entry.kind not in SEALS) and (entry.task_id or "").startswith(task or ""):
                         click.echo(_line(entry, as_json))
             if not follow or reader_is_gone():
                 return Exit.OK

@@ -19,9 +19,13 @@ from accordance.errors import (
     CannotWrite,
     Conflict,
     IllegalTransition,
+    LedgerAddress,
     LedgerBusy,
+    LedgerDamaged,
+    LedgerDenied,
     LedgerMissing,
     LedgerUnavailable,
+    LedgerUnreachable,
     UnknownName,
 )
 
@@ -40,6 +44,7 @@ COMMANDS = {
     "dlq": ("accordance.cli.dlq", "Look after the dead letters."),
     "events": ("accordance.cli.events", "Show what happened."),
     "verify": ("accordance.cli.verify", "Recompute what was decided: a ledger's or a bundle's."),
+    "anchor": ("accordance.cli.anchor", "Write down where every chain ends, to be kept elsewhere."),
     "mcp": ("accordance.cli.mcp", "Serve tasks to an agent over MCP, on standard input and output."),
     "doctor": ("accordance.cli.doctor", "Say what this machine and this ledger can do."),
     "schema": ("accordance.cli.schema", "Print a contract's schema, for people or for a provider."),
@@ -59,7 +64,10 @@ _EXTRAS = {
 }
 _ALSO = {"mcp": "mcp,runtime"}  # who serves tasks over MCP needs a ledger, too
 _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
-    ((UnknownName, LedgerMissing), Exit.NOT_FOUND),
+    ((UnknownName, LedgerMissing, LedgerUnreachable), Exit.NOT_FOUND),
+    ((LedgerAddress,), Exit.USAGE),
+    ((LedgerDenied,), Exit.AUTH),
+    ((LedgerDamaged,), Exit.REJECTED),
     ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),
     ((LedgerUnavailable,), Exit.USAGE),
 )

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from accordance.store.ledger import Transaction
 
 _LARGEST = 1 << 30  # a person's own file may be larger than what a model may send
+_SHOWN = 10  # repairs and warnings; the rest is counted
 _MANY = 2000  # nodes, from which an import shows how far it is
 
 
@@ -78,13 +79,15 @@ def import_(
     from accordance.domain.progress import begin
     from accordance.engine.gateway import gateway_of
     from accordance.engine.home import find_home, write_file
-    from accordance.engine.importing import import_plan, missing_inputs
+    from accordance.engine.importing import Source, import_plan, missing_inputs
 
     home = find_home(where.home)
     roles = gateway_of(home.settings(), home.root).roles
-    plan = _read_plan(file, roles)
-    if plan is None:
+    read = _read_plan(file, roles)
+    if read is None:
         return Exit.REJECTED
+    raw, result = read
+    plan = result.value
     rules = _rules(home, fuses)
     if dry_run:
         at = begin(plan_graph(plan), missing_inputs(plan)).at
@@ -94,16 +97,20 @@ def import_(
             "nodes": len(plan.nodes),
             "edges": len(plan.edges),
             "ready": ready,
+            **_reading_json(result),
         }
-        say(told) if as_json else tell(
-            f"{plan.plan.title}: {len(plan.nodes)} nodes, {len(ready)} could begin"
-        )
+        if as_json:
+            say(told)
+        else:
+            tell(f"{plan.plan.title}: {len(plan.nodes)} nodes, {len(ready)} could begin")
+            _show_reading(result)
         return Exit.OK
     with at_desk(where, create=True) as desk, _bar(len(plan.nodes), as_json) as advance:
         done = import_plan(
             desk.ledger,
             plan,
             rules,
+            source=Source(raw, result.repairs, result.warnings),
             waived_by=whoever(by) if no_review else None,
             roles=roles,
             watch=advance,
@@ -111,17 +118,35 @@ def import_(
         write_file(desk.home.plan_file, done.document)
         with desk.ledger.read() as tx:
             counts = tx.count_states(done.plan.plan_id)
-    told = {**_plan_json(done.plan), "is_new": done.is_new, "states": counts}
+    told = {**_plan_json(done.plan), "is_new": done.is_new, "states": counts, **_reading_json(result)}
     if as_json:
         say(told)
     else:
         again = "" if done.is_new else "  (as before)"
         tell(f"{done.plan.plan_id}  {done.plan.title}: {done.plan.nodes} nodes, {done.plan.state}{again}")
+        _show_reading(result)
     return Exit.OK
 
 
-def _read_plan(file: str, roles: Collection[str] | None = None) -> Plan | None:
-    """A plan that honours its contract; with `roles`, also each task in it that changes a repository. Else it is reported."""
+def _reading_json(result: Accepted[Plan]) -> dict[str, Any]:
+    """What was repaired and what is worth knowing."""
+    return {
+        "repairs": [repair.to_json() for repair in result.repairs],
+        "warnings": [warning.to_json() for warning in result.warnings],
+    }
+
+
+def _show_reading(result: Accepted[Plan]) -> None:
+    """The same for people: the first few of each."""
+    for name, found in (("repaired", result.repairs), ("warning", result.warnings)):
+        for one in found[:_SHOWN]:
+            tell(f"  {name}: {one}")
+        if len(found) > _SHOWN:
+            tell(f"  {name}: and {len(found) - _SHOWN} more (--json shows all)")
+
+
+def _read_plan(file: str, roles: Collection[str] | None = None) -> tuple[bytes, Accepted[Plan]] | None:
+    """The bytes and the plan in them, if it honours its contract; with `roles`, also each task in it that changes a repository. Else it is reported."""
     from accordance.api import check_value
     from accordance.cli.checked import Checked
     from accordance.cli.report import as_text
@@ -148,8 +173,7 @@ def _read_plan(file: str, roles: Collection[str] | None = None) -> Plan | None:
     if isinstance(result, Rejected):
         as_text([Checked(file, raw, result)])
         return None
-    plan: Plan = result.value
-    return plan
+    return raw, result
 
 
 def _rules(home: Home, fuses: tuple[str, ...]) -> Rules:
@@ -320,9 +344,10 @@ def graph(where: Where, source: str | None, picture: str, output: Path | None, a
     from accordance.domain.progress import begin
 
     if source is not None and (source == "-" or is_file(source) or source.endswith(".json")):
-        plan = _read_plan(source)
-        if plan is None:
+        read = _read_plan(source)
+        if read is None:
             return Exit.REJECTED
+        plan = read[1].value
         states = {task: at.state for task, at in begin(plan_graph(plan)).at.items()}
     else:
         with at_desk(where) as desk, desk.ledger.read() as tx:

@@ -248,7 +248,8 @@ def _print_task(told: dict[str, Any]) -> None:
 def submit(file: str, task: str | None, attempt: int | None, where: Where, as_json: bool) -> int:
     """Hand in an executor's message for a task (xiaobo_action_v1, or what its route names).
 
-    The same message again gets the same answer and changes nothing. Without --attempt it counts for the attempt that is going
+    The same message again gets the same answer and changes nothing; once the task was returned or given another chance, it
+    is refused as unchanged. Without --attempt it counts for the attempt that is going
     on, whoever has it, or begins one. Exit code 1: it does not honour its contract, 3: a
     person is asked, 6: it comes too late or for something else.
     """

@@ -9,7 +9,7 @@ does not: a date, a set, a number as a key. Which of the two follows from the mo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import isgeneratorfunction
@@ -233,25 +233,47 @@ def conform(
     context: Context,
     repairs: tuple[Repair, ...] = (),
     text: bytes | str | None = None,
+    notices: tuple[Notice, ...] = (),
 ) -> Accepted[Any] | Rejected:
-    """Steps 3 and 4: normalise and validate. The text is the message as it came, where it need not be written anew."""
+    """Steps 3 and 4: normalise and validate. The text is the message as it came, where it need not be written anew.
+
+    `repairs` and `notices` are those of the steps before.
+    """
     subject = _subject(message, road, text) if road.takes_text else message
     try:
         value = road.validate(subject, strict=True, extra="forbid")
         if road.free and not free_parts_are_sound(message, road.free, LIMITS.max_depth):
             raise _Unsound
         if road.settled is not None and road.settled(message, context):
-            return Accepted(value, repairs, (), road.label)
+            return Accepted(value, repairs, notices[:MAX_REPORTED], road.label, len(notices))
         for rewrite in road.rewrites:
             rewritten, more = rewrite(message, context)
             if more:
-                return conform(rewritten, road, context, (*repairs, *more))
+                repairs = (*repairs, *_repairs_in(more))
+                notices = (*notices, *_notices_in(more))
+                return conform(rewritten, road, context, repairs, notices=notices)
         for rule in road.rules:
             if rule(message, context):
-                return _report(message, value, road, context, Findings(repairs=repairs))
+                return _report(message, value, road, context, _findings(repairs, notices))
     except ValidationError as error:
-        return _conform_at_length(message, subject, road, context, error, repairs)
-    return Accepted(value, repairs, (), road.label)
+        return _conform_at_length(message, subject, road, context, error, _findings(repairs, notices))
+    return Accepted(value, repairs, notices[:MAX_REPORTED], road.label, len(notices))
+
+
+def _findings(repairs: tuple[Repair, ...], notices: tuple[Notice, ...]) -> Findings:
+    """What the steps before have found."""
+    findings = Findings(repairs=repairs)
+    for notice in notices:
+        findings.note(notice)
+    return findings
+
+
+def _repairs_in(found: Sequence[Repair | Notice]) -> list[Repair]:
+    return [finding for finding in found if isinstance(finding, Repair)]
+
+
+def _notices_in(found: Sequence[Repair | Notice]) -> list[Notice]:
+    return [finding for finding in found if isinstance(finding, Notice)]
 
 
 def _text(raw: bytes | str) -> bytes | str:
@@ -274,7 +296,7 @@ def _conform_at_length(
     road: _Road,
     context: Context,
     error: ValidationError,
-    repairs: tuple[Repair, ...],
+    findings: Findings,
 ) -> Accepted[Any] | Rejected:
     """Normalise; validate what came of it; report everything."""
     faults = _faults(error)
@@ -282,15 +304,18 @@ def _conform_at_length(
         raise _Unsound
     rivals = rival_answers(message, road.contract.shape)
     if rivals is not None:
-        return _two_answers(message, road, repairs, rivals)
-    normal, more = message, list[Repair]()
+        return _two_answers(message, road, findings.repairs, rivals)
+    normal, more = message, list[Repair | Notice]()
     if any(fault["type"] in _MENDED_BY_TABLES for fault in faults):
-        normal, more = normalise(message, road.contract.shape)
+        normal, renamed = normalise(message, road.contract.shape)
+        more += renamed
     if not _is_settled(normal, road, context):
         for rewrite in (*road.contract.mends, *road.rewrites):
             normal, further = rewrite(normal, context)
             more += further
-    findings = Findings(repairs=(*repairs, *more))
+    findings.repairs = (*findings.repairs, *_repairs_in(more))
+    for notice in _notices_in(more):
+        findings.note(notice)
     if normal is not message:
         subject = _subject(normal, road)
         try:

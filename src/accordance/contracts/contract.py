@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin
@@ -21,8 +21,11 @@ M = TypeVar("M", bound=BaseModel)
 Rule: TypeAlias = Callable[[JsonObject, Context], Iterable[Violation | Notice]]
 """A rule across fields. Given the normalised message, which may still be wrong in any field; it must not raise."""
 
-Rewrite: TypeAlias = Callable[[JsonObject, Context], tuple[JsonObject, list[Repair]]]
-"""A normalising step that a table cannot say. Returns the message itself when nothing had to be done."""
+Rewrite: TypeAlias = Callable[[JsonObject, Context], tuple[JsonObject, Sequence[Repair | Notice]]]
+"""A normalising step that a table cannot say, with its repairs, and notices of what people should know.
+
+Returns the message itself, and nothing, when nothing had to be done.
+"""
 
 Settled: TypeAlias = Callable[[JsonObject, Context], bool]
 """A sufficient test for a message that is right in every field: True means no rewrite and no rule has anything to say."""

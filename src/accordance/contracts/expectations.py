@@ -195,6 +195,8 @@ def _describe(schema: JsonObject) -> str:
     match schema.get("type"):
         case "string":
             return _describe_text(schema)
+        case "integer" if schema.get("format") == "int64":
+            return "an integer of at most 64 bits"
         case "integer" | "number" as kind:
             return f"{'an integer' if kind == 'integer' else 'a number'}{_range(schema)}"
         case "boolean":

@@ -107,6 +107,12 @@ def _as_it_was(value: object) -> object:
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, pattern=VISIBLE)]
 Uuid: TypeAlias = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 Time: TypeAlias = Annotated[str, AfterValidator(_real_time), Field(json_schema_extra={"format": "date-time"})]
+Long: TypeAlias = (
+    Annotated[  # what a column of 64 bits holds; bounds as large as that break makers of grammars
+        int, Field(ge=-(2**63), le=2**63 - 1), WithJsonSchema({"type": "integer", "format": "int64"})
+    ]
+)
+Count: TypeAlias = Annotated[int, Field(ge=1, le=2**31 - 1)]  # at least one, in a column of 32 bits
 Instant: TypeAlias = Annotated[
     str, AfterValidator(_real_instant), Field(json_schema_extra={"format": "date-time"})
 ]

@@ -281,12 +281,12 @@ def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, fi
                 findings.note(finding)
             elif not findings.faulty or not lies_within(parse(finding.path), findings.faulty):
                 findings.add(finding)
-            elif finding.fix:
+            else:
                 _sharpen(findings.violations, finding)
 
 
 def _sharpen(violations: list[Violation], sharper: Violation) -> None:
-    """The same fault, but this rule knows the way out."""
+    """The same fault, but this rule knows more of it."""
     for at, known in enumerate(violations):
         if known.code == sharper.code and known.path == sharper.path and known.fix is None:
             violations[at] = sharper

@@ -39,10 +39,14 @@ _DOT_SHAPES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def draw_text(graph: PlanGraph, labels: Labels, states: States | None = None) -> str:
-    """A tree from the root down. A part of several goals is drawn once and named where it comes again."""
+    """A tree from the root down. A part of several goals is drawn once and named where it comes again.
+
+    What is only waited for, and belongs to no goal, comes after the root.
+    """
     lines: list[str] = []
     drawn: set[str] = set()
-    waiting: list[tuple[str, str, str]] = [(graph.root, "", "")]
+    outside = [task for task in graph if task != graph.root and not graph[task].parents]
+    waiting: list[tuple[str, str, str]] = [(task, "", "") for task in (*reversed(outside), graph.root)]
     while waiting:
         task, lead, below = waiting.pop()
         node = graph[task]

@@ -110,7 +110,7 @@ def plan_graph(plan: Plan) -> PlanGraph:
     targets = {
         node.task_id: _target(node.task_id, found, actions)
         for node in plan.nodes
-        if node.node_type == "CHECK"
+        if node.node_type == "CHECK" and node.task_id not in found.parts
     }
     checkers: dict[str, list[str]] = {}
     for check, target in targets.items():

@@ -65,7 +65,7 @@ class _Signs(NamedTuple):
     is_open: bool
     is_done: bool
     is_dead: bool
-    gate: bool  # its parts may begin
+    gate: bool  # it keeps none of its parts from beginning; one that is not wanted has no say
 
 
 def _signs(node: Node, at: Progress) -> _Signs:
@@ -77,7 +77,7 @@ def _signs(node: Node, at: Progress) -> _Signs:
         is_open=at.active and not done and not dead,
         is_done=at.active and done,
         is_dead=dead,
-        gate=not node.is_work and at.active and not at.waits_on and not at.closed_gates,
+        gate=not node.is_work and not (at.active and (at.waits_on or at.closed_gates)),
     )
 
 
@@ -172,7 +172,10 @@ class _Move:
             self.happen(node.task_id, Event.DISABLED)
 
     def look_at_parts(self, node: Node, at: Progress) -> None:
-        """Done as its rule says; stuck when it can no longer be; free again when what was dead is back."""
+        """Done as its rule says; stuck when it can no longer be; free again when what was dead is back.
+
+        One whose parts are all excused has nothing left to do: it held only checks of what nobody needs any more.
+        """
         if not at.active or at.state in TERMINAL:
             return
         if node.combine == "OR":
@@ -189,13 +192,17 @@ class _Move:
                 self.drop_the_rest(node)
         elif stuck and self.next_rival(node) is not None:
             self.happen(node.task_id, Event.BURIED)
+        elif stuck and node.parents and all(self.at(part).excused for part in node.parts):
+            self.excuse(node.task_id)
         elif stuck and at.state is not State.BLOCKED:
             self.happen(node.task_id, Event.ESCALATED)
 
     def drop_the_rest(self, node: Node) -> None:
-        """What an OR goal no longer needs, nobody else waits for either."""
+        """What an OR goal no longer needs, nobody else waits for either; nor for candidates that were passed over."""
         for part in node.parts:
-            if self.at(part).state not in TERMINAL and not self.is_wanted(part):
+            at = self.at(part)
+            is_over = at.excused or at.state in (State.DONE, State.DEAD_LETTER)
+            if not is_over and not self.is_wanted(part):
                 self.excuse(part)
 
     def is_wanted(self, task: str) -> bool:

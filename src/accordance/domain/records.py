@@ -41,6 +41,7 @@ class PlanRecord:
     document: str  # the normalised plan, by its hash
     nodes: int
     imported_at: str
+    constraints: Details | None = None  # as the plan says them
     rules: Rules = Rules()
     revision: int = 1
     rounds: int = 0  # how often it was returned

@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
+from typing import Any
 
 from accordance.contracts.catalogue.plan import Plan, Requirement
 from accordance.contracts.context import ROLES
+from accordance.contracts.violation import Notice, Repair
+from accordance.domain.chain import canonical
 from accordance.domain.plan import PlanGraph, plan_graph
 from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import PlanInMemory, begin
@@ -34,11 +37,36 @@ class Imported:
     document: bytes
 
 
-def import_plan(
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a plan was read from: the bytes as they came, and what was made of them on the way."""
+
+    raw: bytes
+    repairs: tuple[Repair, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+
+    def keep(self, tx: Transaction) -> dict[str, Any]:
+        """Keep all of it; what the import's event says of it."""
+        said: dict[str, Any] = {
+            "raw": tx.keep(self.raw),
+            "repairs": len(self.repairs),
+            "warnings": len(self.warnings),
+        }
+        if self.repairs or self.warnings:
+            reading = {
+                "repairs": [repair.to_json() for repair in self.repairs],
+                "warnings": [warning.to_json() for warning in self.warnings],
+            }
+            said["reading"] = tx.keep(canonical(reading).encode("utf-8", "replace"))
+        return said
+
+
+def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes with it
     ledger: Ledger,
     plan: Plan,
     rules: Rules,
     *,
+    source: Source | None = None,
     waived_by: str | None = None,
     roles: Collection[str] = ROLES,
     watch: Callable[[int], None] = lambda _: None,
@@ -47,7 +75,8 @@ def import_plan(
     """Write down a plan that honours its contract. The same plan again changes nothing.
 
     A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict, UnfitPlan, and InvalidTasks for tasks
-    that change a repository and could not be judged by; `roles` are those they may name. `watch` hears of each node, `also`
+    that change a repository and could not be judged by; `roles` are those they may name. `source`, what the plan was read from,
+    is kept with it. `watch` hears of each node, `also`
     is done in the same transaction.
     """
     _refuse_names_nobody_can_keep(plan)
@@ -64,11 +93,15 @@ def import_plan(
         record = _record(plan, sha256, rules, tx.now, old)
         _refuse_foreign_tasks(tx, plan)
         tx.begin_plan(
-            record, _watched(_nodes(plan, graph, progress, tx.now), watch), _edges(plan), _requirements(plan)
+            record,
+            _watched(node_rows(plan, graph, progress, tx.now), watch),
+            edge_rows(plan),
+            requirement_rows(plan),
         )
         said = {"document": sha256, "nodes": len(plan.nodes), "edges": len(plan.edges)}
         held_to = {"revision": record.revision, "rules": rules_to_json(rules)}
-        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to})
+        read_from = source.keep(tx) if source else {}
+        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to, **read_from})
         _ask_for_confirmations(tx, plan)
         also(tx)
         if waived_by is not None:
@@ -124,6 +157,7 @@ def _record(plan: Plan, document: str, rules: Rules, now: str, old: PlanRecord |
         document=document,
         nodes=len(plan.nodes),
         imported_at=now,
+        constraints=head.model_dump(mode="json", include={"constraints"}, by_alias=True)["constraints"],
         rules=rules,
     )
     if old is None:
@@ -164,7 +198,8 @@ def _refuse_foreign_tasks(tx: Transaction, plan: Plan) -> None:
         )
 
 
-def _nodes(plan: Plan, graph: PlanGraph, progress: PlanInMemory, now: str) -> Iterator[NodeRow]:
+def node_rows(plan: Plan, graph: PlanGraph, progress: PlanInMemory, now: str) -> Iterator[NodeRow]:
+    """The tasks of a plan at its beginning."""
     groups = _groups(graph)
     for place, node in enumerate(plan.nodes):
         known = graph[node.task_id]
@@ -196,7 +231,8 @@ def _groups(graph: PlanGraph) -> dict[str, str]:
     return {task: graph[task].rivals[0] for task in graph if graph[task].rivals}
 
 
-def _edges(plan: Plan) -> Iterator[EdgeRow]:
+def edge_rows(plan: Plan) -> Iterator[EdgeRow]:
+    """The edges of a plan."""
     for place, edge in enumerate(plan.edges):
         yield EdgeRow(
             plan_id=plan.plan.plan_id,
@@ -209,7 +245,8 @@ def _edges(plan: Plan) -> Iterator[EdgeRow]:
         )
 
 
-def _requirements(plan: Plan) -> Iterator[RequirementRecord]:
+def requirement_rows(plan: Plan) -> Iterator[RequirementRecord]:
+    """What the tasks of a plan need from outside."""
     for one in plan.requirements:
         yield RequirementRecord(
             plan_id=plan.plan.plan_id,

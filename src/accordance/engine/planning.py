@@ -22,7 +22,7 @@ from accordance.domain.spending import Spending
 from accordance.engine.coding_tasks import check_tasks
 from accordance.engine.consulting import Consultation, Unanswered
 from accordance.engine.contracts_for import review_context, reviews_by
-from accordance.engine.importing import import_plan
+from accordance.engine.importing import Source, import_plan
 from accordance.engine.kept_runs import PLAN_WRITTEN
 from accordance.engine.reviewing import review_plan
 from accordance.errors import NotFound
@@ -97,12 +97,12 @@ class Planner:
             if produced.raw is None:
                 self.faults = (f"{produced.code}: {produced.text}",)
                 continue
-            plan = self._checked(produced.raw, contract)
-            if plan is not None and self._imported(plan):
+            read = self._checked(produced.raw, contract)
+            if read is not None and self._imported(read, produced.raw):
                 return True
         return False
 
-    def _checked(self, raw: bytes, contract: Contract[Plan]) -> Plan | None:
+    def _checked(self, raw: bytes, contract: Contract[Plan]) -> Accepted[Plan] | None:
         """The plan, if it is one; what was said is kept in any case."""
         result: Accepted[Plan] | Rejected = check(raw, contract)
         if isinstance(result, Accepted):
@@ -116,11 +116,18 @@ class Planner:
             return {"attempt": self.written, "sha256": tx.keep(raw), **accepted}
 
         self.consultation.note(PLAN_WRITTEN, said)
-        return result.value if isinstance(result, Accepted) else None
+        return result if isinstance(result, Accepted) else None
 
-    def _imported(self, plan: Plan) -> bool:
+    def _imported(self, read: Accepted[Plan], raw: bytes) -> bool:
         consultation = self.consultation
-        done = import_plan(consultation.ledger, plan, self.rules, roles=self.roles, also=consultation.link_in)
+        done = import_plan(
+            consultation.ledger,
+            read.value,
+            self.rules,
+            source=Source(raw, read.repairs, read.warnings),
+            roles=self.roles,
+            also=consultation.link_in,
+        )
         self.faults = () if done.is_new else (_SAME_AGAIN,)
         return done.is_new
 

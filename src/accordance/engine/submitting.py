@@ -125,7 +125,8 @@ def submit_in(
     arrived = arrive(tx, named, "ACTION", raw)
     repeated = _answered_before(tx, arrived, attempt)
     if repeated is not None:
-        return repeated
+        moved_on = _unchanged_though_it_moved_on(arrived, repeated) if attempt is None else None
+        return repeated if moved_on is None else refuse(tx, arrived, moved_on)
     if arrived.task.checks is not None:
         why = f"{named} reviews task {arrived.task.checks}: hand its review in with `accordance task review`"
         return refuse(tx, arrived, why)
@@ -162,6 +163,21 @@ def arrive(tx: Transaction, task_id: str, kind: Kind, raw: bytes) -> Arrived:
 def _answered_before(tx: Transaction, arrived: Arrived, attempt: int | None) -> Answer | None:
     """The answer, if the very same message for the same attempt came before."""
     return _answer_to(tx, arrived.name_in(arrived.attempt if attempt is None else attempt))
+
+
+def _unchanged_though_it_moved_on(arrived: Arrived, before: Answer) -> str | None:
+    """Why a message is not answered as before: somebody has since returned the task, or given it another chance.
+
+    The answer it got then would say that all is well, while the task waits for something else. With its attempt named, a
+    message that is only sent again still gets it.
+    """
+    task, state = arrived.task, arrived.task.progress.state
+    if state not in CLAIMABLE or before.content.get("state") == state:
+        return None
+    return (
+        f"task {task.task_id} is {state}, and this is the very message of attempt {arrived.attempt}: nothing in it has"
+        f" changed; hand in another one, or this one again as --attempt {arrived.attempt + 1}"
+    )
 
 
 def _answer_to(tx: Transaction, message_id: str) -> Answer | None:

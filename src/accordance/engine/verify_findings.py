@@ -6,25 +6,39 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Final
 
-from accordance.errors import IllegalTransition, InvalidFuses, InvalidRubric, NotFound
+from accordance.domain.chain import EMPTY, Head
+from accordance.errors import IllegalTransition, InvalidFuses, InvalidRubric, LedgerDamaged, NotFound
 from accordance.store.ledger import Transaction
 
-UNREADABLE: Final = (IllegalTransition, InvalidFuses, InvalidRubric, KeyError, TypeError, ValueError)
+UNREADABLE: Final = (
+    IllegalTransition,
+    InvalidFuses,
+    InvalidRubric,
+    LedgerDamaged,
+    AttributeError,
+    KeyError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 """What reading a record raises that somebody has changed."""
 _MANY: Final = 100
 
 
 @dataclass(slots=True)
 class Findings:
-    """What does not hold in a plan's records."""
+    """What does not hold in a plan's records, or in those that belong to no plan."""
 
-    plan_id: str
+    plan_id: str | None
     events: int = 0
     messages: int = 0
     verdicts: int = 0
     blobs: int = 0
     integrity: list[str] = field(default_factory=list)
     completeness: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)  # what the events cannot prove
+    head: Head = EMPTY  # where the chain ends
+    named: set[str] = field(default_factory=set)  # blobs that its events name
 
     @property
     def holds(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,73 +39,175 @@ from accordance.engine.verify_messages import (
     verify_messages,
     verify_verdicts,
 )
+from accordance.engine.verify_rows import Rows, planned_tables, unplanned_tables
+from accordance.errors import LedgerDamaged, NotFound
 from accordance.store.ledger import CANCELLED, INPUTS_CHANGED, Transaction
 from accordance.store.rows import rules_from_json
+from accordance.store.seals import PLAN_BEGAN
+from accordance.store.tables import TASK_EVENTS
 
 PLAN_LIMITS = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
 _MOVES = frozenset(Event)
 _IN_WORK = (State.IN_PROGRESS, State.READY_TO_CHECK)
 
 
-def verify_plan(tx: Transaction, plan: PlanRecord, root: Path | None = None) -> Findings:
+def verify_ledger(tx: Transaction, root: Path | None = None) -> list[Findings]:
+    """Recompute everything: every plan, and in the last findings what belongs to none, the ledger's own chain and the blobs."""
+    own = Findings(None)
+    rows, began = Rows(own), _Began()
+    for entry in _linked(tx.ledger_entries(), own):
+        rows.see(entry)
+        began.see(entry)
+    found = [verify_plan(tx, plan_id, root) for plan_id in sorted(tx.plan_ids() | began.plans)]
+    for one in found:
+        if one.plan_id not in began.plans:
+            one.missing("the event of the ledger that says that the plan began is missing")
+    rows.compare(tx, unplanned_tables())
+    _verify_strays(tx, own)
+    _verify_blobs(tx, rows.blobs.union(*(one.named for one in found)), own)
+    return [*found, own]
+
+
+class _Began:
+    """The plans the ledger's own chain knows."""
+
+    def __init__(self) -> None:
+        self.plans: set[str] = set()
+
+    def see(self, entry: Entry) -> None:
+        if entry.kind == PLAN_BEGAN:
+            self.plans.add(str(entry.payload.get("plan_id")))
+
+
+def _verify_strays(tx: Transaction, found: Findings) -> None:
+    """Every row belongs to a plan that is there."""
+    plans = tx.plan_ids()
+    for table in (*planned_tables(), TASK_EVENTS):
+        for plan_id in sorted(tx.plan_ids(table) - plans):
+            found.broken(f"{table.name}: rows of plan {plan_id}, which is not there")
+
+
+def _verify_blobs(tx: Transaction, named: set[str], found: Findings) -> None:
+    """Every blob is what its name says, some event names it, and none of those is missing."""
+    seen = set()
+    for name, content in tx.blobs():
+        found.blobs += 1
+        seen.add(name)
+        if content != name:
+            found.broken(f"blobs {name[:12]}: is not what was kept")
+        if name not in named:
+            found.broken(f"blobs {name[:12]}: a row that no event explains")
+    for name in sorted(named - seen):
+        found.missing(f"blobs {name[:12]}: is missing")
+
+
+def verify_plan(tx: Transaction, plan: PlanRecord | str, root: Path | None = None) -> Findings:
     """Recompute everything that is known of a plan. The evidence of its changes lies below `root`, the project folder."""
-    found = Findings(plan.plan_id)
-    replay = _Replay(tx, found)
+    plan_id = plan if isinstance(plan, str) else plan.plan_id
+    found = Findings(plan_id)
+    rows = Rows(found)
+    replay = _Replay(tx, found, rows)
     hashes: dict[int, str] = {}
     announced: dict[str, Announced] = {"MESSAGE": {}, "MESSAGE_REFUSED": {}, "VERDICT": {}, JUDGED: {}}
     runs, claims = _Runs(tx, found), _Claims()
-    for entry in _linked(tx.entries(plan.plan_id), found):
+    for entry in _linked(tx.entries(plan_id), found):
         hashes[entry.seq] = entry.hash
-        found.events += 1
-        replay.see(entry)
-        runs.see(entry)
-        claims.see(entry)
+        try:
+            replay.see(entry)
+            runs.see(entry)
+            claims.see(entry)
+        except UNREADABLE:
+            found.broken(f"event {entry.seq} ({entry.kind}) cannot be read")
+        rows.see(entry)
         if entry.kind in announced:
             announced[entry.kind][str(entry.payload.get("message"))] = entry.payload
-    _compare_head(plan, hashes, found)
-    replay.compare(plan)
+    rows.compare(tx, planned_tables(), plan_id)
+    found.named = rows.blobs
+    record = _plan(tx, plan_id, found)
+    if record is None:
+        return found
+    _compare_head(record, hashes, found)
     said = announced["MESSAGE"] | announced["MESSAGE_REFUSED"]
-    verify_messages(tx, plan, said, replay.rules, claims.held, found)
-    verify_changes(tx, plan, announced[JUDGED], root, found)
-    verify_verdicts(tx, plan, announced["VERDICT"], hashes, found)
-    _verify_products(tx, plan, found)
+    with _readable("tasks", found):
+        replay.compare(record)
+    with _readable("messages", found):
+        verify_messages(tx, record, said, replay.rules, claims.held, found)
+    with _readable("changes", found):
+        verify_changes(tx, record, announced[JUDGED], root, found)
+    with _readable("verdicts", found):
+        verify_verdicts(tx, record, announced["VERDICT"], hashes, found)
+    with _readable("products", found):
+        _verify_products(tx, record, found)
     return found
 
 
+def _plan(tx: Transaction, plan_id: str, found: Findings) -> PlanRecord | None:
+    try:
+        return tx.plan(plan_id)
+    except NotFound:
+        found.missing(f"plans {plan_id}: the row is missing")
+    except UNREADABLE as error:
+        found.broken(f"plans {plan_id}: cannot be read ({_why(error)})")
+    return None
+
+
+@contextmanager
+def _readable(what: str, found: Findings) -> Iterator[None]:
+    """Rows that cannot be read are a finding; what comes after them in the same table is not looked at."""
+    try:
+        yield
+    except UNREADABLE as error:
+        found.broken(f"the {what} of the plan cannot be read ({_why(error)})")
+
+
+def _why(error: Exception) -> str:
+    return error.what if isinstance(error, LedgerDamaged) else str(error)
+
+
 def _linked(entries: Iterator[Entry], found: Findings) -> Iterator[Entry]:
-    head = EMPTY
-    for entry in entries:
-        if entry.seq != head.seq + 1:
-            found.missing(f"events {head.seq + 1} to {entry.seq - 1} are missing")
-        else:
-            again = next_entry(
-                head,
-                plan_id=entry.plan_id,
-                kind=entry.kind,
-                task_id=entry.task_id,
-                at=entry.at,
-                payload=entry.payload,
-            )
-            if again.hash != entry.hash:
+    """The events of a chain, each held against the one before it; the findings learn how many there are, and the head."""
+    try:
+        for entry in entries:
+            if entry.seq != found.head.seq + 1:
+                found.missing(f"events {found.head.seq + 1} to {entry.seq - 1} are missing")
+            elif not _follows(found.head, entry):
                 found.broken(f"event {entry.seq} ({entry.kind}) is not what was written")
-        head = Head(seq=entry.seq, hash=entry.hash)
-        yield entry
+            found.head = Head(seq=entry.seq, hash=entry.hash)
+            found.events += 1
+            yield entry
+    except UNREADABLE as error:
+        found.broken(f"event {found.head.seq + 1} cannot be read ({_why(error)})")
+
+
+def _follows(head: Head, entry: Entry) -> bool:
+    again = next_entry(
+        head,
+        plan_id=entry.plan_id,
+        kind=entry.kind,
+        task_id=entry.task_id,
+        at=entry.at,
+        payload=entry.payload,
+    )
+    return again.hash == entry.hash
 
 
 def _compare_head(plan: PlanRecord, hashes: Mapping[int, str], found: Findings) -> None:
-    last = max(hashes, default=0)
+    last = found.head.seq
     if last < plan.head.seq:
-        found.missing(f"events {last + 1} to {plan.head.seq} are missing")
+        found.missing(f"plans {plan.plan_id}: events {last + 1} to {plan.head.seq} are missing")
     elif last > plan.head.seq or hashes.get(last, EMPTY.hash) != plan.head.hash:
-        found.broken(f"the chain does not end where the plan says (event {plan.head.seq})")
+        found.broken(
+            f"plans {plan.plan_id}: the chain does not end where the plan says (event {plan.head.seq})"
+        )
 
 
 class _Replay:
     """The plan, moved again by its own events."""
 
-    def __init__(self, tx: Transaction, found: Findings) -> None:
+    def __init__(self, tx: Transaction, found: Findings, rows: Rows) -> None:
         self._tx = tx
         self._found = found
+        self._rows = rows
         self._plan: PlanInMemory | None = None
         self._due: deque[Change] = deque()
         self.rules: dict[int, Rules] = {}  # by revision
@@ -113,7 +216,7 @@ class _Replay:
         """Let an event happen again, and hold what followed from it against what was written."""
         if entry.kind == PlanEvent.IMPORTED:
             self._hold_to(entry)
-            self._begin(str(entry.payload.get("document")))
+            self._begin(entry)
         elif self._plan is None:
             return
         elif entry.kind in _MOVES and "because" in entry.payload:
@@ -130,7 +233,8 @@ class _Replay:
         except UNREADABLE:
             self._found.broken(f"event {entry.seq}: the rules of the plan cannot be read")
 
-    def _begin(self, document: str) -> None:
+    def _begin(self, entry: Entry) -> None:
+        document = str(entry.payload.get("document"))
         raw = fetch(self._tx, document, "the plan's document", self._found)
         if raw is None:
             return
@@ -138,7 +242,9 @@ class _Replay:
         if isinstance(result, Rejected):
             self._found.broken(f"the plan's document {document[:12]} is no plan")
             return
-        self._plan = begin(plan_graph(result.value), missing_inputs(result.value))
+        graph = plan_graph(result.value)
+        self._plan = begin(graph, missing_inputs(result.value))
+        self._rows.begin(result.value, graph, self._plan, entry)
 
     def _happen(self, plan: PlanInMemory, entry: Entry) -> None:
         self._nothing_is_due(entry.seq)
@@ -245,6 +351,10 @@ class _Runs:
             self._fetch(str(said.get("answer")), f"event {entry.seq}: the answer of a model")
         elif entry.kind == RAN and "report" in said:
             self._fetch(str(said["report"]), f"event {entry.seq}: the report of a run")
+        elif entry.kind == PlanEvent.IMPORTED:
+            for name in ("raw", "reading"):
+                if name in said:
+                    self._fetch(str(said[name]), f"event {entry.seq}: what the plan was read from")
         elif entry.kind == PLAN_WRITTEN:
             self._fetch(str(said.get("sha256")), f"event {entry.seq}: a plan that was written")
 

@@ -8,29 +8,18 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any, Final
 
-from sqlalchemy import Column, Engine, Index, Row, Select, String, Table, bindparam, select
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
 from accordance.domain.research.runs import Group, Run, StoredAnswer
 from accordance.store.failures import translated
+from accordance.store.opening import now
 from accordance.store.rows import hash_of, pieces_of
+from accordance.store.seals import as_stored, key_of
+from accordance.store.sql import SqlTransaction, within
 from accordance.store.statements import insertion_if_new
-from accordance.store.tables import BLOBS, METADATA, Json, Words
+from accordance.store.tables import BLOBS, RESEARCH_ANSWERS
 
 _CHUNK: Final = 1000
-
-RESEARCH_ANSWERS: Final = Table(
-    "research_answers",
-    METADATA,
-    Column("agent_id", Words, primary_key=True),
-    Column("request", String(64), primary_key=True),
-    Column("contract", String(64), primary_key=True),
-    Column("digest", String(64), primary_key=True),
-    Column("at", String(32), nullable=False),
-    Column("selected", Json, nullable=False),  # as JSON, so that it equals what was offered to the letter
-    Column("offered", Json, nullable=False),
-    Index("ix_research_answers_request", "request", "agent_id"),
-    sqlite_with_rowid=False,  # lies in the order of its key: group after group
-)
 
 _ROW: Final = RESEARCH_ANSWERS.c
 _RUNS: Final = select(RESEARCH_ANSWERS).order_by(
@@ -49,14 +38,15 @@ class AnswersInLedger:
 
     def add(self, answers: Iterable[StoredAnswer]) -> None:
         """Keep answers in one transaction: all of them or, if something fails, none."""
-        dialect, left = self.engine.dialect.name, iter(answers)
-        with translated(self.engine), self.engine.begin() as connection:
+        left = iter(answers)
+        with (
+            translated(self.engine),
+            self.engine.begin() as connection,
+            within(connection, now()) as tx,
+        ):
+            tx.ledger_head()  # held from here on: two that keep the same answers wait for each other in one order
             while chunk := list(islice(left, _CHUNK)):
-                contents = [stored.content for stored in chunk]
-                rows = [_row(stored.run, hash_of(stored.content)) for stored in chunk]
-                pieces = [piece for content in contents for piece in pieces_of(content)]
-                connection.execute(insertion_if_new(dialect, BLOBS), pieces)
-                connection.execute(insertion_if_new(dialect, RESEARCH_ANSWERS), rows)
+                _add(connection, tx, chunk)
 
     def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
         """With their messages, by group, each in the order of time."""
@@ -78,6 +68,22 @@ class AnswersInLedger:
             connection = plain.execution_options(reading=True, yield_per=_CHUNK)
             with connection.execute(query, given) as rows:  # closed by a reader that stops half-way, too
                 yield from rows
+
+
+def _add(connection: Connection, tx: SqlTransaction, chunk: list[StoredAnswer]) -> None:
+    """Keep some answers, and seal those that are new."""
+    dialect = connection.dialect.name
+    pieces = [piece for stored in chunk for piece in pieces_of(stored.content)]
+    kept = insertion_if_new(dialect, BLOBS).returning(BLOBS.c.sha256)
+    tx.written.blobs.extend(dict.fromkeys(connection.execute(kept, pieces).scalars()))
+    rows = [_row(stored.run, hash_of(stored.content)) for stored in chunk]
+    added = insertion_if_new(dialect, RESEARCH_ANSWERS).returning(*RESEARCH_ANSWERS.primary_key)
+    fresh = {tuple(key) for key in connection.execute(added, rows)}
+    for row in rows:
+        values = as_stored(RESEARCH_ANSWERS, row)
+        if key_of(RESEARCH_ANSWERS, values) in fresh:
+            tx.wrote(RESEARCH_ANSWERS, values)
+    tx.seal()
 
 
 def _row(run: Run, digest: str) -> dict[str, Any]:

@@ -10,7 +10,15 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from accordance.errors import Conflict, LedgerBusy, LedgerError, LedgerUnavailable
+from accordance.errors import (
+    Conflict,
+    LedgerAddress,
+    LedgerBusy,
+    LedgerDenied,
+    LedgerError,
+    LedgerUnavailable,
+    LedgerUnreachable,
+)
 
 _SAYINGS: Final = (
     ("database is locked", LedgerBusy, "another process holds it; try again"),
@@ -20,14 +28,32 @@ _SAYINGS: Final = (
     ("disk is full", LedgerUnavailable, "the disk is full; make room and try again"),
     ("no space left", LedgerUnavailable, "the disk is full; make room and try again"),
     ("disk i/o error", LedgerUnavailable, "the disk failed to read or write; is it full or gone?"),
-    ("readonly database", LedgerUnavailable, "it may not be written; check who owns the folder"),
-    ("attempt to write a readonly", LedgerUnavailable, "it may not be written; check who owns the folder"),
+    ("readonly database", LedgerDenied, "it may not be written; check who owns the file and its folder"),
     ("unable to open database", LedgerUnavailable, "the folder is missing or may not be written"),
-    ("not a database", LedgerUnavailable, "the file is something else; name another one"),
+    ("not a database", LedgerAddress, "the file is something else; name another one"),
     ("malformed", LedgerUnavailable, "the file is damaged; take the last backup"),
     ("no such table", LedgerUnavailable, "it is no ledger, or half of one"),
-    ("password authentication", LedgerUnavailable, "the user or password is wrong"),
-    ("does not exist", LedgerUnavailable, "the database or user is missing; create it first"),
+    ("password authentication", LedgerDenied, "the user or password is wrong"),
+    ("no password supplied", LedgerDenied, "a password is needed"),
+    ("permission denied", LedgerDenied, "this user may not; ask whoever owns the database"),
+    ("no pg_hba.conf entry", LedgerDenied, "the server lets this user in from elsewhere only"),
+    ("read-only transaction", LedgerDenied, "the database may only be read"),
+    ("does not exist", LedgerUnreachable, "the database or user is missing; create it first"),
+    ("invalid connection option", LedgerAddress, "the address has an option PostgreSQL does not know"),
+    ("invalid uri query parameter", LedgerAddress, "the address has an option PostgreSQL does not know"),
+    ("invalid integer value", LedgerAddress, "an option of the address is no number"),
+    ("invalid port number", LedgerAddress, "the address has a port that is none"),
+)
+_UNREACHABLE: Final = (
+    "connection refused",
+    "connection failed",
+    "could not translate host name",
+    "failed to resolve host",
+    "name or service not known",
+    "timeout expired",
+    "connection timeout",
+    "no such file or directory",  # a socket
+    "network is unreachable",
 )
 
 
@@ -54,6 +80,10 @@ def translate(error: DBAPIError, engine: Engine) -> LedgerError:
     for words, kind, way_out in _SAYINGS:
         if words in said:
             return kind(f"{where(engine)}: {way_out}")
+    if any(words in said for words in _UNREACHABLE) and not error.connection_invalidated:
+        return LedgerUnreachable(
+            f"{where(engine)}: the database does not answer ({_first_line(error)}); is it running, and is the address right?"
+        )
     if error.connection_invalidated or engine.dialect.name == "postgresql":
         return LedgerUnavailable(
             f"{where(engine)}: the connection broke ({_first_line(error)}); nothing was changed, try again"
@@ -62,10 +92,10 @@ def translate(error: DBAPIError, engine: Engine) -> LedgerError:
 
 
 def where(engine: Engine) -> str:
-    """The database, without its password."""
+    """The database, without its password and without options, which may hold another one."""
     if engine.dialect.name == "sqlite":
         return f"ledger {engine.url.database}"
-    return f"ledger {engine.url.render_as_string(hide_password=True)}"
+    return f"ledger {engine.url.set(query={}).render_as_string(hide_password=True)}"
 
 
 def _first_line(error: SQLAlchemyError) -> str:

@@ -9,10 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, TypeVar
 
-from accordance.domain.chain import Entry, Payload, next_entry
+from sqlalchemy import Table
+
+from accordance.domain.chain import Entry, Head, Payload, next_entry
 from accordance.domain.lifecycle import FORGIVES, Event, State, Waiting
 from accordance.domain.plan import Node
 from accordance.domain.plan_review import PlanEvent, PlanState, next_plan_state
@@ -31,6 +34,19 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.domain.ruling import Ask, Asked, Ruling
+from accordance.store import rows
+from accordance.store.seals import (
+    PLAN_BEGAN,
+    ROWS_WRITTEN,
+    Key,
+    Values,
+    as_stored,
+    belongs_to_a_plan,
+    key_of,
+    sealed_columns,
+    seals,
+)
+from accordance.store.tables import EVIDENCES, PLANS, QUESTIONS, REQUIREMENTS, TASK_EDGES, TASK_NODES
 
 R = TypeVar(
     "R",
@@ -59,6 +75,23 @@ _MANY = 1600  # tasks that are read at once
 _ABOUT_A_BLOCK = (Asked.DOCUMENTS, Asked.HELP, Asked.DECISION, Asked.GOAL)
 
 
+MAKES_WAY = (EVIDENCES, REQUIREMENTS, QUESTIONS, TASK_EDGES, TASK_NODES)
+"""What a plan that is imported anew begins without, in the order in which it can be deleted."""
+
+
+@cache
+def _place_of_plan(table: Table) -> int:
+    return [column.name for column in sealed_columns(table)].index("plan_id")
+
+
+def _only_its_clock_moved(before: TaskRecord, after: TaskRecord) -> bool:
+    """Nothing has changed in a task but until when somebody has it."""
+    was, now = before.lease, after.lease
+    if was is not None and now is not None:
+        before = replace(before, lease=replace(was, until=now.until))
+    return before == after
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeRow:
     """An edge as it is kept."""
@@ -81,11 +114,23 @@ class NodeRow:
     rival_group: str | None
 
 
+@dataclass(slots=True)
+class Written:
+    """What a transaction has written and not sealed yet."""
+
+    plans: dict[str, PlanRecord | None] = field(default_factory=dict)  # as they were before; none: new
+    tasks: dict[str, TaskRecord] = field(default_factory=dict)  # as they were before
+    rows: dict[tuple[str, Key], tuple[Table, Values]] = field(default_factory=dict)
+    blobs: list[str] = field(default_factory=list)
+    chain: str | None = None  # the plan whose chain was added to last
+
+
 class Transaction(ABC):
     """One transaction. Everything in it happens, or nothing."""
 
     def __init__(self, now: str) -> None:
         self.now = now
+        self.written = Written()
 
     # -- what each store does in its own way -------------------------------------------------------------------------
 
@@ -184,6 +229,106 @@ class Transaction(ABC):
     def replace(self, record: AnyRecord) -> None:
         """Write a record in place of the one with its key, or add it."""
 
+    @abstractmethod
+    def beside_the_record(self, task_id: str) -> dict[str, Any]:
+        """The columns of a task that its record does not have."""
+
+    @abstractmethod
+    def ledger_head(self) -> Head:
+        """Where the ledger's own chain ends; nobody else adds to it until the end of the transaction."""
+
+    @abstractmethod
+    def last_of_ledger(self) -> Head:
+        """Where the ledger's own chain ends."""
+
+    @abstractmethod
+    def add_ledger_entry(self, entry: Entry) -> None:
+        """Add an event to the ledger's own chain."""
+
+    @abstractmethod
+    def ledger_entries(self) -> Iterator[Entry]:
+        """The ledger's own events in their order."""
+
+    @abstractmethod
+    def plan_ids(self, table: Table = PLANS) -> set[str]:
+        """The plans a table has rows of, whatever else is in them."""
+
+    @abstractmethod
+    def stored(self, table: Table, plan_id: str | None = None) -> Iterator[Values]:
+        """The rows of a table as they lie there, or those of a plan."""
+
+    @abstractmethod
+    def blobs(self) -> Iterator[tuple[str, str | None]]:
+        """The name of every blob, and the hash of what lies there; none if a piece of it is missing."""
+
+    # -- seals -------------------------------------------------------------------------------------------------------
+
+    def seal(self) -> None:
+        """Write the seals of everything this transaction has written into the chains they belong to."""
+        written, self.written = self.written, Written(chain=self.written.chain)
+        planned: dict[str, list[tuple[Table, Values]]] = {}
+        unplanned: list[tuple[Table, Values]] = []
+        for plan_id, table, values in self._written_rows(written):
+            rows_there = unplanned if plan_id is None else planned.setdefault(plan_id, [])
+            rows_there.append((table, values))
+        blobs: dict[str | None, list[str]] = {written.chain: written.blobs}
+        if written.chain is not None and written.blobs:
+            planned.setdefault(written.chain, [])
+        for plan_id, found in planned.items():
+            for said in seals(found, blobs.get(plan_id, ())):
+                self.record(plan_id, ROWS_WRITTEN, None, said)
+        began = [plan_id for plan_id, before in written.plans.items() if before is None]
+        self.record_in_ledger(
+            [
+                *((PLAN_BEGAN, {"plan_id": plan_id}) for plan_id in began),
+                *((ROWS_WRITTEN, said) for said in seals(unplanned, blobs.get(None, ()))),
+            ]
+        )
+        self.written = Written(
+            chain=written.chain
+        )  # the seals have moved the heads of plans, which are not sealed
+
+    def record_in_ledger(self, events: Sequence[tuple[str, Payload]]) -> None:
+        """Add events to the ledger's own chain."""
+        head = self.ledger_head() if events else Head()
+        for kind, said in events:
+            entry = next_entry(head, plan_id="", kind=kind, task_id=None, at=self.now, payload=said)
+            self.add_ledger_entry(entry)
+            head = Head(seq=entry.seq, hash=entry.hash)
+
+    def _written_rows(self, written: Written) -> Iterator[tuple[str | None, Table, Values]]:
+        for table, values in written.rows.values():
+            plan_id = values[_place_of_plan(table)] if belongs_to_a_plan(table) else None
+            yield plan_id, table, values
+        for task_id, was in written.tasks.items():
+            task = self.task(task_id)
+            if not _only_its_clock_moved(was, task):
+                row = {**rows.task_row(task), **self.beside_the_record(task_id)}
+                yield task.plan_id, TASK_NODES, as_stored(TASK_NODES, row)
+        for plan_id, before in written.plans.items():
+            plan = self.plan(plan_id)
+            if before is None or replace(before, head=plan.head) != plan:
+                yield plan_id, PLANS, as_stored(PLANS, rows.plan_row(plan))
+
+    def _wrote(self, record: AnyRecord) -> None:
+        table = rows.TABLES[type(record)]
+        self.wrote(table, as_stored(table, rows.record_row(record)))
+
+    def wrote(self, table: Table, values: Values) -> None:
+        """A row was written, which is to be sealed."""
+        self.written.rows[table.name, key_of(table, values)] = table, values
+
+    def _begins(self, plan_id: str, *, is_new: bool) -> None:
+        """A plan is written down at its beginning: what was written of an earlier revision has made way."""
+        written = self.written
+        written.plans[plan_id] = None if is_new else self.plan(plan_id)
+        written.tasks = {name: task for name, task in written.tasks.items() if task.plan_id != plan_id}
+        written.rows = {
+            name: row
+            for name, row in written.rows.items()
+            if row[0] not in MAKES_WAY or row[1][_place_of_plan(row[0])] != plan_id
+        }
+
     # -- the verbs ---------------------------------------------------------------------------------------------------
 
     def next_turn(self, plan_id: str, kinds: tuple[str, ...] = ()) -> TaskRecord | None:
@@ -212,6 +357,7 @@ class Transaction(ABC):
             head, plan_id=plan_id, kind=kind, task_id=task_id, at=self.now, payload=payload or {}
         )
         self.add_entry(entry)
+        self.written.chain = plan_id
         return entry
 
     def happen(

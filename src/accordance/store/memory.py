@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+
+from sqlalchemy import Table
 
 from accordance.domain.chain import Entry, Head
 from accordance.domain.lifecycle import State
@@ -16,7 +18,9 @@ from accordance.domain.progress import Change
 from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
-from accordance.store.rows import ORDERS, TABLES, turn_of_task
+from accordance.store.rows import ORDERS, TABLES, plan_row, record_row, task_row, turn_of_task
+from accordance.store.seals import Values, as_stored
+from accordance.store.tables import PLANS, TASK_EDGES, TASK_NODES
 
 T = TypeVar("T")
 
@@ -29,6 +33,9 @@ class _Contents:
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
     entries: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     records: dict[tuple[object, ...], Any] = field(default_factory=dict)
+    rows: dict[str, NodeRow] = field(default_factory=dict)  # tasks as they began
+    edges: dict[tuple[str, int], EdgeRow] = field(default_factory=dict)
+    ledger: dict[int, Entry] = field(default_factory=dict)
 
     def copy(self) -> _Contents:
         return _Contents(*(dict(getattr(self, name)) for name in self.__dataclass_fields__))
@@ -43,7 +50,9 @@ class MemoryTransaction(Transaction):
 
     def keep(self, content: bytes) -> str:
         sha256 = hashlib.sha256(content).hexdigest()
-        self._contents.blobs.setdefault(sha256, content)
+        if sha256 not in self._contents.blobs:
+            self._contents.blobs[sha256] = content
+            self.written.blobs.append(sha256)
         return sha256
 
     def blob(self, sha256: str) -> bytes:
@@ -60,7 +69,9 @@ class MemoryTransaction(Transaction):
         return self.plan(plan_id)
 
     def save_plan(self, plan_id: str, **fields: object) -> None:
-        self._contents.plans[plan_id] = replace(self.plan(plan_id), **fields)  # type: ignore[arg-type]
+        plan = self.plan(plan_id)
+        self.written.plans.setdefault(plan_id, plan)
+        self._contents.plans[plan_id] = replace(plan, **fields)  # type: ignore[arg-type]
 
     def begin_plan(
         self,
@@ -69,20 +80,25 @@ class MemoryTransaction(Transaction):
         edges: Iterable[EdgeRow],
         requirements: Iterable[RequirementRecord],
     ) -> None:
+        self._begins(plan.plan_id, is_new=plan.revision == 1)
         if plan.revision > 1:
             self._make_way(plan.plan_id)
         self._contents.plans[plan.plan_id] = plan
-        found = list(nodes)
+        found, links = list(nodes), list(edges)
         if taken := [one.task.task_id for one in found if one.task.task_id in self._contents.tasks]:
             raise Conflict(f"somebody else was first: task {taken[0]}")
         self._contents.tasks.update((one.task.task_id, one.task) for one in found)
-        self._contents.nodes.update(_linked(found, edges))
+        self._contents.nodes.update(_linked(found, links))
+        self._contents.rows.update((one.task.task_id, one) for one in found)
+        self._contents.edges.update(((edge.plan_id, edge.place), edge) for edge in links)
         for requirement in requirements:
-            self.add(requirement)
+            self._contents.records[_key(requirement)] = requirement
 
     def _make_way(self, plan_id: str) -> None:
         for task in list(self.tasks(plan_id)):
             del self._contents.tasks[task.task_id], self._contents.nodes[task.task_id]
+        for place in [place for place in self._contents.edges if place[0] == plan_id]:
+            del self._contents.edges[place]
         kept = self._contents.records
         transient = {"RequirementRecord", "EvidenceRecord", "QuestionRecord"}
         for key, record in list(kept.items()):
@@ -104,13 +120,16 @@ class MemoryTransaction(Transaction):
     def apply(self, changes: Sequence[Change]) -> None:
         for change in changes:
             task = self.task(change.task_id)
+            self.written.tasks.setdefault(change.task_id, task)
             lease = task.lease if change.after.state is task.progress.state else None
             self._contents.tasks[change.task_id] = replace(
                 task, progress=change.after, lease=lease, updated_at=self.now
             )
 
     def save_task(self, task_id: str, **fields: object) -> None:
-        self._contents.tasks[task_id] = replace(self.task(task_id), **fields)  # type: ignore[arg-type]
+        task = self.task(task_id)
+        self.written.tasks.setdefault(task_id, task)
+        self._contents.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
     def turns(
         self, plan_id: str, kinds: tuple[str, ...] = (), *, most: int, after: TaskRecord | None = None
@@ -153,7 +172,7 @@ class MemoryTransaction(Transaction):
     def add(self, record: AnyRecord) -> None:
         if _key(record) in self._contents.records:
             raise Conflict(f"somebody else was first: {_key(record)}")
-        self._contents.records[_key(record)] = record
+        self.replace(record)
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:
         found = [
@@ -166,6 +185,49 @@ class MemoryTransaction(Transaction):
 
     def replace(self, record: AnyRecord) -> None:
         self._contents.records[_key(record)] = record
+        self._wrote(record)
+
+    def beside_the_record(self, task_id: str) -> dict[str, Any]:
+        began = self._contents.rows[task_id]
+        return {"combine": began.combine, "rival_group": began.rival_group}
+
+    def ledger_head(self) -> Head:
+        return self.last_of_ledger()
+
+    def last_of_ledger(self) -> Head:
+        last = self._contents.ledger.get(len(self._contents.ledger))
+        return Head() if last is None else Head(seq=last.seq, hash=last.hash)
+
+    def add_ledger_entry(self, entry: Entry) -> None:
+        self._contents.ledger[entry.seq] = entry
+
+    def ledger_entries(self) -> Iterator[Entry]:
+        yield from self._contents.ledger.values()
+
+    def plan_ids(self, table: Table = PLANS) -> set[str]:
+        return {row["plan_id"] for row in self._rows(table)}
+
+    def stored(self, table: Table, plan_id: str | None = None) -> Iterator[Values]:
+        for row in self._rows(table):
+            if plan_id is None or row["plan_id"] == plan_id:
+                yield as_stored(table, row)
+
+    def _rows(self, table: Table) -> Iterator[Mapping[str, Any]]:
+        if table is PLANS:
+            yield from map(plan_row, self._contents.plans.values())
+        elif table is TASK_NODES:
+            for name, task in self._contents.tasks.items():
+                yield {**task_row(task), **self.beside_the_record(name)}
+        elif table is TASK_EDGES:
+            yield from map(record_row, self._contents.edges.values())
+        else:
+            for record in self._contents.records.values():
+                if TABLES[type(record)] is table:
+                    yield record_row(record)
+
+    def blobs(self) -> Iterator[tuple[str, str | None]]:
+        for name, content in self._contents.blobs.items():
+            yield name, hashlib.sha256(content).hexdigest()
 
 
 def _get(among: dict[str, T], kind: str, name: str) -> T:
@@ -230,7 +292,9 @@ class MemoryLedger(Ledger):
     def write(self) -> Iterator[Transaction]:
         with self._turn:
             contents = self._contents.copy()
-            yield MemoryTransaction(contents, self._clock())
+            transaction = MemoryTransaction(contents, self._clock())
+            yield transaction
+            transaction.seal()
             self._contents = contents
 
     @contextmanager

@@ -16,15 +16,25 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, t
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from accordance.errors import LedgerMissing, LedgerTooNew, LedgerUnavailable
+from accordance.errors import (
+    LedgerAddress,
+    LedgerDenied,
+    LedgerMissing,
+    LedgerTooNew,
+    LedgerTooOld,
+    LedgerUnavailable,
+)
 from accordance.store.failures import translated, where
+from accordance.store.reading_only import engine_for_reading, is_for_reading, may_write
 from accordance.store.sql import SqlLedger
+from accordance.store.taking_over import take_over
 from accordance.store.turns import take_turns
 
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
-SCHEMA: Final = "0005"
+SCHEMA: Final = "0006"
+_FIRST_SEALED: Final = "0006"  # tables of that version have seals
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
 _KEPT: Final = 5  # connections that stay open
@@ -41,7 +51,8 @@ def open_ledger(
 ) -> SqlLedger:
     """Open the ledger at a path (SQLite) or URL, and bring its tables up to date.
 
-    Raises LedgerUnavailable, LedgerBusy or LedgerTooNew, each with the way out.
+    One that may not be written is opened for reading only, as it is. Raises LedgerUnavailable, LedgerBusy, LedgerTooNew or
+    LedgerTooOld, each with the way out.
     """
     engine = make_engine(place, create=create, durability=durability)
     try:
@@ -62,34 +73,65 @@ def make_engine(
 ) -> Engine:
     """The engine for a path or a URL, with our settings and at most so many connections."""
     if isinstance(place, str) and "://" in place:
-        return _from_url(place, durability, connections)
+        return _from_url(place, create, durability, connections)
     path = Path(place)
-    if not path.exists():
-        if not create:
-            raise LedgerMissing(
-                f"no ledger at {path}; `accordance plan import` and `accordance research record` make one"
-            )
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise LedgerUnavailable(f"{path.parent}: {error.strerror or error}") from None
+    is_there = _exists(path)
+    if not is_there and not create:
+        raise LedgerMissing(
+            f"no ledger at {path}; `accordance plan import` and `accordance research record` make one"
+        )
+    if is_there and not may_write(path):
+        return engine_for_reading(path, _patience())
+    if not is_there:
+        make_private_file(path)
     return _sqlite(URL.create("sqlite", database=str(path)), durability, connections)
 
 
-def _from_url(url: str, durability: Durability, connections: int) -> Engine:
+def _exists(path: Path) -> bool:
+    if "\0" in str(path):
+        raise LedgerAddress(f"{str(path)[:80]!r} can be no ledger: the name holds a NUL")
     try:
-        parsed = make_url(url)
-    except ArgumentError:
-        raise LedgerUnavailable(
-            "the ledger's address cannot be read; write it as postgresql://user@host/name"
+        return path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise LedgerAddress(f"{str(path)[:80]!r} can be no ledger: {error.strerror or error}") from None
+
+
+def make_private_file(path: Path) -> None:
+    """Make the file of a new ledger, readable by nobody else. SQLite gives the files beside it the same rights."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except PermissionError:
+        raise LedgerDenied(
+            f"ledger {path}: the folder {path.parent} may not be written; check who owns it"
         ) from None
+    except OSError as error:
+        raise LedgerUnavailable(f"{path.parent}: {error.strerror or error}") from None
+
+
+def _from_url(url: str, create: bool, durability: Durability, connections: int) -> Engine:
+    parsed = read_url(url)
     match parsed.get_backend_name():
+        case "sqlite" if parsed.database and parsed.database != ":memory:":
+            return make_engine(
+                Path(parsed.database), create=create, durability=durability, connections=connections
+            )
         case "sqlite":
-            return _sqlite(parsed, durability, connections)
+            raise LedgerAddress(f"{url} names no file; write it as sqlite:///path/to/ledger.db")
         case "postgresql":
             return _postgresql(parsed, connections, ping=True)
         case other:
-            raise LedgerUnavailable(f"{other}: a ledger lies in SQLite or PostgreSQL")
+            raise LedgerAddress(f"{other}: a ledger lies in SQLite or PostgreSQL")
+
+
+def read_url(url: str) -> URL:
+    """A ledger's address in its parts. Raises LedgerAddress."""
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError):
+        raise LedgerAddress(
+            "the ledger's address cannot be read; write it as postgresql://user@host/name"
+        ) from None
 
 
 def _postgresql(url: URL, connections: int, *, ping: bool) -> Engine:
@@ -134,9 +176,9 @@ def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engi
     PostgreSQL a connection is not asked whether it still holds: whoever uses this one tries again.
     """
     if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
-        return _postgresql(make_url(place), connections, ping=False)
+        return _postgresql(read_url(place), connections, ping=False)
     is_url = isinstance(place, str) and "://" in place
-    url = make_url(str(place)) if is_url else URL.create("sqlite", database=str(place))
+    url = read_url(str(place)) if is_url else URL.create("sqlite", database=str(place))
     settings = {"isolation_level": "IMMEDIATE", "timeout": _patience()}
     engine = create_engine(url, max_overflow=max(0, connections - _KEPT), connect_args=settings)
     event.listen(engine, "connect", _settings("NORMAL"))
@@ -170,11 +212,19 @@ def _bring_up_to_date(engine: Engine) -> None:
         raise LedgerTooNew(
             f"{where(engine)}: was written by a newer accordance (tables {found}, this one knows {SCHEMA}); upgrade"
         )
+    if is_for_reading(engine):
+        raise LedgerTooOld(
+            f"{where(engine)}: has the tables of an older accordance ({found or 'none'}, this one knows {SCHEMA}) and may not"
+            " be written here; `accordance verify`, by somebody who may write it, upgrades it"
+        )
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":  # only one process makes the tables
             connection.execute(text("SELECT pg_advisory_xact_lock(7242077)"))
-        if version_of(connection) != SCHEMA:
+        found = version_of(connection)
+        if found != SCHEMA:
             migrate(connection)
+        if found is not None and found < _FIRST_SEALED:
+            take_over(connection, now())
 
 
 def migrate(connection: Connection) -> None:

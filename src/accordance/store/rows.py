@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
+from functools import wraps
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Row, Table
 
@@ -31,6 +32,7 @@ from accordance.domain.records import (
 )
 from accordance.domain.rubric import Rubric
 from accordance.domain.ruling import Asked
+from accordance.errors import InvalidFuses, InvalidRubric, LedgerDamaged
 from accordance.store import tables
 
 TABLES: Final[Mapping[type, Table]] = {
@@ -117,6 +119,25 @@ def record_row(record: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
+Reads = TypeVar("Reads", bound=Callable[..., Any])
+
+
+def _readable(read: Reads) -> Reads:
+    """Say which row cannot be read, where somebody has changed it from outside."""
+
+    @wraps(read)
+    def reading(*given: Any) -> Any:
+        try:
+            return read(*given)
+        except (ValueError, TypeError, KeyError, AttributeError, InvalidFuses, InvalidRubric) as error:
+            first, second, *_ = given[-1]._mapping.items()  # noqa: SLF001 - the key of a row comes first
+            named = " and ".join(f"{name} {str(value)[:40]!r}" for name, value in (first, second))
+            raise LedgerDamaged(f"the row with {named}: {error}") from None
+
+    return reading  # type: ignore[return-value]
+
+
+@_readable
 def record_from(kind: type[Any], row: Row[Any]) -> Any:
     """The record of a row."""
     values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
@@ -139,6 +160,7 @@ def plan_row(plan: PlanRecord) -> dict[str, Any]:
     }
 
 
+@_readable
 def plan_from(row: Row[Any]) -> PlanRecord:
     """The plan of a row."""
     values = dict(row._mapping)  # noqa: SLF001
@@ -213,6 +235,15 @@ def lease_row(lease: Lease | None) -> dict[str, Any]:
     return {"lease_holder": lease.holder, "lease_until": lease.until, "lease_product": lease.product}
 
 
+def state_from(value: str) -> State:
+    """The state of that name."""
+    try:
+        return State(value)
+    except ValueError as error:
+        raise LedgerDamaged(str(error)) from None
+
+
+@_readable
 def task_from(row: Row[Any]) -> TaskRecord:
     """The task of a row."""
     values = row._mapping  # noqa: SLF001
@@ -238,9 +269,13 @@ def task_from(row: Row[Any]) -> TaskRecord:
     )
 
 
+@_readable
 def entry_from(row: Row[Any]) -> Entry:
-    """The event of a row."""
-    return Entry(**row._mapping)  # noqa: SLF001
+    """The event of a row; the ledger's own have neither plan nor task."""
+    values: dict[str, Any] = {"plan_id": "", "task_id": None, **row._mapping}  # noqa: SLF001
+    if not isinstance(values["payload"], dict):
+        raise TypeError(f"its payload is no object: {values['payload']!r:.40}")
+    return Entry(**values)
 
 
 Loader = Callable[[Row[Any]], Any]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, Select, Table, delete, select
@@ -19,12 +21,12 @@ from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
 from accordance.errors import NotFound
 from accordance.store import rows, statements
 from accordance.store.failures import translated
-from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
+from accordance.store.ledger import MAKES_WAY, AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
+from accordance.store.seals import Values, stored_rows
 from accordance.store.tables import (
     BLOBS,
-    EVIDENCES,
+    LEDGER_EVENTS,
     PLANS,
-    QUESTIONS,
     REQUIREMENTS,
     TASK_EDGES,
     TASK_EVENTS,
@@ -33,6 +35,7 @@ from accordance.store.tables import (
 
 _CHUNK: Final = 2000
 _MANY: Final = 500
+_PIECES: Final = 8  # of blobs, a MiB each at most
 
 
 @dataclass
@@ -143,15 +146,15 @@ class SqlTransaction(Transaction):
         sha256 = rows.hash_of(content)
         if sha256 not in self._kept:
             self._kept.add(sha256)
-            self._keep_pieces(content)
+            if self._keep_pieces(content):
+                self.written.blobs.append(sha256)
         return sha256
 
-    def _keep_pieces(self, content: bytes) -> None:
-        """A driver copies what it is given several times; of a large blob it is given a piece at a time."""
+    def _keep_pieces(self, content: bytes) -> bool:
+        """A driver copies what it is given several times; of a large blob it is given a piece at a time. Whether it is new."""
         statement = statements.insertion_if_new(self._dialect, BLOBS)
-        for piece in rows.pieces_of(content):
-            if not self._connection.execute(statement, piece).rowcount:
-                return  # it is there, and all of it
+        # the first piece that is there says that all of it is
+        return all(self._connection.execute(statement, piece).rowcount for piece in rows.pieces_of(content))
 
     def blob(self, sha256: str) -> bytes:
         found = self._connection.execute(statements.BLOB, {"key": sha256}).scalars().all()
@@ -188,6 +191,7 @@ class SqlTransaction(Transaction):
     def save_plan(self, plan_id: str, **fields: object) -> None:
         plan = self.plan(plan_id)
         self._unwritten.plans.setdefault(plan_id, plan)
+        self.written.plans.setdefault(plan_id, plan)
         self._seen.plans[plan_id] = replace(plan, **fields)  # type: ignore[arg-type]
 
     def begin_plan(
@@ -198,6 +202,7 @@ class SqlTransaction(Transaction):
         requirements: Iterable[RequirementRecord],
     ) -> None:
         self.flush()
+        self._begins(plan.plan_id, is_new=plan.revision == 1)
         row = rows.plan_row(plan)
         if plan.revision == 1:
             self._connection.execute(statements.insertion(PLANS), row)
@@ -216,7 +221,7 @@ class SqlTransaction(Transaction):
         self._insert_all(REQUIREMENTS, map(rows.record_row, requirements))
 
     def _make_way(self, plan_id: str) -> None:
-        for table in (EVIDENCES, REQUIREMENTS, QUESTIONS, TASK_EDGES, TASK_NODES):
+        for table in MAKES_WAY:
             self._connection.execute(delete(table).where(table.c.plan_id == plan_id))
 
     def _insert_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
@@ -272,6 +277,7 @@ class SqlTransaction(Transaction):
     def save_task(self, task_id: str, **fields: object) -> None:
         task = self.task(task_id)
         self._unwritten.tasks.setdefault(task_id, task)
+        self.written.tasks.setdefault(task_id, task)
         self._seen.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
     def turns(
@@ -292,7 +298,7 @@ class SqlTransaction(Transaction):
     def count_states(self, plan_id: str) -> dict[State, int]:
         self._flush_tasks()
         found = self._connection.execute(statements.STATES, {"key": plan_id})
-        return {State(state): count for state, count in found}
+        return {rows.state_from(state): count for state, count in found}
 
     # -- events
 
@@ -316,6 +322,7 @@ class SqlTransaction(Transaction):
     def add(self, record: AnyRecord) -> None:
         table = rows.TABLES[type(record)]
         self._connection.execute(statements.insertion(table), rows.record_row(record))
+        self._wrote(record)
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:
         absent = frozenset(name for name, value in where.items() if value is None)
@@ -326,6 +333,56 @@ class SqlTransaction(Transaction):
     def replace(self, record: AnyRecord) -> None:
         table = rows.TABLES[type(record)]
         self._connection.execute(statements.replacement(self._dialect, table), rows.record_row(record))
+        self._wrote(record)
+
+    # -- seals, and what `verify` looks at
+
+    def beside_the_record(self, task_id: str) -> dict[str, Any]:
+        row = self.node(task_id).row
+        return {"combine": row.combine, "rival_group": row.rival_group}
+
+    def ledger_head(self) -> Head:
+        if self._dialect == "postgresql":
+            self._connection.execute(statements.HOLD_LEDGER_CHAIN)
+        return self.last_of_ledger()
+
+    def last_of_ledger(self) -> Head:
+        last = self._connection.execute(statements.LEDGER_HEAD).first()
+        return Head() if last is None else Head(seq=last.seq, hash=last.hash)
+
+    def add_ledger_entry(self, entry: Entry) -> None:
+        values = {column.name: getattr(entry, column.name) for column in LEDGER_EVENTS.c}
+        self._connection.execute(statements.insertion(LEDGER_EVENTS), values)
+
+    def ledger_entries(self) -> Iterator[Entry]:
+        for row in self._stream(statements.ALL_LEDGER_EVENTS, _CHUNK):
+            yield rows.entry_from(row)
+
+    def plan_ids(self, table: Table = PLANS) -> set[str]:
+        self.flush()
+        return set(self._connection.execute(select(table.c.plan_id).distinct()).scalars())
+
+    def stored(self, table: Table, plan_id: str | None = None) -> Iterator[Values]:
+        self.flush()
+        query = stored_rows(table, self._dialect)
+        if plan_id is not None:
+            query = query.where(table.c.plan_id == plan_id)
+        yield from map(tuple, self._stream(query, _CHUNK))
+
+    def blobs(self) -> Iterator[tuple[str, str | None]]:
+        pieces = self._stream(statements.ALL_BLOBS, _PIECES)
+        for name, parts in groupby(pieces, key=itemgetter(0)):
+            content, is_whole = hashlib.sha256(), True
+            for at, piece in enumerate(parts):
+                is_whole = is_whole and piece.part == at
+                is_bytes = isinstance(piece.content, bytes)
+                content.update(piece.content if is_bytes else str(piece.content).encode())
+            yield name, content.hexdigest() if is_whole else None
+
+    def _stream(self, query: Select[Any], many: int) -> Iterator[Row[Any]]:
+        """Rows, so many at a time."""
+        with self._connection.execute(query, execution_options={"yield_per": many}) as found:
+            yield from found
 
 
 @contextmanager
@@ -333,6 +390,7 @@ def within(connection: Connection, now: str) -> Iterator[SqlTransaction]:
     """A ledger's transaction within somebody else's: they commit, and everything was written by then."""
     transaction = SqlTransaction(connection, now)
     yield transaction
+    transaction.seal()
     transaction.flush()
 
 

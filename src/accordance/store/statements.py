@@ -22,18 +22,23 @@ from sqlalchemy import (
     insert,
     or_,
     select,
+    text,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
 from accordance.domain.lifecycle import State
-from accordance.store.tables import BLOBS, PLANS, TASK_EDGES, TASK_EVENTS, TASK_NODES
+from accordance.store.tables import BLOBS, LEDGER_EVENTS, PLANS, TASK_EDGES, TASK_EVENTS, TASK_NODES
 
 _NODES: Final = TASK_NODES.c
 _EVENTS: Final = TASK_EVENTS.c
 _KEY: Final[Any] = bindparam("key")
 
 BLOB: Final = select(BLOBS.c.content).where(BLOBS.c.sha256 == _KEY).order_by(BLOBS.c.part)
+
+ALL_BLOBS: Final = select(BLOBS.c.sha256, BLOBS.c.part, BLOBS.c.content).order_by(
+    BLOBS.c.sha256, BLOBS.c.part
+)
 
 ALL_PLANS: Final = select(PLANS).order_by(PLANS.c.imported_at.desc(), PLANS.c.plan_id)
 PLAN: Final = select(PLANS).where(PLANS.c.plan_id == _KEY)
@@ -53,9 +58,16 @@ EXPIRED: Final = (
 )
 STATES: Final = select(_NODES.state, func.count()).where(_NODES.plan_id == _KEY).group_by(_NODES.state)
 
-EVENTS_OF_TASK: Final = select(TASK_EVENTS).where(_EVENTS.task_id == _KEY).order_by(_EVENTS.seq)
+_ENTRY: Final = [column for column in TASK_EVENTS.c if column.computed is None]
+EVENTS_OF_TASK: Final = select(*_ENTRY).where(_EVENTS.task_id == _KEY).order_by(_EVENTS.seq)
 EVENTS_AFTER: Final = (
-    select(TASK_EVENTS).where(_EVENTS.plan_id == _KEY, _EVENTS.seq > bindparam("after")).order_by(_EVENTS.seq)
+    select(*_ENTRY).where(_EVENTS.plan_id == _KEY, _EVENTS.seq > bindparam("after")).order_by(_EVENTS.seq)
+)
+
+HOLD_LEDGER_CHAIN: Final = text("SELECT pg_advisory_xact_lock(7242078)")
+ALL_LEDGER_EVENTS: Final = select(LEDGER_EVENTS).order_by(LEDGER_EVENTS.c.seq)
+LEDGER_HEAD: Final = (
+    select(LEDGER_EVENTS.c.seq, LEDGER_EVENTS.c.hash).order_by(LEDGER_EVENTS.c.seq.desc()).limit(1)
 )
 
 
@@ -92,9 +104,10 @@ class Bulk(NamedTuple):
 @cache
 def bulk(dialect: Dialect, table: Table) -> Bulk:
     """The statement, and what turns a row into its parameters."""
-    columns = [(column.name, column.type.bind_processor(dialect)) for column in table.c]
+    written = [column for column in table.c if column.computed is None]
+    columns = [(column.name, column.type.bind_processor(dialect)) for column in written]
     quoted = dialect.identifier_preparer
-    names = ", ".join(quoted.format_column(column) for column in table.c)
+    names = ", ".join(quoted.format_column(column) for column in written)
     marks = ", ".join(["?" if dialect.paramstyle == "qmark" else "%s"] * len(columns))
 
     def row(values: Mapping[str, Any]) -> tuple[Any, ...]:

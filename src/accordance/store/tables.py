@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Computed,
     DateTime,
     Dialect,
     Float,
@@ -29,6 +30,8 @@ from sqlalchemy import (
     text,
 )
 
+from accordance.errors import LedgerDamaged
+
 METADATA: Final = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -38,7 +41,8 @@ METADATA: Final = MetaData(
 )
 
 
-def _storable(value: str | None) -> str | None:
+def storable(value: str | None) -> str | None:
+    """A text as a database keeps it."""
     if value is None or (value.isascii() and "\0" not in value):
         return value
     return value.replace("\0", "\u2400").encode("utf-8", "replace").decode()
@@ -55,7 +59,7 @@ class Words(TypeDecorator[str]):
 
     def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None]:  # noqa: ARG002
         """The function itself: plans bring millions of words."""
-        return _storable
+        return storable
 
 
 class Json(TypeDecorator[Any]):
@@ -68,7 +72,12 @@ class Json(TypeDecorator[Any]):
         return None if value is None else json.dumps(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
-        return None if value is None else json.loads(value)
+        if value is None:
+            return None
+        try:
+            return json.loads(value)
+        except (ValueError, TypeError, RecursionError):
+            raise LedgerDamaged(f"a JSON value cannot be read: {str(value)[:40]!r}") from None
 
 
 def _hash(name: str, **options: Any) -> Column[str]:
@@ -102,6 +111,7 @@ PLANS: Final = Table(
     Column("state", String(16), nullable=False),
     _hash("document", nullable=False),
     Column("nodes", Integer, nullable=False),
+    Column("constraints", Json),  # as the plan says them
     _time("imported_at", nullable=False),
     Column("rules", Json, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -161,6 +171,9 @@ TASK_NODES: Final = Table(
     Column("last_error", Words),
     Column("same_errors", Integer, nullable=False),
     _time("updated_at", nullable=False),
+    # by the seeds' names
+    Column("status", String(16), Computed("state")),
+    Column("attempt_count", Integer, Computed("attempts")),
 )
 _HAS_TURN: Final = text("queue IS NOT NULL")
 Index(
@@ -211,7 +224,18 @@ TASK_EVENTS: Final = Table(
     _time("at", nullable=False),
     Column("payload", Json, nullable=False),
     _hash("hash", nullable=False),
+    Column("type", String(32), Computed("kind")),  # the seeds' name for it
     Index("ix_task_events_task", "task_id", "seq"),
+)
+
+LEDGER_EVENTS: Final = Table(  # of the ledger as a whole: plans that began, rows that belong to no plan
+    "ledger_events",
+    METADATA,
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("kind", String(32), nullable=False),
+    _time("at", nullable=False),
+    Column("payload", Json, nullable=False),
+    _hash("hash", nullable=False),
 )
 
 MESSAGES: Final = Table(
@@ -334,6 +358,20 @@ INPUT_FILES: Final = Table(
     _hash("sha256", nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("mtime_ns", BigInteger, nullable=False),
+)
+
+RESEARCH_ANSWERS: Final = Table(
+    "research_answers",
+    METADATA,
+    Column("agent_id", Words, primary_key=True),
+    Column("request", String(64), primary_key=True),
+    Column("contract", String(64), primary_key=True),
+    Column("digest", String(64), primary_key=True),
+    Column("at", String(32), nullable=False),
+    Column("selected", Json, nullable=False),  # as JSON, so that it equals what was offered to the letter
+    Column("offered", Json, nullable=False),
+    Index("ix_research_answers_request", "request", "agent_id"),
+    sqlite_with_rowid=False,  # lies in the order of its key: group after group
 )
 
 WORKERS: Final = Table(

@@ -143,3 +143,27 @@ def _public_key(public: Path) -> SSlibKey:
         return SSlibKey.from_crypto(load_pem_public_key(public.read_bytes()))
     except (OSError, ValueError, TypeError):
         raise WorkspaceError(f"{public} holds no public key that can be read") from None
+
+
+def sign(payload: bytes, private: Path) -> dict[str, object]:
+    """A DSSE envelope around an in-toto Statement."""
+    signer = _signer(private)
+    from securesystemslib.dsse import Envelope
+
+    envelope = Envelope(payload, PAYLOAD_TYPE, {})
+    envelope.sign(signer)
+    signed: dict[str, object] = envelope.to_dict()
+    return signed
+
+
+def signed_by(envelope: dict[str, object], public: Path) -> bool:
+    """Whether an envelope was signed with the private half of a key, and what is in it was not changed."""
+    key = _public_key(public)
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.exceptions import FormatError, VerificationError
+
+    try:
+        Envelope.from_dict(envelope).verify([key], 1)
+    except (VerificationError, FormatError, ValueError, KeyError, TypeError):
+        return False
+    return True

@@ -11,15 +11,16 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from accordance.contracts.catalogue.plan_containers import CONTAINERS, containers_are_named_once
 from accordance.contracts.catalogue.plan_graph import GRAPH_RULES
-from accordance.contracts.catalogue.plan_rewrites import (
-    complete_under_the_root,
-    start_and_end_become_decompose,
-)
+from accordance.contracts.catalogue.plan_rewrites import complete_under_the_root
 from accordance.contracts.catalogue.plan_sound import is_plainly_sound
+from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract, Scope
-from accordance.contracts.fields import Flag, Object, Open, Text, Time
-from accordance.contracts.normalising import Shape, Spelling
+from accordance.contracts.fields import Count, Flag, Long, Object, Open, Text, Time
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.normalising import Shape, Spelling, normalise
+from accordance.contracts.violation import Repair
 
 NODE_TYPES: Final = ("GOAL", "ACTION", "CHECK")
 EDGE_TYPES: Final = ("DECOMPOSE", "DEPENDS_ON", "ALTERNATIVE")
@@ -44,7 +45,7 @@ class Node(Open):
     node_type: Literal["GOAL", "ACTION", "CHECK"]
     title: Text
     owner_agent_id: Text
-    priority: int
+    priority: Long
     tags: list[str]
     goal_statement: str | None = None
     rationale: str | None = None
@@ -75,16 +76,16 @@ class RequirementValidation(Open):
 
 
 class Requirement(Open):
-    """Something a task needs from outside before it can begin."""
+    """Something a task needs from outside before it can begin. What is left out restricts nothing: see decision 0014."""
 
     requirement_id: Text
     task_id: Text
     name: Text
     kind: Literal["FILE", "CONFIRMATION", "SKILL_OUTPUT"]
-    required: Flag
-    min_count: Annotated[int, Field(ge=1)]
-    allowed_types: list[str]
-    source: Literal["USER", "AGENT", "ANY"]
+    required: Flag = True
+    min_count: Count = 1
+    allowed_types: list[str] = Field(default_factory=list)
+    source: Literal["USER", "AGENT", "ANY"] = "ANY"
     validation: RequirementValidation | None = None
 
 
@@ -98,92 +99,106 @@ class Plan(Open):
     requirements: list[Requirement] = Field(default_factory=list)
 
 
+SHAPE: Final = Shape(
+    renames=CONTAINERS,
+    objects={
+        "plan": Shape(
+            renames={
+                "plan_id": ("id",),
+                "title": ("name",),
+                "owner_agent_id": ("owner", "agent"),
+                "root_task_id": ("root", "root_id"),
+                "created_at": ("created", "createdAt", "ts"),
+                "constraints": ("constraint", "constraints_json"),
+            }
+        )
+    },
+    lists={
+        "nodes": Shape(
+            renames={
+                "task_id": ("id", "taskId", "node_id", "nodeId"),
+                "title": ("name", "label"),
+                "node_type": ("type", "kind"),
+                "owner_agent_id": ("owner", "agent"),
+                "priority": ("prio",),
+                "tags": ("labels",),
+                "goal_statement": ("goal", "objective"),
+                "rationale": ("reason", "why"),
+            },
+            spellings={"node_type": Spelling(NODE_TYPES)},
+        ),
+        "edges": Shape(
+            renames={
+                "edge_id": ("id",),
+                "from_task_id": ("from", "from_id", "source", "src", "parent_id"),
+                "to_task_id": ("to", "to_id", "target", "tgt", "child_id"),
+                "edge_type": ("type", "relation", "relation_type", "kind"),
+                "metadata": ("meta",),
+            },
+            spellings={
+                "edge_type": Spelling(
+                    EDGE_TYPES,
+                    {
+                        **dict.fromkeys(
+                            (
+                                "DEPEND",
+                                "DEPENDS",
+                                "DEPEND_ON",
+                                "DEPENDS-ON",
+                                "DEPENDS ON",
+                                "PREREQ",
+                                "PREREQUISITE",
+                            ),
+                            "DEPENDS_ON",
+                        ),
+                        **dict.fromkeys(("DECOMPOSITION", "BREAKDOWN"), "DECOMPOSE"),
+                        **dict.fromkeys(("ALT", "ALTERNATE"), "ALTERNATIVE"),
+                    },
+                )
+            },
+            objects={"metadata": Shape(spellings={"and_or": Spelling(("AND", "OR"))})},
+        ),
+        "requirements": Shape(
+            renames={"requirement_id": ("id",)},
+            spellings={
+                "kind": Spelling(
+                    ("FILE", "CONFIRMATION", "SKILL_OUTPUT"),
+                    {
+                        **dict.fromkeys(("FILES", "DOC", "DOCS", "DOCUMENT", "DOCUMENTS"), "FILE"),
+                        "CONFIRM": "CONFIRMATION",
+                        **dict.fromkeys(("SKILL", "SKILL_RESULT", "SKILL_ARTIFACT"), "SKILL_OUTPUT"),
+                    },
+                ),
+                "source": Spelling(("USER", "AGENT", "ANY")),
+            },
+        ),
+    },
+)
+
+
+def repeated_containers_are_one(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+    """A list that comes a second time under another name, with the same content, is kept once."""
+    repairs: list[Repair] = []
+    for key, aliases in CONTAINERS.items():
+        for alias in aliases:
+            if key in message and alias in message:
+                again, _ignored = normalise({key: message[alias]}, SHAPE)
+                if again[key] == message[key]:
+                    repairs.append(Repair("same_twice", f"$.{alias}", alias, key))
+    repeated = {repair.before for repair in repairs}
+    kept = {key: value for key, value in message.items() if key not in repeated}
+    return (kept, repairs) if repairs else (message, [])
+
+
 PLAN: Final = Contract(
     version="plan_json_v1",
     name="plan",
     about="A plan: nodes (GOAL, ACTION, CHECK), edges (DECOMPOSE, DEPENDS_ON, ALTERNATIVE) and required inputs.",
     model=Plan,
     scopes=(Scope(name="PLAN_GEN", enums=("nodes[*].node_type", "edges[*].edge_type")),),
-    shape=Shape(
-        renames={
-            "nodes": ("tasks", "task_nodes", "items"),
-            "edges": ("links", "deps", "dependencies", "task_edges"),
-            "requirements": ("inputs", "input_requirements", "requirements_list"),
-        },
-        objects={
-            "plan": Shape(
-                renames={
-                    "plan_id": ("id",),
-                    "title": ("name",),
-                    "owner_agent_id": ("owner", "agent"),
-                    "root_task_id": ("root", "root_id"),
-                    "created_at": ("created", "createdAt", "ts"),
-                    "constraints": ("constraint", "constraints_json"),
-                }
-            )
-        },
-        lists={
-            "nodes": Shape(
-                renames={
-                    "task_id": ("id", "taskId", "node_id", "nodeId"),
-                    "title": ("name", "label"),
-                    "node_type": ("type", "kind"),
-                    "owner_agent_id": ("owner", "agent"),
-                    "priority": ("prio",),
-                    "tags": ("labels",),
-                    "goal_statement": ("goal", "objective"),
-                    "rationale": ("reason", "why"),
-                },
-                spellings={"node_type": Spelling(NODE_TYPES)},
-            ),
-            "edges": Shape(
-                renames={
-                    "edge_id": ("id",),
-                    "from_task_id": ("from", "from_id", "source", "src", "parent_id"),
-                    "to_task_id": ("to", "to_id", "target", "tgt", "child_id"),
-                    "edge_type": ("type", "relation", "relation_type", "kind"),
-                    "metadata": ("meta",),
-                },
-                spellings={
-                    "edge_type": Spelling(
-                        EDGE_TYPES,
-                        {
-                            **dict.fromkeys(
-                                (
-                                    "DEPEND",
-                                    "DEPENDS",
-                                    "DEPEND_ON",
-                                    "DEPENDS-ON",
-                                    "DEPENDS ON",
-                                    "PREREQ",
-                                    "PREREQUISITE",
-                                ),
-                                "DEPENDS_ON",
-                            ),
-                            **dict.fromkeys(("DECOMPOSITION", "BREAKDOWN"), "DECOMPOSE"),
-                            **dict.fromkeys(("ALT", "ALTERNATE"), "ALTERNATIVE"),
-                        },
-                    )
-                },
-                objects={"metadata": Shape(spellings={"and_or": Spelling(("AND", "OR"))})},
-            ),
-            "requirements": Shape(
-                renames={"requirement_id": ("id",)},
-                spellings={
-                    "kind": Spelling(
-                        ("FILE", "CONFIRMATION", "SKILL_OUTPUT"),
-                        {
-                            **dict.fromkeys(("FILES", "DOC", "DOCS", "DOCUMENT", "DOCUMENTS"), "FILE"),
-                            "CONFIRM": "CONFIRMATION",
-                            **dict.fromkeys(("SKILL", "SKILL_RESULT", "SKILL_ARTIFACT"), "SKILL_OUTPUT"),
-                        },
-                    ),
-                    "source": Spelling(("USER", "AGENT", "ANY")),
-                },
-            ),
-        },
-    ),
-    rewrites=(start_and_end_become_decompose, complete_under_the_root),
-    rules=GRAPH_RULES,
+    shape=SHAPE,
+    mends=(repeated_containers_are_one,),
+    rewrites=(complete_under_the_root,),
+    rules=(containers_are_named_once, *GRAPH_RULES),
     settled=is_plainly_sound,
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from accordance.contracts.catalogue.plan_rewrites import hashable, objects_in, root_of
+from accordance.contracts.catalogue.plan_waiting import circles_of_waiting, middle_cut
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Rule
 from accordance.contracts.jsonpath import JsonObject
@@ -107,9 +108,14 @@ def parts_are_combined_one_way(message: JsonObject, _: Context) -> Iterator[Viol
             yield Violation("mixed_and_or", where, expected, excerpt(said))
 
 
-def has_no_cycle(message: JsonObject, _: Context) -> Iterator[Violation]:
+def nothing_waits_for_itself(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """No edges lead back to the same node, and nothing waits for itself through goals and their parts."""
+    cycles = [*_cycles(objects_in(message, "edges") or [])]
+    yield from cycles or circles_of_waiting(message)
+
+
+def _cycles(edges: list[JsonObject]) -> Iterator[Violation]:
     """Over all edges together nothing leads back to itself."""
-    edges = objects_in(message, "edges") or []
     following: dict[str, list[str]] = {}
     waiting: dict[str, int] = {}
     for at, edge in enumerate(edges):
@@ -117,7 +123,7 @@ def has_no_cycle(message: JsonObject, _: Context) -> Iterator[Violation]:
         if not isinstance(source, str) or not isinstance(target, str):
             continue
         if source == target:
-            both_ends = _middle_cut(f"{source} -> {source}")
+            both_ends = middle_cut(f"{source} -> {source}")
             yield Violation("cycle", f"$.edges[{at}]", "an edge between two nodes", both_ends)
             continue
         following.setdefault(source, []).append(target)
@@ -152,29 +158,15 @@ def _name_the_cycle(edges: list[JsonObject], stuck: set[str]) -> Violation:
     cycle = list(order)[order[task] :]
     last = max(before[member][1] for member in cycle)
     named = " -> ".join(reversed([task, *cycle[1:], task]))
-    return Violation("cycle", f"$.edges[{last}]", "no way back to the same node", _middle_cut(named))
-
-
-def _middle_cut(text: str, limit: int = 400) -> str:
-    return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"
+    return Violation("cycle", f"$.edges[{last}]", "no way back to the same node", middle_cut(named))
 
 
 def lies_under_one_root(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """Following DECOMPOSE from the root reaches every node."""
+    """Every node is a part of the root, at any depth, or is waited for by something that is."""
     root, nodes, edges = root_of(message), objects_in(message, "nodes"), objects_in(message, "edges")
     if root is None or not nodes or edges is None:
         return
-    parts: dict[object, list[object]] = {}
-    for edge in edges:
-        if edge.get("edge_type") == "DECOMPOSE":
-            parts.setdefault(hashable(edge.get("from_task_id")), []).append(hashable(edge.get("to_task_id")))
-    reached: set[object] = {root}
-    frontier: list[object] = [root]
-    while frontier:
-        for part in parts.get(frontier.pop(), ()):
-            if part not in reached:
-                reached.add(part)
-                frontier.append(part)
+    reached = _under(root, edges)
     if len(reached) > len(nodes):
         return  # some edge leads to no node: reported by references_lead_somewhere
     for at, node in enumerate(nodes):
@@ -184,6 +176,24 @@ def lies_under_one_root(message: JsonObject, _: Context) -> Iterator[Violation]:
             yield Violation(
                 "second_root", f"$.nodes[{at}]", expected, f"{excerpt(task)}, which has no way up to it"
             )
+
+
+def _under(root: str, edges: list[JsonObject]) -> set[object]:
+    leads_to: dict[object, list[object]] = {}
+    for edge in edges:
+        source, target = hashable(edge.get("from_task_id")), hashable(edge.get("to_task_id"))
+        if edge.get("edge_type") == "DECOMPOSE":
+            leads_to.setdefault(source, []).append(target)
+        elif edge.get("edge_type") == "DEPENDS_ON":
+            leads_to.setdefault(target, []).append(source)
+    reached: set[object] = {root}
+    frontier: list[object] = [root]
+    while frontier:
+        for other in leads_to.get(frontier.pop(), ()):
+            if other not in reached:
+                reached.add(other)
+                frontier.append(other)
+    return reached
 
 
 def root_is_a_goal(message: JsonObject, _: Context) -> Iterable[Notice]:
@@ -208,7 +218,7 @@ GRAPH_RULES: Final[tuple[Rule, ...]] = (
     edge_names_keep_their_direction,
     groups_are_named,
     parts_are_combined_one_way,
-    has_no_cycle,
+    nothing_waits_for_itself,
     lies_under_one_root,
     root_is_a_goal,
 )

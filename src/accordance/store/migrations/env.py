@@ -7,7 +7,6 @@ from typing import Any, Literal
 from alembic import context
 from sqlalchemy import TypeDecorator
 
-import accordance.store.answers  # noqa: F401 - its table belongs to METADATA too
 from accordance.store.opening import VERSION_TABLE
 from accordance.store.tables import METADATA
 

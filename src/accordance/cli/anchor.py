@@ -1,0 +1,50 @@
+"""`accordance anchor`: write down where every chain of the ledger ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from accordance.cli.desk import Where, at_desk, json_option, ledger_options, say
+from accordance.cli.exits import Exit
+from accordance.cli.writing import write_output
+
+
+@click.command(name="anchor")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write; else it is printed.",
+)
+@click.option(
+    "--sign",
+    "private",
+    metavar="KEY",
+    type=click.Path(path_type=Path),
+    help="Sign it with this private key (PEM, Ed25519).",
+)
+@ledger_options
+@json_option
+def command(where: Where, output: Path | None, private: Path | None, as_json: bool) -> int:
+    """Write down how many events every plan has, the hash of the last one, and one hash over all of them.
+
+    Keep the file where nobody who can write the ledger can write, too. `accordance verify --anchor FILE` sees later
+    whether a chain was made anew, cut short or taken away since then.
+    """
+    from accordance.engine.anchoring import anchor_file, anchor_of
+
+    with at_desk(where) as desk, desk.ledger.read() as tx:
+        anchor = anchor_of(tx)
+    text = anchor_file(anchor, private)
+    if output is None:
+        click.echo(text, nl=False)
+        return Exit.OK
+    write_output(output, text.encode())
+    if as_json:
+        say({"file": output, "at": anchor.at, "plans": len(anchor.plans), "root": anchor.root})
+    else:
+        signed = "signed" if private else "not signed"
+        click.echo(f"{output}  {len(anchor.plans)} plans, root {anchor.root[:12]}, {signed}")
+    return Exit.OK

@@ -1,0 +1,35 @@
+"""the ledger's own chain, a plan's constraints, the seeds' names of columns"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0006"
+down_revision = "0005"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "ledger_events",
+        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column("at", sa.String(length=32), nullable=False),
+        sa.Column("payload", sa.Text(), nullable=False),
+        sa.Column("hash", sa.String(length=64), nullable=False),
+        sa.PrimaryKeyConstraint("seq", name=op.f("pk_ledger_events")),
+    )
+    op.add_column("plans", sa.Column("constraints", sa.Text(), nullable=True))
+    op.add_column("task_events", sa.Column("type", sa.String(length=32), sa.Computed("kind")))
+    op.add_column("task_nodes", sa.Column("status", sa.String(length=16), sa.Computed("state")))
+    op.add_column("task_nodes", sa.Column("attempt_count", sa.Integer(), sa.Computed("attempts")))
+
+
+def downgrade() -> None:
+    op.drop_column("task_nodes", "attempt_count")
+    op.drop_column("task_nodes", "status")
+    op.drop_column("task_events", "type")
+    op.drop_column("plans", "constraints")
+    op.drop_table("ledger_events")

@@ -1,0 +1,175 @@
+"""Seals: what an event says of a row, so that `verify` sees every row that was changed, added or taken away.
+
+Whoever writes a row also writes its seal, a hash of all its columns, into the chain of its plan, or into the ledger's own
+chain if it belongs to no plan. A table or a column that is added later is sealed without another line here.
+
+A column without a value is left out of the hash. So a migration may add a column that is empty at first, and all the seals
+of old ledgers still hold; one that renames a column, or fills it, has to seal the rows anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    Integer,
+    Select,
+    Table,
+    case,
+    cast,
+    literal,
+    null,
+    select,
+    type_coerce,
+)
+from sqlalchemy.types import NullType
+
+from accordance.domain.chain import Payload
+from accordance.store.tables import (
+    BLOBS,
+    LEDGER_EVENTS,
+    METADATA,
+    PLANS,
+    TASK_EVENTS,
+    TASK_NODES,
+    WORKERS,
+    Json,
+    Words,
+    storable,
+)
+
+ROWS_WRITTEN: Final = "ROWS_WRITTEN"
+ROWS_TAKEN_OVER: Final = "ROWS_TAKEN_OVER"  # by a migration, as they were then
+SEALS: Final = (ROWS_WRITTEN, ROWS_TAKEN_OVER)
+PLAN_BEGAN: Final = "PLAN_BEGAN"
+
+Key: TypeAlias = tuple[Any, ...]
+Values: TypeAlias = tuple[Any, ...]
+
+CHAINS: Final = (TASK_EVENTS, LEDGER_EVENTS)
+"""Sealed by their own hashes."""
+UNSEALED: Final[Mapping[Table, str]] = {
+    WORKERS: "who is alive right now, by the database's clock; gone when they end",
+}
+"""Tables whose rows follow from nothing that happened, and why."""
+HEAD: Final = (PLANS.c.head_seq, PLANS.c.head_hash)
+"""Where a chain ends: compared with the chain, and unknown to the event that carries the seal."""
+CLOCK: Final = TASK_NODES.c.lease_until
+"""Moves whenever whoever has the task says that they are still at it. Only whether there is a lease is sealed."""
+
+_HELD: Final = "held"
+_MOST: Final = 500  # rows in one event
+
+
+class Row(NamedTuple):
+    """A row as it lies in the database: its key, and the values its seal covers."""
+
+    key: Key
+    values: Values
+
+
+def sealed_tables() -> list[Table]:
+    """The tables whose rows are sealed one by one; blobs carry their hash as their name."""
+    others = {*CHAINS, *UNSEALED, BLOBS}
+    return [table for table in METADATA.sorted_tables if table not in others]
+
+
+def belongs_to_a_plan(table: Table) -> bool:
+    """Whether a table's rows are sealed in the chain of their plan."""
+    return "plan_id" in table.c
+
+
+@cache
+def sealed_columns(table: Table) -> tuple[Column[Any], ...]:
+    """What a seal covers: everything but what the database computes, and the head of a chain."""
+    return tuple(column for column in table.c if column.computed is None and column not in set(HEAD))
+
+
+@cache
+def _processes(table: Table) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
+    return tuple((column.name, _process(column)) for column in sealed_columns(table))
+
+
+def _process(column: Column[Any]) -> Callable[[Any], Any] | None:
+    if column is CLOCK:
+        return lambda value: None if value is None else _HELD
+    if isinstance(column.type, Words):
+        return storable
+    if isinstance(column.type, Json):
+        return lambda value: None if value is None else json.dumps(value)
+    if isinstance(column.type, Boolean):
+        return lambda value: None if value is None else int(value)
+    if isinstance(column.type, Float):
+        return lambda value: None if value is None else float(value)
+    return None
+
+
+def as_stored(table: Table, row: Mapping[str, Any]) -> Values:
+    """The values of a row that is about to be written, as the database will keep them."""
+    return tuple(
+        [row[name] if process is None else process(row[name]) for name, process in _processes(table)]
+    )
+
+
+@cache
+def stored_rows(table: Table, dialect: str) -> Select[Any]:
+    """All rows of a table, as they lie there: nothing is read into our types, so nothing can be unreadable."""
+    return select(*(_as_it_lies(column, dialect) for column in sealed_columns(table)))
+
+
+def _as_it_lies(column: Column[Any], dialect: str) -> Any:
+    if column is CLOCK:
+        return case((column.is_not(None), literal(_HELD)), else_=null()).label(column.name)
+    if isinstance(column.type, Boolean) and dialect == "postgresql":
+        return cast(column, Integer).label(column.name)
+    return type_coerce(column, NullType()).label(column.name)
+
+
+@cache
+def _key_places(table: Table) -> tuple[int, ...]:
+    names = [column.name for column in sealed_columns(table)]
+    return tuple(names.index(column.name) for column in table.primary_key)
+
+
+def key_of(table: Table, values: Values) -> Key:
+    """The key of a row."""
+    return tuple([values[place] for place in _key_places(table)])
+
+
+def seal_of(table: Table, values: Values) -> str:
+    """The seal of a row."""
+    names = (name for name, _ in _processes(table))
+    filled = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+    return hashlib.sha256(json.dumps(filled, sort_keys=True, default=repr).encode()).hexdigest()
+
+
+def seals(rows: Iterable[tuple[Table, Values]], blobs: Iterable[str] = ()) -> Iterator[Payload]:
+    """What events say of rows and blobs, a bounded number to each event."""
+    said = ([table.name, list(key_of(table, values)), seal_of(table, values)] for table, values in rows)
+    named = iter(blobs)
+    while True:
+        chunk, names = list(islice(said, _MOST)), list(islice(named, _MOST))
+        if not chunk and not names:
+            return
+        yield {**({"rows": chunk} if chunk else {}), **({"blobs": names} if names else {})}
+
+
+def seals_in(payload: Payload) -> Iterator[tuple[str, Key, str]]:
+    """The table, the key and the seal of every row an event speaks of. Raises ValueError or TypeError if it cannot be read."""
+    rows: Any = payload.get("rows", ())
+    for table, key, seal in rows:
+        yield str(table), tuple(key), str(seal)
+
+
+def blobs_in(payload: Payload) -> Sequence[str]:
+    """The blobs an event speaks of."""
+    named: Any = payload.get("blobs", ())
+    return [str(name) for name in named]

@@ -1,0 +1,69 @@
+"""A ledger in which everything has happened: something lies in every table, and in every column that may be empty."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import Engine
+
+from accordance.domain.prompting import Part, Prompt
+from accordance.domain.spending import Spending
+from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_prompt, keep_report
+from accordance.engine.reviewing import review_plan
+from accordance.executors.prompt_building import Told
+from accordance.executors.protocol import Produced, Seen
+from accordance.store.answers import AnswersInLedger
+from tests.ledger.project import Project, asking, encoded, failing
+from tests.ledger.test_answers import kept
+from tests.ledger.test_verifying import eventful
+from tests.messages import PLAN, Message, edge, node, plan, requirement
+from tests.reviews import plan_review
+
+OTHER = "0b1d6a1e-51a5-4f0e-9d3e-8a3f64c00002"
+
+
+def everything(project: Project, engine: Engine) -> None:
+    """Two plans, runs with what they were told and said, answers of research agents, work that somebody has right now."""
+    AnswersInLedger(engine).add([kept("a", "r", 1), kept("b", "r", 2, "B")])
+    eventful(project)
+    _a_run(project)
+    _a_returned_plan(project)
+    project.put("sheet/prices.xlsx", "newer prices")
+    project.files()
+    with project.ledger.write() as tx:
+        tx.keep(b"x" * (1 << 21))  # a blob in pieces, which belongs to no plan
+
+
+def _a_run(project: Project) -> None:
+    run = RunOf(plan_id=PLAN, task_id="b", kind="action", attempt=3)
+    prompt = Prompt((Part("system", "shared.v1", "Rules."), Part("user", "task", "Write it.")))
+    with project.ledger.write() as tx:
+        keep_prompt(tx, run, Told(prompt, ()), executor="model", model="big")
+    KeptAnswers(project.ledger, run).keep("asked", {"text": "an answer"})
+    spent = Spending(read=7, cost=0.5, calls=1)
+    produced = Produced(raw=b"{}", spending=spent, seen=(Seen("a word", {"on": "the way"}),))
+    with project.ledger.write() as tx:
+        keep_report(tx, run, produced.to_json())
+
+
+def _a_returned_plan(project: Project) -> None:
+    """It is written anew, runs, and stands: a task in work, one that waits, one in the dead letters."""
+    project.imports(_other_plan(title="First try"))
+    review_plan(project.ledger, encoded(plan_review(60, plan=OTHER)), OTHER)
+    project.imports(_other_plan(), waived_by="test")
+    project.submit("p", failing("p", "LLM_REFUSAL"))
+    project.answer(give_up=True)
+    project.submit("q", asking("q", "list"))
+    assert project.takes(holder="somebody", plan_id=OTHER) == "s"
+
+
+def _other_plan(title: str = "Second try") -> Message:
+    nodes = [
+        node("goal", "GOAL", goal_statement="All of it", rationale="It is needed"),
+        *(node(name, tags=["x"]) for name in "pqs"),
+    ]
+    edges = [edge("goal", name) for name in "pqs"]
+    asked = [requirement("s", requirement_id="r9", required=False)]
+    message = json.dumps(plan(nodes, edges, "goal", requirements=asked)).replace(PLAN, OTHER)
+    head = {**json.loads(message)["plan"], "title": title, "constraints": {"budget": 3}}
+    return {**json.loads(message), "plan": head}
