@@ -66,7 +66,8 @@ class Ended:
         if "Traceback" in self.err:
             return "a traceback"
         lines = [line for line in self.err.splitlines() if line]
-        if self.code in IN_ONE_LINE and not (lines and lines[-1].startswith("accordance: ")):
+        is_told = bool(lines) and lines[-1].startswith("accordance: ")
+        if self.code in IN_ONE_LINE and not (is_told or self.out.strip()):  # an answer tells it, too
             return "no line that says why"
         return None
 
