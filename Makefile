@@ -46,7 +46,7 @@ conformance: setup ## the vectors alone; VECTORS=DIR runs those of another folde
 	$(BIN)/pytest -q tests/conformance $(if $(VECTORS),--vectors "$(VECTORS)")
 
 docs: setup ## write the generated pages
-	$(BIN)/python tools/make_docs.py
+	$(BIN)/python -m tools.make_docs
 
 agents: setup .agents/.ready ## install codex, opencode and Claude Code (about 850 MB) and run their tests
 	$(BIN)/pytest -q tests/executors/agents

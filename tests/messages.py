@@ -113,6 +113,8 @@ ANSWER: Message = {
             "t_score": 0.45,
             "justification": "fits the timing",
         },
+        "context_summary": "Speaking anxiety and the timing of feedback.",
+        "novelty_assessment": "Hardly anybody has used it here.",
     },
     "content": {
         "summary": "It fits. It can be tested.",

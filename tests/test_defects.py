@@ -52,6 +52,7 @@ def accepted(message: Message) -> Any:
 # -- contracts
 
 
+@pytest.mark.seed("001-33", "001-34")
 def test_d1_aliases_of_the_plan_object_work() -> None:
     """D1: plan-object aliases never worked."""
     message = small_plan()
@@ -74,6 +75,7 @@ def test_d2_the_root_stays_the_root() -> None:
     assert [one.task_id for one in value.nodes] == ["root", "a", "b"]
 
 
+@pytest.mark.seed("001-28", "001-35")
 def test_d3_every_step_of_a_start_end_chain_is_done_before_the_root() -> None:
     """D3: after START..END rewriting a root was DONE while steps three and four never ran."""
     steps = ["START", "s1", "s2", "s3", "s4", "END"]

@@ -29,6 +29,7 @@ from accordance.domain.escalation import ACTIONS, FAST_TRACKS, LEVELS, MODEL_TIE
 from accordance.domain.fail_codes import FAIL_CODES
 from accordance.domain.findings import Gate
 from accordance.domain.lifecycle import LIFECYCLE, TERMINAL, WAITS_FOR, State
+from tests.seeds.demands import SEEDS, Demand, Mention, all_demands, all_mentions
 
 DOCS = Path(__file__).parent.parent / "docs"
 START, END = "<!-- CONTRACT_SUMMARY_JSON_START -->", "<!-- CONTRACT_SUMMARY_JSON_END -->"
@@ -43,6 +44,7 @@ def pages() -> dict[str, str]:
         "cli.md": cli_page(),
         "lifecycle.md": lifecycle_page(),
         "fail-codes.md": fail_codes_page(),
+        "seeds.md": seeds_page(),
         "check.svg": check_picture(),
     }
 
@@ -210,6 +212,45 @@ def fail_codes_page() -> str:
             "",
         ]
     )
+
+
+def seeds_page() -> str:
+    """Each demand of the seed documents, with the tests that show it and the code that carries it out."""
+    demands, mentions = all_demands(), all_mentions()
+    lines = [
+        NOTE,
+        "# The seeds, sentence by sentence\n",
+        "The system is built from five documents. Each row is one demand, in our words, with the line it comes from, the tests",
+        "that show it and the code that carries it out. Where a decision departs from the sentence, the row names it. A demand",
+        "with neither test nor decision fails the build.\n",
+    ]
+    for seed, title in SEEDS.items():
+        lines += [
+            f"## {seed}: {title}\n",
+            "| demand | line | what it asks | tests | code |",
+            "|---|---|---|---|---|",
+        ]
+        lines += [_demand_row(demand, mentions) for demand in demands if demand.seed == seed]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _demand_row(demand: Demand, mentions: list[Mention]) -> str:
+    shown_by = [mention for mention in mentions if mention.demand == demand.id]
+    tests = [f"[{mention.name}](../tests/{mention.file})" for mention in shown_by[:3]]
+    if len(shown_by) > len(tests):
+        tests.append(f"and {len(shown_by) - len(tests)} more")
+    code = [_code_link(place) for place in demand.code]
+    if demand.ruling:
+        (decision,) = (DOCS / "decisions").glob(f"{demand.ruling}-*.md")
+        code.append(f"[decision {demand.ruling}](decisions/{decision.name})")
+    cells = [demand.id, demand.line, _cell(demand.text), ", ".join(tests), ", ".join(code)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _code_link(place: str) -> str:
+    file, _, name = place.partition("::")
+    return f"[{name or file}](../src/accordance/{file})"
 
 
 def check_picture() -> str:

@@ -20,6 +20,8 @@ from accordance._version import __version__
 
 if TYPE_CHECKING:
     from accordance.api import StreamGuard, check, check_value, contract, explain, registry, schema
+    from accordance.asking.conversation import Answer, Attempt, Message, Reply
+    from accordance.asking.loop import ask, ask_async, ask_stream, ask_stream_async
     from accordance.contracts.agent_output import ValidationResult, validate_agent_output
     from accordance.contracts.context import Context
     from accordance.contracts.contract import Contract, Scope, Upgrade
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Repair, Violation
     from accordance.engine.judgement import Judgement
     from accordance.engine.judging import judge
-    from accordance.errors import AccordanceError
+    from accordance.errors import AccordanceError, NotAccepted
 
 _HOME = {
     "accordance.api": (
@@ -48,6 +50,8 @@ _HOME = {
         "schema",
     ),
     "accordance.contracts.agent_output": ("ValidationResult", "validate_agent_output"),
+    "accordance.asking.conversation": ("Answer", "Attempt", "Message", "Reply"),
+    "accordance.asking.loop": ("ask", "ask_async", "ask_stream", "ask_stream_async"),
     "accordance.contracts.context": ("Context",),
     "accordance.contracts.contract": ("Contract", "Scope", "Upgrade"),
     "accordance.contracts.feedback": ("feedback",),
@@ -62,23 +66,28 @@ _HOME = {
     "accordance.contracts.violation": ("Accepted", "Fix", "Notice", "Rejected", "Repair", "Violation"),
     "accordance.engine.judgement": ("Judgement",),
     "accordance.engine.judging": ("judge",),
-    "accordance.errors": ("AccordanceError",),
+    "accordance.errors": ("AccordanceError", "NotAccepted"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "Accepted",
     "AccordanceError",
+    "Answer",
+    "Attempt",
     "Context",
     "Contract",
     "Fix",
     "Judgement",
     "Limits",
+    "Message",
+    "NotAccepted",
     "Notice",
     "Pins",
     "Registry",
     "Rejected",
     "Repair",
+    "Reply",
     "Scope",
     "Shape",
     "Spelling",
@@ -88,6 +97,10 @@ __all__ = [
     "Violation",
     "__version__",
     "apply_fixes",
+    "ask",
+    "ask_async",
+    "ask_stream",
+    "ask_stream_async",
     "check",
     "check_value",
     "contract",

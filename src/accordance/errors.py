@@ -32,6 +32,7 @@ AccordanceError
 |   +-- NoExecutor             nothing is configured that could do the work
 +-- InvalidSettings            accordance.toml says something nobody knows
 +-- ContextTooLarge            what an agent must be told does not fit
++-- NotAccepted                a model was asked as often as allowed, and no answer was accepted
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
 +-- NotFound                   no such plan, task, question or message
@@ -46,8 +47,8 @@ AccordanceError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
@@ -256,6 +257,20 @@ class ContextTooLarge(AccordanceError):
             f"what must be told takes {self.needed:,} bytes, and {self.budget:,} are allowed; "
             "split the task or raise its context budget"
         )
+
+
+class NotAccepted(AccordanceError):
+    """A model was asked as often as allowed, and no answer honoured the contract."""
+
+    def __init__(self, attempts: Sequence[Any], last: str) -> None:
+        self.attempts = tuple(attempts)
+        self.last = last
+        super().__init__(self.attempts, last)
+
+    def __str__(self) -> str:
+        count = len(self.attempts)
+        times = "once" if count == 1 else f"{count} times"
+        return f"asked {times}, no answer was accepted; the last one: {self.last}"
 
 
 class IllegalTransition(AccordanceError):

@@ -44,6 +44,7 @@ def written(checkout: Checkout, *commands: str) -> Judgement:
     return judge(EXAMPLE, repo=checkout.work, base=checkout.begun_at)
 
 
+@pytest.mark.seed("004-19", "004-28")
 def test_the_seeds_own_example_can_be_done(checkout: Checkout) -> None:
     """Its submission's command is run by the gateway; whose choice it was stands in the verdict."""
     command = f"test -s {PAGES[0]}"
@@ -93,6 +94,7 @@ def test_an_empty_folder_of_evidence_is_kept(checkout: Checkout) -> None:
     assert (checkout.work / str(link)).is_dir()
 
 
+@pytest.mark.seed("004-20")
 def test_evidence_that_accordance_made_is_told(checkout: Checkout) -> None:
     """Nobody takes it for the agent's; raw HTML of a goal is no HTML of the report."""
     checkout.work_honestly()

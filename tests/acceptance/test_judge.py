@@ -78,6 +78,7 @@ def garbled(checkout: Checkout) -> None:
 Do = Callable[[Checkout], None]
 
 
+@pytest.mark.seed("003-26", "004-36", "004-38")
 @pytest.mark.parametrize(
     ("act", "options", "outcome", "code", "following"),
     [
@@ -222,6 +223,7 @@ def _looks_like_sarif(whole: dict[str, Any]) -> None:
     assert places[-1].endswith("task.json")
 
 
+@pytest.mark.seed("004-43")
 def test_a_reason_of_the_agents_own(checkout: Checkout) -> None:
     """It is told as it is, and becomes no code."""
     checkout.submit |= {"status": "FAILED", "reason_code": "OUT_OF_IDEAS", "exit_code": 1}
@@ -538,6 +540,7 @@ def _replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
     return act
 
 
+@pytest.mark.seed("004-2", "004-3")
 @pytest.mark.parametrize(
     ("tamper", "says"),
     [

@@ -52,6 +52,7 @@ def running(home: Path, message: Message | None = None) -> None:
     assert imported(home, message or small_plan(), "--no-review").code == 0
 
 
+@pytest.mark.seed("001-26", "001-28")
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_shell_script_drives_a_plan(database: str, home: Path, request: pytest.FixtureRequest) -> None:
     """Twelve nodes with an input, a returned product, a failed alternative and a confirmation, to DONE."""

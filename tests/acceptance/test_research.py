@@ -13,7 +13,7 @@ import pytest
 
 from accordance.shipped import AGENTS, shipped
 from tests.acceptance.cli import Ran, accordance
-from tests.messages import Message, changed
+from tests.messages import ANSWER, Message, changed
 from tests.unit.research import EXAMPLES, example
 
 REQUEST = EXAMPLES / "request.json"
@@ -166,6 +166,33 @@ def test_plot() -> None:
     assert research("plot", EXAMPLES / "answer-1.json", "--json").json["selected"] == "통제-가치 이론"
 
 
+def english(tmp_path: Path) -> tuple[Path, Path]:
+    """An English request and an English answer to it."""
+    asked = changed(example("request"), "user_preferences", {})
+    said = ANSWER | {"self_critique": example("answer-1")["self_critique"]}
+    return (
+        written(tmp_path, changed(asked, "user_query", "Which theory fits?"), "request.json"),
+        written(tmp_path, said, "answer.json"),
+    )
+
+
+def test_reports_speak_the_language_of_the_request(tmp_path: Path) -> None:
+    """As -l says, else as the request is written, else as the answers are."""
+    asked, said = english(tmp_path)
+    assert "◀ selected" in research("plot", said).out
+    assert "◀ 선택" in research("plot", said, "--request", REQUEST).out
+    assert "◀ 선택" in research("plot", EXAMPLES / "answer-1.json").out
+    assert "◀ selected" in research("plot", EXAMPLES / "answer-1.json", "--request", asked).out
+    assert research("report", said).out.startswith("# Run report\n")
+    assert "**Verdict**: accepted" in research("report", said, "--kind", "validation").out
+    prose = tmp_path / "prose"
+    prose.write_text("Sure! Here it is", encoding="utf-8")
+    assert "**Verdict**: rejected" in research("report", prose, "--kind", "validation").out
+    assert research("record", said, "--request", asked, cwd=tmp_path).code == 0
+    assert research("collapse", cwd=tmp_path).out.startswith("# Mode collapse report\n")
+    assert research("collapse", "-l", "ko", cwd=tmp_path).out.startswith("# 모드 붕괴 보고서\n")
+
+
 def test_record_and_collapse(tmp_path: Path) -> None:
     """What is refused is not kept, nor what stands beside it; a collapsed group is exit code 1."""
     ledger = tmp_path / ".accordance" / "ledger.db"
@@ -239,6 +266,17 @@ def test_a_chain_of_handoffs_ends_as_a_plan(tmp_path: Path) -> None:
     ran = research("handoff", *HANDOFFS, *ANSWERS, "--at", "soon")
     assert ran.code == 1
     assert "these handoffs make no plan: $.plan.created_at" in ran.err
+
+
+def test_nothing_left_to_hand_over(tmp_path: Path) -> None:
+    """Everybody has answered: nothing is wrong; whoever wants a plan hears that there is none."""
+    plan = tmp_path / "plan.json"
+    only = (EXAMPLES / "handoff-1.json", "--request", REQUEST, *ANSWERS)
+    ran = research("handoff", *only)
+    assert ran.code == 0
+    assert ran.out.endswith("nobody has anything left to answer: there is no plan to make\n")
+    assert research("handoff", *only, "--plan", plan).code == 5
+    assert not plan.exists()
 
 
 def test_handoffs_that_do_not_fit(tmp_path: Path) -> None:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from accordance.domain.research.handoffs import Known, answers_by_agent
+from accordance.domain.research.workflow import Workflow, build_workflow, plan_of
 from tests.acceptance.cli import accordance
-from tests.acceptance.test_run import HONEST, begin, holds
+from tests.acceptance.test_run import HONEST, begin, holds, program
 from tests.fake_model_server import Json, Script, serving
 from tests.messages import ANSWER, Message, changed, edge, node, plan
+from tests.unit.research import REGISTRY, example, handoff, request, typed
 
 GOOD = {**ANSWER, "schema_version": "agent_answer_v1", "task_id": "theory"} | {
     "self_critique": {
@@ -178,3 +181,90 @@ def test_settings_that_cannot_hold(tmp_path: Path, said: str, line: str) -> None
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran.err
         assert line in ran.err
     assert task(tmp_path, "theory")["state"] == "READY"
+
+
+PEOPLE = '[executors.people]\nkind = "external"\n'
+
+
+def handed_over(**asked: object) -> Message:
+    """The plan of the example's handoffs: two agents have answered, the design-smith is to go on."""
+    answers = answers_by_agent([example("answer-question"), example("answer-1")], REGISTRY)
+    handoffs = [handoff("question-shaper", "theory-architect"), typed(example("handoff-2"), "handoff")]
+    workflow = build_workflow(request(**asked), handoffs, Known(REGISTRY, answers))
+    assert isinstance(workflow, Workflow)
+    return dict(plan_of(workflow, REGISTRY, "2026-03-04T10:00:00Z"))
+
+
+@pytest.mark.parametrize(
+    "is_answer", [True, False], ids=["an answer is wanted", "an ordinary product is wanted"]
+)
+def test_who_goes_on_after_a_handoff_knows_what_came_before(tmp_path: Path, is_answer: bool) -> None:
+    """Decisions, constraints, domain, stage and dial in the goal, the sender's answer beside it, the dial's floor in the method."""
+    routes = ROUTES.replace("EXECUTOR", "people") if is_answer else '[[routes]]\nexecutor = "people"\n'
+    begin(
+        tmp_path,
+        handed_over(user_preferences={"vs_novelty_dial": 0.1, "language": "en"}),
+        HONEST + PEOPLE + routes,
+    )
+    taken = accordance("task", "next", "--json", cwd=tmp_path).json
+    assert taken["task"]["owner_agent_id"] == "design-smith"
+    for words in (
+        "Decided already:\n- 통제감을 매개변수로 둔다",
+        "- 한 학기 안에 끝낸다",  # which the second handoff forgot
+        "Research domain: 교육심리학, stage: planning",
+        "Novelty dial: 0.1",
+    ):
+        assert words in taken["task"]["goal_statement"]
+    assert taken["context"]["handed_over"] == {"theory-architect": example("answer-1")}
+    if not is_answer:
+        assert "research" not in taken
+        return
+    method = taken["research"]["instructions"]
+    assert "Novelty dial 0.1 (conservative)" in method
+    assert "T-score below 0.5 is only accepted" in method
+    assert "You have 600 seconds." in method
+    daring = {**GOOD, "agent_id": "design-smith", "task_id": taken["task"]["task_id"]}  # T-score 0.45
+    ran = accordance(*taken["hand_in"][1:], "--json", stdin=json.dumps(daring).encode(), cwd=tmp_path)
+    assert (ran.code, ran.json["state"]) == (3, "BLOCKED"), ran.out
+    assert holds(tmp_path)
+
+
+def test_a_handoff_without_a_condition_is_a_persons_decision(tmp_path: Path) -> None:
+    """Nobody gets the task before somebody has said yes."""
+    unsaid = changed(example("handoff-2"), "condition", ...)
+    known = Known(REGISTRY, answers_by_agent([example("answer-question"), example("answer-1")], REGISTRY))
+    workflow = build_workflow(request(), [handoff("qs", "ta"), typed(unsaid, "handoff")], known)
+    assert isinstance(workflow, Workflow)
+    message = dict(plan_of(workflow, REGISTRY, "2026-03-04T10:00:00Z"))
+    begin(tmp_path, message, HONEST + PEOPLE + '[[routes]]\nexecutor = "people"\n')
+    (question,) = accordance("inbox", "list", "--json", cwd=tmp_path).json
+    assert question["kind"] == "CONFIRMATION"
+    assert accordance("task", "next", "--json", cwd=tmp_path).code == 3
+    assert accordance("inbox", "answer", question["question_id"], "--yes", cwd=tmp_path).code == 0
+    assert accordance("task", "next", "--json", cwd=tmp_path).json["task"]["owner_agent_id"] == "design-smith"
+
+
+@pytest.mark.seed("002-8", "002-9")
+def test_budgets_of_a_request_bind_the_run(tmp_path: Path) -> None:
+    """The time is the run's limit; a context that cannot hold what must be told is refused with both sizes."""
+    slow = "[executors.slow]\n" + program("import time\nwhile True: time.sleep(1)", seconds=600)
+    for name, constraints in (("time", {"time_budget": 1}), ("context", {"context_budget": 50})):
+        home = tmp_path / name
+        home.mkdir()
+        begin(home, handed_over(constraints=constraints), slow)
+        assert accordance("run", "--json", cwd=home).code == 3
+    (late,) = accordance("inbox", "list", "--json", cwd=tmp_path / "time").json
+    assert "longer than 1 s" in late["text"]
+    (large,) = accordance("inbox", "list", "--json", cwd=tmp_path / "context").json
+    assert "bytes, and 200 are allowed" in large["text"]
+
+
+def test_briefs_that_cannot_be_read_are_refused_with_the_plan(tmp_path: Path) -> None:
+    """At their place in the plan."""
+    message = handed_over()
+    (brief,) = message["plan"]["constraints"]["research"]["tasks"].values()
+    brief["request"]["constraints"]["time_budget"] = "soon"
+    (tmp_path / "plan.json").write_text(json.dumps(message))
+    ran = accordance("plan", "import", "plan.json", "--no-review", cwd=tmp_path)
+    assert ran.code == 1
+    assert "$.plan.constraints.research.tasks" in ran.out + ran.err

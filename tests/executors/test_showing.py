@@ -44,6 +44,7 @@ def work(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.seed("003-10")
 def test_what_is_shown(work: Path) -> None:
     """Texts that may be changed and the tests' own files, whole and as data; of everything else the name."""
     pieces = show(work, CHANGE)

@@ -25,6 +25,7 @@ from tests.reviews import plan_review
 OTHER = "9a4f6f64-7a0b-4a53-8a6e-2f0b6d1c0002"
 
 
+@pytest.mark.seed("001-27")
 def test_a_plan_at_its_beginning(project: Project) -> None:
     """All of it is there, nothing may begin before its review."""
     found = project.imports(small_plan())

@@ -212,6 +212,7 @@ def test_a_product_is_kept_as_a_version_of_its_own(project: Project) -> None:
         assert [tx.blob(one.sha256) for one in versions] == [b"one", b"two", b"one"]
 
 
+@pytest.mark.seed("000-1", "001-7", "001-16")
 def test_an_action_that_is_approved(project: Project) -> None:
     """Product, review, DONE, and what waited for it is ready; the approval names the version."""
     project.runs(small_plan())
@@ -343,6 +344,7 @@ def test_a_message_for_a_finished_task(project: Project) -> None:
     assert project.kinds().count("MESSAGE_REFUSED") == 3
 
 
+@pytest.mark.seed("001-9")
 def test_a_message_for_another_task(project: Project) -> None:
     """D5: an answer that carries another task's id is a broken one, and stored for nobody."""
     project.runs(small_plan())
@@ -371,6 +373,7 @@ def test_the_task_may_be_known_from_the_message(project: Project) -> None:
         submit(project.ledger, project.home, encoded(product("zzz")))
 
 
+@pytest.mark.seed("000-2", "000-31", "000-32", "000-33", "000-34")
 def test_what_cannot_be_read(project: Project) -> None:
     """LLM_UNPARSEABLE, FAILED, one more attempt, the raw text kept; ready again while attempts remain."""
     project.runs(wide_plan("a"))
@@ -391,6 +394,7 @@ def test_what_cannot_be_read(project: Project) -> None:
         assert [tx.blob(one.sha256) for one in tx.find(MessageRecord, subject="a")] == [GARBAGE] * 2
 
 
+@pytest.mark.seed("000-19")
 @pytest.mark.parametrize(
     ("code", "state", "waiting"),
     [
@@ -427,6 +431,7 @@ def test_errors_that_do_not_follow_each_other(project: Project) -> None:
     assert project.submit("a", failing("a"), attempt=3).content["state"] == "READY"
 
 
+@pytest.mark.seed("000-18")
 def test_nothing_to_do_twice(project: Project) -> None:
     """D13: once is fine, twice is a loop, and a person is asked."""
     project.runs(wide_plan("a"))

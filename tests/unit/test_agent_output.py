@@ -17,6 +17,7 @@ METADATA = {"modal_identified": ["x"], "t_scores": SCORES}
 ENOUGH: dict[str, Any] = {"agent_id": "a", "vs_level": "Light", "vs_metadata": METADATA, "content": {}}
 
 
+@pytest.mark.seed("002-50")
 @pytest.mark.parametrize(
     ("output", "errors", "warnings"),
     [

@@ -162,6 +162,7 @@ def name_of(message: Message) -> str:
     return "TASK_CHECK" if message is REVIEW else VERSIONS.get(id(message)) or str(message["schema_version"])
 
 
+@pytest.mark.seed("001-14", "001-25", "001-38")
 @pytest.mark.parametrize(("message", "place", "value", "expected"), BROKEN)
 def test_broken(message: Message, place: str, value: Any, expected: list[str]) -> None:
     """One change breaks exactly these rules, at these places."""
@@ -231,6 +232,7 @@ def test_whoever_changes_files_should_be_tested(role: str, codes: list[str]) -> 
     assert [notice.code for notice in result.warnings] == codes
 
 
+@pytest.mark.seed("004-18", "004-35")
 @pytest.mark.parametrize(("message", "place", "value", "codes"), NOTED)
 def test_noted(message: Message, place: str, value: Any, codes: list[str]) -> None:
     """Accepted, with a word about it."""
@@ -261,6 +263,7 @@ REPAIRED = [
 ]
 
 
+@pytest.mark.seed("001-13", "001-25", "001-33", "001-34", "001-37")
 @pytest.mark.parametrize(("message", "place", "value", "rules"), REPAIRED)
 def test_repaired(message: Message, place: str, value: Any, rules: list[str]) -> None:
     """Accepted after a declared rewrite, which is recorded."""
@@ -269,6 +272,7 @@ def test_repaired(message: Message, place: str, value: Any, rules: list[str]) ->
     assert [repair.rule for repair in result.repairs] == rules
 
 
+@pytest.mark.seed("001-22")
 def test_a_blank_summary_is_only_mended_from_a_sound_decision() -> None:
     """Nothing is restated from a review whose decision cannot be read."""
     for place, value in (("total_score", "60"), ("action_required", "?"), ("summary", None)):
@@ -278,6 +282,7 @@ def test_a_blank_summary_is_only_mended_from_a_sound_decision() -> None:
         assert result.repairs == ()
 
 
+@pytest.mark.seed("001-18")
 def test_plan_reviews_carry_the_plan_id() -> None:
     """Filled for a PLAN when the plan is known, never for a NODE, never over another id."""
     review = changed(changed(REVIEW, "review_target", "plan"), "task_id", ...)
@@ -315,6 +320,7 @@ def test_a_task_may_allow_every_kind_of_executor_there_is() -> None:
     assert isinstance(check(json.dumps({**TASK_INPUT, "allowedExecutors": allowed}), "task"), Accepted)
 
 
+@pytest.mark.seed("003-9")
 @pytest.mark.parametrize(("written", "meant"), [("Claude", "claude"), ("claud", None), ("§", None)])
 def test_an_unknown_executor_is_refused_with_the_choices(written: str, meant: str | None) -> None:
     """Another spelling of a name can be mended; another name cannot."""
@@ -336,6 +342,7 @@ def test_the_context_of_a_task() -> None:
     assert isinstance(check(json.dumps({**SUBMIT, "task_id": "other"}), "submit", context), Rejected)
 
 
+@pytest.mark.seed("003-19", "004-25")
 @pytest.mark.parametrize(
     ("code", "meant"), [("ok", None), ("", None), (..., None), ("CI_FAILED", "CI_FAILED")]
 )

@@ -32,6 +32,7 @@ STANDING = Standing(
 )
 
 
+@pytest.mark.seed("003-30", "003-33")
 @pytest.mark.parametrize(
     ("change", "step"),
     [
@@ -133,6 +134,7 @@ RED = Finding(Gate.TESTS, "CI_FAILED", "exit code 1: make test", ("make test",))
 ODD = Finding(Gate.STATUS, "MY_OWN", "the agent says that it failed (MY_OWN)")
 
 
+@pytest.mark.seed("003-11")
 def test_what_the_next_attempt_is_told() -> None:
     """Every finding in a line, with the way out where the code is known."""
     assert what_to_tell(a_verdict(RED, ODD, step=Step(Level.RETRY))) == (

@@ -256,6 +256,7 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
+@pytest.mark.seed("003-12", "003-14", "004-12", "004-13", "004-14")
 def test_a_briefing_tells_everything_and_fences_what_comes_from_elsewhere() -> None:
     """Task, contract and rubric instruct; all else is data, with where it comes from."""
     pieces = {
@@ -303,3 +304,14 @@ def test_whoever_writes_a_plan_is_told_its_name() -> None:
         "contract": {"schema_version": "v", "plan_id": "p1"},
     }
     assert "and plan_id 'p1'." in briefing(asked, with_schema=False)[1].text
+
+
+def test_answers_that_were_handed_over_are_told_as_data() -> None:
+    """They may be cut where room is short, before the task and its contract are; the cut is noted."""
+    handed = {"theory-architect": {"content": "w" * 4_000}}
+    document = {**DOCUMENT, "context": {"handed_over": handed}}
+    pieces = briefing(document, with_schema=False)
+    (piece,) = (piece for piece in pieces if piece.name.startswith("handed over"))
+    assert (piece.name, piece.is_data) == ("handed over: the answer of theory-architect", True)
+    room = sum(one.size for one in pieces) - 1_000
+    assert [trim.name for trim in pack(pieces, room).trims] == [piece.name]

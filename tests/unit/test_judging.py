@@ -38,6 +38,7 @@ def results(*failing: Gate) -> list[Result]:
     ]
 
 
+@pytest.mark.seed("003-32", "003-34", "004-44")
 @pytest.mark.parametrize(
     ("gate", "fresh", "spent"),
     [
@@ -71,6 +72,7 @@ def test_the_earlier_gate_leads_and_the_later_is_told(one: Gate, other: Gate) ->
     assert verdict.reason == f"{one} objects (1 more)"
 
 
+@pytest.mark.seed("003-31")
 def test_clean_work_is_done_even_on_the_last_attempt() -> None:
     """No finding, no reason, nothing further to do."""
     verdict = judge(results(), History(SPENT, ["CI_FAILED"]))
@@ -82,6 +84,7 @@ def test_clean_work_is_done_even_on_the_last_attempt() -> None:
     assert (verdict.reason, verdict.signature) == ("All checks passed.", "")
 
 
+@pytest.mark.seed("003-33")
 def test_the_same_error_again_is_not_retried() -> None:
     """The way it failed is compared, not only the code; the count starts anew after another error."""
     standing = Standing(attempt=2, max_attempts=5, model_tier=3, allowed_tiers=frozenset((2,)))

@@ -66,6 +66,7 @@ def test_what_must_hold() -> None:
     assert into_blocked == set(WAITS_FOR)
 
 
+@pytest.mark.seed("000-33", "000-34")
 def test_an_unparseable_message_fails_the_task_and_counts() -> None:
     """Seed 000 s4: the event, FAILED, one attempt more; and the kinds of failure are counted apart."""
     taken = advance(advance(Standing(), Event.ENABLED), Event.CLAIMED)

@@ -15,6 +15,7 @@ from accordance.contracts.pins import in_both, is_gits_own, normal_path, normal_
 from accordance.errors import InvalidPattern
 
 
+@pytest.mark.seed("003-4", "004-9")
 @pytest.mark.parametrize(
     ("allowed", "path", "rule"),
     [
@@ -74,6 +75,7 @@ def test_what_the_last_name_covers(pattern: str, path: str, allowed: bool, forbi
     assert (Pins.of(["**"], [pattern]).rule(path) == "forbidden") == forbidden
 
 
+@pytest.mark.seed("003-5", "004-10")
 def test_forbidden_wins_in_any_letter_case() -> None:
     """On a disk that folds case, Secrets is secrets."""
     pins = Pins.of(["**"], ["**/secrets/**"])
@@ -88,6 +90,7 @@ def test_patterns_that_leave_the_root(pattern: str) -> None:
         normal_pattern(pattern)
 
 
+@pytest.mark.seed("004-17")
 def test_in_both() -> None:
     """Compared after normalising, in any letter case."""
     assert in_both(["./src/a.py", "docs/", "x", "../y"], ["src/A.py", "docs", "../y"]) == (0, 1, 3)

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accordance.contracts.phase_outputs import OUTPUTS
 from accordance.contracts.phases import DEMANDS, LEVELS
-from accordance.domain.research.agents import TaskType, language_in, language_of
+from accordance.domain.research.agents import CANDIDATES, TaskType, language_in, language_of
 from accordance.domain.research.agents_file import parse_agents, read_agents
 from accordance.domain.research.floors import creativity, floor_of
 from accordance.domain.research.lint import lint
-from accordance.domain.research.prompts import CANDIDATES, build_prompt, instructions, skeleton
+from accordance.domain.research.prompts import build_prompt, instructions, skeleton
 from accordance.domain.research.routing import route, topics_of, words_in
-from accordance.errors import InvalidAgents, UnknownAgent
+from accordance.errors import ContextTooLarge, InvalidAgents, UnknownAgent
 from accordance.shipped import AGENTS, shipped
 from tests.unit.research import REGISTRY, agent, registry, request
 
@@ -232,6 +233,7 @@ def test_the_language_of_a_request(changes: dict[str, Any], language: str) -> No
     assert language_of(request(**changes)) == language
 
 
+@pytest.mark.seed("002-30", "002-34", "002-36")
 @pytest.mark.parametrize("language", ["ko", "en"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_prompts_ask_for_what_the_level_demands(language: Any, level: str) -> None:
@@ -240,6 +242,7 @@ def test_prompts_ask_for_what_the_level_demands(language: Any, level: str) -> No
     text = build_prompt(asked, request(), REGISTRY, language)
     for phase in range(6):
         assert (f"\n{phase}. " in text) == (phase in DEMANDS["contract"][level])
+        assert (OUTPUTS[phase] in text) == (phase in DEMANDS["contract"][level])
     assert str(CANDIDATES[level]) in text
     assert asked.about[language] in text
     assert request().user_query in text
@@ -267,3 +270,42 @@ def test_an_agent_in_a_plan_is_told_the_same_without_a_request() -> None:
     assert "T-score below 0.3 is only accepted" in text
     assert "Request:" not in text
     assert '"task_id": "t7"' in text
+
+
+WISHES: list[tuple[dict[str, Any], list[str], list[str]]] = [
+    ({}, [], ["seconds", "Quality level"]),
+    ({"time_budget": 90}, ["You have 90 seconds."], ["Quality level"]),
+    ({"quality_level": "draft"}, ["a draft will do"], ["seconds"]),
+    ({"quality_level": "publication_ready"}, ["name at least one of the limitations"], []),
+]
+
+
+@pytest.mark.parametrize(("constraints", "told", "untold"), WISHES, ids=["none", "time", "draft", "ready"])
+def test_an_agent_is_told_what_binds_it(
+    constraints: dict[str, Any], told: list[str], untold: list[str]
+) -> None:
+    """In a prompt of its own and in a task of a plan alike; what nobody asked for is not told."""
+    agent, asked = REGISTRY.get("ta"), request(constraints=constraints)
+    floor = floor_of(agent, REGISTRY, asked)
+    in_a_plan = instructions(agent, "t7", floor, "en", asked)
+    assert "0.6 (innovative)" in in_a_plan
+    for text in (build_prompt(agent, asked, REGISTRY, "en"), in_a_plan):
+        assert all(words in text for words in told)
+        assert not any(words in text for words in untold)
+
+
+def test_a_prompt_keeps_to_its_context_budget() -> None:
+    """Four bytes are a token. Nothing in a prompt can be left out, so one that is too long is refused, in one line."""
+    agent = REGISTRY.get("ta")
+    size = len(build_prompt(agent, request(constraints={"context_budget": 9_999}), REGISTRY).encode())
+    assert build_prompt(agent, request(constraints={"context_budget": size // 4 + 1}), REGISTRY)
+    with pytest.raises(ContextTooLarge):
+        build_prompt(agent, request(constraints={"context_budget": size // 4 - 1}), REGISTRY)
+    with pytest.raises(ContextTooLarge, match="bytes, and 40 are allowed"):
+        build_prompt(agent, request(constraints={"context_budget": 10}), REGISTRY)
+
+
+def test_an_agent_without_named_outputs_still_leaves_its_work() -> None:
+    """The seed's own name for it stands in the shape."""
+    content = skeleton(agent("a"), "t7")["content"]
+    assert content == {"summary": "…", "main_output": {"main_content": "…"}, "confidence": 0.0}

@@ -50,14 +50,101 @@ CASES: list[tuple[str, str, Any, list[str]]] = [
     ("texts for scored options", "vs_metadata.t_scores", ["TAM"], ["wrong_type $.vs_metadata.t_scores[0]"]),
     ("a selection that is no number", "vs_metadata.final_selection.t_score", True, ["wrong_type $.vs_metadata.final_selection.t_score"]),
     ("a single option, off the beaten track", "vs_metadata.t_scores", [{"option": "통제-가치 이론", "score": 0.45, "rationale": "r"}], []),
+    ("an empty main output", "content.main_output", {}, ["phase_output_missing $.content.main_output"]),
+    ("no context", "vs_metadata.context_summary", ..., ["phase_output_missing $.vs_metadata.context_summary"]),
+    ("a context of no words", "vs_metadata.context_summary", "…", ["phase_output_missing $.vs_metadata.context_summary"]),
+    ("no novelty assessment", "vs_metadata.novelty_assessment", ..., ["phase_output_missing $.vs_metadata.novelty_assessment"]),
+    ("directions may be read from the scores", "vs_metadata.alternative_directions", ..., []),
+    ("no main output is one fault", "content.main_output", ..., ["missing $.content.main_output"]),
     ("probabilities over one", "vs_metadata.t_scores.0.probability", 0.9, ["probabilities_over_one $.vs_metadata.t_scores"]),
 ]  # fmt: skip
 
 
+@pytest.mark.seed("002-24", "002-25")
 @pytest.mark.parametrize(("_", "place", "value", "expected"), CASES, ids=[row[0] for row in CASES])
 def test_answers(_: str, place: str, value: Any, expected: list[str]) -> None:
     """One change, and everything it breaks, in one report."""
     assert found(changed(example("answer-1"), place, value)) == expected
+
+
+READY = {**example("answer-1"), "limitations": ["self-reports"]}
+ONE_STRENGTH = changed(READY, "self_critique.strengths", ["clear"])
+NARROW = changed(
+    READY, "vs_metadata.t_scores", [{"option": "통제-가치 이론", "score": 0.7, "rationale": "r"}]
+)
+NARROW = changed(NARROW, "vs_metadata.final_selection.t_score", 0.7)
+THIN = changed(changed(READY, "provenance.sources", []), "content.main_output", {})
+QUALITY: list[tuple[str, Message, dict[str, list[str]]]] = [
+    ("a whole answer", READY, {"draft": [], "standard": [], "publication_ready": []}),
+    (
+        "no limitations",
+        example("answer-1"),
+        {"draft": [], "standard": [], "publication_ready": ["below_quality $.limitations"]},
+    ),
+    (
+        "a limitation of no words",
+        {**READY, "limitations": ["…"]},
+        {"standard": [], "publication_ready": ["below_quality $.limitations"]},
+    ),
+    (
+        "one strength",
+        ONE_STRENGTH,
+        {"draft": [], "standard": [], "publication_ready": ["below_quality $.self_critique"]},
+    ),
+    (
+        "few options, and obvious ones",
+        NARROW,
+        {
+            "draft": ["narrow_distribution"],
+            "standard": ["narrow_distribution"],
+            "publication_ready": ["below_quality $.vs_metadata.t_scores"] * 2,
+        },
+    ),
+    (
+        "no source, no work",
+        THIN,
+        {
+            "draft": ["empty_list", "thin_provenance", "phase_output_missing"],
+            "standard": [
+                "thin_provenance $.provenance.sources",
+                "phase_output_missing $.content.main_output",
+            ],
+            "publication_ready": [
+                "thin_provenance $.provenance.sources",
+                "phase_output_missing $.content.main_output",
+            ],
+        },
+    ),
+    (
+        "scores that are none are the contract's",
+        changed(READY, "vs_metadata.t_scores", None),
+        {"publication_ready": ["wrong_type $.vs_metadata.t_scores"]},
+    ),
+    (
+        "a critique that is none is the contract's",
+        changed(READY, "self_critique", None),
+        {"publication_ready": ["wrong_type $.self_critique"]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("_", "message", "expected"), QUALITY, ids=[row[0] for row in QUALITY])
+def test_the_quality_level_binds(_: str, message: Message, expected: dict[str, list[str]]) -> None:
+    """A draft is warned where a standard answer is refused; what is to be published must say more."""
+    levels = {
+        level: found(message, Asked(registry=REGISTRY, request=request(constraints={"quality_level": level})))
+        for level in expected
+    }
+    assert levels == expected
+
+
+def test_without_a_quality_level_an_answer_is_held_to_the_standard() -> None:
+    """No request, no constraints, or constraints that say nothing about it."""
+    for asked in (
+        Asked(registry=REGISTRY),
+        Asked(registry=REGISTRY, request=request(constraints={"time_budget": 5})),
+    ):
+        assert asked.quality == "standard"
 
 
 def test_an_answer_of_another_agent_is_refused() -> None:

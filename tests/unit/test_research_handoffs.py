@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 from accordance import Accepted, Rejected, check
 from accordance.contracts.catalogue.handoff import Handoff
+from accordance.contracts.catalogue.plan import Plan
+from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Violation
 from accordance.domain.plan import plan_graph
+from accordance.domain.research.agents import AgentRegistry
+from accordance.domain.research.briefs import read_briefs, with_budgets
 from accordance.domain.research.chains import Passing, chain_faults, in_order
 from accordance.domain.research.handoffs import (
     Known,
@@ -44,7 +48,7 @@ CASES: list[tuple[str, str, str, Any, list[str]]] = [
     ("a condition that holds", "handoff-2", "condition.expect", ">= 0.78", []),
     ("one that does not", "handoff-2", "condition.expect", "> 0.78", ["handoff_not_taken"]),
     ("one that leads nowhere", "handoff-2", "condition.path", "$.x", ["handoff_not_taken"]),
-    ("no condition", "handoff-2", "condition", ..., ["bad_condition $.condition"]),
+    ("no condition is a person's decision", "handoff-2", "condition", ..., ["no_condition"]),
     ("a comparison nobody knows", "handoff-2", "condition.expect", "much", ["bad_condition $.condition"]),
     ("a path that cannot be read", "handoff-2", "condition.path", "confidence", ["bad_condition $.condition"]),
     ("a condition that is none", "handoff-2", "condition", "x", ["wrong_type $.condition"]),
@@ -198,29 +202,206 @@ def test_merging(constraints: Sequence[object], expected: list[object]) -> None:
     assert merged(constraints) == expected
 
 
-def test_a_chain_becomes_a_plan() -> None:
-    """One task per agent under the goal, a DEPENDS_ON edge per handoff; the contract accepts it without a word."""
-    plan = plan_of(example_workflow(), REGISTRY, AT)
+def made(workflow: Workflow | tuple[Violation, ...], agents: AgentRegistry = REGISTRY) -> Plan:
+    """The plan of a workflow. The contract takes it without a word."""
+    assert isinstance(workflow, Workflow), workflow
+    plan = plan_of(workflow, agents, AT)
     result = check(json.dumps(plan), "PLAN_GEN")
     assert isinstance(result, Accepted), result
     assert (result.repairs, result.warnings) == ((), ())
-    graph = plan_graph(result.value)
-    titles = {node.task_id: node.owner_agent_id for node in result.value.nodes}
-    told = {titles[task]: [titles[one] for one in graph[task].prerequisites] for task in graph}
-    assert told == {
+    assert plan == plan_of(workflow, agents, AT)
+    value: Plan = result.value
+    return value
+
+
+def waits_for(plan: Plan) -> dict[str, list[str]]:
+    """Whom each agent waits for."""
+    graph = plan_graph(plan)
+    owner = {node.task_id: node.owner_agent_id for node in plan.nodes}
+    return {owner[task]: [owner[earlier] for earlier in graph[task].prerequisites] for task in graph}
+
+
+def test_a_chain_becomes_a_plan() -> None:
+    """Nobody has answered yet: one task per agent under the goal, each after the one that hands to it."""
+    plan = made(
+        build(handoff("question-shaper", "theory-architect"), handoff("ta", "ds"), known=Known(REGISTRY))
+    )
+    assert waits_for(plan) == {
         "research": [],
         "question-shaper": [],
         "theory-architect": ["question-shaper"],
         "design-smith": ["theory-architect"],
     }
-    briefed = {node.owner_agent_id: (node.goal_statement, node.rationale) for node in result.value.nodes}
-    assert briefed["design-smith"] == (
-        example("handoff-2")["context_transfer"]["summary"],
-        "불안을 언제 잴 것인가",
+    titled = plan_of(example_workflow(), REGISTRY, AT, "Another")
+    assert titled["plan"]["title"] == "Another"  # type: ignore[index]
+
+
+def test_who_has_answered_has_no_task() -> None:
+    """The plan begins with those who have still to answer; what was answered goes along with their task."""
+    plan = made(example_workflow())
+    assert waits_for(plan) == {"research": [], "design-smith": []}
+    (task,) = (node.task_id for node in plan.nodes if node.node_type == "ACTION")
+    briefs = read_briefs(plan.plan.constraints)
+    assert isinstance(briefs, dict)
+    assert briefs[task].answers == {"theory-architect": example("answer-1")}
+    half = Known(REGISTRY, {"question-shaper": ANSWERS["question-shaper"]})
+    later = made(build(handoff("qs", "ta"), handoff("ta", "ds"), known=half))
+    assert waits_for(later) == {"research": [], "theory-architect": [], "design-smith": ["theory-architect"]}
+    owners = {node.task_id: node.owner_agent_id for node in later.nodes}
+    found = read_briefs(later.plan.constraints)
+    assert isinstance(found, dict)
+    assert {owners[task]: list(brief.answers) for task, brief in found.items()} == {
+        "theory-architect": ["question-shaper"],
+        "design-smith": [],
+    }
+
+
+@pytest.mark.seed("002-46", "002-48")
+def test_a_receiver_is_told_all_that_was_handed_over() -> None:
+    """Summary, decisions, constraints, domain, stage and novelty dial stand in its goal, open questions in its rationale."""
+    (task,) = (node for node in made(example_workflow()).nodes if node.node_type == "ACTION")
+    assert task.goal_statement == "\n".join(
+        (
+            example("handoff-2")["context_transfer"]["summary"],
+            "이미 결정된 것:",
+            "- 통제감을 매개변수로 둔다",
+            "지켜야 할 제약:",
+            '- {"time_budget": 600}',
+            '- {"quality_level": "standard"}',
+            "- 대학생 참여자만",
+            "- 한 학기 안에 끝낸다",
+            "학문 분야: 교육심리학, 단계: planning",
+            "새로움 다이얼: 0.6 (0 안전, 1 혁신)",
+        )
     )
-    assert briefed["question-shaper"] == (None, None)
-    assert plan == plan_of(example_workflow(), REGISTRY, AT)
-    assert plan_of(example_workflow(), REGISTRY, AT, "Another")["plan"]["title"] == "Another"  # type: ignore[index]
+    assert task.rationale == "불안을 언제 잴 것인가"
+
+
+def test_a_request_that_says_little_is_told_in_few_words() -> None:
+    """In English, without a dial, without constraints: nothing is made up."""
+    bare = {"summary": "Go on.", "key_decisions": [], "open_questions": [], "constraints_inherited": []}
+    english = {"constraints": {}, "user_preferences": {}, "user_query": "Which theory?"}
+    plan = made(build(handoff("qs", "ta", context_transfer=bare), known=Known(REGISTRY), **english))
+    told = {node.owner_agent_id: (node.goal_statement, node.rationale) for node in plan.nodes}
+    where = "Research domain: 교육심리학, stage: planning"
+    assert told["question-shaper"] == (where, None)
+    assert told["theory-architect"] == (f"Go on.\n{where}", None)
+
+
+SIDE_BY_SIDE = registry(agent("a"), agent("b"), agent("c"), agent("d"))
+KINDS: list[tuple[str, list[Handoff], dict[str, list[str]]]] = [
+    (
+        "sequential: one after the other",
+        [handoff("a", "b"), handoff("a", "c"), handoff("a", "d")],
+        {"b": [], "c": ["b"], "d": ["c"]},
+    ),
+    (
+        "parallel: side by side",
+        [handoff("a", one, handoff_type="parallel") for one in "bcd"],
+        {"b": [], "c": [], "d": []},
+    ),
+    (
+        "conditional: as the condition has it, beside the others",
+        [
+            handoff("a", "b"),
+            handoff("a", "c", handoff_type="conditional", condition={"path": "$.x", "expect": ">= 1"}),
+            handoff("a", "d", handoff_type="conditional", condition={"path": "$.x", "expect": "> 1"}),
+        ],
+        {"b": [], "c": []},
+    ),
+    (
+        "sequential never runs against another handoff",
+        [handoff("a", "b"), handoff("a", "c"), handoff("c", "b")],
+        {"c": [], "b": ["c"]},
+    ),
+]
+
+
+@pytest.mark.seed("002-44")
+@pytest.mark.parametrize(("_", "handoffs", "expected"), KINDS, ids=[row[0] for row in KINDS])
+def test_the_type_of_a_handoff_shapes_the_plan(
+    _: str, handoffs: list[Handoff], expected: dict[str, list[str]]
+) -> None:
+    """The sender has answered; its receivers are what is left to do."""
+    plan = made(build(*handoffs, known=Known(SIDE_BY_SIDE, {"a": {"x": 1}}), constraints={}), SIDE_BY_SIDE)
+    assert waits_for(plan) == {"research": [], **expected}
+
+
+def test_plans_of_other_handoffs_have_other_ids() -> None:
+    """The same agents in sequence and in parallel are two plans."""
+    known = Known(SIDE_BY_SIDE, {"a": {"x": 1}})
+    first, second = (made(build(*KINDS[at][1], known=known, constraints={}), SIDE_BY_SIDE) for at in (0, 1))
+    assert first.plan.plan_id != second.plan.plan_id
+
+
+def test_a_handoff_on_a_condition_nobody_wrote_waits_for_a_person() -> None:
+    """As the seed has it: conditional, and no word on when. Its receiver asks for a yes before it begins, once."""
+    unsaid = handoff("theory-architect", "design-smith", handoff_type="conditional")
+    (need,) = made(build(handoff("qs", "ta"), unsaid, unsaid)).requirements
+    assert (need.kind, need.required) == ("CONFIRMATION", True)
+    assert need.name == "theory-architect에서 design-smith(으)로 넘긴다"
+    answered = made(build(handoff("qs", "ta", handoff_type="conditional"), unsaid))
+    assert len(answered.requirements) == 1  # the theory-architect has answered: nothing to decide there
+
+
+UNFIT: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
+    ("an answer to another request", {"task_id": "x"}, {}, ["wrong_task $[0]"]),
+    ("an answer that does not say which", {"task_id": None}, {}, []),
+    ("no time at all", {}, {"constraints": {"time_budget": 0}}, ["out_of_range $[0].context_transfer.constraints_inherited"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("_", "changes", "asked", "expected"), UNFIT, ids=[row[0] for row in UNFIT])
+def test_handoffs_that_make_no_plan(
+    _: str, changes: dict[str, Any], asked: dict[str, Any], expected: list[str]
+) -> None:
+    """What is taken for given answers this request, and there is time for what is left."""
+    known = Known(REGISTRY, {"question-shaper": {**example("answer-question"), **changes}})
+    built = build(handoff("qs", "ta"), known=known, **asked)
+    faults = [] if isinstance(built, Workflow) else [f"{fault.code} {fault.path}" for fault in built]
+    assert faults == expected
+
+
+def test_nothing_is_left_to_do() -> None:
+    """Everybody has answered: nothing is wrong, and nobody has a task."""
+    built = build(handoff("question-shaper", "theory-architect"))
+    assert isinstance(built, Workflow)
+    assert built.open_agents == ()
+
+
+@pytest.mark.seed("002-8", "002-9", "002-10")
+@pytest.mark.parametrize(
+    ("constraints", "expected"),
+    [
+        pytest.param([], None, id="none"),
+        pytest.param([{"time_budget": 7}, "in one term", {"context_budget": 900}], {"time_budget": 7, "context_budget": 900}, id="budgets among others"),
+        pytest.param([{"quality_level": "draft"}, {"cost": 3}], {"quality_level": "draft"}, id="a quality level"),
+        pytest.param([{"time_budget": "soon"}, {"time_budget": True}, {"time_budget": -1}], None, id="what is no budget is only told"),
+        pytest.param([{"quality_level": "good"}, {"time_budget": 1, "cost": 2}], None, id="words nobody knows"),
+    ],
+)  # fmt: skip
+def test_a_task_has_the_budgets_it_inherits(
+    constraints: list[object], expected: dict[str, object] | None
+) -> None:
+    """Those of its way through the handoffs, in the place of the request's own."""
+    budgets = with_budgets(request(), constraints).constraints
+    assert (dump(budgets) if budgets else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("constraints", "faults"),
+    [
+        pytest.param(None, 0, id="no constraints"),
+        pytest.param({"research": "none of it on animals"}, 0, id="a word of the planner's own"),
+        pytest.param({"research": {"ethics": True}}, 0, id="an object of the planner's own"),
+        pytest.param({"research": {"schema_version": "accordance.research_briefs.v1"}}, 1, id="briefs that are none"),
+    ],
+)  # fmt: skip
+def test_briefs_of_a_plan(constraints: object, faults: int) -> None:
+    """What calls itself briefs is held to that; anything else is not ours."""
+    found = read_briefs(constraints)
+    assert len(found) == faults
+    assert isinstance(found, tuple) == bool(faults)
 
 
 def test_parallel_handoffs_meet_again() -> None:

@@ -59,6 +59,7 @@ def test_every_language_has_every_word() -> None:
     assert len({WORDS[language].run_report for language in LANGUAGES}) == len(LANGUAGES)
 
 
+@pytest.mark.seed("002-39")
 def test_the_table_is_the_seeds() -> None:
     """To the letter, in Korean."""
     assert t_score_lines(answer().vs_metadata.t_scores)[:3] == [
@@ -68,6 +69,7 @@ def test_the_table_is_the_seeds() -> None:
     ]
 
 
+@pytest.mark.seed("002-42")
 def test_the_self_critique_is_the_seeds_template() -> None:
     """Headings and order as the seed has them; what is empty says so."""
     critique = answer().self_critique
@@ -295,3 +297,35 @@ def test_inline_keeps_ordinary_text() -> None:
     """Nothing is escaped that need not be."""
     ordinary = "통제-가치 이론 [Pekrun 2006] (β = .31, p < .05) a*b_c"
     assert inline(ordinary) == ordinary
+
+
+def test_a_run_report_shows_what_the_phases_left() -> None:
+    """Each output under its phase; scores and selection stand above; what is not there is not made up."""
+    text = as_markdown(list(run_report(answer(), "en")))
+    outputs = text[text.index("## What the phases left") : text.index("### Self-critique")]
+    assert outputs.splitlines()[2:] == [
+        "**0 Context Collection, context_summary**:",
+        "- 대학생 영어 말하기 불안, 인공지능 튜터의 즉각적 피드백.",
+        "",
+        "**2 Long-Tail Sampling, alternative_directions**:",
+        "- 자기결정성 이론의 자율성 지지",
+        "- 상호작용 정렬 이론",
+        "",
+        "**4 Execution, main_content**:",
+        "- theoretical_framework: 통제-가치 이론",
+        '- hypotheses: ["즉각적 피드백은 통제감을 높인다", "통제감은 말하기 불안을 낮춘다"]',
+        "",
+        "**5 Originality Verification, novelty_assessment**:",
+        "- 이 맥락에서 통제-가치 이론을 쓴 연구는 드물다.",
+        "",
+    ]
+    metadata = example("answer-1")["vs_metadata"]
+    bare = {
+        **{key: metadata[key] for key in ("phase_executed", "modal_identified")},
+        "t_scores": [metadata["t_scores"][0]],
+        "final_selection": {"option": "기술수용모형", "t_score": 0.92, "justification": "j"},
+    }
+    content = {**example("answer-1")["content"], "main_output": {}}
+    assert "What the phases left" not in as_markdown(
+        list(run_report(answer(vs_metadata=bare, content=content), "en"))
+    )

@@ -99,7 +99,7 @@ def route(request_file: str, agents_file: str | None, language: Language | None,
     """Propose agents for a request, the best first, and say why. Exit code 5 if none fits."""
     registry, request = agents_of(agents_file), request_of(request_file)
     proposals = find_agents(request, registry)
-    spoken = language_for(language, request)
+    spoken = language_for(language, request, request.user_query)
     if as_json:
         print_json([_proposal_json(one) for one in proposals])
     for one in () if as_json else proposals:

@@ -30,11 +30,13 @@ from accordance.cli.showing import tell_document
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.checking import Checker
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.reading import read
 from accordance.contracts.registry import Registry
 from accordance.domain.research.answers import Asked, awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS, Block
 from accordance.domain.research.floors import ACKNOWLEDGEMENT, Acknowledgement
 from accordance.domain.research.plots import t_score_svg, t_score_text
+from accordance.domain.research.quality import part
 from accordance.domain.research.reports import (
     run_report,
     self_critique_blocks,
@@ -42,6 +44,7 @@ from accordance.domain.research.reports import (
     validation_report,
 )
 from accordance.domain.research.words import Language
+from accordance.errors import Unparseable
 
 _checker: Final = Checker(Registry())
 acknowledgement_option: Final = click.option(
@@ -180,22 +183,32 @@ def report(
 ) -> int:
     """Write a report on an answer. A validation report of a rejected answer ends with exit code 1."""
     request = request_of(request_file) if request_file else None
-    spoken = language_for(language, request)
     code = Exit.OK
     if kind == "validation":
-        result: Any = check_answer(
-            read_bounded(file), Asked(registry=agents_of(agents_file), request=request)
-        )
+        raw = read_bounded(file)
+        spoken = language_for(language, request, _summary_in(raw))
+        result: Any = check_answer(raw, Asked(registry=agents_of(agents_file), request=request))
         code = Exit.OK if result else Exit.REJECTED
         blocks = validation_report(result, file, spoken)
     else:
-        blocks = iter(_KINDS[kind](answer_of(file), spoken))
+        answer = answer_of(file)
+        spoken = language_for(language, request, answer.content.summary)
+        blocks = iter(_KINDS[kind](answer, spoken))
     text = WRITERS[form](list(blocks), spoken)
     if as_json:
         print_json({"file": file, "kind": kind, "language": spoken, "format": form, "text": text})
     else:
         tell_document(text)
     return code
+
+
+def _summary_in(raw: bytes) -> str:
+    """The summary of an answer that may be anything."""
+    try:
+        summary = part(read(raw), "content").get("summary")
+    except Unparseable:
+        return ""
+    return summary if isinstance(summary, str) else ""
 
 
 _PLOTS: Final = {"text": t_score_text, "svg": t_score_svg}
@@ -211,12 +224,14 @@ _PLOTS: Final = {"text": t_score_text, "svg": t_score_svg}
     show_default=True,
     help="What to draw.",
 )
+@request_option
 @language_option
 @json_option
-def plot(file: str, form: str, language: Language | None, as_json: bool) -> None:
+def plot(file: str, form: str, request_file: str | None, language: Language | None, as_json: bool) -> None:
     """Draw the T-scores of an answer."""
     answer = answer_of(file)
-    text = _PLOTS[form](answer, language_for(language))
+    request = request_of(request_file) if request_file else None
+    text = _PLOTS[form](answer, language_for(language, request, answer.content.summary))
     if as_json:
         scores = [
             {"option": one.option, "score": one.score, "probability": one.probability}

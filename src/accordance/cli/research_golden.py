@@ -17,6 +17,7 @@ from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import must_be_a_name, read_bounded
 from accordance.cli.research_reading import agents_of, agents_option, json_option, print_json, text_of
 from accordance.cli.research_runs import kept_answers
+from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.serialising import dump_json
 from accordance.domain.research.agents import AgentRegistry
 from accordance.domain.research.golden import Given, GoldenCase, NoAnswer, chosen, read_golden, run_golden
@@ -24,7 +25,7 @@ from accordance.domain.research.golden_reports import as_json as report_json
 from accordance.domain.research.golden_reports import as_junit, as_text, read_report, regression
 from accordance.domain.research.prompts import build_prompt
 from accordance.domain.research.runs import AnswerStore, request_digest
-from accordance.errors import InvalidGolden
+from accordance.errors import ContextTooLarge, InvalidGolden
 from accordance.shipped import GOLDEN, shipped
 
 
@@ -61,7 +62,7 @@ from accordance.shipped import GOLDEN, shipped
     show_default=True,
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="For each answer of the program.",
+    help="For each answer of the program; a request's time_budget may allow less.",
 )
 @click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be given again.")
 @agents_option
@@ -142,11 +143,20 @@ def _from_program(command: str, timeout: float, registry: AgentRegistry) -> Call
         raise Failure("--command: names no program", Exit.USAGE)
 
     def asked(case: GoldenCase) -> Given:
-        prompt = build_prompt(case.agent, case.request, registry)
+        try:
+            prompt = build_prompt(case.agent, case.request, registry)
+        except ContextTooLarge as error:
+            return NoAnswer(str(error))
         told = {"ACCORDANCE_AGENT": case.agent.id, "ACCORDANCE_REQUEST": dump_json(case.request)}
-        return ask(words, prompt, told, timeout)
+        return ask(words, prompt, told, _seconds_for(case.request, timeout))
 
     return asked
+
+
+def _seconds_for(request: AgentRequest, timeout: float) -> float:
+    """How long a program may take: never longer than the request's time_budget."""
+    budget = request.constraints.time_budget if request.constraints else None
+    return timeout if budget is None else min(timeout, budget)
 
 
 @click.command()

@@ -63,7 +63,10 @@ def handoff(
 ) -> int:
     """Check HANDOFFs against the answers they speak of and against each other; make a plan of them.
 
-    Exit code 1 if a claim is false, an agent comes before what it requires, or the way leads back.
+    Agents whose answer is given have no task in the plan: the answer goes along with the tasks that build on it.
+
+    Exit code 1 if a claim is false, an agent comes before what it requires, or the way leads back; 5 if a plan is wanted and
+    everybody has answered.
     """
     registry, request = agents_of(agents_file), request_of(request_file)
     known = Known(registry, answers_by_agent([object_of(file) for file in answer_files], registry))
@@ -77,7 +80,7 @@ def handoff(
     handoffs: list[Handoff] = [one.result.value for one in checked if not isinstance(one.result, Rejected)]
     built = build_workflow(request, handoffs, known)
     plan = None
-    if isinstance(built, Workflow):
+    if isinstance(built, Workflow) and built.open_agents:
         plan = plan_of(built, registry, created_at or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
         _hold_to_its_contract(plan)
         if plan_file:
@@ -86,11 +89,18 @@ def handoff(
         violations = [] if isinstance(built, Workflow) else [one.to_json() for one in built]
         notices = [one.to_json() for one in built.notices] if isinstance(built, Workflow) else []
         print_json(
-            {"accepted": plan is not None, "violations": violations, "warnings": notices, "plan": plan}
+            {
+                "accepted": isinstance(built, Workflow),
+                "violations": violations,
+                "warnings": notices,
+                "plan": plan,
+            }
         )
-    elif plan_file != "-":
+    elif plan_file != "-" or plan is None:
         _tell(files, built)
-    return Exit.REJECTED if plan is None else Exit.OK
+    if not isinstance(built, Workflow):
+        return Exit.REJECTED
+    return Exit.NOT_FOUND if plan is None and plan_file else Exit.OK
 
 
 def _tell(files: tuple[str, ...], built: Workflow | tuple[object, ...]) -> None:
@@ -102,9 +112,12 @@ def _tell(files: tuple[str, ...], built: Workflow | tuple[object, ...]) -> None:
         tell(f"✓ {passing.sender} → {passing.receiver}")
     for notice in built.notices:
         tell(f"! {notice}")
+    takes_part = {end for passing in built.passings for end in passing[:2]}
     tell(
-        f"{len(files)} handoffs, {len({end for one in built.passings for end in one[:2]})} agents, no way back"
+        f"{len(files)} handoffs, {len(takes_part)} agents, {len(built.answers)} of them have answered, no way back"
     )
+    if not built.open_agents:
+        tell("nobody has anything left to answer: there is no plan to make")
 
 
 def _hold_to_its_contract(plan: JsonObject) -> None:

@@ -18,7 +18,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.reading import read
 from accordance.contracts.registry import Registry
 from accordance.contracts.violation import Accepted, Rejected
-from accordance.domain.research.agents import AgentRegistry, language_of
+from accordance.domain.research.agents import AgentRegistry, language_in, language_of
 from accordance.domain.research.agents_file import read_agents
 from accordance.domain.research.documents import WRITERS
 from accordance.domain.research.words import LANGUAGES, Language
@@ -58,7 +58,7 @@ language_option: Final = click.option(
     "--language",
     "-l",
     type=click.Choice(LANGUAGES),
-    help="Language of the report; else the request's, else ko.",
+    help="Language of the report; else the request's, else that of the answers.",
 )
 document_option: Final = click.option(
     "--format",
@@ -122,11 +122,11 @@ def object_of(file: str) -> JsonObject:
         raise Failure(f"{file}: {flaw}", Exit.REJECTED) from None
 
 
-def language_for(wanted: Language | None, request: AgentRequest | None = None) -> Language:
-    """The language of a report."""
+def language_for(wanted: Language | None, request: AgentRequest | None, words: str) -> Language:
+    """The language of a report: as it is wanted, else the request's, else that of the words it reports on."""
     if wanted is not None:
         return wanted
-    return language_of(request) if request is not None else "ko"
+    return language_of(request) if request is not None else language_in(words)
 
 
 def print_json(value: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
@@ -33,7 +33,7 @@ from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
 from accordance.domain.research.answers import awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS
 from accordance.domain.research.reports import collapse_blocks
-from accordance.domain.research.runs import AnswerStore, collapse_by_group, request_digest, stored_answer
+from accordance.domain.research.runs import AnswerStore, Run, collapse_by_group, request_digest, stored_answer
 from accordance.domain.research.words import Language
 
 
@@ -112,14 +112,22 @@ def collapse(
     agent_id = agents_of(agents_file).get(agent).id if agent else None
     request = request_of(request_file) if request_file else None
     digest = request_digest(request) if request else None
+    selected: set[str] = set()
     with kept_answers(where) as store:
-        reports = collapse_by_group(store.runs(agent_id, digest))
+        reports = collapse_by_group(_heard(store.runs(agent_id, digest), selected))
     if as_json:
         print_json([{**group._asdict(), **report.to_json()} for group, report in sorted(reports.items())])
     else:
-        spoken = language_for(language, request)
+        spoken = language_for(language, request, " ".join(selected))
         tell_document(WRITERS[form](list(collapse_blocks(reports, spoken)), spoken))
     return Exit.REJECTED if any(one.status == "collapsed" for one in reports.values()) else Exit.OK
+
+
+def _heard(runs: Iterable[Run], selected: set[str]) -> Iterator[Run]:
+    """The same runs, and on the way the names they have selected."""
+    for run in runs:
+        selected.add(run.selected)
+        yield run
 
 
 COMMANDS: Final = (record, collapse)

@@ -17,6 +17,7 @@ _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
         "answers": 85,
         "history": 80,
         "inputs": 70,
+        "handed_over": 65,
         "dependencies": 60,
         "goals": 40,
     }
@@ -105,6 +106,8 @@ def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
     yield from _listed(context, "history", "what was decided about this task, the last at the end")
     for one in context.get("answers", ()):
         yield Piece(f"answer to: {one['question']}", _json(one["answer"]), _WEIGHTS["answers"])
+    for agent, answer in context.get("handed_over", {}).items():
+        yield Piece(f"handed over: the answer of {agent}", _json(answer), _WEIGHTS["handed_over"])
     for one in context.get("dependencies", ()):
         if one.get("artifact"):
             yield _artifact(f"product of {one['title']}", one["artifact"], _WEIGHTS["dependencies"])

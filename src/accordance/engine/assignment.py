@@ -27,6 +27,7 @@ from accordance.engine.coding_tasks import coding_task
 from accordance.engine.contracts_for import contract_of_message, method_of
 from accordance.engine.home import Home
 from accordance.engine.landing import is_behind
+from accordance.engine.research_tasks import brief_of
 from accordance.engine.working import Taken
 from accordance.store.ledger import Transaction
 
@@ -109,6 +110,7 @@ def _context(
     context: dict[str, Any] = {
         "goals": [tx.task(goal).title for goal in _above(tx, task.task_id)],
         "dependencies": _dependencies(tx, home, subject),
+        **_handed_over(tx, subject),
         "inputs": _inputs(tx, subject),
         "answers": _answers(tx, subject),
         "last_review": last_review(tx, subject.task_id),
@@ -147,6 +149,12 @@ def _dependencies(tx: Transaction, home: Home, task: TaskRecord) -> list[dict[st
             }
         )
     return told
+
+
+def _handed_over(tx: Transaction, task: TaskRecord) -> dict[str, Any]:
+    """The answers a task builds on whose agents have no task in its plan: they had answered before it was made."""
+    brief = brief_of(tx, task)
+    return {"handed_over": dict(brief.answers)} if brief and brief.answers else {}
 
 
 def _product(tx: Transaction, home: Home, artifact: ArtifactRecord) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from accordance.contracts.violation import Rejected, Violation, excerpt
 from accordance.domain.lifecycle import TERMINAL, State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
+from accordance.engine.research_tasks import check_briefs
 from accordance.engine.time_limits import check_time_limits
 from accordance.errors import AccordanceError
 from accordance.store.ledger import Transaction
@@ -110,7 +111,7 @@ def _moves(tx: Transaction, task: TaskRecord) -> bool:
 
 def check_tasks(plan: Plan, roles: Collection[str] = ROLES) -> tuple[Violation, ...]:
     """Why tasks of a plan could not be judged by: every reason, at the place where it stands in the plan."""
-    late = tuple(check_time_limits(plan))
+    late = (*check_time_limits(plan), *check_briefs(plan))
     carrying = [(at, node) for at, node in enumerate(plan.nodes) if _carries_task(node)]
     if not carrying:
         return late

@@ -16,12 +16,12 @@ from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.domain.case import Budget, claim_context
-from accordance.domain.context_pack import Piece
+from accordance.domain.context_pack import Piece, budget_for
 from accordance.domain.faults import Fault
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted, wanted
-from accordance.domain.spending import Spending
+from accordance.domain.spending import BYTES_PER_TOKEN, Spending
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import assignment
 from accordance.engine.budgets import budget_left, plan_budget, why_unpriced
@@ -38,6 +38,7 @@ from accordance.engine.handing_out import kind_of
 from accordance.engine.home import Home
 from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_prompt
 from accordance.engine.own_work import another_reviewer, cannot_review, maker_of
+from accordance.engine.research_tasks import budgets_of
 from accordance.engine.settings import holding_for
 from accordance.engine.settings_tables import allows_own_work
 from accordance.engine.slots import Bound
@@ -130,14 +131,14 @@ class Executing:
             budget = _budget(tx, plan, task, choice)
             if isinstance(budget, Produced):
                 return budget
-            at_most = seconds_for(tx, task) if one.kind == "action" or task.checks else None
+            at_most = _seconds(tx, task, one.kind)
             try:
                 job = self.workshop.commission(tx, task) if one.kind == "action" else None
             except PreflightFailed as error:
                 return Produced(fault=Fault.UNPREPARED, text=str(error))
             run = self._run_of(tx, Taken(task, kind, task.lease), one, choice, job)
         limits = replace(limits_for(choice.spec), stop=stop, budget=budget)
-        limits = replace(limits, seconds=min(limits.seconds, at_most or math.inf))
+        limits = replace(limits, seconds=min(limits.seconds, math.inf if at_most is None else at_most))
         produced = self._carried_out(executor, run, limits, job)
         if produced.fault is Fault.OVER_BUDGET and produced.spending.uses_up(plan_budget(plan)):
             return replace(produced, fault=Fault.STOPPED, text=_HELD)
@@ -192,6 +193,7 @@ class Executing:
             contract=contract_of_message(tx, task, taken.kind, of_change),
             context=context,
             folder=self.home.new_run(one.task_id, f"{one.kind}-{one.number}"),
+            context_bytes=_context_bytes(tx, taken, choice),
         )
 
 
@@ -207,6 +209,7 @@ class _Run:
     contract: Contract[Any]
     context: Context
     folder: Path
+    context_bytes: int | None = None  # None: as the role has it
 
     def begin(
         self,
@@ -217,7 +220,7 @@ class _Run:
     ) -> Produced:
         """Tell the executor what to do, keep what it is told, and let it work."""
         try:
-            told = tell(self.document, self._prompt, self.root, self.choice.context_bytes, self._shown(work))
+            told = tell(self.document, self._prompt, self.root, self.context_bytes, self._shown(work))
         except ContextTooLarge as error:
             return Produced(fault=Fault.TOO_LONG, text=str(error))
         choice = self.choice
@@ -264,6 +267,25 @@ def _budget(tx: Transaction, plan: PlanRecord, task: TaskRecord, choice: Choice)
     if why := why_unpriced(choice, budget):
         return Produced(fault=Fault.UNPREPARED, text=why)
     return budget
+
+
+def _seconds(tx: Transaction, task: TaskRecord, kind: str) -> float | None:
+    """How long a run may take: the least of what the node and the request it serves allow; None where neither says."""
+    is_action = kind == "action"
+    limits = (
+        seconds_for(tx, task) if is_action or task.checks else None,
+        budgets_of(tx, task).time_budget if is_action else None,
+    )
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _context_bytes(tx: Transaction, taken: Taken, choice: Choice) -> int | None:
+    """How much context a run is told: never more than the request it serves allows; None where nothing is said."""
+    tokens = budgets_of(tx, taken.task).context_budget if taken.kind == "action" else None
+    if tokens is None:
+        return choice.context_bytes
+    usual = choice.context_bytes or budget_for(taken.task.owner_agent_id)
+    return min(usual, tokens * BYTES_PER_TOKEN)
 
 
 def _kind(said: str) -> Literal["action", "review"]:

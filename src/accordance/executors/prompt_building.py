@@ -46,7 +46,9 @@ def packed(
 ) -> Pack:
     """The context of an assignment within so many bytes, else within its role's budget, and what was cut."""
     role = document["task"].get("owner_agent_id") or document["task"].get("role")
-    return pack((*briefing(document, _inputs(document, root)), *more), budget or budget_for(role))
+    return pack(
+        (*briefing(document, _inputs(document, root)), *more), budget_for(role) if budget is None else budget
+    )
 
 
 def _inputs(document: Mapping[str, Any], root: Path) -> dict[str, Excerpt]:

@@ -68,6 +68,7 @@ def _facts(workspace: Workspace, tmp_path: Path, **more: str) -> EvidenceFacts:
     return _collect(workspace, tmp_path, **more).facts.evidence
 
 
+@pytest.mark.seed("004-37")
 def test_evidence_is_looked_at(workspace: Workspace, tmp_path: Path) -> None:
     """All that is there, with hashes; the rest of the folder by name."""
     files = {

@@ -17,6 +17,7 @@ from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Items, NotNull, Object, Open, Score, Text, Time
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.phase_outputs import HOME, OUTPUTS, PLACES, missing_outputs
 from accordance.contracts.phases import DEMANDS, PHASES, phase_completion
 from accordance.contracts.printable import is_blank
 from accordance.contracts.sentences import count_sentences
@@ -57,6 +58,10 @@ class VsMetadata(Open):
     modal_identified: Items
     t_scores: Annotated[list[TScore], Field(min_length=1)]
     final_selection: Selection
+    # the outputs of phases for which the seed's schema has no place of their own
+    context_summary: Annotated[Text | None, NotNull] = None
+    alternative_directions: Annotated[Items | None, NotNull] = None
+    novelty_assessment: Annotated[Text | None, NotNull] = None
 
 
 class Content(Open):
@@ -193,6 +198,17 @@ def lists_say_something(message: JsonObject, _: Context) -> Iterator[Notice]:
                 yield Notice("empty_list", f"$.{key}.{name}", "is empty")
 
 
+def phases_leave_their_outputs(message: JsonObject, _: Context) -> Iterator[Notice]:
+    """A phase without its output is legal; where an answer is held against its request, it is not."""
+    for phase in missing_outputs(message):
+        yield Notice("phase_output_missing", HOME[phase], f"no {wanted_output(phase)}")
+
+
+def wanted_output(phase: int) -> str:
+    """What a phase must leave, and where it may stand."""
+    return f"{OUTPUTS[phase]}, the output of phase {phase} ({PHASES[phase]}), at {PLACES[phase]}"
+
+
 def _t_scores(message: JsonObject) -> object:
     return _part(message, "vs_metadata").get("t_scores")
 
@@ -232,6 +248,7 @@ ANSWER: Final = Contract(
         is_about_the_task,
         modal_options_are_identified,
         lists_say_something,
+        phases_leave_their_outputs,
     ),
     profiles={"seed": ANSWER_AS_THE_SEED_CHECKS_IT},
 )

@@ -89,9 +89,11 @@ def own_checks_pass(message: JsonObject, _: Context) -> Iterator[Notice]:
 
 
 def conditional_means_a_condition(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """A conditional handoff says what it depends on."""
+    """A conditional handoff says what it depends on; without that, a person has to decide. The seed has no word for it."""
     if message.get("handoff_type") == "conditional" and "condition" not in message:
-        yield Notice("no_condition", "$.condition", "nobody can tell when this handoff is to be taken")
+        yield Notice(
+            "no_condition", "$.condition", "a person will have to decide whether this handoff is taken"
+        )
 
 
 _STRICT: Final = Contract(

@@ -21,6 +21,8 @@ Texts: TypeAlias = Mapping[str, str]  # by language
 Words: TypeAlias = Mapping[str, tuple[str, ...]]  # by language
 
 ANY_TOPIC: Final = "any"
+CANDIDATES: Final[Mapping[str, int]] = MappingProxyType({"Full": 5, "Enhanced": 4, "Light": 3})
+"""How many candidates a level asks for."""
 
 
 def language_of(request: AgentRequest) -> Literal["ko", "en"]:

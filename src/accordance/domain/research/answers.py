@@ -6,21 +6,23 @@ report. Profile `seed` asks nothing of this: it is the validator of seed 002 and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from accordance.contracts.catalogue.answer import ANSWER
+from accordance.contracts.catalogue.answer import ANSWER, phases_leave_their_outputs, wanted_output
 from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.checking import Checker
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Rule
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.phase_outputs import HOME, missing_outputs, says_something
 from accordance.contracts.registry import Registry
 from accordance.contracts.violation import Accepted, Notice, Rejected, Violation, excerpt
-from accordance.domain.research.agents import Agent, AgentRegistry
+from accordance.domain.research.agents import CANDIDATES, Agent, AgentRegistry
 from accordance.domain.research.floors import LOW_TYPICALITY, Acknowledgement, Floor, floor_of
 from accordance.domain.research.quality import (
+    Checklist,
     Profile,
     critique_quality,
     distribution,
@@ -29,6 +31,10 @@ from accordance.domain.research.quality import (
     provenance_completeness,
 )
 
+ANSWER_TO_A_REQUEST: Final = replace(
+    ANSWER, rules=tuple(rule for rule in ANSWER.rules if rule is not phases_leave_their_outputs)
+)
+"""The contract without the warning that one of the rules below speaks in earnest."""
 _checker: Final = Checker(Registry((ANSWER,)))
 
 
@@ -42,6 +48,12 @@ class Asked:
     agent: str | None = None  # who was asked, if somebody in particular
     acknowledgement: Acknowledgement | None = None
 
+    @property
+    def quality(self) -> str:
+        """The quality level that was asked for; standard where nobody asked."""
+        constraints = self.request.constraints if self.request else None
+        return (constraints.quality_level if constraints else None) or "standard"
+
     def floor(self, agent: Agent) -> Floor:
         """The floor of an agent's answer."""
         return floor_of(agent, self.registry, self.request, self.words)
@@ -52,7 +64,8 @@ def check_answer(raw: bytes | str, asked: Asked, profile: Profile = "strict") ->
     if profile == "seed":
         return _checker.check(raw, ANSWER, Context(profile="seed"))
     task = asked.request.task_id if asked.request else None
-    return _checker.check(raw, ANSWER.with_rules(*rules_for(asked)), Context(task_id=task))
+    contract = ANSWER_TO_A_REQUEST.with_rules(*rules_for(asked))
+    return _checker.check(raw, contract, Context(task_id=task))
 
 
 def awaits_a_person(result: Accepted[Any] | Rejected) -> bool:
@@ -76,14 +89,59 @@ def rules_for(asked: Asked) -> tuple[Rule, ...]:
         """The selection is not below the T-score floor, or a person has acknowledged it."""
         yield from _floor(message, asked)
 
+    complete = (criticises_itself_in_earnest, says_where_it_comes_from, leaves_the_outputs_of_its_phases)
     return (
         comes_from_the_agent_that_was_asked,
         says_which_request_it_answers,
-        criticises_itself_in_earnest,
-        says_where_it_comes_from,
+        *(map(_as_a_warning, complete) if asked.quality == "draft" else complete),
+        *((is_ready_for_publication,) if asked.quality == "publication_ready" else ()),
         offers_more_than_the_obvious,
         respects_its_floor,
     )
+
+
+def _as_a_warning(rule: Callable[[JsonObject, Context], Iterator[Violation]]) -> Rule:
+    """The same rule for a draft: what is wanting is mentioned and refuses nothing."""
+
+    def mentions(message: JsonObject, context: Context) -> Iterator[Notice]:
+        for fault in rule(message, context):
+            told = f"a draft may go without this: {fault.expected}"
+            yield Notice(fault.code, fault.path, told)
+
+    mentions.__doc__ = rule.__doc__
+    return mentions
+
+
+def leaves_the_outputs_of_its_phases(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """Every phase that the level demands has left its output in the answer."""
+    for phase in missing_outputs(message):
+        yield Violation("phase_output_missing", HOME[phase], wanted_output(phase), "nothing")
+
+
+def is_ready_for_publication(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """Publication-ready: limitations are named, the options are many and not all obvious, the self-critique wants nothing."""
+    limitations = message.get("limitations")
+    if not says_something(limitations):
+        actual = excerpt(limitations) if "limitations" in message else "nothing"
+        yield _unready("$.limitations", "at least one limitation", actual)
+    found = distribution(message)
+    wanted = CANDIDATES.get(str(message.get("vs_level")), 0)
+    if 0 < found.count < wanted:
+        yield _unready("$.vs_metadata.t_scores", f"at least {wanted} options", f"{found.count} options")
+    if found.count and not found.passed:
+        expected = "an option below 0.6 and a selection that is not modal"
+        yield _unready("$.vs_metadata.t_scores", expected, "a narrow distribution")
+    critique = critique_quality(message)
+    if isinstance(message.get("self_critique"), dict) and critique.passed and critique.score < 1:
+        yield _unready("$.self_critique", "all four parts in earnest", f"wanting: {_wanting(critique)}")
+
+
+def _unready(where: str, expected: str, actual: str) -> Violation:
+    return Violation("below_quality", where, f"{expected}, for quality_level publication_ready", actual)
+
+
+def _wanting(quality: Checklist) -> str:
+    return ", ".join(name.removeprefix("has_") for name, holds in quality.checks.items() if not holds)
 
 
 def _identity(message: JsonObject, asked: Asked) -> Iterator[Violation]:
@@ -110,9 +168,8 @@ def criticises_itself_in_earnest(message: JsonObject, _: Context) -> Iterator[Vi
         return
     quality = critique_quality(message)
     if not quality.passed:
-        wanting = ", ".join(name.removeprefix("has_") for name, holds in quality.checks.items() if not holds)
         expected = "two strengths, two weaknesses, one improvement, another perspective"
-        yield Violation("thin_critique", "$.self_critique", expected, f"wanting: {wanting}")
+        yield Violation("thin_critique", "$.self_critique", expected, f"wanting: {_wanting(quality)}")
 
 
 def says_where_it_comes_from(message: JsonObject, _: Context) -> Iterator[Violation]:

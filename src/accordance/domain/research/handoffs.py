@@ -84,7 +84,7 @@ def _held_against(known: Known) -> Contract[Handoff]:
         yield from _claims(message, known)
 
     def condition_can_be_read(message: JsonObject, _: Context) -> Iterator[Violation]:
-        """A conditional handoff has a condition that can be evaluated."""
+        """A condition can be evaluated. Without one a person decides; the contract warns of that."""
         yield from _condition(message)
 
     def condition_holds(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -128,12 +128,6 @@ def _claims(message: JsonObject, known: Known) -> Iterator[Violation]:
 
 
 def _condition(message: JsonObject) -> Iterator[Violation]:
-    if message.get("handoff_type") != "conditional":
-        return
-    if "condition" not in message:
-        expected = "a condition, because handoff_type is conditional"
-        yield Violation("bad_condition", "$.condition", expected, "nothing")
-        return
     try:
         _read_condition(message)
     except InvalidComparator as error:

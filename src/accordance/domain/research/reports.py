@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from accordance.contracts.catalogue.answer import AgentAnswer, SelfCritique, TScore
+from accordance.contracts.phase_outputs import CONTRACTED, OUTPUTS, phase_output
 from accordance.contracts.phases import PHASES
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted, Rejected
@@ -88,6 +89,7 @@ def run_report(answer: AgentAnswer, language: Language = "ko") -> Iterator[Block
     yield t_score_table(answer.vs_metadata.t_scores, language)
     yield from _probabilities(answer.vs_metadata.t_scores, words)
     yield from _selection(answer, words)
+    yield from _outputs(answer, words)
     if answer.self_critique is not None:
         yield from self_critique_blocks(answer.self_critique, language)
     yield from _provenance(answer, words)
@@ -120,6 +122,31 @@ def _selection(answer: AgentAnswer, words: ReportWords) -> Iterator[Block]:
     )
 
 
+def _outputs(answer: AgentAnswer, words: ReportWords) -> Iterator[Block]:
+    """What the phases have left, beside the scores and the selection, which stand above."""
+    message = dump(answer)
+    left = [
+        (phase, output)
+        for phase in OUTPUTS
+        if phase not in CONTRACTED and (output := phase_output(message, phase)) is not None
+    ]
+    if not left:
+        return
+    yield Heading(2, words.phase_outputs)
+    for phase, output in left:
+        yield Bullets(f"{phase} {PHASES[phase]}, {OUTPUTS[phase]}", _texts(_items(output), words))
+
+
+def _items(output: object) -> list[object]:
+    match output:
+        case list():
+            return output
+        case dict():
+            return [f"{key}: {_text(value)}" for key, value in output.items()]
+        case _:
+            return [output]
+
+
 def _provenance(answer: AgentAnswer, words: ReportWords) -> Iterator[Block]:
     yield Heading(2, words.provenance)
     yield Bullets(words.sources, _texts(answer.provenance.sources, words))
@@ -134,11 +161,11 @@ def _provenance(answer: AgentAnswer, words: ReportWords) -> Iterator[Block]:
 
 
 def _texts(items: Sequence[object], words: ReportWords) -> list[str]:
-    told = [
-        item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, sort_keys=True)
-        for item in items
-    ]
-    return told or [words.none]
+    return [_text(item) for item in items] or [words.none]
+
+
+def _text(item: object) -> str:
+    return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, sort_keys=True)
 
 
 def collapse_blocks(reports: Mapping[Group, CollapseReport], language: Language = "ko") -> Iterator[Block]:

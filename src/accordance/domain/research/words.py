@@ -51,6 +51,7 @@ class ReportWords:
     t_scores: str
     selection: str
     justification: str
+    phase_outputs: str
     provenance: str
     sources: str
     reasoning: str
@@ -120,6 +121,7 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             t_scores="T-Score 분포",
             selection="최종 선택",
             justification="선택 이유",
+            phase_outputs="단계별 산출",
             provenance="출처와 추론",
             sources="출처",
             reasoning="추론 과정",
@@ -188,6 +190,7 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             t_scores="T-score distribution",
             selection="Final selection",
             justification="Justification",
+            phase_outputs="What the phases left",
             provenance="Provenance",
             sources="Sources",
             reasoning="Reasoning",
@@ -256,6 +259,7 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             t_scores="T-Score 分布",
             selection="最终选择",
             justification="选择理由",
+            phase_outputs="各阶段产出",
             provenance="来源与推理",
             sources="来源",
             reasoning="推理过程",

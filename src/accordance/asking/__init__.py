@@ -1,0 +1,1 @@
+"""Asking a model until its answer honours a contract."""

@@ -1,0 +1,216 @@
+"""Ask a model, check its answer, tell it what is wrong, ask again: the loop around `check`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, closing
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
+
+from jiter import from_json
+from pydantic import BaseModel
+
+from accordance.api import registry
+from accordance.asking.conversation import Answer, Conversation, Message, Reply, opening
+from accordance.asking.speaking import (
+    Askable,
+    AsyncAskable,
+    AsyncStreamable,
+    Piece,
+    Streamable,
+    request,
+    request_async,
+    stream,
+    stream_async,
+)
+from accordance.contracts.checking import Reader
+from accordance.contracts.context import NO_CONTEXT, Context
+from accordance.contracts.contract import Contract
+from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.stream import StreamGuard
+from accordance.contracts.violation import Rejected
+from accordance.domain.spending import Spending
+
+M = TypeVar("M", bound=BaseModel)
+
+ATTEMPTS: Final = 3
+_SHOWN_AGAIN_AFTER: Final = (
+    1.02  # a partial object is read again when its text has grown by so much: linear in the end
+)
+
+
+def ask(
+    model: Askable,
+    prompt: str | Sequence[Message],
+    contract: str | Contract[M] | type[M],
+    *,
+    attempts: int = ATTEMPTS,
+    context: Context = NO_CONTEXT,
+    reader: Reader | None = None,
+) -> Answer[M]:
+    """Ask until an answer honours the contract, at most `attempts` times.
+
+    `model` is any callable that takes the messages and gives a text (or a `Reply` with what it cost), a model of
+    pydantic-ai's, or the name of one ("openai:gpt-5"). Each refused answer goes back with every violation.
+    Raises NotAccepted, with all attempts, when none was accepted; what the model itself raises passes through.
+    """
+    conversation = _begin(prompt, contract, attempts, context, reader)
+    while not conversation.is_over:
+        conversation.hear(request(model, conversation.messages, conversation.contract))
+    return conversation.answer()
+
+
+async def ask_async(
+    model: AsyncAskable,
+    prompt: str | Sequence[Message],
+    contract: str | Contract[M] | type[M],
+    *,
+    attempts: int = ATTEMPTS,
+    context: Context = NO_CONTEXT,
+    reader: Reader | None = None,
+) -> Answer[M]:
+    """`ask` for tasks: the model may be a coroutine function."""
+    conversation = _begin(prompt, contract, attempts, context, reader)
+    while not conversation.is_over:
+        conversation.hear(await request_async(model, conversation.messages, conversation.contract))
+    return conversation.answer()
+
+
+def ask_stream(
+    model: Streamable,
+    prompt: str | Sequence[Message],
+    contract: str | Contract[M] | type[M],
+    *,
+    attempts: int = ATTEMPTS,
+    context: Context = NO_CONTEXT,
+) -> AnswerStream[M]:
+    """`ask`, shown while it comes: iterate for partial objects, then take `.answer`.
+
+    The model gives its text in pieces. An answer that can no longer be accepted is broken off at once, and the model is
+    asked again.
+    """
+    return AnswerStream(model, _begin(prompt, contract, attempts, context, None))
+
+
+def ask_stream_async(
+    model: AsyncStreamable,
+    prompt: str | Sequence[Message],
+    contract: str | Contract[M] | type[M],
+    *,
+    attempts: int = ATTEMPTS,
+    context: Context = NO_CONTEXT,
+) -> AsyncAnswerStream[M]:
+    """`ask_stream` for tasks: iterate with `async for`."""
+    return AsyncAnswerStream(model, _begin(prompt, contract, attempts, context, None))
+
+
+def _begin(
+    prompt: str | Sequence[Message],
+    contract: str | Contract[M] | type[M],
+    attempts: int,
+    context: Context,
+    reader: Reader | None,
+) -> Conversation[M]:
+    if attempts < 1:
+        raise ValueError("attempts: at least 1")
+    wanted: Contract[M] = registry.find(contract)
+    return Conversation(wanted, context, reader, attempts, opening(prompt, wanted))
+
+
+@dataclass(slots=True)
+class AnswerStream(Generic[M]):
+    """Partial objects while an answer comes; the answer when it is there."""
+
+    _model: Streamable
+    _conversation: Conversation[M]
+
+    def __iter__(self) -> Iterator[JsonObject]:
+        conversation = self._conversation
+        while not conversation.is_over:
+            incoming = _Incoming(conversation.contract, conversation.context)
+            pieces = stream(self._model, conversation.messages, conversation.contract)
+            with closing(pieces):  # type: ignore[type-var]  # a generator, whatever gave the pieces
+                for piece in pieces:
+                    if (partial := incoming.take(piece)) is not None:
+                        yield partial
+                    if incoming.doom is not None:
+                        break
+            conversation.hear(incoming.reply, incoming.doom)
+
+    @property
+    def answer(self) -> Answer[M]:
+        """The accepted answer; what has not been read of the stream is read first. Raises NotAccepted."""
+        for _ in self:
+            pass
+        return self._conversation.answer()
+
+
+@dataclass(slots=True)
+class AsyncAnswerStream(Generic[M]):
+    """The same for tasks."""
+
+    _model: AsyncStreamable
+    _conversation: Conversation[M]
+
+    async def __aiter__(self) -> AsyncIterator[JsonObject]:
+        conversation = self._conversation
+        while not conversation.is_over:
+            incoming = _Incoming(conversation.contract, conversation.context)
+            pieces = stream_async(self._model, conversation.messages, conversation.contract)
+            async with aclosing(pieces):  # type: ignore[type-var]  # an async generator
+                async for piece in pieces:
+                    if (partial := incoming.take(piece)) is not None:
+                        yield partial
+                    if incoming.doom is not None:
+                        break
+            conversation.hear(incoming.reply, incoming.doom)
+
+    async def answer(self) -> Answer[M]:
+        """The accepted answer; what has not been read of the stream is read first. Raises NotAccepted."""
+        async for _ in self:
+            pass
+        return self._conversation.answer()
+
+
+@dataclass(slots=True)
+class _Incoming:
+    """One reply while it comes: its text so far, watched by the guard."""
+
+    contract: Contract[Any]
+    context: Context
+    text: str = ""
+    spending: Spending | None = None
+    doom: Rejected | None = None
+    _guard: StreamGuard = field(init=False)
+    _show_at: float = field(default=1, init=False)  # characters
+
+    def __post_init__(self) -> None:
+        self._guard = StreamGuard(self.contract, self.context)
+
+    @property
+    def reply(self) -> Reply:
+        return Reply(self.text, self.spending)
+
+    def take(self, piece: Piece) -> JsonObject | None:
+        """Take the next piece. Gives the object as far as it has come, when there is enough that is new."""
+        if isinstance(piece, Reply):
+            self.spending = piece.spending
+            piece = piece.text
+        self.text += piece
+        violation = self._guard.feed(piece)
+        if violation is not None:
+            self.doom = Rejected((violation,), 1, self.contract.version)
+            return None
+        if len(self.text) < self._show_at and not self._guard.complete:
+            return None
+        self._show_at = len(self.text) * _SHOWN_AGAIN_AFTER
+        return _partial(self.text) if piece else None
+
+
+def _partial(text: str) -> JsonObject | None:
+    """What can be read of an object that is not complete; None while nothing can."""
+    try:
+        value = from_json(text.encode(), partial_mode="trailing-strings")
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
