@@ -6,7 +6,7 @@ SOURCES := src tests bench fuzz tools
 PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/gates/*
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check isolation unit conformance docs agents chaos fuzz bench requirements clean
+.PHONY: help setup run test check isolation conformance docs agents chaos fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,8 +59,9 @@ agents: setup .agents/.ready ## install codex, opencode and Claude Code (about 8
 chaos: setup ## kill -9 of workers at random points, on SQLite and PostgreSQL; KILLS=100
 	KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.engine.chaos
 
-fuzz: $(VENV)-fuzz/.ready ## atheris on the readers; SECONDS=60
+fuzz: setup $(VENV)-fuzz/.ready ## atheris on the readers, then bad calls of every command; SECONDS=60 for each
 	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus fuzz/corpus/seeds
+	$(BIN)/python -m tests.hostile.calls --seconds $(or $(SECONDS),60)
 
 $(VENV)-fuzz/.ready: requirements/fuzz.txt pyproject.toml
 	@test -x $(VENV)-fuzz/bin/python || $(PYTHON) -m venv $(VENV)-fuzz

@@ -36,6 +36,7 @@ AccordanceError
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
 +-- NotFound                   no such plan, task, question or message
++-- CannotWrite                a file or a stream takes nothing
 +-- LedgerError                the ledger could not do it; nothing was changed
 |   +-- LedgerBusy             somebody else holds it for too long
 |   +-- LedgerUnavailable      it cannot be opened, read or written
@@ -312,6 +313,18 @@ class NotFound(UnknownName):
     def __str__(self) -> str:
         offer = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
         return f"no {self.what} {self.name!r}{offer}"
+
+
+class CannotWrite(AccordanceError):
+    """A file or a stream takes nothing: no room, no permission, nobody there."""
+
+    def __init__(self, what: object, why: OSError) -> None:
+        super().__init__(what, why)
+        self.what = what
+        self.why = why.strerror or str(why)
+
+    def __str__(self) -> str:
+        return f"{self.what}: cannot be written ({self.why}); name another place, or make this one writable"
 
 
 class LedgerError(AccordanceError):

@@ -181,7 +181,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
         raise KeyboardInterrupt
 
     monkeypatch.setattr(check, "read_bounded", interrupt)
-    assert main.run(["check", "x"]) != 0
+    assert main.run(["check", "x"]) == 130
     assert capsys.readouterr().err.startswith("\naccordance: interrupted")
 
 

@@ -231,7 +231,7 @@ def test_ledgers_that_cannot_be_used(tmp_path: Path) -> None:
     ):
         for words in (with_answer, ("collapse",)):
             ran = research(*words, "--ledger", ledger)
-            assert ran.code == 70
+            assert ran.code == 2
             assert said in ran.err
             assert ran.err.count("\n") == 1
 

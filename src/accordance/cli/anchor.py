@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from accordance.cli.desk import Where, at_desk, json_option, ledger_options, say
-from accordance.cli.exits import Exit, Failure
+from accordance.cli.exits import Exit
+from accordance.cli.writing import write_output
 
 
 @click.command(name="anchor")
@@ -40,10 +41,7 @@ def command(where: Where, output: Path | None, private: Path | None, as_json: bo
     if output is None:
         click.echo(text, nl=False)
         return Exit.OK
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"{output}: {error.strerror or error}", Exit.USAGE) from None
+    write_output(output, text.encode())
     if as_json:
         say({"file": output, "at": anchor.at, "plans": len(anchor.plans), "root": anchor.root})
     else:

@@ -49,6 +49,9 @@ def ask(command: Sequence[str], prompt: str, told: Mapping[str, str], timeout: f
         except subprocess.TimeoutExpired:
             os.killpg(asked.pid, signal.SIGKILL)
             return NoAnswer(f"{command[0]}: no answer within {timeout:g} s")
+        except BaseException:  # stopped by a signal: what was asked ends, too
+            os.killpg(asked.pid, signal.SIGKILL)
+            raise
     if asked.returncode != 0:
         said = " ".join(err.decode("utf-8", "replace").split())[-200:]
         return NoAnswer(f"{command[0]}: ended with {asked.returncode}" + (f": {said}" if said else ""))

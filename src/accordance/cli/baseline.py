@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.reading import must_be_a_name
+from accordance.cli.writing import write_output
 
 
 @click.command(name="baseline")
@@ -19,11 +21,11 @@ def command(repo: str, output: str | None) -> int:
     counts from that commit, wherever HEAD has gone since, and reports what was done to git's own settings.
     """
     from accordance.domain.findings import listed
-    from accordance.engine.home import write_file
     from accordance.engine.judging import top_of
     from accordance.workspace.baseline import already_changed, must_be_out_of_reach, record_baseline
     from accordance.workspace.git import git_directory
 
+    must_be_a_name(repo)
     root = top_of(Path(repo))
     if git_directory(root) is None:
         raise Failure(
@@ -38,7 +40,7 @@ def command(repo: str, output: str | None) -> int:
     if output is None:
         click.echo(text)
     else:
-        write_file(Path(output), f"{text}\n".encode())
+        write_output(output, f"{text}\n".encode())
     if changed:
         one_line(
             f"the tree differs from its commit already, and this will count as the agent's change; commit it or put it "

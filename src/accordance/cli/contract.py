@@ -44,11 +44,10 @@ def show(name: str, as_json: bool) -> None:
     if as_json:
         click.echo(as_json_text(_details(contract)))
         return
-    from rich.console import Console
-
+    from accordance.cli.pages import print_page
     from accordance.cli.text import contract_page
 
-    Console(highlight=False).print(contract_page(contract))
+    print_page(contract_page(contract))
 
 
 @command.command(name="summary")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.reading import is_file
 from accordance.cli.showing import as_json_text
 from accordance.errors import NotFound
 
@@ -129,7 +130,7 @@ def find_plan(tx: Transaction, name: str | None) -> PlanRecord:
         fitting = [plan for plan in tx.plans() if plan.plan_id.startswith(name)]
         if len(fitting) == 1:
             return fitting[0]
-        if Path(name).is_file():
+        if is_file(name):
             way_out = (
                 f"bring it with `accordance plan import {name}`, then name the plan by its id, or not at all"
             )

@@ -11,6 +11,7 @@ import click
 from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options
 from accordance.cli.exits import Exit
 from accordance.cli.showing import shown
+from accordance.cli.streams import reader_is_gone
 from accordance.contracts.printable import printable
 
 if TYPE_CHECKING:
@@ -52,12 +53,9 @@ def command(
                     last = entry.seq
                     if (is_all or entry.kind not in SEALS) and (entry.task_id or "").startswith(task or ""):
                         click.echo(_line(entry, as_json))
-            if not follow:
+            if not follow or reader_is_gone():
                 return Exit.OK
-            try:
-                time.sleep(_POLL_SECONDS)
-            except KeyboardInterrupt:
-                return Exit.OK
+            time.sleep(_POLL_SECONDS)
 
 
 def _line(entry: Entry, as_json: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
 import click
 
@@ -22,9 +23,19 @@ class Exit(IntEnum):
     INTERNAL = 70
 
 
+_LONGEST: Final = 1000  # signs of a line that is still read
+
+
+def shortened(text: str, length: int = 100) -> str:
+    """A text from outside, with its middle left out where it is long."""
+    half = length // 2
+    return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
+
+
 def one_line(message: str) -> None:
     """Say what went wrong, on standard error, in one line whatever the message."""
-    click.echo(f"accordance: {shown(without_passwords(' '.join(message.split())))}", err=True)
+    line = without_passwords(" ".join(message.split()))
+    click.echo(f"accordance: {shown(shortened(line, _LONGEST))}", err=True)
 
 
 class Failure(Exception):

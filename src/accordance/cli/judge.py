@@ -12,7 +12,7 @@ import click
 
 from accordance.cli.desk import isolation_option
 from accordance.cli.exits import Exit, Failure
-from accordance.cli.reading import read_bounded
+from accordance.cli.reading import is_stream, must_be_a_name, read_bounded
 from accordance.cli.stopping import tidied_up
 from accordance.domain.escalation import NextAction
 from accordance.domain.verdict import Outcome
@@ -63,6 +63,8 @@ def command(
     """
     if task == submit == "-":
         raise click.UsageError("--task and --submit cannot both be standard input")
+    for name in (repo, base, baseline, artifacts):
+        must_be_a_name(name or ".")
     from accordance.cli import judged
     from accordance.domain.case import Usage
     from accordance.engine.judging import judge
@@ -100,7 +102,7 @@ def exit_code(judgement: Judgement) -> Exit:
 
 
 def _paper(file: str) -> Path | bytes:
-    return read_bounded(file) if file == "-" else Path(file)
+    return read_bounded(file) if file == "-" or is_stream(file) else Path(file)
 
 
 @contextmanager

@@ -12,8 +12,11 @@ import click
 
 from accordance._version import __version__
 from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.stopping import tidied_up
+from accordance.cli.streams import open_streams
 from accordance.errors import (
     AccordanceError,
+    CannotWrite,
     Conflict,
     IllegalTransition,
     LedgerAddress,
@@ -66,7 +69,7 @@ _CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
     ((LedgerDenied,), Exit.AUTH),
     ((LedgerDamaged,), Exit.REJECTED),
     ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),
-    ((LedgerUnavailable,), Exit.INTERNAL),
+    ((LedgerUnavailable,), Exit.USAGE),
 )
 
 
@@ -108,26 +111,37 @@ class _UnknownCommand(UnknownName):
 def app() -> None:
     """Check what agents say against versioned contracts, and let what they do move plans.
 
-    Exit codes: 0 ok, 1 rejected or findings, 2 usage, 3 waiting for a person, 4 auth, 5 not found, 6 conflict,
-    70 internal error.
+    Exit codes: 0 ok, 1 rejected or findings, 2 usage, or something that cannot be read or written, 3 waiting for a
+    person, 4 auth, 5 not found, 6 conflict, 70 internal error, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
     """
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and exit. Whatever goes wrong is one line on standard error."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-    sys.exit(run(argv))
+    open_streams()
+    try:
+        with tidied_up():
+            code = run(argv)
+    except KeyboardInterrupt:
+        code = _fail("interrupted", INTERRUPTED)
+    sys.exit(code)
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code."""
+    """Run the command line; the exit code. What it printed has arrived."""
+    code = _run(argv)
+    try:
+        sys.stdout.flush()
+    except CannotWrite as error:
+        return _fail(str(error), code or Exit.USAGE)
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         outcome: Any = app.main(
             args=None if argv is None else list(argv), prog_name="accordance", standalone_mode=False
         )
-        sys.stdout.flush()
     except click.UsageError as error:
         usage = f"{error.ctx.command_path} --help" if error.ctx else "accordance --help"
         return _fail(f"{error.format_message().rstrip('.')} (see {usage})", Exit.USAGE)
@@ -144,9 +158,6 @@ def run(argv: Sequence[str] | None = None) -> int:
             return _internal(error)
         wanted = _ALSO.get(extra, extra)
         return _fail(f"this needs the extra {extra}: pip install 'accordance[{wanted}]'", Exit.USAGE)
-    except BrokenPipeError:  # the reader has gone, e.g. | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.OK
     except Exception as error:  # noqa: BLE001 - the last place where anything can be said about it
         return _internal(error)
     return outcome if isinstance(outcome, int) else Exit.OK

@@ -17,6 +17,7 @@ from accordance.cli.desk import (
     whoever,
 )
 from accordance.cli.exits import Exit
+from accordance.cli.stopping import left_at_once
 
 
 @click.command(name="mcp")
@@ -53,5 +54,6 @@ def command(where: Where, as_json: bool, plan: str | None, worker: str | None, a
         if as_json:
             say([{"name": offer.name, "about": offer.about, "takes": offer.takes} for offer in offers])
         else:
-            anyio.run(partial(serve, server_of(offers, INSTRUCTIONS)))
+            with left_at_once():
+                anyio.run(partial(serve, server_of(offers, INSTRUCTIONS)))
     return Exit.OK

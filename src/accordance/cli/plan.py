@@ -22,8 +22,9 @@ from accordance.cli.desk import (
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
-from accordance.cli.reading import read_bounded
+from accordance.cli.reading import is_file, read_bounded
 from accordance.cli.showing import shown, tell
+from accordance.cli.writing import write_output
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.drawing import FORMATS
 
@@ -342,7 +343,7 @@ def graph(where: Where, source: str | None, picture: str, output: Path | None, a
     from accordance.domain.plan import plan_graph
     from accordance.domain.progress import begin
 
-    if source is not None and (source == "-" or Path(source).is_file() or source.endswith(".json")):
+    if source is not None and (source == "-" or is_file(source) or source.endswith(".json")):
         read = _read_plan(source)
         if read is None:
             return Exit.REJECTED
@@ -362,9 +363,7 @@ def graph(where: Where, source: str | None, picture: str, output: Path | None, a
     if output is None:
         click.echo(text, nl=False)
     else:
-        from accordance.engine.home import write_file
-
-        write_file(output, text.encode())
+        write_output(output, text.encode())
     return Exit.OK
 
 
@@ -395,7 +394,7 @@ def _stored_plan(tx: Transaction, record: PlanRecord) -> Plan:
     message = parse_object(tx.blob(record.document), Limits(max_bytes=_LARGEST))
     result = check_value(message, "PLAN_GEN")
     if isinstance(result, Rejected):
-        raise Failure("the stored plan is damaged; see `accordance verify`", Exit.INTERNAL)
+        raise Failure("the stored plan is damaged; see `accordance verify`", Exit.REJECTED)
     plan: Plan = result.value
     return plan
 

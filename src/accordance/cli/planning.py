@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import threading
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +11,7 @@ from accordance.cli.desk import Where, at_desk, json_option, ledger_options, say
 from accordance.cli.exits import Exit, one_line
 from accordance.cli.showing import tell
 from accordance.cli.spent import one_json, spent_text
+from accordance.cli.stopping import Stopped, stoppable
 
 if TYPE_CHECKING:
     from accordance.engine.home import Home
@@ -56,11 +54,11 @@ def create(
         from accordance.store.opening import now
 
         ledger = MemoryLedger(now)
-        planned = _plan(ledger, find_home(where.home), goal, executor, model, rounds)
+        planned, stopped = _plan(ledger, find_home(where.home), goal, executor, model, rounds)
         document = _document(ledger, planned)
     else:
         with at_desk(where, create=True) as desk:
-            planned = _plan(desk.ledger, desk.home, goal, executor, model, rounds)
+            planned, stopped = _plan(desk.ledger, desk.home, goal, executor, model, rounds)
             document = _document(desk.ledger, planned)
             if document is not None:
                 write_file(desk.home.plan_file, document)
@@ -71,12 +69,13 @@ def create(
         say({**told, "document": document.decode()} if dry_run and document is not None else told)
     else:
         _print(planned)
-    return _exit_of(planned)
+    code = _exit_of(planned)
+    return stopped.exit_code if stopped.by is not None and code != Exit.OK else code
 
 
 def _plan(
     ledger: Ledger, home: Home, goal: str, executor: str | None, model: str | None, rounds: int
-) -> Planned:
+) -> tuple[Planned, Stopped]:
     from accordance.engine.consulting import Consultation
     from accordance.engine.gateway import gateway_of
     from accordance.engine.planning import Planner, plan_name
@@ -86,25 +85,10 @@ def _plan(
     routing = routing_for(home, executor, model)
     rules = rules_of(home.settings())
     stop = threading.Event()
-    with _stopped_by_ctrl_c(stop):
-        asking = Consultation(ledger, home, routing, plan_name(goal), rules.fuses, stop)
-        return Planner(goal, rules, asking, gateway_of(home.settings(), home.root).roles).create(rounds)
-
-
-@contextlib.contextmanager
-def _stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
-    """The first Ctrl-C lets the run end in order; a second one does not wait."""
-    before = signal.getsignal(signal.SIGINT)
-
-    def ask(*_: object) -> None:
-        stop.set()
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, ask)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    asking = Consultation(ledger, home, routing, plan_name(goal), rules.fuses, stop)
+    with stoppable(stop.set) as stopped:
+        planned = Planner(goal, rules, asking, gateway_of(home.settings(), home.root).roles).create(rounds)
+    return planned, stopped
 
 
 def _document(ledger: Ledger, planned: Planned) -> bytes | None:

@@ -14,7 +14,7 @@ import click
 from accordance.cli.asking import ask
 from accordance.cli.desk import Where, ledger_options
 from accordance.cli.exits import Exit, Failure
-from accordance.cli.reading import read_bounded
+from accordance.cli.reading import must_be_a_name, read_bounded
 from accordance.cli.research_reading import agents_of, agents_option, json_option, print_json, text_of
 from accordance.cli.research_runs import kept_answers
 from accordance.contracts.catalogue.request import AgentRequest
@@ -111,6 +111,7 @@ def golden(
 
 
 def _from_folder(folder: str) -> Callable[[GoldenCase], Given]:
+    must_be_a_name(folder)
     if not Path(folder).is_dir():
         raise Failure(f"{folder}: no such folder", Exit.NOT_FOUND)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import click
@@ -24,6 +23,7 @@ from accordance.cli.research_reading import (
     request_of,
 )
 from accordance.cli.showing import tell, tell_document
+from accordance.cli.writing import write_output
 from accordance.contracts.catalogue.handoff import Handoff
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Rejected
@@ -132,10 +132,7 @@ def _write(file: str, plan: JsonObject) -> None:
     if file == "-":
         tell_document(text)
         return
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"{file}: cannot be written: {error.strerror or error}", Exit.USAGE) from None
+    write_output(file, text.encode())
 
 
 COMMANDS: Final = (handoff,)

@@ -9,6 +9,7 @@ import click
 
 from accordance.cli.desk import Where, at_desk, find_plan_id, json_option, ledger_options, say
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.reading import must_be_a_name
 from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def _bundle(what: str) -> Path | None:
     """The bundle of that name, or None if it is to be looked for among the plans."""
     from accordance.engine.rejudging import is_bundle
 
+    must_be_a_name(what)
     folder = Path(what)
     if is_bundle(folder):
         return folder

@@ -6,12 +6,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from accordance.cli.exits import Exit
+from accordance.cli.pages import print_page
 from accordance.cli.showing import shown
 from accordance.domain.drawing import MARKS
 from accordance.domain.lifecycle import TERMINAL, State
@@ -93,15 +94,12 @@ def watch(ledger: Ledger, plan_id: str) -> Status:
             live.update(table_of(found), refresh=True)
             if found.root in TERMINAL:
                 return found
-            try:
-                time.sleep(_SECONDS)
-            except KeyboardInterrupt:
-                return found
+            time.sleep(_SECONDS)
 
 
 def print_status(found: Status) -> None:
     """Show a plan once."""
-    Console(highlight=False, soft_wrap=True).print(table_of(found))
+    print_page(table_of(found))
 
 
 def table_of(found: Status) -> RenderableType:

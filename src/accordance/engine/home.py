@@ -12,9 +12,13 @@ from typing import Any, Final
 from accordance.domain.naming import folder_name, safe_name
 from accordance.engine.gateway import SETTINGS
 from accordance.engine.settings_tables import parse_settings
-from accordance.errors import InvalidSettings, LedgerUnavailable
+from accordance.errors import AccordanceError, InvalidSettings, LedgerUnavailable
 
 FOLDER: Final = ".accordance"
+
+
+class InvalidHome(AccordanceError):
+    """What was named as the project folder can be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +105,21 @@ def _must_be_ours(path: Path, owner: int) -> None:
 
 
 def find_home(start: Path | None = None) -> Home:
-    """The nearest folder upwards that has a ledger or settings; else the folder itself."""
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
-        if (folder / FOLDER).is_dir() or (folder / SETTINGS).is_file():
-            return Home(folder)
+    """The nearest folder upwards that has a ledger or settings; else the folder itself. Raises InvalidHome."""
+    try:
+        here = (start or Path.cwd()).resolve()
+        for folder in (here, *here.parents):
+            if (folder / FOLDER).is_dir() or (folder / SETTINGS).is_file():
+                return Home(folder)
+    except FileNotFoundError:
+        raise InvalidHome("the current folder has been removed; change to another one") from None
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # too long, links in a circle, letters no file name has
+        why = getattr(error, "strerror", None) or error
+        raise InvalidHome(f"{start}: can be no project folder ({why}); name another one") from None
     return Home(here)
 
 

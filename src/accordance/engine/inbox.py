@@ -169,6 +169,8 @@ def _answer_for_task(tx: Transaction, question: QuestionRecord, said: Said) -> N
 def _copy_in(home: Home, path: Path, wanted: list[RequirementRecord]) -> None:
     """Put a file where it was asked to be put, so that the rule for all inputs binds it."""
     try:
+        if path.exists() and not path.is_file():
+            raise UnfitAnswer(f"{path}: is no regular file; name the document itself")
         content = path.read_bytes()
     except OSError as error:
         raise UnfitAnswer(f"{path}: cannot be read: {error.strerror or error}") from None

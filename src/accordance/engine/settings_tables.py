@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
+from accordance.contracts.toml import NoToml, read_toml
 from accordance.domain.fuses import fuses_from
 from accordance.domain.records import Rules
 from accordance.domain.routing import executors_in, routes_in
@@ -166,10 +166,8 @@ def check_settings(settings: Mapping[str, Any], root: Path) -> None:
 def parse_settings(content: bytes, where: str, root: Path) -> Mapping[str, Any]:
     """The settings in an accordance.toml. Raises InvalidSettings and the errors of single tables."""
     try:
-        settings = tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        settings = read_toml(content.decode())
+    except (NoToml, UnicodeDecodeError) as error:
         raise InvalidSettings(f"{where}: {error}") from None
-    except RecursionError:
-        raise InvalidSettings(f"{where}: nested too deeply") from None
     check_settings(settings, root)
     return settings

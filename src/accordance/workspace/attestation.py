@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 PREDICATE_TYPE: Final = "urn:accordance:verdict:v1"
+_LONGEST_KEY: Final = 1 << 16
 _TREE: Final = "tree"
 _GIT_TREE: Final = "gitTree"  # in-toto's name for such an id
 _HOW: Final = "signing needs the extra: pip install 'accordance[attest]'"
@@ -129,7 +131,7 @@ def _signer(private: Path) -> CryptoSigner:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
-        return signer(load_pem_private_key(private.read_bytes(), None))
+        return signer(load_pem_private_key(_key_in(private), None))
     except (OSError, ValueError, TypeError):
         raise WorkspaceError(f"{private} holds no private key that can be read") from None
 
@@ -140,7 +142,7 @@ def _public_key(public: Path) -> SSlibKey:
     from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
 
     try:
-        return SSlibKey.from_crypto(load_pem_public_key(public.read_bytes()))
+        return SSlibKey.from_crypto(load_pem_public_key(_key_in(public)))
     except (OSError, ValueError, TypeError):
         raise WorkspaceError(f"{public} holds no public key that can be read") from None
 
@@ -167,3 +169,11 @@ def signed_by(envelope: dict[str, object], public: Path) -> bool:
     except (VerificationError, FormatError, ValueError, KeyError, TypeError):
         return False
     return True
+
+
+def _key_in(file: Path) -> bytes:
+    """The content of a key's file, no more than a key has; a pipe that nobody writes into is empty."""
+    number = os.open(file, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(number, "rb") as stream:
+        os.set_blocking(number, True)
+        return stream.read(_LONGEST_KEY)

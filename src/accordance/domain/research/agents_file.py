@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -12,6 +11,7 @@ from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Closed, Score, Text
 from accordance.contracts.phases import PHASES
 from accordance.contracts.registry import Registry
+from accordance.contracts.toml import NoToml, read_toml
 from accordance.contracts.violation import Rejected
 from accordance.domain.research.agents import Agent, AgentRegistry, Level, Stage, TaskType, Tier
 from accordance.domain.research.lint import lint
@@ -83,8 +83,8 @@ def read_agents(text: str) -> AgentRegistry:
 def parse_agents(text: str) -> AgentRegistry:
     """A registry from its TOML, not linted yet. Raises InvalidAgents for what cannot be read at all."""
     try:
-        message = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        message = read_toml(text)
+    except NoToml as error:
         raise InvalidAgents(f"the agents are no TOML: {error}") from None
     found = _checker.check_value(message, _FILE)
     if isinstance(found, Rejected):

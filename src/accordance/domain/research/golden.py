@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -18,6 +17,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phases import LEVELS, phase_completion
 from accordance.contracts.registry import Registry
 from accordance.contracts.serialising import dump
+from accordance.contracts.toml import NoToml, read_toml
 from accordance.contracts.violation import Rejected, excerpt
 from accordance.domain.research.agents import Agent, AgentRegistry
 from accordance.domain.research.answers import Asked, check_answer
@@ -115,8 +115,8 @@ class GoldenSet:
 def read_golden(text: str, registry: AgentRegistry) -> GoldenSet:
     """A golden set from its TOML. Raises InvalidGolden, naming the case at fault."""
     try:
-        message = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        message = read_toml(text)
+    except NoToml as error:
         raise InvalidGolden(f"the golden set is no TOML: {error}") from None
     found = _checker.check_value(message, _FILE)
     if isinstance(found, Rejected):
