@@ -130,16 +130,7 @@ def _contract(contract: Mapping[str, Any], *, with_schema: bool) -> Iterator[Pie
 
 
 def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
-    if reviewed := context.get("reviewed_task"):
-        yield Piece("the task whose product you review", _json(reviewed), ESSENTIAL)
-    if change := context.get("reviewed_change"):
-        yield Piece(
-            "the change you review: its task, its tests, its author's report", _json(change), ESSENTIAL
-        )
-    if rubric := context.get("rubric"):
-        yield Piece("rubric", f"# Rubric\n{_json(rubric)}", ESSENTIAL, is_data=False)
-    if product := context.get("product"):
-        yield _artifact("the product you review", product, ESSENTIAL)
+    yield from _to_review(context)
     yield from _listed(context, "last_errors", "why your last message was not taken")
     if review := context.get("last_review"):
         yield Piece("the last review", _json(review), _WEIGHTS["last_review"])
@@ -154,6 +145,20 @@ def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
     yield from _listed(context, "goals", "the goals this serves, the nearest first")
     if code := context.get("map_summary"):
         yield Piece("map of the code you may change", "\n".join(_map_lines(code)), _WEIGHTS["map_summary"])
+
+
+def _to_review(context: Mapping[str, Any]) -> Iterator[Piece]:
+    """What a reviewer needs: the task, the change, the rubric, the product."""
+    if reviewed := context.get("reviewed_task"):
+        yield Piece("the task whose product you review", _json(reviewed), ESSENTIAL)
+    if change := context.get("reviewed_change"):
+        yield Piece(
+            "the change you review: its task, its tests, its author's report", _json(change), ESSENTIAL
+        )
+    if rubric := context.get("rubric"):
+        yield Piece("rubric", f"# Rubric\n{_json(rubric)}", ESSENTIAL, is_data=False)
+    if product := context.get("product"):
+        yield _artifact("the product you review", product, ESSENTIAL)
 
 
 def _map_lines(code: Mapping[str, Any]) -> Iterator[str]:
