@@ -92,6 +92,7 @@ def test_forbidden_tests_are_run_and_never_read(project: CodingProject) -> None:
     assert project.verdicts() == [("DONE", "PASSED")]
 
 
+@pytest.mark.seed("003-10", "004-9")
 def test_a_model_is_shown_nothing_else(tmp_path: Path) -> None:
     """Neither in what it is asked, nor by a test that prints for it what it may not read."""
     printing = "print(open('secrets/key.txt').read(), open('docs/guide.md').read()[:3])\n"

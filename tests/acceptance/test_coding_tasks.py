@@ -475,7 +475,7 @@ def test_settings_nobody_knows(project: CodingProject) -> None:
     project.imports()
     for said, expected in (
         ('nest = "."', "no key 'nest'; known: repo, base"),
-        ("repo = 1", "is a table of texts"),
+        ("repo = 1", "is a text, got 1"),
     ):
         text = (project.home / "accordance.toml").read_text("utf-8")
         (project.home / "accordance.toml").write_text(text.replace('repo = "repository"', said), "utf-8")

@@ -60,6 +60,7 @@ def test_contract_show(version: str) -> None:
     assert all(rule["text"] for rule in details["rules"])
 
 
+@pytest.mark.seed("001-2")
 def test_contract_summary() -> None:
     """The same as the library's, which is the one in the documentation."""
     printed = accordance("contract", "summary").json

@@ -69,6 +69,7 @@ def test_an_empty_repository(tmp_path: Path) -> None:
     assert show(tmp_path, {"pins": {"allowed_paths": ["**"]}}) == ()
 
 
+@pytest.mark.seed("003-12", "004-12")
 def test_the_map_of_the_code(work: Path) -> None:
     """What may be changed, with what Python files define; nothing of what is forbidden or ignored."""
     (work / "src/more.py").write_text(

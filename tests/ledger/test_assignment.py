@@ -52,6 +52,7 @@ def given(project: Project) -> dict[str, Any]:
         return assignment(tx, project.home, taken)
 
 
+@pytest.mark.seed("001-27")
 def test_an_executor_is_told_all_that_the_plan_asks_for(project: Project) -> None:
     """As JSON and in the prompt, which can be built again from its parts."""
     told = given(project.runs(asking_plan(**ASKED)))
@@ -67,6 +68,7 @@ def test_an_executor_is_told_all_that_the_plan_asks_for(project: Project) -> Non
     assert rebuild(prompt.recipe(), blobs.__getitem__).text == prompt.text
 
 
+@pytest.mark.seed("004-11")
 def test_a_reviewer_is_told_the_same_about_the_task_it_judges(project: Project) -> None:
     """It cannot hold a product to what it was never told."""
     project.runs(asking_plan(**ASKED)).submit("a")

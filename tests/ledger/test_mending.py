@@ -33,6 +33,7 @@ def counters(project: Project, task: str = "a") -> Counters:
     return project.task(task).progress.standing.counters
 
 
+@pytest.mark.seed("000-2", "000-32", "000-34")
 def test_an_answer_that_was_mended_leaves_its_event_and_its_count(project: Project) -> None:
     """The task is FAILED in between, the run goes on, and whoever has the task still has it."""
     project.runs(wide_plan("a")).take(holder="worker")
@@ -64,6 +65,7 @@ def test_a_check_is_counted_like_any_task(project: Project) -> None:
     assert project.review("check0").content["state"] == "DONE"
 
 
+@pytest.mark.seed("000-32", "000-33")
 def test_a_reviewer_of_a_task_without_a_check(project: Project) -> None:
     """The count is the reviewer's, and no failure is held against the next one."""
     project.runs(wide_plan("a")).submit("a")

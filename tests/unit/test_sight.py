@@ -45,6 +45,7 @@ def readable(role: Role = ENGINEER, forbidden: tuple[str, ...] = (), **task: Any
     return set(Sight.of({"pins": pins, **task}, role).readable(PATHS)) - BUILD
 
 
+@pytest.mark.seed("003-4", "004-9")
 @pytest.mark.parametrize(
     ("task", "seen"),
     [
@@ -105,6 +106,7 @@ def test_what_can_be_read(task: dict[str, Any], seen: set[str]) -> None:
     assert readable(**task) == seen
 
 
+@pytest.mark.seed("003-5", "004-10")
 @pytest.mark.parametrize(
     ("task", "seen"),
     [
