@@ -168,7 +168,7 @@ def test_a_task_of_nobody_the_registry_knows(tmp_path: Path) -> None:
         ('[[routes]]\nkind = "review"\nexecutor = "honest"\ncontract = "agent_answer_v1"\n', "for actions; reviews, plans"),
         ('[[routes]]\nexecutor = "honest"\ncontract = "answer"\n[research]\nagents = "none.toml"\n', "[research] agents: none.toml"),
         ('[[routes]]\nexecutor = "honest"\ncontract = "answer"\n[research]\nagents = "plan.json"\n', "the agents are no TOML"),
-        ('[[routes]]\nexecutor = "honest"\ncontract = "answer"\n[research]\nagent = "x"\n', "[research] has agents"),
+        ('[[routes]]\nexecutor = "honest"\ncontract = "answer"\n[research]\nagent = "x"\n', "[research] has no key 'agent'; did you mean agents?"),
     ],
     ids=["another contract", "for a review", "no such file", "no registry", "an unknown key"],
 )  # fmt: skip
