@@ -488,7 +488,7 @@ def test_a_bad_reviewer_ends_with_a_person(tmp_path: Path, source: str, code: st
 def test_a_task_that_has_cost_too_much(tmp_path: Path, step: Json, code: int, said: str) -> None:
     """No call is made that is not paid for."""
     with serving(Script([step])) as server:
-        settings = f"[fuses]\ntokens_per_task = 100\n[executors.m]\n{model()}\n"
+        settings = f"[review]\nown_work = true\n[fuses]\ntokens_per_task = 100\n[executors.m]\n{model()}\n"
         begin(tmp_path, small_plan(), settings.replace("URL", server.url).replace("NAME", "m"))
         ran = accordance("run", "--json", cwd=tmp_path)
     assert (ran.code, len(server.requests)) == (code, 1)
@@ -501,7 +501,7 @@ def test_a_plan_that_has_used_up_its_tokens_is_held(tmp_path: Path) -> None:
     step = {"say": "I am not sure."}
     names = [f"t{number}" for number in range(12)]
     with serving(Script([step])) as server:
-        settings = f"[fuses]\ntokens_per_run = 100\n[executors.m]\n{model()}\n"
+        settings = f"[review]\nown_work = true\n[fuses]\ntokens_per_run = 100\n[executors.m]\n{model()}\n"
         message = plan([node("root", "GOAL"), *map(node, names)], [edge("root", name) for name in names])
         begin(tmp_path, message, settings.replace("URL", server.url).replace("NAME", "m"))
         ran = accordance("run", "--json", cwd=tmp_path)

@@ -310,7 +310,8 @@ def test_a_worker_at_the_command_line_cannot_review_its_own_product(
     told = accordance("task", "review", "-", "--artifact", seen, *options, stdin=said, cwd=home)
     assert told.code == code
     if code == 2:
-        assert "[review] has own_work = true or false" in told.err
+        assert "[review]" in told.err
+        assert "own_work" in told.err
 
 
 def test_what_nobody_took_up_is_nobodys_own_work(home: Path) -> None:
