@@ -162,7 +162,8 @@ class _Bench:
         )
         failed = [run.command for run in done.runs if not run.passed]
         able = [command for command in failed if not forbidden & places_named(command, forbidden)]
-        if not able:
+        is_over = self.setting.stop is not None and self.setting.stop.is_set()
+        if not able or is_over:
             return (None,) * len(done.runs)
         again = self.run(able, bounded, "shown", with_history=False)
         logs = {run.command: log for run, log in zip(again.runs, again.logs, strict=True) if not run.passed}
