@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,10 @@ from tests.postgresql import OwnServer
 
 # Every run of the tests tries the same examples, so that a pass can be repeated. HYPOTHESIS=explore rolls the dice.
 # No deadline: the machine may be busy, and time is measured in bench/.
+# A shell that starts a command in the background lets it ignore Ctrl-C, and so would every program that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS", "same"))

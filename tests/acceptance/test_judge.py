@@ -521,7 +521,10 @@ def test_a_signal_ends_a_judgement_in_order(checkout: Checkout, number: signal.S
         while not holds(scratch, "began") and judging.poll() is None:
             time.sleep(0.02)
         judging.send_signal(number)
-        assert judging.wait(60) == code
+        try:
+            assert judging.wait(60) == code
+        finally:
+            judging.kill()
     assert list(scratch.iterdir()) == []
     assert not checkout.left_running()
 
