@@ -13,12 +13,12 @@ from hypothesis import settings
 
 from tests.postgresql import OwnServer
 
-# Every run of the tests tries the same examples, so that a pass can be repeated. HYPOTHESIS=explore rolls the dice.
-# No deadline: the machine may be busy, and time is measured in bench/.
 # A shell that starts a command in the background lets it ignore Ctrl-C, and so would every program that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Every run of the tests tries the same examples, so that a pass can be repeated. HYPOTHESIS=explore rolls the dice.
+# No deadline: the machine may be busy, and time is measured in bench/.
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS", "same"))
