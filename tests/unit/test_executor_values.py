@@ -329,6 +329,15 @@ def test_a_briefing_of_little_is_short() -> None:
     assert "and task_id 't1'." in pieces[1].text
 
 
+def test_a_map_of_a_small_tree_is_whole() -> None:
+    """Nothing is left out, and nothing says so."""
+    task = {"task_id": "t1", "title": "Write it", "goal_statement": None}
+    contract = {"schema_version": "v", "task_id": "t1", "schema": {"type": "object"}}
+    context = {"map_summary": {"files": {"a.py": ["def f"], "b.txt": []}}}
+    (piece,) = briefing({"task": task, "contract": contract, "context": context})[2:]
+    assert piece.text == "a.py: def f\nb.txt"
+
+
 def test_a_research_agent_is_told_how_to_answer() -> None:
     """In our words, which nothing cuts."""
     research = {"agent_id": "owl", "instructions": "Look."}

@@ -32,7 +32,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.dataclasses import dataclass as pydantic_dataclass
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from accordance import (
     Accepted,
@@ -54,7 +54,9 @@ from accordance import (
 )
 from accordance.contracts.checking import Checker
 from accordance.contracts.contract import contract_of
+from accordance.contracts.expectations import expectation_at
 from accordance.contracts.modes import fixed_words, is_transparent, reads_alike
+from accordance.contracts.validating import _expected
 from accordance.errors import ContractAlreadyRegistered, InvalidContract
 from tests.own_models import (
     Aliased,
@@ -596,3 +598,15 @@ def test_a_root_model_in_a_union() -> None:
     result = check('{"held": {"held": {"kind": "cat", "z": 1}}}', holder(RootModel[holder(Cat)] | int))  # type: ignore[misc]
     assert isinstance(result, Accepted)
     assert [notice.path for notice in result.warnings] == ["$.held.held.z"]
+
+
+def test_a_word_that_looks_right_is_told_as_pydantic_tells_it() -> None:
+    """`expected "a", got "a"` would help nobody."""
+
+    class Held(BaseModel):
+        held: Literal["a"]
+
+    details = ErrorDetails(
+        type="literal_error", loc=("held",), msg="Input should be another thing", input="a"
+    )
+    assert _expected(details, expectation_at(Held, ("held",))) == "another thing"

@@ -162,6 +162,7 @@ def test_what_is_forbidden(path: str, *, is_forbidden: bool) -> None:
 def test_what_a_command_names() -> None:
     """Files and folders of those it is asked about."""
     assert places_named("cat tests/test_app.py docs nothing.py", PATHS) == {"tests/test_app.py", "docs"}
+    assert places_named("python -m unittest shop.tests", ["shop/tests/test_till.py"]) == {"shop/tests"}
 
 
 @pytest.mark.parametrize(
