@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
+LIMIT = 600
+"""Seconds after which a command that hangs is ended."""
+READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_")
+"""Variables that the interpreter reads when it starts: a command with its own needs an interpreter of its own."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +40,65 @@ def accordance(
     *args: str | Path, stdin: bytes = b"", cwd: Path | None = None, env: dict[str, str] | None = None
 ) -> Ran:
     """Run `accordance` in a process of its own. The time limit only keeps a hanging command from hanging the tests."""
-    command = [sys.executable, "-m", "accordance.cli.main", *map(str, args)]
-    around = {**os.environ, **(env or {})}
-    done = subprocess.run(
-        command, input=stdin, capture_output=True, timeout=600, cwd=cwd, check=False, env=around
-    )
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    words = [str(word) for word in args]
+    environment = {**os.environ, **(env or {})}
+    if any(name.startswith(READ_AT_START) for name in env or ()):
+        command = [sys.executable, "-m", "accordance.cli.main", *words]
+        done = subprocess.run(
+            command, input=stdin, capture_output=True, timeout=LIMIT, cwd=cwd, check=False, env=environment
+        )
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return _standby().run(words, stdin, cwd or Path.cwd(), environment)
+
+
+class Standby:
+    """The process of tests/acceptance/standby.py, and how to ask it for a command."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="standby-")
+        self._address = str(Path(self._folder.name, "door"))
+        command = [sys.executable, "-m", "tests.acceptance.standby", self._address]
+        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"ready\n"
+
+    def run(self, words: list[str], stdin: bytes, folder: Path, environment: dict[str, str]) -> Ran:
+        """One command, from its start to its end."""
+        request = json.dumps({"words": words, "folder": str(folder), "environment": environment}).encode()
+        with (
+            tempfile.TemporaryFile() as given,
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as err,
+            socket.socket(socket.AF_UNIX) as connection,
+        ):
+            given.write(stdin)
+            given.seek(0)
+            connection.settimeout(LIMIT)
+            connection.connect(self._address)
+            socket.send_fds(connection, [request], [given.fileno(), out.fileno(), err.fileno()])
+            with connection.makefile() as answers:
+                command = int(answers.readline())
+                try:
+                    code = int(answers.readline())
+                except TimeoutError:
+                    os.kill(command, signal.SIGKILL)
+                    raise
+            out.seek(0)
+            err.seek(0)
+            return Ran(code, out.read().decode(), err.read().decode())
+
+    def stop(self) -> None:
+        """End it; commands that still run go on to their own end."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(LIMIT)
+        self._process.stdout.close()
+        self._folder.cleanup()
+
+
+@functools.cache
+def _standby() -> Standby:
+    standby = Standby()
+    atexit.register(standby.stop)
+    return standby
