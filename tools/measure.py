@@ -1,0 +1,250 @@
+"""How the code reads, in figures: `python -m tools.measure [FOLDER] [--tests FOLDER] [--json]`.
+
+The figures are those by which the code is compared with other projects. None of them is a goal of its own: short functions
+can be had by packing lines, so size and density stand side by side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import json
+import re
+import statistics
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LONG_MODULE = 400
+"""Lines; a longer module needs a reason."""
+VAGUE_WORDS = ("one", "said", "told", "found", "whoever", "somebody", "nobody")
+"""Names and words that stand where a noun should."""
+
+_DECISIONS = (
+    ast.If,
+    ast.IfExp,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ExceptHandler,
+    ast.comprehension,
+    ast.match_case,
+)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file and what is read off it."""
+
+    path: Path
+    text: str
+    tree: ast.Module
+
+    @property
+    def lines(self) -> int:
+        """All lines, empty ones included."""
+        return len(self.text.splitlines())
+
+    @property
+    def functions(self) -> list[_Function]:
+        """Every function and method, at any depth."""
+        return [node for node in ast.walk(self.tree) if isinstance(node, _Function)]
+
+
+def modules_in(folder: Path) -> list[Module]:
+    """Every Python file below a folder."""
+    modules = []
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        modules.append(Module(path, text, ast.parse(text)))
+    return modules
+
+
+def measure(sources: list[Module], tests: list[Module]) -> Mapping[str, object]:
+    """All figures, by the name under which they are printed."""
+    lines = sum(module.lines for module in sources)
+    sizes = [module.lines for module in sources]
+    lengths = [
+        _length(function)
+        for module in sources
+        if "migrations" not in module.path.parts  # they list tables, and are never touched again
+        for function in module.functions
+    ]
+    filled_lines = sum(_filled_lines(module) for module in sources)
+    code_lines = sum(_code_lines(module) for module in sources)
+    decisions = sum(_decisions(module.tree) for module in sources)
+    expressions = sum(_expressions(module.tree) for module in sources)
+    docstrings = sum(_docstring_lines(module.tree) for module in sources)
+    comments = sum(_comment_lines(module.text) for module in sources)
+    inner_imports = sum(_imports_in_functions(module) for module in sources)
+    return {
+        "modules": len(sources),
+        "lines": lines,
+        "module median / max": f"{statistics.median(sizes):.0f} / {max(sizes)}",
+        "modules over 400 lines": sum(size > LONG_MODULE for size in sizes),
+        "function mean / p90 / max": (
+            f"{statistics.mean(lengths):.1f} / {_percentile(lengths, 90)} / {max(lengths)}"
+        ),
+        "decision points per 1,000 code lines": round(1000 * decisions / code_lines),
+        "expression nodes per code line": round(expressions / code_lines, 2),
+        "docstring lines per 100": round(100 * docstrings / filled_lines, 1),
+        "comments per 100": round(100 * comments / filled_lines, 1),
+        "swallowed exceptions": sum(_swallowed(module.tree) for module in sources),
+        "imports in functions per 1,000": round(1000 * inner_imports / filled_lines, 1),
+        "test lines / source lines": round(sum(module.lines for module in tests) / lines, 2),
+    }
+
+
+def repeated_names(sources: list[Module]) -> Mapping[str, list[str]]:
+    """Public classes whose name has two or more meanings, each with its modules."""
+    homes: dict[str, list[str]] = {}
+    for module in sources:
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module.path.stem)
+    return {name: places for name, places in sorted(homes.items()) if len(places) > 1}
+
+
+def vague_names(sources: list[Module]) -> Counter[str]:
+    """How often a variable, argument or attribute carries a name that says nothing."""
+    counts: Counter[str] = Counter()
+    for module in sources:
+        counts.update(name for name in _names_bound(module.tree) if name in VAGUE_WORDS)
+    return counts
+
+
+def vague_words(sources: list[Module]) -> Counter[str]:
+    """How often such a word stands in docstrings and comments."""
+    counts: Counter[str] = Counter()
+    for module in sources:
+        prose = " ".join(_prose(module))
+        counts.update(word for word in re.findall(r"[a-z]+", prose.lower()) if word in VAGUE_WORDS)
+    return counts
+
+
+def _length(function: _Function) -> int:
+    last = function.end_lineno or function.lineno
+    return last - function.lineno + 1
+
+
+def _percentile(values: list[int], percent: int) -> int:
+    return sorted(values)[len(values) * percent // 100]
+
+
+def _code_lines(module: Module) -> int:
+    """Lines that hold code: neither empty, nor comment, nor docstring."""
+    comments = _comment_lines(module.text, whole_lines=True)
+    return _filled_lines(module) - _docstring_lines(module.tree) - comments
+
+
+def _filled_lines(module: Module) -> int:
+    return sum(1 for line in module.text.splitlines() if line.strip())
+
+
+def _decisions(tree: ast.Module) -> int:
+    """Where control flow can take two ways; `a and b` is one decision more than `a`."""
+    count = 0
+    for node in ast.walk(tree):
+        if isinstance(node, _DECISIONS):
+            count += 1
+        if isinstance(node, ast.comprehension):
+            count += len(node.ifs)
+        if isinstance(node, ast.BoolOp):
+            count += len(node.values) - 1
+    return count
+
+
+def _expressions(tree: ast.Module) -> int:
+    return sum(1 for node in ast.walk(tree) if isinstance(node, ast.expr))
+
+
+def _docstring_lines(tree: ast.Module) -> int:
+    count = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | _Function):
+            has_docstring = ast.get_docstring(node) is not None
+            count += _lines_of(node.body[0]) if has_docstring else 0
+    return count
+
+
+def _lines_of(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def _comment_lines(text: str, *, whole_lines: bool = False) -> int:
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = (token for token in tokens if token.type == tokenize.COMMENT)
+    return sum(1 for token in comments if not whole_lines or token.line.lstrip().startswith("#"))
+
+
+def _imports_in_functions(module: Module) -> int:
+    inner = (node for function in module.functions for node in ast.walk(function))
+    return len({node for node in inner if isinstance(node, ast.Import | ast.ImportFrom)})
+
+
+def _swallowed(tree: ast.Module) -> int:
+    """Handlers of every exception that do nothing at all."""
+    handlers = (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler))
+    return sum(1 for handler in handlers if _is_broad(handler) and _does_nothing(handler))
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    return isinstance(handler.type, ast.Name) and handler.type.id in ("Exception", "BaseException")
+
+
+def _does_nothing(handler: ast.ExceptHandler) -> bool:
+    return all(isinstance(statement, ast.Pass) for statement in handler.body)
+
+
+def _names_bound(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+def _prose(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Module | ast.ClassDef | _Function):
+            yield ast.get_docstring(node) or ""
+    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+
+
+def main(words: list[str]) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m tools.measure", description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "src" / "accordance")
+    parser.add_argument("--tests", type=Path, default=ROOT / "tests")
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    options = parser.parse_args(words)
+    sources = modules_in(options.folder)
+    figures = measure(sources, modules_in(options.tests))
+    repeated = repeated_names(sources)
+    names = vague_names(sources)
+    prose = vague_words(sources)
+    if options.as_json:
+        whole = {"figures": figures, "repeated": repeated, "vague_names": names, "vague_words": prose}
+        sys.stdout.write(json.dumps(whole, indent=2) + "\n")
+        return
+    for name, value in figures.items():
+        sys.stdout.write(f"{name:34} {value}\n")
+    sys.stdout.write(f"\nclass names with more than one meaning: {len(repeated)}\n")
+    for name, places in repeated.items():
+        sys.stdout.write(f"  {name:20} {', '.join(places)}\n")
+    sys.stdout.write(f"\nvague names bound: {dict(names.most_common())}\n")
+    sys.stdout.write(f"vague words in docstrings and comments: {dict(prose.most_common())}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
