@@ -34,11 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql_server() -> Iterator[str]:
     """A real PostgreSQL, from its wheel, for one worker of the tests."""
-    server = OwnServer(tmp_path_factory.mktemp("pg"))
-    yield server.start()
-    server.stop()
+    server = OwnServer()
+    try:
+        yield server.start()
+    finally:
+        server.remove()
 
 
 @pytest.fixture

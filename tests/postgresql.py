@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,15 @@ import pytest
 
 
 class OwnServer:
-    """A server on a Unix socket in a folder; may be stopped and started again."""
+    """A server on a Unix socket; may be stopped and started again.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    Its folder is its own: as root the server runs as another user, and pytest takes other users' rights to its folders away
+    whenever one more run of it begins.
+    """
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="accordance-postgresql-"))
+        self._folder.chmod(0o755)
         self._server: Any = None
 
     def start(self) -> str:
@@ -37,3 +44,8 @@ class OwnServer:
         if self._server is not None:
             self._server.cleanup()
             self._server = None
+
+    def remove(self) -> None:
+        """Stop it; its data are gone."""
+        self.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)

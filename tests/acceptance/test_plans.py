@@ -441,9 +441,9 @@ def test_a_read_only_file_system(home: Path) -> None:
         subprocess.run(["umount", place], check=True)
 
 
-def test_postgresql_goes_away_and_comes_back(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_postgresql_goes_away_and_comes_back(home: Path) -> None:
     """A clear line, the message is kept, and the next run goes on."""
-    server = OwnServer(tmp_path_factory.mktemp("pg"))
+    server = OwnServer()
     env = {"ACCORDANCE_LEDGER": server.start()}
     try:
         (home / "plan.json").write_text(json.dumps(small_plan()))
@@ -455,7 +455,7 @@ def test_postgresql_goes_away_and_comes_back(home: Path, tmp_path_factory: pytes
         assert accordance("task", "submit", "-", stdin=action("a"), cwd=home, env=env).code == 0
         assert accordance("verify", cwd=home, env=env).code == 0
     finally:
-        server.stop()
+        server.remove()
 
 
 def on_a_terminal(*args: str, cwd: Path, until: str) -> str:

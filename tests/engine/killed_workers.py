@@ -185,9 +185,8 @@ def held(on: Stage) -> dict[str, int]:
 
 def main(place: str, folder: Path, kills: int, workers: int, seed: int, tasks: int) -> None:
     """Kill so many, then let the rest be finished, and look at what is there."""
-    server = OwnServer(folder / "pg") if place == "restart" else None
+    server = OwnServer() if place == "restart" else None
     if server is not None:
-        (folder / "pg").mkdir()
         place = server.start()
     restarts = 0
     stage(place, folder).brings(lanes(tasks)).ledger.close()
@@ -212,7 +211,7 @@ def main(place: str, folder: Path, kills: int, workers: int, seed: int, tasks: i
     sys.stdout.write(json.dumps({"killed": crew.killed, "frozen": frozen, "restarts": restarts, **held(on)}))
     on.ledger.close()
     if server is not None:
-        server.stop()
+        server.remove()
 
 
 if __name__ == "__main__":
