@@ -49,7 +49,7 @@ from accordance.engine.gateway import Gateway, gateway_of, with_isolation
 from accordance.engine.judgement import Judgement
 from accordance.engine.keeping import earlier_failures, free_place, keep, links_to, sign
 from accordance.engine.own_submission import Claim, hand_in
-from accordance.engine.settings import settings_at
+from accordance.engine.base_settings import settings_at
 from accordance.errors import NotFound
 from accordance.gates.running import verdict_on
 from accordance.workspace.baseline import Baseline, fixed_base, read_baseline

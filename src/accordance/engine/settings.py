@@ -1,22 +1,16 @@
-"""What a project's settings come to: its routes, its contracts, and the settings a base is judged by."""
+"""What a project's settings come to: its routes, and the contracts they hold tasks to."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 from accordance.contracts.catalogue.answer import ANSWER
 from accordance.domain.research.agents_file import read_agents
 from accordance.domain.routing import CONTRACTS, Routing, routing_of
 from accordance.engine.contracts_for import Holding, by_routes
-from accordance.engine.gateway import SETTINGS
-from accordance.engine.home import Home, find_home
-from accordance.engine.settings_tables import parse_settings, research_agents
+from accordance.engine.home import Home
+from accordance.engine.settings_tables import research_agents
 from accordance.errors import InvalidSettings
 from accordance.executors.prompt_files import PromptFiles
 from accordance.shipped import AGENTS, shipped
-from accordance.workspace.git import show
 
 
 def routing_for(home: Home, executor: str | None = None, model: str | None = None) -> Routing:
@@ -41,11 +35,3 @@ def _agents(home: Home) -> str:
         raise InvalidSettings(f"accordance.toml: [research] agents: {file}: {error}") from None
     read_agents(text)
     return text
-
-
-def settings_at(repository: Path, base: str) -> Mapping[str, Any]:
-    """What accordance.toml says at the base; where the repository has none, the nearest one above it. Raises InvalidSettings."""
-    text = show(repository, base, SETTINGS)
-    if text is None:
-        return find_home(repository.resolve().parent).settings()
-    return parse_settings(text, f"{SETTINGS} at {base}", repository)
