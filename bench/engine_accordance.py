@@ -12,13 +12,13 @@ from engine_counting import Counted
 from accordance import check_value
 from accordance.domain.records import Rules
 from accordance.domain.rubric import NODE_RUBRIC
-from accordance.engine.durable import Attempt
-from accordance.engine.home import Home
-from accordance.engine.importing import import_plan
-from accordance.engine.running import Runner
-from accordance.engine.slots import Bound
 from accordance.executors.protocol import Produced
+from accordance.project.home import Home
+from accordance.runtime.runner import Runner
+from accordance.runtime.slots import Bound
+from accordance.runtime.workflow import Attempt
 from accordance.store.opening import open_ledger
+from accordance.work.importing import import_plan
 
 PLAN = "bench"
 ROOT = "the-root-of-the-whole-plan"

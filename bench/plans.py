@@ -164,8 +164,8 @@ def import_one(place: str, file: str) -> dict[str, float]:
     from accordance.contracts.limits import Limits
     from accordance.contracts.reading import read
     from accordance.domain.records import Rules
-    from accordance.engine.importing import import_plan
     from accordance.store.opening import open_ledger
+    from accordance.work.importing import import_plan
 
     ledger = open_ledger(place)
     before = _peak_mib()
@@ -186,7 +186,7 @@ def import_one(place: str, file: str) -> dict[str, float]:
 
 def verify_one(place: str) -> dict[str, float]:
     """Recompute a ledger, as the command does. CPU seconds, and the most memory this process ever had."""
-    from accordance.engine.verifying import verify_ledger
+    from accordance.audit.verifying import verify_ledger
     from accordance.store.opening import open_ledger
 
     ledger = open_ledger(place)
@@ -217,7 +217,7 @@ class Worker:
     """Somebody who does the tasks of one plan and reviews them."""
 
     def __init__(self, place: str, shape: Shape, size: int, folder: str) -> None:
-        from accordance.engine.home import Home
+        from accordance.project.home import Home
         from accordance.store.opening import open_ledger
 
         self.shape: Shape = shape
@@ -228,9 +228,9 @@ class Worker:
 
     def finish_one(self) -> tuple[float, float]:
         """One node: taken, handed in, taken again, approved."""
-        from accordance.engine.reviewing import review
-        from accordance.engine.submitting import submit
-        from accordance.engine.working import Taken, take_next
+        from accordance.work.intake import submit
+        from accordance.work.reviewing import review
+        from accordance.work.tasks import Taken, take_next
 
         wall, cpu = time.perf_counter(), time.process_time()
         taken = take_next(self.ledger, [], plan_id=PLAN, holder="bench")

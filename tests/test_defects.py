@@ -17,10 +17,10 @@ from accordance.domain.lifecycle import Event
 from accordance.domain.plan import plan_graph
 from accordance.domain.progress import begin
 from accordance.domain.records import ArtifactRecord, MessageRecord, ReviewRecord, Rules
-from accordance.engine.home import Home
-from accordance.engine.working import Nothing, Taken, requeue
+from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.store.sql import SqlLedger
+from accordance.work.tasks import Nothing, Taken, requeue
 from tests.ledger.project import Clock, Project, asking, encoded, failing, idle, product
 from tests.messages import ACTION, PLAN, Message, changed, edge, node, plan, requirement, small_plan
 from tests.reviews import node_review

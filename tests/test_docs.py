@@ -15,8 +15,8 @@ from tools.make_docs import DOCS, END, START, pages
 
 from accordance.cli.main import COMMANDS
 from accordance.domain.routing import routing_of
-from accordance.engine.settings_tables import at_once, rules_of
 from accordance.executors.prompt_files import PromptFiles
+from accordance.project.settings import at_once, rules_of
 from tests.acceptance.cli import accordance
 from tests.unit.test_schemas import seed_summary
 

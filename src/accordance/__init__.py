@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from accordance.contracts.serialising import dump, dump_json
     from accordance.contracts.tolerant import read_tolerant
     from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Repair, Violation
-    from accordance.engine.judgement import Judgement
-    from accordance.engine.judging import judge
     from accordance.errors import AccordanceError, NotAccepted
+    from accordance.judge.judgement import Judgement
+    from accordance.judge.judging import judge
 
 _HOME = {
     "accordance.api": (
@@ -74,8 +74,8 @@ _HOME = {
     "accordance.contracts.serialising": ("dump", "dump_json"),
     "accordance.contracts.tolerant": ("read_tolerant",),
     "accordance.contracts.violation": ("Accepted", "Fix", "Notice", "Rejected", "Repair", "Violation"),
-    "accordance.engine.judgement": ("Judgement",),
-    "accordance.engine.judging": ("judge",),
+    "accordance.judge.judgement": ("Judgement",),
+    "accordance.judge.judging": ("judge",),
     "accordance.errors": ("AccordanceError", "NotAccepted"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}

@@ -10,8 +10,8 @@ import signal
 import sys
 from typing import Any
 
+from accordance.changes import attempt as coding
 from accordance.cli.main import main
-from accordance.engine import coding
 
 
 def die(*_: Any) -> None:

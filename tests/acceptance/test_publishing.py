@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from accordance.engine.coding import workshop_of
-from accordance.engine.home import Home
-from accordance.engine.publishing import Publishing
+from accordance.changes.attempt import workshop_of
+from accordance.project.home import Home
+from accordance.runtime.publishing import Publishing
 from accordance.store.opening import open_ledger
 from tests.acceptance.coding import BRANCH, CodingProject
 from tests.engine.test_workers import started, until

@@ -18,9 +18,9 @@ from accordance.domain.facts import ChangeSet, CommandRun
 from accordance.domain.judging import History
 from accordance.domain.roles import ROLES
 from accordance.domain.terms import Terms, case_under
-from accordance.engine.home import Home
-from accordance.engine.judgement import Judgement
 from accordance.gates.running import verdict_on
+from accordance.judge.judgement import Judgement
+from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from tests.messages import edge, node, plan
 from tests.unit.cases import FACTS, a_case, a_submit, a_task, some_changes

@@ -14,23 +14,23 @@ from typing import Any
 
 import pytest
 
+from accordance.changes import attempt as coding
+from accordance.changes.attempt import Commission, Workshop, workshop_of
+from accordance.changes.settling import change_in
 from accordance.domain.case import Budget
 from accordance.domain.executor_specs import spec_of
 from accordance.domain.faults import Fault
 from accordance.domain.routing import Choice
 from accordance.domain.spending import Spending
-from accordance.engine import coding
-from accordance.engine.assignment import assignment
-from accordance.engine.change_evidence import reviewed_change
-from accordance.engine.changes import change_in
-from accordance.engine.coding import Commission, Workshop, workshop_of
-from accordance.engine.home import Home
-from accordance.engine.rejudging import rejudge
-from accordance.engine.working import take_up
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import tell
 from accordance.executors.protocol import Produced, Seen
+from accordance.judge.rejudging import rejudge
+from accordance.project.home import Home
 from accordance.store.opening import open_ledger
+from accordance.work.assignment import assignment
+from accordance.work.change_evidence import reviewed_change
+from accordance.work.tasks import take_up
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from tests.acceptance.coding import FIRST, CodingProject, a_task, coding_node, coding_plan
 from tests.hostile.stage import FIXED, FOLDER, TEST, git

@@ -14,9 +14,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from accordance.engine import durable, reconciling, workers
-from accordance.engine.durable import Attempt, Durable
 from accordance.executors.protocol import Produced
+from accordance.runtime import reconciling, workers
+from accordance.runtime import workflow as durable
+from accordance.runtime.workflow import Attempt, Durable
 from tests.engine.stage import said, stage
 
 

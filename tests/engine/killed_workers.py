@@ -20,11 +20,11 @@ from pathlib import Path
 
 from accordance.domain.lifecycle import State
 from accordance.domain.records import MessageRecord, VerdictRecord
-from accordance.engine.durable import LOCAL, Attempt
-from accordance.engine.workers import worker_name
-from accordance.engine.working import Nothing, retry
 from accordance.errors import LedgerError
 from accordance.executors.protocol import Produced
+from accordance.runtime.workers import worker_name
+from accordance.runtime.workflow import LOCAL, Attempt
+from accordance.work.tasks import Nothing, retry
 from tests.engine.stage import Stage, lanes, said, stage
 from tests.messages import PLAN
 from tests.postgresql import OwnServer

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from accordance import Accepted, check_value
+from accordance.audit.verifying import verify_plan
 from accordance.domain.records import MessageRecord, Rules, TaskRecord, VerdictRecord
-from accordance.engine.durable import LOCAL, Attempt, Run
-from accordance.engine.home import Home
-from accordance.engine.importing import import_plan
-from accordance.engine.running import Runner
-from accordance.engine.slots import Bound
-from accordance.engine.verifying import verify_plan
 from accordance.executors.protocol import Produced
+from accordance.project.home import Home
+from accordance.runtime.runner import Runner
+from accordance.runtime.slots import Bound
+from accordance.runtime.workflow import LOCAL, Attempt, Run
 from accordance.store.opening import open_ledger
 from accordance.store.sql import SqlLedger
+from accordance.work.importing import import_plan
 from tests.ledger.project import product
 from tests.messages import PLAN, Message, edge, node, plan
 from tests.reviews import node_review

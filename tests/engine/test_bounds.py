@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.routing import routing_of
-from accordance.engine.executing import Executing
-from accordance.engine.home import Home
-from accordance.engine.settings_tables import AtOnce, at_once
-from accordance.engine.slots import Bound
 from accordance.errors import InvalidSettings
+from accordance.project.home import Home
+from accordance.project.settings import AtOnce, at_once
+from accordance.runtime.attempt_runner import Executing
+from accordance.runtime.slots import Bound
 from tests.engine.stage import Stage
 from tests.messages import edge, node, plan
 

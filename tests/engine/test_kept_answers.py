@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_report
 from accordance.executors.protocol import Produced
+from accordance.work.run_log import KeptAnswers, RunOf, keep_report
 from tests.engine.stage import Stage
 from tests.messages import PLAN, edge, node, plan
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from dbos._sys_db import SystemDatabase
 
-from accordance.engine.durable import Attempt
-from accordance.engine.kept_runs import LEFT_ALONE
-from accordance.engine.slots import Bound
-from accordance.engine.working import Nothing
 from accordance.executors.protocol import Produced
+from accordance.runtime.slots import Bound
+from accordance.runtime.workflow import Attempt
+from accordance.work.run_log import LEFT_ALONE
+from accordance.work.tasks import Nothing
 from tests.acceptance.cli import ROOT
 from tests.engine.stage import Stage, lanes, said
 from tests.messages import edge, node, plan

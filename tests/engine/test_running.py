@@ -18,16 +18,16 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import State
 from accordance.domain.records import Rules, TaskRecord
 from accordance.domain.spending import Spending
-from accordance.engine.durable import Attempt, Durable
-from accordance.engine.reviewing import review
-from accordance.engine.running import Runner
-from accordance.engine.settings_tables import AtOnce
-from accordance.engine.slots import Bound
-from accordance.engine.submitting import submit
-from accordance.engine.taking_up import Queue
-from accordance.engine.working import Nothing, Taken, cancel, release, take_next
 from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced, Seen
+from accordance.project.settings import AtOnce
+from accordance.runtime.runner import Runner
+from accordance.runtime.scheduler import Queue
+from accordance.runtime.slots import Bound
+from accordance.runtime.workflow import Attempt, Durable
+from accordance.work.intake import submit
+from accordance.work.reviewing import review
+from accordance.work.tasks import Nothing, Taken, cancel, release, take_next
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.probing import probe
 from tests.engine.stage import Stage, lanes, said, stage

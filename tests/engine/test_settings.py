@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from accordance.cli.main import run
-from accordance.engine.gateway import SETTINGS
-from accordance.engine.home import Home
-from accordance.engine.settings_tables import TABLES
 from accordance.errors import AccordanceError, InvalidSettings
+from accordance.project.home import Home
+from accordance.project.policy import SETTINGS
+from accordance.project.settings import TABLES
 
 WRONG = {
     "a table by another name": ('[[route]]\nexecutor = "x"', "unknown [[route]]; did you mean routes"),

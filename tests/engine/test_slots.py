@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from accordance.engine.dispatching import Bell
-from accordance.engine.slots import Bound, Slots
+from accordance.runtime.dispatching import Bell
+from accordance.runtime.slots import Bound, Slots
 
 
 @pytest.fixture

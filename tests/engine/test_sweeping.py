@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from accordance.engine.home import Home
-from accordance.engine.sweeping import swept
-from accordance.engine.working import take_in
+from accordance.project.home import Home
+from accordance.work.sweeping import swept
+from accordance.work.tasks import take_in
 from tests.engine.stage import Stage, lanes, stage
 from tests.messages import PLAN
 

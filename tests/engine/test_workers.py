@@ -19,15 +19,15 @@ from sqlalchemy import text
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
-from accordance.engine.durable import LOCAL, Attempt
-from accordance.engine.kept_runs import PROMPTED
-from accordance.engine.slots import Bound
-from accordance.engine.submitting import submit
-from accordance.engine.workers import Heart, only_one, worker_name, working_on
-from accordance.engine.working import Nothing, Taken, take_next
 from accordance.errors import Conflict, NoExecutor
 from accordance.executors.protocol import Produced
+from accordance.runtime.slots import Bound
+from accordance.runtime.workers import Heart, only_one, worker_name, working_on
+from accordance.runtime.workflow import LOCAL, Attempt
 from accordance.store.opening import make_engine
+from accordance.work.intake import submit
+from accordance.work.run_log import PROMPTED
+from accordance.work.tasks import Nothing, Taken, take_next
 from tests.acceptance.cli import accordance
 from tests.engine.stage import Stage, lanes, said, stage
 from tests.ledger.project import product
@@ -204,7 +204,7 @@ def test_others_are_given_time_for_what_nobody_here_can_do(
     runner = on.runner(executor_id="w-1", queue_of=nobody)
     resting: list[Nothing | None] = []
     running = threading.Thread(target=lambda: resting.append(runner.until_it_rests()))
-    monkeypatch.setattr("accordance.engine.running._OTHERS_SECONDS", 3600)
+    monkeypatch.setattr("accordance.runtime.runner._OTHERS_SECONDS", 3600)
     running.start()
     until(lambda: runner._rests_since is not None)
     assert isinstance(take_next(on.ledger, [], holder="living"), Taken)

@@ -19,14 +19,14 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
 from accordance.cli.main import run
-from accordance.engine.home import Home
-from accordance.engine.submitting import MessageTooLarge
-from accordance.engine.working import release
 from accordance.errors import Conflict, NotFound
 from accordance.executors.catalogue import executor_for
 from accordance.executors.tool_server import serve, server_of
 from accordance.mcp.desk import Desk
+from accordance.project.home import Home
 from accordance.store.opening import open_ledger
+from accordance.work.intake import MessageTooLarge
+from accordance.work.tasks import release
 from tests.acceptance.cli import accordance
 from tests.executors.assignments import a_spec
 from tests.messages import ACTION, PLAN, edge, node, plan

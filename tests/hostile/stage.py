@@ -16,9 +16,9 @@ from typing import Any
 
 from accordance import Judgement
 from accordance.domain.facts import Snapshot
-from accordance.engine.asking import read_task
-from accordance.engine.gateway import Gateway
-from accordance.engine.judging import Ground, How, judge_on
+from accordance.judge.judging import Ground, How, judge_on
+from accordance.judge.task_input import read_task
+from accordance.project.policy import Gateway
 from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.evidence import evidence_folder

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.engine.home import Home
+from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.store.memory import MemoryLedger
 from accordance.store.opening import open_ledger

@@ -8,11 +8,11 @@ from sqlalchemy import Engine
 
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.spending import Spending
-from accordance.engine.kept_runs import KeptAnswers, RunOf, keep_prompt, keep_report
-from accordance.engine.reviewing import review_plan
 from accordance.executors.prompt_building import Told
 from accordance.executors.protocol import Produced, Seen
 from accordance.store.answers import AnswersInLedger
+from accordance.work.reviewing import review_plan
+from accordance.work.run_log import KeptAnswers, RunOf, keep_prompt, keep_report
 from tests.ledger.project import Project, asking, encoded, failing
 from tests.ledger.test_answers import kept
 from tests.ledger.test_verifying import eventful

@@ -14,17 +14,17 @@ import time
 from pathlib import Path
 
 from accordance import check_value
+from accordance.audit.verifying import verify_plan
 from accordance.domain.lifecycle import State
 from accordance.domain.records import Rules
 from accordance.domain.verdict import Outcome
-from accordance.engine.home import Home
-from accordance.engine.importing import import_plan
-from accordance.engine.reviewing import review
-from accordance.engine.submitting import submit
-from accordance.engine.verifying import verify_plan
-from accordance.engine.working import Nothing, Taken, retry, take_next
+from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.store.opening import open_ledger
+from accordance.work.importing import import_plan
+from accordance.work.intake import submit
+from accordance.work.reviewing import review
+from accordance.work.tasks import Nothing, Taken, retry, take_next
 from tests.messages import ACTION, PLAN, Message, edge, node, plan
 from tests.reviews import node_review
 

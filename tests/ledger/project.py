@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from accordance import Accepted, check_value
+from accordance.audit.findings import Findings
+from accordance.audit.verifying import verify_ledger, verify_plan
 from accordance.domain.evidence import InputFile
 from accordance.domain.records import PlanRecord, QuestionRecord, Rules, TaskRecord
 from accordance.domain.ruling import Asked
-from accordance.engine.answers import Answer
-from accordance.engine.home import Home
-from accordance.engine.importing import Imported, import_plan
-from accordance.engine.inbox import Said, answer
-from accordance.engine.inputs import look_at_inputs
-from accordance.engine.reviewing import review, review_plan
-from accordance.engine.submitting import submit
-from accordance.engine.verify_findings import Findings
-from accordance.engine.verifying import verify_ledger, verify_plan
-from accordance.engine.working import Nothing, Taken, take_next
+from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.store.seals import ROWS_WRITTEN
+from accordance.work.answers import Answer
+from accordance.work.importing import Imported, import_plan
+from accordance.work.inbox import Said, answer
+from accordance.work.inputs import look_at_inputs
+from accordance.work.intake import submit
+from accordance.work.reviewing import review, review_plan
+from accordance.work.tasks import Nothing, Taken, take_next
 from tests.messages import ACTION, NEEDS_INPUT, PLAN, Message
 from tests.reviews import node_review, plan_review
 

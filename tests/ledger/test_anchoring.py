@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from accordance.cli.main import run
-from accordance.engine.home import Home
+from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.workspace.attestation import new_key
 from tests.ledger.project import Clock, Project

@@ -15,6 +15,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Engine, event, inspect, text
 
 from accordance import check_value
+from accordance.audit.verifying import verify_ledger, verify_plan
 from accordance.domain.records import Rules
 from accordance.domain.research.runs import (
     AnswersInMemory,
@@ -26,17 +27,16 @@ from accordance.domain.research.runs import (
     request_digest,
     stored_answer,
 )
-from accordance.engine.home import Home
-from accordance.engine.importing import import_plan
-from accordance.engine.submitting import submit
-from accordance.engine.verifying import verify_ledger, verify_plan
-from accordance.engine.working import Taken, take_next
 from accordance.errors import LedgerUnavailable
+from accordance.project.home import Home
 from accordance.store import opening
 from accordance.store.answers import AnswersInLedger
 from accordance.store.opening import SCHEMA, open_ledger, version_of
 from accordance.store.sql import SqlLedger, SqlTransaction
 from accordance.store.tables import METADATA
+from accordance.work.importing import import_plan
+from accordance.work.intake import submit
+from accordance.work.tasks import Taken, take_next
 from tests.messages import ACTION, PLAN, edge, node, plan
 from tests.unit.research import REGISTRY, answer, example, request, typed
 

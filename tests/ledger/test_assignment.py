@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from accordance.domain.prompting import rebuild
-from accordance.engine.assignment import assignment
-from accordance.engine.home import Home
-from accordance.engine.working import Taken
 from accordance.executors.prompt_building import tell
 from accordance.mcp.desk import Desk
+from accordance.project.home import Home
 from accordance.store.memory import MemoryLedger
+from accordance.work.assignment import assignment
+from accordance.work.tasks import Taken
 from tests.ledger.project import Clock, Project
 from tests.messages import Message, changed, edge, node, plan
 

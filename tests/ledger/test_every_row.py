@@ -17,8 +17,8 @@ from sqlalchemy import Column, Connection, Engine, Table, and_, delete, func, in
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import Boolean, Float, Integer, LargeBinary
 
-from accordance.engine.home import Home
-from accordance.engine.verifying import verify_ledger
+from accordance.audit.verifying import verify_ledger
+from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.store.seals import CHAINS, CLOCK, UNSEALED
 from accordance.store.sql import SqlTransaction

@@ -15,9 +15,9 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
 from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.records import RequirementRecord, Rules
-from accordance.engine.importing import Source, UnfitPlan, import_plan
-from accordance.engine.working import Nothing, Taken
 from accordance.errors import Conflict, NotFound
+from accordance.work.importing import Source, UnfitPlan, import_plan
+from accordance.work.tasks import Nothing, Taken
 from tests.ledger.project import Project
 from tests.messages import PLAN, changed, edge, node, plan, requirement, small_plan
 from tests.reviews import plan_review

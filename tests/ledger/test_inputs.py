@@ -10,11 +10,11 @@ import pytest
 
 from accordance.domain.records import EvidenceRecord, RequirementRecord
 from accordance.domain.ruling import Asked
-from accordance.engine.inbox import Said, UnfitAnswer, answer
-from accordance.engine.inputs import look_at_inputs
-from accordance.engine.working import Nothing
 from accordance.errors import Conflict, IllegalTransition, NotFound
 from accordance.executors.agents.sockets import within
+from accordance.work.inbox import Said, UnfitAnswer, answer
+from accordance.work.inputs import look_at_inputs
+from accordance.work.tasks import Nothing
 from tests.ledger.project import Project, asking, product
 from tests.messages import PLAN, Message, edge, node, plan, requirement, small_plan
 

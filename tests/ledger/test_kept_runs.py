@@ -14,10 +14,14 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.records import Rules
 from accordance.domain.spending import Spending
-from accordance.engine.assignment import assignment
-from accordance.engine.budgets import budget_left
-from accordance.engine.faults import fail_in, hand_back_in
-from accordance.engine.kept_runs import (
+from accordance.errors import NotFound
+from accordance.executors.prompt_building import Told
+from accordance.executors.protocol import Produced, Seen
+from accordance.runtime.budgets import budget_left
+from accordance.runtime.faults import fail_in, hand_back_in
+from accordance.work.assignment import assignment
+from accordance.work.rebuilding import Call, calls_in, messages_of
+from accordance.work.run_log import (
     KeptAnswers,
     RunOf,
     keep_prompt,
@@ -27,11 +31,7 @@ from accordance.engine.kept_runs import (
     runs_in,
     spent_by_task,
 )
-from accordance.engine.rebuilding import Call, calls_in, messages_of
-from accordance.engine.working import Nothing, Taken, requeue, resume
-from accordance.errors import NotFound
-from accordance.executors.prompt_building import Told
-from accordance.executors.protocol import Produced, Seen
+from accordance.work.tasks import Nothing, Taken, requeue, resume
 from tests.ledger.project import Project
 from tests.ledger.test_verifying import _below
 from tests.messages import PLAN, small_plan

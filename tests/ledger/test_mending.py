@@ -9,9 +9,9 @@ import pytest
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters
 from accordance.domain.records import Rules
-from accordance.engine.mending import count_mended
-from accordance.engine.working import Taken
 from accordance.executors.protocol import ASKED_AGAIN, MODEL_CALL
+from accordance.runtime.mending import count_mended
+from accordance.work.tasks import Taken
 from tests.ledger.project import Project, failing
 from tests.ledger.test_work import GARBAGE, checked_plan, wide_plan
 

@@ -16,8 +16,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from accordance.engine.home import Home
 from accordance.errors import LedgerBusy, LedgerMissing, LedgerTooNew, LedgerUnavailable
+from accordance.project.home import Home
 from accordance.store.opening import SCHEMA, VERSION_TABLE, make_engine, open_ledger, version_of
 from accordance.store.sql import SqlLedger
 from accordance.store.tables import METADATA

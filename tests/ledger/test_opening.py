@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from accordance.cli.main import run
-from accordance.engine.home import Home
 from accordance.errors import LedgerAddress, LedgerDamaged, LedgerDenied, LedgerUnavailable, LedgerUnreachable
+from accordance.project.home import Home
 from accordance.store.opening import VERSION_TABLE, open_ledger
 from tests.ledger.project import Clock, Project
 from tests.messages import PLAN, small_plan

@@ -8,10 +8,10 @@ from contextlib import nullcontext
 import pytest
 
 from accordance.domain.routing import Wanted, routing_of
-from accordance.engine.own_work import Maker, another_reviewer, is_own_work, maker_of, must_have_others_review
-from accordance.engine.settings_tables import allows_own_work
-from accordance.engine.working import Nothing
 from accordance.errors import AccordanceError, OwnWork
+from accordance.project.settings import allows_own_work
+from accordance.work.own_work import Maker, another_reviewer, is_own_work, maker_of, must_have_others_review
+from accordance.work.tasks import Nothing
 from tests.ledger.project import Project
 from tests.ledger.test_kept_runs import told
 from tests.messages import PLAN, edge, node, plan

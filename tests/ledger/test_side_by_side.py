@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from accordance.domain.lifecycle import State
 from accordance.domain.records import ArtifactRecord, ReviewRecord, VerdictRecord
-from accordance.engine.answers import Answer
-from accordance.engine.home import Home
-from accordance.engine.inbox import Said, answer
-from accordance.engine.working import Taken, cancel, release, requeue, retry
 from accordance.errors import AccordanceError
+from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.store.memory import MemoryLedger
 from accordance.store.opening import open_ledger
+from accordance.work.answers import Answer
+from accordance.work.inbox import Said, answer
+from accordance.work.tasks import Taken, cancel, release, requeue, retry
 from tests.ledger.project import Clock, Project, asking, failing, idle, product
 from tests.messages import PLAN, Message, requirement
 from tests.plans import random_plan

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.plan_review import PlanEvent
-from accordance.engine.kept_runs import LEFT_ALONE
+from accordance.work.run_log import LEFT_ALONE
 from tests.ledger.project import Project, asking, failing, product
 from tests.messages import PLAN, changed, edge, node, plan, requirement
 from tests.reviews import node_review, plan_review

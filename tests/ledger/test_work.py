@@ -12,10 +12,11 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Waiting
 from accordance.domain.records import ArtifactRecord, MessageRecord, Rules, VerdictRecord
 from accordance.domain.ruling import Asked
-from accordance.engine.answers import Answer
-from accordance.engine.reviewing import ProductUnnamed, review
-from accordance.engine.submitting import TaskUnnamed, submit
-from accordance.engine.working import (
+from accordance.errors import Conflict, IllegalTransition, NotFound
+from accordance.work.answers import Answer
+from accordance.work.intake import TaskUnnamed, submit
+from accordance.work.reviewing import ProductUnnamed, review
+from accordance.work.tasks import (
     LEASE_SECONDS,
     Nothing,
     Taken,
@@ -28,7 +29,6 @@ from accordance.engine.working import (
     retry,
     take_next,
 )
-from accordance.errors import Conflict, IllegalTransition, NotFound
 from tests.ledger.project import Project, asking, encoded, failing, idle, product
 from tests.messages import PLAN, Message, changed, edge, node, plan, small_plan
 from tests.reviews import node_review, plan_review

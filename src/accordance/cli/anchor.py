@@ -33,7 +33,7 @@ def command(where: Where, output: Path | None, private: Path | None, as_json: bo
     Keep the file where nobody who can write the ledger can write, too. `accordance verify --anchor FILE` sees later
     whether a chain was made anew, cut short or taken away since then.
     """
-    from accordance.engine.anchoring import anchor_file, anchor_of
+    from accordance.audit.anchoring import anchor_file, anchor_of
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         anchor = anchor_of(tx)

@@ -19,10 +19,10 @@ from accordance.errors import NotFound
 
 if TYPE_CHECKING:
     from accordance.domain.records import PlanRecord, TaskRecord
-    from accordance.engine.home import Home
-    from accordance.engine.working import Fits
+    from accordance.project.home import Home
     from accordance.store.ledger import Transaction
     from accordance.store.sql import SqlLedger
+    from accordance.work.tasks import Fits
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", default=None, help="Who says so.  [default: the user's name]")
@@ -77,7 +77,7 @@ def ledger_options(command: Callable[..., int]) -> Callable[..., int]:
 @contextmanager
 def at_desk(where: Where, *, create: bool = False) -> Iterator[Desk]:
     """Open the ledger of a project folder, and close it again."""
-    from accordance.engine.home import find_home
+    from accordance.project.home import find_home
     from accordance.store.opening import open_ledger
 
     found = find_home(where.home)
@@ -90,7 +90,7 @@ def at_desk(where: Where, *, create: bool = False) -> Iterator[Desk]:
 
 def ledger_place(home: Home, where: Where) -> str | Path:
     """Where the ledger of a project folder lies."""
-    from accordance.engine.settings_tables import ledger_of
+    from accordance.project.settings import ledger_of
 
     named = where.place or ledger_of(home.settings())
     if named is None:
@@ -100,9 +100,9 @@ def ledger_place(home: Home, where: Where) -> str | Path:
 
 def fits_whoever_asks(desk: Desk, *, any_task: bool) -> Fits:
     """Which tasks are handed out to somebody who asks for work."""
-    from accordance.engine.handing_out import for_whoever_asks
-    from accordance.engine.settings import routing_for
-    from accordance.engine.working import anything
+    from accordance.work.handing_out import for_whoever_asks
+    from accordance.work.project_routes import routing_for
+    from accordance.work.tasks import anything
 
     return anything if any_task else for_whoever_asks(routing_for(desk.home))
 

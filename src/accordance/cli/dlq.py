@@ -31,7 +31,7 @@ def command() -> None:
 def list_letters(where: Where, as_json: bool) -> int:
     """List what was given up, and why. Exit code 1 if there is anything."""
     from accordance.domain.records import VerdictRecord
-    from accordance.engine.working import dead_letters
+    from accordance.work.tasks import dead_letters
 
     found: list[dict[str, Any]] = []
     with at_desk(where) as desk, desk.ledger.read() as tx:
@@ -68,7 +68,7 @@ def list_letters(where: Where, as_json: bool) -> int:
 @json_option
 def requeue(task: str, by: str | None, where: Where, as_json: bool) -> int:
     """Take a task out of the dead letters: it gets a new chance, and what waited for it goes on."""
-    from accordance.engine.working import requeue as take_out
+    from accordance.work.tasks import requeue as take_out
 
     with at_desk(where) as desk:
         with desk.ledger.read() as tx:
@@ -96,8 +96,8 @@ def drop(
 ) -> int:
     """Accept that a task will not be done: its goal goes on without it. Its records stay."""
     from accordance.domain.lifecycle import State
-    from accordance.engine.working import cancel
     from accordance.errors import Conflict
+    from accordance.work.tasks import cancel
 
     with at_desk(where) as desk:
         with desk.ledger.read() as tx:

@@ -97,8 +97,8 @@ def answer(
     as_json: bool,
 ) -> int:
     """Answer a question: with TEXT for the next attempt, with files, yes or no, a choice, an approval, or by giving up."""
-    from accordance.engine.inbox import Said
-    from accordance.engine.inbox import answer as say_it
+    from accordance.work.inbox import Said
+    from accordance.work.inbox import answer as say_it
 
     said = Said(
         by=whoever(by), text=text, files=files, yes=yes, choose=choose, approve=approve, give_up=give_up

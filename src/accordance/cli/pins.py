@@ -35,9 +35,9 @@ def command() -> None:
 def explain(paths: tuple[str, ...], task: str, home: Path | None, as_json: bool) -> int:
     """Say which pattern decides about each PATH, by the task's pins and by its role. Exit code 1 if one is not allowed."""
     from accordance.domain.case import scope_of
-    from accordance.engine.asking import read_task
-    from accordance.engine.gateway import gateway_of
-    from accordance.engine.home import find_home
+    from accordance.judge.task_input import read_task
+    from accordance.project.home import find_home
+    from accordance.project.policy import gateway_of
 
     found_home = find_home(home)
     gateway = gateway_of(found_home.settings(), found_home.root)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from accordance.contracts.catalogue.plan import Plan
     from accordance.domain.lifecycle import State
     from accordance.domain.records import PlanRecord, Rules
-    from accordance.engine.home import Home
+    from accordance.project.home import Home
     from accordance.store.ledger import Transaction
 
 _LARGEST = 1 << 30  # a person's own file may be larger than what a model may send
@@ -77,9 +77,9 @@ def import_(
     """
     from accordance.domain.plan import plan_graph
     from accordance.domain.progress import begin
-    from accordance.engine.gateway import gateway_of
-    from accordance.engine.home import find_home, write_file
-    from accordance.engine.importing import Source, import_plan, missing_inputs
+    from accordance.project.home import find_home, write_file
+    from accordance.project.policy import gateway_of
+    from accordance.work.importing import Source, import_plan, missing_inputs
 
     home = find_home(where.home)
     roles = gateway_of(home.settings(), home.root).roles
@@ -166,7 +166,7 @@ def _read_plan(file: str, roles: Collection[str] | None = None) -> tuple[bytes, 
     else:
         result = check_value(message, "PLAN_GEN")
     if isinstance(result, Accepted) and roles is not None:
-        from accordance.engine.coding_tasks import check_tasks
+        from accordance.work.coding_tasks import check_tasks
 
         faults = check_tasks(result.value, roles)
         result = Rejected(faults, len(faults), "PLAN_GEN") if faults else result
@@ -178,7 +178,7 @@ def _read_plan(file: str, roles: Collection[str] | None = None) -> tuple[bytes, 
 
 def _rules(home: Home, fuses: tuple[str, ...]) -> Rules:
     """What the plan is held to: the command's fuses over those of accordance.toml, and the rubrics there."""
-    from accordance.engine.settings_tables import rules_of
+    from accordance.project.settings import rules_of
 
     chosen: dict[str, object] = {}
     for one in fuses:
@@ -257,7 +257,7 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
 
     from accordance.cli.spent import spent_json, spent_text
     from accordance.domain.records import VerdictRecord
-    from accordance.engine.kept_runs import spent_by_task
+    from accordance.work.run_log import spent_by_task
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         record = find_plan(tx, plan)
@@ -413,7 +413,7 @@ def export(
 ) -> int:
     """Write the approved products of a plan into a folder, with a manifest of their hashes, and the plan itself."""
     from accordance.domain.naming import safe_name
-    from accordance.engine.exporting import deliverables, export_plan
+    from accordance.work.exporting import deliverables, export_plan
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         record = find_plan(tx, plan)
@@ -445,7 +445,7 @@ def review(where: Where, file: str, plan: str | None, as_json: bool) -> int:
     APPROVE lets it begin, MODIFY wants a better one to be imported, REQUEST_EXTERNAL_INPUT asks a person.
     """
     from accordance.cli.task import exit_of, print_answer
-    from accordance.engine.reviewing import review_plan
+    from accordance.work.reviewing import review_plan
 
     raw = read_bounded(file)
     with at_desk(where) as desk:
@@ -466,7 +466,7 @@ def review(where: Where, file: str, plan: str | None, as_json: bool) -> int:
 @json_option
 def resume(where: Where, plan: str | None, by: str | None, as_json: bool) -> int:
     """Let a plan whose fuse has blown go on; its fuses begin anew."""
-    from accordance.engine.working import resume as go_on
+    from accordance.work.tasks import resume as go_on
 
     with at_desk(where) as desk:
         with desk.ledger.read() as tx:

@@ -14,8 +14,8 @@ from accordance.cli.spent import one_json, spent_text
 from accordance.cli.stopping import Stopped, stoppable
 
 if TYPE_CHECKING:
-    from accordance.engine.home import Home
-    from accordance.engine.planning import Planned
+    from accordance.project.home import Home
+    from accordance.runtime.planning import Planned
     from accordance.store.ledger import Ledger
 
 
@@ -47,7 +47,7 @@ def create(
     The routes of kind `plan` and `review` in accordance.toml say who writes and who reviews. Exit code 1: no plan, or none
     that the review approves; 3: a person is asked; 4: a key is missing or not taken.
     """
-    from accordance.engine.home import find_home, write_file
+    from accordance.project.home import find_home, write_file
 
     if dry_run:
         from accordance.store.memory import MemoryLedger
@@ -76,11 +76,11 @@ def create(
 def _plan(
     ledger: Ledger, home: Home, goal: str, executor: str | None, model: str | None, rounds: int
 ) -> tuple[Planned, Stopped]:
-    from accordance.engine.consulting import Consultation
-    from accordance.engine.gateway import gateway_of
-    from accordance.engine.planning import Planner, plan_name
-    from accordance.engine.settings import routing_for
-    from accordance.engine.settings_tables import rules_of
+    from accordance.project.policy import gateway_of
+    from accordance.project.settings import rules_of
+    from accordance.runtime.consulting import Consultation
+    from accordance.runtime.planning import Planner, plan_name
+    from accordance.work.project_routes import routing_for
 
     routing = routing_for(home, executor, model)
     rules = rules_of(home.settings())

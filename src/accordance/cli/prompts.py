@@ -12,8 +12,8 @@ from accordance.cli.exits import Exit, Failure
 from accordance.cli.spent import spent_text
 
 if TYPE_CHECKING:
-    from accordance.engine.kept_runs import KeptRun
     from accordance.store.ledger import Transaction
+    from accordance.work.run_log import KeptRun
 
 _attempt_option: Final = click.option(
     "--attempt", type=click.IntRange(1), help="Of this attempt.  [default: the last]"
@@ -38,7 +38,7 @@ def prompt(
     A model may be asked several times within a run; --call 2 is what it was told when it was first asked again. With --json
     also the recipe: every part with its name and hash, which executor and model it went to, what was cut.
     """
-    from accordance.engine.kept_runs import run_of
+    from accordance.work.run_log import run_of
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         name = find_task(tx, task).task_id
@@ -59,7 +59,7 @@ def plan_prompt(
     plan: str | None, attempt: int | None, kind: str | None, call: int | None, where: Where, as_json: bool
 ) -> int:
     """Print what whoever wrote or reviewed a PLAN was told (`accordance plan create`), word for word, as `task prompt` does."""
-    from accordance.engine.kept_runs import run_about
+    from accordance.work.run_log import run_about
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         name = find_plan(tx, plan).plan_id
@@ -68,8 +68,8 @@ def plan_prompt(
 
 
 def _print(tx: Transaction, run: KeptRun, about: dict[str, Any], call: int | None, as_json: bool) -> int:
-    from accordance.engine.kept_runs import rebuilt
-    from accordance.engine.rebuilding import calls_in, messages_of
+    from accordance.work.rebuilding import calls_in, messages_of
+    from accordance.work.run_log import rebuilt
 
     again, calls = rebuilt(tx, run.recipe or ""), calls_in(tx, run)
     if call and call > max(1, len(calls)):

@@ -25,8 +25,8 @@ from accordance.cli.stopping import leave, stoppable
 if TYPE_CHECKING:
     from accordance.cli.telling import Outcomes
     from accordance.cli.watching import Status
-    from accordance.engine.home import Home
-    from accordance.engine.working import Nothing
+    from accordance.project.home import Home
+    from accordance.work.tasks import Nothing
 
 
 @click.command(name="run")
@@ -60,17 +60,17 @@ def command(
     """
     from accordance.cli.telling import outcomes_of, telling
     from accordance.cli.watching import status_of
-    from accordance.engine.durable import LOCAL
-    from accordance.engine.executing import Executing
-    from accordance.engine.own_work import must_have_others_review
-    from accordance.engine.publishing import Publishing
-    from accordance.engine.settings import routing_for
-    from accordance.engine.settings_tables import allows_own_work, at_once
-    from accordance.engine.staffing import runner_of
-    from accordance.engine.sweeping import swept
-    from accordance.engine.workers import working_on
-    from accordance.engine.working import Nothing
-    from accordance.engine.working import resume as let_go_on
+    from accordance.project.settings import allows_own_work, at_once
+    from accordance.runtime.attempt_runner import Executing
+    from accordance.runtime.publishing import Publishing
+    from accordance.runtime.staffing import runner_of
+    from accordance.runtime.workers import working_on
+    from accordance.runtime.workflow import LOCAL
+    from accordance.work.own_work import must_have_others_review
+    from accordance.work.project_routes import routing_for
+    from accordance.work.sweeping import swept
+    from accordance.work.tasks import Nothing
+    from accordance.work.tasks import resume as let_go_on
 
     with at_desk(where) as desk, contextlib.ExitStack() as held:
         place = ledger_place(desk.home, where)

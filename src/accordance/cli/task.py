@@ -28,7 +28,7 @@ from accordance.cli.reading import read_bounded
 from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
-    from accordance.engine.answers import Answer
+    from accordance.work.answers import Answer
 
 
 @click.group(name="task")
@@ -74,11 +74,11 @@ def take(
     everything. Returned work comes first, then products to review, then new work by priority. Exit code 3: what is left waits for a
     person; 5: there is nothing to take up.
     """
-    from accordance.engine.assignment import assignment, described
-    from accordance.engine.inputs import look_at_inputs
-    from accordance.engine.settings import holding_for
-    from accordance.engine.settings_tables import allows_own_work
-    from accordance.engine.working import Nothing, handed_out, take_next
+    from accordance.project.settings import allows_own_work
+    from accordance.work.assignment import assignment, described
+    from accordance.work.inputs import look_at_inputs
+    from accordance.work.project_routes import holding_for
+    from accordance.work.tasks import Nothing, handed_out, take_next
 
     with at_desk(where) as desk:
         fits = fits_whoever_asks(desk, any_task=any_task)
@@ -179,9 +179,9 @@ def _in_a_line(value: object) -> str:
 def show(task: str, where: Where, as_json: bool) -> int:
     """Show a task: where it stands, its products, reviews, questions, runs and history."""
     from accordance.domain.records import QuestionRecord, ReviewRecord
-    from accordance.engine.assignment import described
-    from accordance.engine.kept_runs import runs_in
-    from accordance.engine.wishes import constraints_of
+    from accordance.work.assignment import described
+    from accordance.work.run_log import runs_in
+    from accordance.work.wishes import constraints_of
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         record = find_task(tx, task)
@@ -278,7 +278,7 @@ def submit(file: str, task: str | None, attempt: int | None, where: Where, as_js
     on, whoever has it, or begins one. Exit code 1: it does not honour its contract, 3: a
     person is asked, 6: it comes too late or for something else.
     """
-    from accordance.engine.submitting import submit as hand_in
+    from accordance.work.intake import submit as hand_in
 
     raw = read_bounded(file)
     with at_desk(where) as desk, _rescued(desk, file, raw):
@@ -310,8 +310,8 @@ def review(
     `task next`. A review of an older product is refused with exit code 6; so is one by the worker who made the product,
     unless [review] own_work = true in accordance.toml allows it.
     """
-    from accordance.engine.reviewing import review as hand_in
-    from accordance.engine.settings_tables import allows_own_work
+    from accordance.project.settings import allows_own_work
+    from accordance.work.reviewing import review as hand_in
 
     raw = read_bounded(file)
     with at_desk(where) as desk, _rescued(desk, file, raw):
@@ -343,8 +343,8 @@ def _rescued(desk: Desk, file: str, raw: bytes) -> Iterator[None]:
     """A message that came through a pipe and could not be stored is not lost."""
     import hashlib
 
-    from accordance.engine.home import write_file
     from accordance.errors import LedgerError
+    from accordance.project.home import write_file
 
     try:
         yield
@@ -400,7 +400,7 @@ def print_answer(told: dict[str, Any]) -> None:
 @json_option
 def retry(task: str, by: str | None, where: Where, as_json: bool) -> int:
     """Give a failed or blocked task another chance; its attempts begin anew."""
-    from accordance.engine.working import retry as give_chance
+    from accordance.work.tasks import retry as give_chance
 
     return _act(task, where, as_json, lambda desk, name: give_chance(desk.ledger, name, by=whoever(by)))
 
@@ -412,7 +412,7 @@ def retry(task: str, by: str | None, where: Where, as_json: bool) -> int:
 @json_option
 def release(task: str, by: str | None, where: Where, as_json: bool) -> int:
     """Put a task down again that was taken up with `task next`. Nothing is lost, nothing counts as a failure."""
-    from accordance.engine.working import release as put_down
+    from accordance.work.tasks import release as put_down
 
     return _act(task, where, as_json, lambda desk, name: put_down(desk.ledger, name, by=whoever(by)))
 
@@ -427,7 +427,7 @@ def release(task: str, by: str | None, where: Where, as_json: bool) -> int:
 @json_option
 def extend(task: str, attempt: int, seconds: int, where: Where, as_json: bool) -> int:
     """Say that somebody still works on a task: its lease runs longer."""
-    from accordance.engine.working import extend as keep
+    from accordance.work.tasks import extend as keep
 
     with at_desk(where) as desk:
         lease = keep(desk.ledger, _named(desk, task) or task, attempt=attempt, seconds=seconds)
@@ -451,7 +451,7 @@ def cancel(
     as_json: bool,
 ) -> int:
     """Cancel a task and what belongs only to it. The root cancels the plan."""
-    from accordance.engine.working import cancel as give_up
+    from accordance.work.tasks import cancel as give_up
 
     with at_desk(where) as desk:
         name = _named(desk, task) or task
@@ -466,7 +466,7 @@ def cancel(
 
 
 def _act(task: str, where: Where, as_json: bool, act: Any) -> int:
-    from accordance.engine.assignment import describe
+    from accordance.work.assignment import describe
 
     with at_desk(where) as desk:
         record = act(desk, _named(desk, task) or task)

@@ -19,12 +19,12 @@ from accordance.cli.watching import status_of, table_of
 from accordance.contracts.printable import printable
 from accordance.domain.findings import with_code
 from accordance.domain.verdict import Outcome
-from accordance.engine.home import Home
 from accordance.errors import LedgerError
+from accordance.project.home import Home
 
 if TYPE_CHECKING:
     from accordance.domain.records import ArtifactRecord, PlanRecord
-    from accordance.engine.durable import Attempt
+    from accordance.runtime.workflow import Attempt
     from accordance.store.ledger import Ledger, Transaction
 
 _MOST: Final = 20  # lines of one kind
@@ -132,10 +132,10 @@ class Outcomes:
 
 def outcomes_of(tx: Transaction, home: Home, plan: PlanRecord) -> Outcomes:
     """Look at what a plan has come to."""
+    from accordance.changes.attempt import workshop_of
     from accordance.domain.records import MessageRecord, VerdictRecord
-    from accordance.engine.coding import workshop_of
-    from accordance.engine.exporting import deliverables
-    from accordance.engine.landing import head_of
+    from accordance.work.exporting import deliverables
+    from accordance.work.landing import head_of
     from accordance.workspace.branch import branch_name
 
     messages = {one.message_id: one for one in tx.find(MessageRecord, plan_id=plan.plan_id)}

@@ -13,8 +13,8 @@ from accordance.cli.reading import must_be_a_name
 from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
-    from accordance.engine.anchoring import Anchor
-    from accordance.engine.verify_findings import Findings
+    from accordance.audit.anchoring import Anchor
+    from accordance.audit.findings import Findings
 
 _LARGEST_ANCHOR = 1 << 26
 
@@ -53,7 +53,7 @@ def command(what: str | None, key: Path | None, anchor: Path | None, where: Wher
 
 def _bundle(what: str) -> Path | None:
     """The bundle of that name, or None if it is to be looked for among the plans."""
-    from accordance.engine.rejudging import is_bundle
+    from accordance.judge.rejudging import is_bundle
 
     must_be_a_name(what)
     folder = Path(what)
@@ -65,7 +65,7 @@ def _bundle(what: str) -> Path | None:
 
 
 def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
-    from accordance.engine.rejudging import rejudge
+    from accordance.judge.rejudging import rejudge
     from accordance.workspace.errors import BundleBroken
 
     try:
@@ -96,8 +96,8 @@ def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
 def _verify_plans(
     plan: str | None, anchored: Path | None, key: Path | None, where: Where, as_json: bool
 ) -> int:
-    from accordance.engine.anchoring import compare_with, missing_plans
-    from accordance.engine.verifying import verify_ledger, verify_plan
+    from accordance.audit.anchoring import compare_with, missing_plans
+    from accordance.audit.verifying import verify_ledger, verify_plan
 
     anchor, signature = _anchor(anchored, key) if anchored else (None, "")
     with at_desk(where) as desk, desk.ledger.read() as tx:
@@ -119,8 +119,8 @@ def _verify_plans(
 
 
 def _anchor(file: Path, key: Path | None) -> tuple[Anchor, str]:
+    from accordance.audit.anchoring import InvalidAnchor, read_anchor
     from accordance.cli.reading import read_bounded
-    from accordance.engine.anchoring import InvalidAnchor, read_anchor
 
     try:
         return read_anchor(read_bounded(str(file), _LARGEST_ANCHOR), key)

@@ -22,7 +22,7 @@ from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
 
 if TYPE_CHECKING:
-    from accordance.engine.durable import Attempt
+    from accordance.runtime.workflow import Attempt
 
 
 @click.command(name="worker")
@@ -39,13 +39,13 @@ def command(
     What a worker leaves behind that dies, the others go on with, within seconds. SIGTERM or Ctrl-C: what runs is ended or
     handed back, then it leaves.
     """
-    from accordance.engine.executing import Executing
-    from accordance.engine.publishing import Publishing
-    from accordance.engine.settings import routing_for
-    from accordance.engine.settings_tables import AtOnce, at_once
-    from accordance.engine.staffing import runner_of
-    from accordance.engine.sweeping import swept
-    from accordance.engine.workers import DEAD_AFTER_SECONDS, worker_name
+    from accordance.project.settings import AtOnce, at_once
+    from accordance.runtime.attempt_runner import Executing
+    from accordance.runtime.publishing import Publishing
+    from accordance.runtime.staffing import runner_of
+    from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name
+    from accordance.work.project_routes import routing_for
+    from accordance.work.sweeping import swept
 
     with at_desk(where) as desk:
         place = str(ledger_place(desk.home, where))

@@ -11,7 +11,7 @@ from accordance.errors import CannotWrite
 
 def write_output(place: str | Path, content: bytes) -> None:
     """Write a whole file or none of it. A link, a device or a pipe stays what it is, and is written through. Raises CannotWrite."""
-    from accordance.engine.home import write_file
+    from accordance.project.home import write_file
 
     path = Path(place)
     try:

@@ -15,17 +15,17 @@ from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.review import REVIEW
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.records import MessageRecord, VerdictRecord
-from accordance.engine.assignment import assignment
-from accordance.engine.home import Home
-from accordance.engine.inputs import look_at_inputs
-from accordance.engine.reviewing import review
-from accordance.engine.settings import holding_for
-from accordance.engine.settings_tables import allows_own_work
-from accordance.engine.submitting import submit
-from accordance.engine.working import Fits, Nothing, Taken, anything, extend, held_by, release, take_next
 from accordance.errors import Conflict
 from accordance.executors.tool_server import Offer
+from accordance.project.home import Home
+from accordance.project.settings import allows_own_work
 from accordance.store.ledger import Ledger
+from accordance.work.assignment import assignment
+from accordance.work.inputs import look_at_inputs
+from accordance.work.intake import submit
+from accordance.work.project_routes import holding_for
+from accordance.work.reviewing import review
+from accordance.work.tasks import Fits, Nothing, Taken, anything, extend, held_by, release, take_next
 
 INSTRUCTIONS: Final = (
     "Ask for a task with next, do it, and hand in its message with submit. The answer says what came of it; get_verdict says it "

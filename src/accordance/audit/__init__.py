@@ -1,0 +1,1 @@
+"""Recomputing what a ledger says was decided."""

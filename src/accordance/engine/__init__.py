@@ -1,1 +1,0 @@
-"""What turns messages into progress."""

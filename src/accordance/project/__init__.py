@@ -1,0 +1,1 @@
+"""The project folder, its settings and the policy it judges by."""

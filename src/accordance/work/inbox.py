@@ -1,0 +1,195 @@
+"""What only a person can say, and what happens when they say it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from accordance.domain.lifecycle import Event, State
+from accordance.domain.naming import safe_name
+from accordance.domain.plan_review import PlanEvent
+from accordance.domain.records import UNSPENT, QuestionRecord, RequirementRecord
+from accordance.domain.ruling import Asked
+from accordance.errors import AccordanceError, Conflict, NotFound
+from accordance.project.home import Home, write_file
+from accordance.store.ledger import Ledger, Transaction
+from accordance.work.inputs import bind_inputs, look_at_inputs, supply, supply_from_artifact
+from accordance.work.landing import is_behind
+from accordance.work.reviewing import approve_product
+
+
+class UnfitAnswer(AccordanceError):
+    """An answer that does not fit its question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a person says."""
+
+    by: str
+    text: str | None = None
+    files: tuple[Path, ...] = ()
+    yes: bool | None = None
+    choose: str | None = None
+    approve: bool = False
+    give_up: bool = False
+
+
+def answer(ledger: Ledger, home: Home, question_id: str, said: Said) -> QuestionRecord:
+    """Answer a question. Raises NotFound, Conflict (somebody has answered it) or UnfitAnswer."""
+    with ledger.read() as tx:
+        question = _open(tx, question_id)
+        _fits(question, said)
+        wanted = tx.find(RequirementRecord, plan_id=question.plan_id, question_id=question_id)
+    for path in said.files:
+        _copy_in(home, path, wanted)
+    files = look_at_inputs(ledger, home) if said.files else []
+    with ledger.write() as tx:
+        tx.lock(question.plan_id)
+        question = _open(tx, question_id)
+        if said.files and not (said.approve or said.give_up):
+            bind_inputs(tx, question.plan_id, files)  # while the question is open: then they answer it
+        _close(tx, question, said)
+        _act(tx, question, said)
+        return tx.find(QuestionRecord, question_id=question_id)[0]
+
+
+def _open(tx: Transaction, question_id: str) -> QuestionRecord:
+    found = tx.find(QuestionRecord, question_id=question_id)
+    if not found:
+        raise NotFound("question", question_id, (one.question_id for one in tx.open_questions()))
+    if found[0].answered_at is not None:
+        raise Conflict(f"question {question_id} was answered at {found[0].answered_at}")
+    return found[0]
+
+
+def _fits(question: QuestionRecord, said: Said) -> None:
+    """Each kind of question has its kinds of answers."""
+    match question.kind:
+        case Asked.CONFIRMATION:
+            if said.yes is None:
+                raise UnfitAnswer(f"{question.question_id} asks for a confirmation: --yes or --no")
+        case Asked.BINDING:
+            options = question.details["options"]
+            if said.choose is None or not isinstance(options, list) or said.choose not in options:
+                raise UnfitAnswer(f"{question.question_id}: --choose one of {options}")
+        case Asked.GOAL:
+            if not said.give_up:
+                raise UnfitAnswer(
+                    f"{question.question_id}: the goal goes on by itself when its dead part is requeued or dropped "
+                    "(`accordance dlq list`); --give-up gives the goal up"
+                )
+        case _:
+            if not (said.text or said.files or said.give_up or said.approve):
+                raise UnfitAnswer(
+                    f"{question.question_id}: say something, add a --file, --approve or --give-up"
+                )
+
+
+def _close(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+    content = {
+        "by": said.by,
+        "text": said.text,
+        "files": [path.name for path in said.files],
+        "yes": said.yes,
+        "choose": said.choose,
+        "approve": said.approve,
+        "give_up": said.give_up,
+    }
+    told = {key: value for key, value in content.items() if value not in (None, False, [])}
+    if said.yes is False:
+        told["yes"] = False
+    tx.replace(replace(question, answered_at=tx.now, answer=told))
+    tx.record(
+        question.plan_id, "QUESTION_ANSWERED", question.task_id, {"question": question.question_id, **told}
+    )
+
+
+def _act(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+    match question.kind:
+        case Asked.CONFIRMATION:
+            _confirm(tx, question, said)
+        case Asked.BINDING:
+            tx.save_plan(question.plan_id, inputs_seen=None)  # it is bound when inputs are looked at next
+        case Asked.PLAN:
+            _answer_for_plan(tx, question, said)
+        case _:
+            _answer_for_task(tx, question, said)
+
+
+def _confirm(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+    task = question.task_id or ""
+    if not said.yes:
+        if tx.progress(task).state is State.ABANDONED:
+            raise Conflict(f"task {task} is not wanted now: the question counts when it is chosen")
+        tx.happen(task, Event.BURIED, why={"by": said.by, "question": question.question_id})
+        return
+    wanted = question.details["requirement_id"]
+    need = tx.find(RequirementRecord, plan_id=question.plan_id, requirement_id=wanted)[0]
+    proof = hashlib.sha256(f"{question.question_id}:{said.by}".encode()).hexdigest()
+    supply(tx, need, f"confirmed by {said.by}", proof)
+
+
+def _answer_for_plan(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+    why = {"by": said.by, "question": question.question_id}
+    plan = tx.plan(question.plan_id)
+    if said.give_up:
+        tx.cancel(plan.root_task_id, why=why)
+    elif said.approve:
+        tx.move_plan(plan.plan_id, PlanEvent.WAIVED, why)
+        tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=plan.run_started_at and tx.now)
+    elif plan.run_started_at is not None:
+        tx.move_plan(plan.plan_id, PlanEvent.RESUMED, why)
+        tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=tx.now)
+    else:
+        tx.move_plan(plan.plan_id, PlanEvent.ANSWERED, why)
+        tx.save_plan(plan.plan_id, rounds=0, review_failures=0)
+
+
+def _answer_for_task(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+    task, why = question.task_id or "", {"by": said.by, "question": question.question_id}
+    if said.give_up:
+        tx.happen(task, Event.BURIED, why=why)
+    elif said.approve:
+        record = tx.task(task)
+        if record.product is None:
+            raise UnfitAnswer(f"task {task} has no product to approve")
+        if is_behind(tx, record):
+            raise Conflict(
+                f"the plan's branch has moved on since task {task} was done: let it be tried again"
+            )
+        approve_product(tx, record)
+        tx.happen(task, Event.VOUCHED, why=why)
+        supply_from_artifact(tx, tx.task(task))
+    elif tx.progress(task).state is State.BLOCKED:
+        tx.happen(task, Event.ANSWERED, why=why)
+
+
+def _copy_in(home: Home, path: Path, wanted: list[RequirementRecord]) -> None:
+    """Put a file where it was asked to be put, so that the rule for all inputs binds it."""
+    try:
+        if path.exists() and not path.is_file():
+            raise UnfitAnswer(f"{path}: is no regular file; name the document itself")
+        content = path.read_bytes()
+    except OSError as error:
+        raise UnfitAnswer(f"{path}: cannot be read: {error.strerror or error}") from None
+    kind = path.suffix.lstrip(".").casefold()
+    fitting = [
+        one
+        for one in wanted
+        if not one.allowed_types or kind in {allowed.lstrip(".").casefold() for allowed in one.allowed_types}
+    ]
+    if wanted and not fitting:
+        kinds = sorted({allowed for one in wanted for allowed in one.allowed_types})
+        raise UnfitAnswer(f"{path.name}: is none of the wanted types ({', '.join(kinds)})")
+    write_file(home.inputs / (_place(fitting[0], path.name) if fitting else f"answers/{path.name}"), content)
+
+
+def _place(need: RequirementRecord, name: str) -> str:
+    asked = need.suggested_path
+    if not asked:
+        return f"{safe_name(need.name)}/{name}"
+    folder, _, last = asked.rpartition("/")
+    is_exact = bool(last) and Path(last).suffix == Path(name).suffix
+    return asked if is_exact else f"{folder}/{name}".lstrip("/")
