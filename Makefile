@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 SOURCES := src tests bench fuzz tools
 PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/gates/*
 
+unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check isolation conformance docs agents chaos fuzz bench requirements clean
 
@@ -26,7 +28,6 @@ run: setup isolation ## carry a plan out with good and bad agents: examples/quic
 
 test: setup isolation check ## every check and every test
 	@$(BIN)/coverage erase
-	@$(BIN)/python -m compileall -q src # hundreds of tests start a process; none of them should compile it all again
 	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report= tests
 	@$(BIN)/coverage report --include='$(PURE)' --fail-under=100
 	@$(BIN)/coverage report --fail-under=95 --format=total | sed 's/^/whole package covered: /;s/$$/ %/'

@@ -15,7 +15,7 @@ import sys, time
 clock, days = time.time, int(sys.argv[1])
 time.time = lambda: clock() + 86_400 * days
 import pytest
-sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "tests"]))
+sys.exit(pytest.main(["--collect-only", "-q", "--assert=plain", "-p", "no:cacheprovider", "tests"]))
 """
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from pytest_examples import CodeExample, EvalExample, find_examples
-from tools.make_docs import DOCS, END, START, pages
+from tools.make_docs import DOCS, END, GENERATED, START
 
 from accordance.cli.main import COMMANDS
 from accordance.domain.routing import routing_of
@@ -33,10 +33,10 @@ def test_python_examples_run(example: CodeExample, eval_example: EvalExample) ->
         eval_example.run_print_check(example)
 
 
-@pytest.mark.parametrize("name", pages())
+@pytest.mark.parametrize("name", GENERATED)
 def test_generated_pages_are_up_to_date(name: str) -> None:
     """`make docs` writes them; nobody edits them."""
-    assert (DOCS / name).read_text(encoding="utf-8") == pages()[name], "run make docs"
+    assert (DOCS / name).read_text(encoding="utf-8") == GENERATED[name](), "run make docs"
 
 
 @pytest.mark.seed("001-2")
@@ -100,5 +100,5 @@ def test_make_docs_writes_the_pages(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "tools.make_docs", tmp_path], cwd=ROOT, capture_output=True, check=True
     )
-    for name in pages():
+    for name in GENERATED:
         assert (tmp_path / name).read_bytes() == (DOCS / name).read_bytes()

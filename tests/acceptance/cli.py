@@ -51,6 +51,24 @@ def accordance(
     return _standby().run(words, stdin, cwd or Path.cwd(), environment)
 
 
+def path_with_accordance() -> str:
+    """A PATH on which `accordance` is the command under test, for shell scripts."""
+    return os.pathsep.join((str(_standby().programs), os.environ.get("PATH", os.defpath)))
+
+
+CALL = """\
+import json, os, socket, sys
+request = {"words": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect(%r)
+    socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2])
+    with connection.makefile() as answers:
+        answers.readline()
+        sys.exit(int(answers.readline()))
+"""
+"""A program that has the standby process run a command on the caller's streams."""
+
+
 class Standby:
     """The process of tests/acceptance/standby.py, and how to ask it for a command."""
 
@@ -61,6 +79,11 @@ class Standby:
         self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == b"ready\n"
+        self.programs = Path(self._folder.name, "bin")
+        self.programs.mkdir()
+        program = self.programs / "accordance"
+        program.write_text(f"#!{sys.executable} -IS\n{CALL % self._address}")
+        program.chmod(0o755)
 
     def run(self, words: list[str], stdin: bytes, folder: Path, environment: dict[str, str]) -> Ran:
         """One command, from its start to its end."""

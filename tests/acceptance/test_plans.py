@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.cli import ROOT, Ran, accordance
+from tests.acceptance.cli import ROOT, Ran, accordance, path_with_accordance
 from tests.messages import (
     ACTION,
     NEEDS_INPUT,
@@ -57,11 +57,7 @@ def running(home: Path, message: Message | None = None) -> None:
 def test_a_shell_script_drives_a_plan(database: str, home: Path, request: pytest.FixtureRequest) -> None:
     """Twelve nodes with an input, a returned product, a failed alternative and a confirmation, to DONE."""
     url = request.getfixturevalue("postgresql_url") if database == "postgresql" else None
-    env = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        **({"ACCORDANCE_LEDGER": url} if url else {}),
-    }
+    env = {**os.environ, "PATH": path_with_accordance(), **({"ACCORDANCE_LEDGER": url} if url else {})}
     done = subprocess.run(
         ["sh", ROOT / "examples/plan/drive.sh", home], env=env, capture_output=True, text=True, check=False
     )

@@ -27,7 +27,7 @@ from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.work.intake import MessageTooLarge
 from accordance.work.tasks import release
-from tests.acceptance.cli import accordance
+from tests.acceptance.cli import accordance, path_with_accordance
 from tests.executors.assignments import a_spec
 from tests.messages import ACTION, PLAN, edge, node, plan
 from tests.reviews import node_review
@@ -91,8 +91,7 @@ def states(home: Path) -> dict[str, str]:
 def test_a_loop_in_a_shell_does_the_work(home: Path) -> None:
     """next, extend, submit, with a lease; until there is nothing left for it."""
     allow_own_work(home)
-    here = Path(sys.executable).parent
-    env = {**os.environ, "PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
+    env = {**os.environ, "PATH": path_with_accordance()}
     (home / "ask.py").write_text(ASK)
     (home / "answer.py").write_text(ANSWER)
     done = subprocess.run(["sh", "-c", LOOP], cwd=home, env=env, capture_output=True, text=True, check=False)

@@ -553,8 +553,8 @@ def test_alternatives_within_an_alternative_that_was_passed_over() -> None:
 
 
 def test_a_move_costs_what_its_neighbours_cost() -> None:
-    """D21: finishing one of a hundred thousand nodes touches a handful."""
-    names = [f"n{at}" for at in range(100_000)]
+    """D21: finishing one of many nodes touches a handful."""
+    names = [f"n{at}" for at in range(10_000)]
     edges = [edge("root", name) for name in names]
     edges += [edge(one, other, "DEPENDS_ON") for one, other in pairwise(names)]
     moving = begin(graph(plan([node("root", "GOAL"), *(node(name) for name in names)], edges)))
