@@ -692,6 +692,7 @@ def test_flags_may_be_written_as_numbers() -> None:
     assert message["requirements"][0]["required"] == 1
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("shape", ["chain", "wide", "backwards"])
 def test_a_hundred_thousand_nodes(shape: str) -> None:
     """Deep or wide, in order or not: no recursion, no surprise."""
