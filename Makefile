@@ -36,7 +36,7 @@ test: setup isolation check ## every check and every test
 quick: setup ## the tests for daily work, in a few minutes: the core and the ledger on SQLite
 	$(BIN)/pytest -n auto --dist loadgroup -q -m "not large" -k "not postgresql" $(QUICK)
 
-mutants: setup ## break the code on purpose, see which changes no test notices; MODULES="domain gates judge" COUNT=200
+mutants: setup ## break the code on purpose, see which changes no test notices; MODULES="domain gates judging" COUNT=200
 	$(BIN)/python -m tools.mutants $(MODULES) --count $(or $(COUNT),200) --seed $(or $(SEED),1)
 
 isolation: # tests run agents' code: with bubblewrap it is kept apart best; root on a Debian system gets it, others are told

@@ -26,7 +26,7 @@ from coverage import CoverageData
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
 KEPT = ROOT / ".mutants"
-DEFAULT_MODULES = ("domain", "gates", "judge")
+DEFAULT_MODULES = ("domain", "gates", "judging")
 DEFAULT_TESTS = ("tests/unit", "tests/conformance", "tests/seeds")
 MOST_TESTS = 60
 """Tests run against one mutant; a line that more of them run is noticed by these, too."""

@@ -38,9 +38,9 @@ from accordance.domain.verdict import Outcome
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, Produced
-from accordance.judge.judgement import Judgement
-from accordance.judge.judging import Ground, How, judge_on
-from accordance.judge.task_input import Asked, PreflightFailed, left_behind, read_task
+from accordance.judging.judge import Ground, How, judge_on
+from accordance.judging.judgement import Judgement
+from accordance.judging.task_input import Asked, PreflightFailed, left_behind, read_task
 from accordance.project.home import Home
 from accordance.project.policy import Gateway, gateway_of, with_isolation
 from accordance.project.settings import workspace_of

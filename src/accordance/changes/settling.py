@@ -23,8 +23,8 @@ from accordance.domain.records import MessageRecord
 from accordance.domain.retrying import what_to_tell
 from accordance.domain.ruling import rule_submission
 from accordance.domain.verdict import Outcome, Verdict
-from accordance.judge.claims import read_claim
-from accordance.judge.rejudging import rejudge
+from accordance.judging.claims import read_claim
+from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
 from accordance.store.ledger import Transaction
 from accordance.work.answers import Answer

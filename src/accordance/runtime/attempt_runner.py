@@ -32,7 +32,7 @@ from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import tell
 from accordance.executors.protocol import Assignment, Executor, Limits, Produced, Seen
 from accordance.executors.showing import show
-from accordance.judge.task_input import PreflightFailed
+from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
 from accordance.project.settings import allows_own_work
 from accordance.runtime.budgets import budget_left, plan_budget, why_unpriced
