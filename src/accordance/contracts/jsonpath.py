@@ -31,7 +31,10 @@ def render(path: Iterable[str | int]) -> str:
 
 def is_exact(path: Path) -> bool:
     """Whether the text form of a path leads back to the same place: no key was cut."""
-    return all(isinstance(step, int) or len(step) <= MAX_KEY for step in path)
+    for step in path:
+        if isinstance(step, str) and len(step) > MAX_KEY:
+            return False
+    return True
 
 
 def _render_key(key: str) -> str:

@@ -191,7 +191,7 @@ def _violation(contract: Contract[Any], details: ErrorDetails, place: Place) -> 
     if place.is_key:
         wanted = _in_words(details).partition(", ")[0]
         return Violation("bad_format", where, f"a key that is {wanted}", excerpt(found))
-    fix = _fix(expected, where, found) if place.is_certain and is_exact(place.path) else None
+    fix = _fix(place, where, found) if place.is_certain else None
     return Violation(_code(kind, found, expected), where, _expected(details, expected), excerpt(found), fix)
 
 
@@ -247,11 +247,15 @@ def _in_words(details: ErrorDetails) -> str:
     return rest if verb == "be" else f"with {rest}"
 
 
-def _fix(expected: Expectation, where: str, found: object) -> Fix | None:
+def _fix(place: Place, where: str, found: object) -> Fix | None:
+    """The edit that mends a wrong value, where there is one and the path leads back to its place."""
+    expected = place.expected
     if found is None and expected.optional and not expected.schema.get("nullable"):
-        return Fix(where, op="remove")
-    value = mended(expected.schema, found)
-    return Fix(where, value[0]) if value else None
+        fix = Fix(where, op="remove")
+    else:
+        value = mended(expected.schema, found)
+        fix = Fix(where, value[0]) if value else None
+    return fix if fix and is_exact(place.path) else None
 
 
 def _code(kind: str, found: object, expected: Expectation) -> str:
