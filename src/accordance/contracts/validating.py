@@ -251,11 +251,9 @@ def _fix(place: Place, where: str, found: object) -> Fix | None:
     """The edit that mends a wrong value, where there is one and the path leads back to its place."""
     expected = place.expected
     if found is None and expected.optional and not expected.schema.get("nullable"):
-        fix = Fix(where, op="remove")
-    else:
-        value = mended(expected.schema, found)
-        fix = Fix(where, value[0]) if value else None
-    return fix if fix and is_exact(place.path) else None
+        return Fix(where, op="remove") if is_exact(place.path) else None
+    value = mended(expected.schema, found)
+    return Fix(where, value[0]) if value and is_exact(place.path) else None
 
 
 def _code(kind: str, found: object, expected: Expectation) -> str:
