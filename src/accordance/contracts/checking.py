@@ -35,6 +35,7 @@ from accordance.contracts.unknown_keys import knows
 from accordance.contracts.validating import (
     UNKNOWN_KEY,
     Findings,
+    hear_rule,
     is_refused_key,
     judge_fields,
     judge_rules,
@@ -254,9 +255,12 @@ def conform(
                 notices = (*notices, *_notices_in(more))
                 return conform(rewritten, road, context, repairs, notices=notices)
         for rule in road.rules:
-            if rule(message, context):
-                speaking = road.rules[road.rules.index(rule) :]
-                return _report(message, value, road, context, _findings(repairs, notices), speaking)
+            found = rule(message, context)
+            if found:
+                findings = _findings(repairs, notices)
+                hear_rule(found, findings)
+                others = road.rules[road.rules.index(rule) + 1 :]  # those before it had nothing to say
+                return _report(message, value, road, context, findings, others)
     except ValidationError as error:
         return _conform_at_length(message, subject, road, context, error, _findings(repairs, notices))
     return Accepted(value, repairs, notices[:MAX_REPORTED], road.label, len(notices))

@@ -278,13 +278,18 @@ def _is_nothing(found: object) -> bool:
 def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, findings: Findings) -> None:
     """Run the rules across fields."""
     for rule in rules:
-        for finding in rule(message, context):
-            if isinstance(finding, Notice):
-                findings.note(finding)
-            elif not findings.faulty or not lies_within(parse(finding.path), findings.faulty):
-                findings.add(finding)
-            else:
-                _sharpen(findings.violations, finding)
+        hear_rule(rule(message, context), findings)
+
+
+def hear_rule(heard: Iterable[Violation | Notice], findings: Findings) -> None:
+    """Add what a rule says, but for what is at fault already."""
+    for finding in heard:
+        if isinstance(finding, Notice):
+            findings.note(finding)
+        elif not findings.faulty or not lies_within(parse(finding.path), findings.faulty):
+            findings.add(finding)
+        else:
+            _sharpen(findings.violations, finding)
 
 
 def _sharpen(violations: list[Violation], sharper: Violation) -> None:
