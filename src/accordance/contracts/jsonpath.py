@@ -26,7 +26,10 @@ _STEP = re.compile(r'\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\
 
 def render(path: Iterable[str | int]) -> str:
     """Write a path as text."""
-    return "$" + "".join([f"[{step}]" if isinstance(step, int) else _render_key(step) for step in path])
+    text = "$"
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else _render_key(step)
+    return text
 
 
 def is_exact(path: Path) -> bool:

@@ -71,10 +71,21 @@ UNKNOWN_KEY: Final = frozenset(
 )  # of a model, of a dataclass
 _TAG: Final = ("union_tag_invalid", "union_tag_not_found")
 _RAISED: Final = ("value_error", "assertion_error")  # by a validator of the user's own model
-_SAID_BY_THE_SCHEMA: Final = frozenset(
-    ("missing", "literal_error", "enum", "string_pattern_mismatch", "bad_format", "finite_number")
-)
 _OF_PYDANTIC: Final = frozenset((*get_args(ErrorType), *_CODES))
+_OF_A_TYPE_OR_BOUND: Final = tuple(
+    kind for kind in _OF_PYDANTIC if kind.endswith(("_type", "_parsing", "_than", "_equal"))
+)
+_SAID_BY_THE_SCHEMA: Final = frozenset(
+    (
+        "missing",
+        "literal_error",
+        "enum",
+        "string_pattern_mismatch",
+        "bad_format",
+        "finite_number",
+        *_OF_A_TYPE_OR_BOUND,
+    )
+)
 _SHOULD: Final = re.compile(r"(?:Input|Date|Datetime|Decimal input|Data|Value) should (be|have) (.+)")
 
 
@@ -226,7 +237,7 @@ def _expected(details: ErrorDetails, expected: Expectation) -> str:
         return _in_words(details)
     if ("const" in expected.schema or "enum" in expected.schema) and _is_among(found, expected.words):
         return _in_words(details)
-    if kind in _SAID_BY_THE_SCHEMA or kind.endswith(("_type", "_parsing", "_than", "_equal")):
+    if kind in _SAID_BY_THE_SCHEMA:
         return expected.text
     if kind.endswith(("too_short", "too_long")) and branches_of(expected.schema) == []:
         return expected.text
