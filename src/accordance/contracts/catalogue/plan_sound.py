@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accordance.contracts.catalogue.plan_containers import OTHER_NAMES
-from accordance.contracts.catalogue.plan_rewrites import LONGEST_MARK, MARKS
+from accordance.contracts.catalogue.plan_rewrites import MARKS
 from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
 
@@ -22,9 +22,9 @@ _ONE_WAY: Final = (frozenset(("AND", None)), frozenset(("OR",)))  # saying nothi
 class _Outline:
     """What the edges say, with the places of nodes in the list in place of their ids."""
 
+    edges: int
     parent: list[int]  # of each node; the last one that was named
     goals: set[int] = field(default_factory=set)  # nodes that have parts
-    parts: int = 0  # DECOMPOSE edges
     waits: list[tuple[int, int]] = field(default_factory=list)
     candidates: list[tuple[int, int]] = field(default_factory=list)
     combined: set[str | None] = field(default_factory=set)  # AND, OR or nothing, as the parts say
@@ -32,7 +32,8 @@ class _Outline:
     @property
     def is_tree(self) -> bool:
         """Whether no node has a second parent."""
-        return self.parts == len(self.parent) - 1
+        parts = self.edges - len(self.waits) - len(self.candidates)
+        return parts == len(self.parent) - 1
 
 
 def is_plainly_sound(message: JsonObject, _: Context) -> bool:
@@ -51,7 +52,7 @@ def is_plainly_sound(message: JsonObject, _: Context) -> bool:
         and place.get(root) == 0  # what has no parent comes first
         and nodes[0]["node_type"] == "GOAL"
         and {node["plan_id"] for node in nodes} == {plan_id}
-        and MARKS.isdisjoint([task.strip().upper() for task in place if len(task) <= LONGEST_MARK])
+        and MARKS.isdisjoint(map(str.upper, map(str.strip, place)))
         and (not needs or _are_bound(needs, place))
     )
     outline = _outline(edges, place, plan_id) if are_nodes_plain else None
@@ -66,7 +67,7 @@ def is_plainly_sound(message: JsonObject, _: Context) -> bool:
 
 def _outline(edges: list[Any], place: dict[str, int], plan_id: str) -> _Outline | None:
     """The outline of a plan whose edges all lead from an earlier node to a later one; None for any other plan."""
-    outline = _Outline([_NONE] * len(place))
+    outline = _Outline(len(edges), parent=[_NONE] * len(place))
     parent, goals, combined = outline.parent, outline.goals, outline.combined
     for edge in edges:
         source, target = place.get(edge["from_task_id"], _NONE), place.get(edge["to_task_id"], _NONE)
@@ -77,7 +78,6 @@ def _outline(edges: list[Any], place: dict[str, int], plan_id: str) -> _Outline 
         if kind == "DECOMPOSE":
             parent[target] = source
             goals.add(source)
-            outline.parts += 1
             combined.add(metadata.get("and_or") if metadata else None)
         elif kind == "DEPENDS_ON":
             outline.waits.append((source, target))
