@@ -54,7 +54,7 @@ class Wanted:
 class Route(BaseModel):
     """One row of the table: what it fits, and where it leads."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     kind: Kind | None = None
     role: str | None = None
