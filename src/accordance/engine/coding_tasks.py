@@ -31,6 +31,7 @@ from accordance.store.ledger import Transaction
 
 TAG: Final = "code"
 KEY: Final = "task"
+EXTERNAL: Final = "external"  # what tasks and routes call somebody elsewhere, who asks for work
 _UNDER_WAY: Final = (State.IN_PROGRESS, State.READY_TO_CHECK, State.TO_BE_MODIFY)
 _STANDING_STILL: Final = (State.PENDING, State.BLOCKED, *TERMINAL)
 _LIMITS: Final = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
@@ -88,6 +89,13 @@ def allowed_models(tx: Transaction, task: TaskRecord) -> frozenset[str] | None:
     raw = coding_task(tx, task)
     said = json.loads(raw).get("allowedModels") if raw else None
     return frozenset(said) if said else None
+
+
+def allows_external(tx: Transaction, task: TaskRecord) -> bool:
+    """Whether somebody elsewhere may do what is to be done now; only tasks that change a repository say who may."""
+    raw = coding_task(tx, task) if is_change(tx, task) else None
+    allowed = json.loads(raw).get("allowedExecutors") if raw else None
+    return allowed is None or EXTERNAL in allowed
 
 
 def is_change(tx: Transaction, task: TaskRecord) -> bool:

@@ -18,13 +18,12 @@ from accordance.contracts.contract import Contract
 from accordance.domain.case import Budget, claim_context
 from accordance.domain.context_pack import Piece, budget_for
 from accordance.domain.faults import Fault
-from accordance.domain.findings import listed
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted, wanted
 from accordance.domain.spending import BYTES_PER_TOKEN, Spending
 from accordance.engine.asking import PreflightFailed
-from accordance.engine.assignment import assignment
+from accordance.engine.assignment import MERGE_CONFLICT, assignment, with_conflict
 from accordance.engine.budgets import budget_left, plan_budget, why_unpriced
 from accordance.engine.coding import Commission, Workshop, workshop_of
 from accordance.engine.coding_tasks import allowed_models
@@ -63,7 +62,6 @@ _PROMPTS: Final[Mapping[str, str]] = {
 }
 """What agents are told by what their message is held to, where no route says otherwise."""
 _HELD: Final = "its plan is held: what it may use is used up"
-MERGE_CONFLICT: Final = "MERGE_CONFLICT"
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
 
 
@@ -227,7 +225,7 @@ class _Run:
 
         `conflicting` are files on which the change of the last attempt no longer fits what the plan has come to.
         """
-        document = _with_conflict(self._mapped(work), conflicting)
+        document = with_conflict(self._mapped(work), conflicting)
         try:
             told = tell(document, self._prompt, self.root, self.context_bytes, self._shown(work))
         except ContextTooLarge as error:
@@ -276,18 +274,6 @@ class _Run:
         if work is None or self.contract.version != EDITS.version:
             return ()
         return show(work, self.document["change"])
-
-
-def _with_conflict(document: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-    """What is told, with the files on which the last change does not fit any more."""
-    if not paths:
-        return document
-    context = document["context"]
-    text = (
-        f"{MERGE_CONFLICT}: your last change does not apply to the current state of {listed(list(paths))}; nothing of it is"
-        " there: make it again on what you find"
-    )
-    return {**document, "context": {**context, "last_errors": [text, *context["last_errors"]]}}
 
 
 def _budget(tx: Transaction, plan: PlanRecord, task: TaskRecord, choice: Choice) -> Budget | Produced:

@@ -33,10 +33,6 @@ _FURTHER: Final = (
     4  # turns beyond the free slots, when an attempt was settled and the next one is wanted quickly
 )
 _PAUSE: Final = 10  # looking at the whole of a long line takes at most every so much part of the time
-_NOT_HANDED_OUT: Final = (
-    "it changes a repository, and its route leads to somebody elsewhere: changes are not handed out;"
-    " route it to a program or an agent"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +150,7 @@ class TakingUp:
         except NoExecutor as error:
             found.nobodys[task.task_id] = Nobody(Fault.NO_EXECUTOR, str(error))
             return
-        if queue is None and changes:
-            found.nobodys[task.task_id] = Nobody(Fault.UNPREPARED, _NOT_HANDED_OUT)
-        elif queue is None:
+        if queue is None:
             found.is_elsewhere = True
         elif found.is_full or queue not in found.roomy:
             found.is_left = True
