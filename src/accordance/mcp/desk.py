@@ -177,10 +177,12 @@ class Desk:
     ) -> JsonObject:
         task = taken.task.task_id if taken else str(named) if named else None
         number = attempt if isinstance(attempt, int) else taken.attempt if taken else None
-        if is_review:
+        if is_review and raw is None:
+            raise Conflict("a review takes a message: hand one in")
+        if is_review and raw is not None:
             answer = review(
                 self.ledger,
-                raw or b"",
+                raw,
                 task_id=task,
                 product=taken.lease.product if taken else None,
                 attempt=number,
