@@ -48,7 +48,7 @@ ELSEWHERE = (
     SETTINGS.format(executor="").replace('executor = "agent"', 'executor = "people"')
     + '\n[executors.people]\nkind = "external"\n'
 )
-Told = dict[str, Any]
+Assignment = dict[str, Any]
 
 
 @dataclass
@@ -62,14 +62,14 @@ class OutsideProject(CodingProject):
         super().build()
         (self.home / "accordance.toml").write_text(self.settings, "utf-8")
 
-    def next(self, *options: str) -> Told:
+    def next(self, *options: str) -> Assignment:
         """What somebody who asks for work is told."""
-        told: Told = self("task", "next", "--json", *options).json
-        return told
+        assignment: Assignment = self("task", "next", "--json", *options).json
+        return assignment
 
-    def submit(self, told: Told, *options: str) -> Ran:
+    def submit(self, assignment: Assignment, *options: str) -> Ran:
         """Hand in as the assignment says, with what lies in the clone as the message."""
-        hand_in = [word for word in told["hand_in"] if word != "-"]
+        hand_in = [word for word in assignment["hand_in"] if word != "-"]
         return self(*hand_in[1:], "--json", *options)
 
     @property
@@ -112,29 +112,29 @@ def evidence(work: Path, task_id: str = FIRST, **claims: Any) -> bytes:
         )
     }
     tests = {"commands": [TEST], "passed": True, "summary": ""}
-    said = {**a_submit(new_files=[], tests=tests), "task_id": task_id, "artifacts": paths, **claims}
-    (folder / "submit.json").write_text(json.dumps(said))
-    return json.dumps(said).encode()
+    message = {**a_submit(new_files=[], tests=tests), "task_id": task_id, "artifacts": paths, **claims}
+    (folder / "submit.json").write_text(json.dumps(message))
+    return json.dumps(message).encode()
 
 
-def mend(told: Told, text: str = FIXED, **claims: Any) -> bytes:
+def mend(assignment: Assignment, text: str = FIXED, **claims: Any) -> bytes:
     """Change the file in the clone, and leave the evidence of it."""
-    work = Path(told["workspace"])
+    work = Path(assignment["workspace"])
     (work / "src/app.py").write_text(text)
-    return evidence(work, told["task"]["task_id"], **claims)
+    return evidence(work, assignment["task"]["task_id"], **claims)
 
 
 def test_done_and_landed(project: OutsideProject) -> None:
     """The change is judged by facts, kept as a product and committed on the plan's branch, as an executor's is."""
     before = git(project.repository, "rev-parse", "HEAD")
-    told = project.next()
-    work = Path(told["workspace"])
+    assignment = project.next()
+    work = Path(assignment["workspace"])
     assert work.is_dir()
-    assert (told["contract"]["schema_version"], told["tests"]) == ("scc.submit.v1", [TEST])
-    assert told["change"]["pins"] == {"allowed_paths": ["src/**"]}
-    assert "src/app.py" in told["context"]["map_summary"]["files"]
-    mend(told)
-    done = project.submit(told)
+    assert (assignment["contract"]["schema_version"], assignment["tests"]) == ("scc.submit.v1", [TEST])
+    assert assignment["change"]["pins"] == {"allowed_paths": ["src/**"]}
+    assert "src/app.py" in assignment["context"]["map_summary"]["files"]
+    mend(assignment)
+    done = project.submit(assignment)
     assert (done.code, done.json["outcome"], done.json["state"]) == (0, "DONE", "DONE"), done
     assert project.shown("src/app.py") == FIXED
     assert git(project.repository, "rev-parse", f"{BRANCH}~1") == before
@@ -172,55 +172,55 @@ def test_it_is_told_in_words_too(project: OutsideProject) -> None:
     assert f"  clone     {project.home}/.accordance/lent/{clone}" in project("task", "show", FIRST).out
 
 
-def nothing_left(told: Told) -> None:
+def nothing_left(assignment: Assignment) -> None:
     """Change the file, and leave neither evidence nor a message."""
-    (Path(told["workspace"]) / "src/app.py").write_text(FIXED)
+    (Path(assignment["workspace"]) / "src/app.py").write_text(FIXED)
 
 
-def out_of_scope(told: Told) -> None:
+def out_of_scope(assignment: Assignment) -> None:
     """Change a file that is not allowed, beside an honest change."""
-    mend(told)
-    (Path(told["workspace"]) / "Makefile").write_text("test:\n\ttrue\n")
+    mend(assignment)
+    (Path(assignment["workspace"]) / "Makefile").write_text("test:\n\ttrue\n")
 
 
-def a_hook(told: Told) -> None:
+def a_hook(assignment: Assignment) -> None:
     """Leave a hook in the clone's git directory."""
-    mend(told)
-    hooks = Path(told["workspace"]) / ".git/hooks"
+    mend(assignment)
+    hooks = Path(assignment["workspace"]) / ".git/hooks"
     hooks.mkdir()
     (hooks / "pre-commit").write_text("#!/bin/sh\ntouch /tmp/owned\n")
 
 
-def a_git_setting(told: Told) -> None:
+def a_git_setting(assignment: Assignment) -> None:
     """Let git run a program whenever somebody looks at the clone."""
-    mend(told)
-    git(Path(told["workspace"]), "config", "core.fsmonitor", "touch owned")
+    mend(assignment)
+    git(Path(assignment["workspace"]), "config", "core.fsmonitor", "touch owned")
 
 
-def another_git_directory(told: Told) -> None:
+def another_git_directory(assignment: Assignment) -> None:
     """Put another repository in the place of the clone's own."""
-    mend(told)
-    work = Path(told["workspace"])
+    mend(assignment)
+    work = Path(assignment["workspace"])
     shutil.rmtree(work / ".git")
     git(work, "init", "--quiet")
     git(work, "add", "--all")
 
 
-def in_the_place_of_what_is_withheld(told: Told) -> None:
+def in_the_place_of_what_is_withheld(assignment: Assignment) -> None:
     """Write a file whose path the clone does not show."""
-    mend(told)
-    (Path(told["workspace"]) / "README.md").write_text("mine\n")
+    mend(assignment)
+    (Path(assignment["workspace"]) / "README.md").write_text("mine\n")
 
 
-def unchanged(told: Told) -> None:
+def unchanged(assignment: Assignment) -> None:
     """Claim a change that is not there."""
-    evidence(Path(told["workspace"]))
+    evidence(Path(assignment["workspace"]))
 
 
-def committed(told: Told) -> None:
+def committed(assignment: Assignment) -> None:
     """Commit the change in the clone."""
-    mend(told)
-    work = Path(told["workspace"])
+    mend(assignment)
+    work = Path(assignment["workspace"])
     git(work, "commit", "--quiet", "--all", "--message=mine")
 
 
@@ -230,7 +230,7 @@ def committed(told: Told) -> None:
         pytest.param(mend, 0, "DONE", "PASSED", id="honest"),
         pytest.param(committed, 0, "DONE", "PASSED", id="honest, and committed in the clone"),
         pytest.param(nothing_left, 0, "DONE", "PASSED", id="honest without a word: accordance hands in"),
-        pytest.param(lambda told: mend(told, WRONG), 1, "RETRY", "CI_FAILED", id="tests fail, whatever is claimed"),
+        pytest.param(lambda assignment: mend(assignment, WRONG), 1, "RETRY", "CI_FAILED", id="tests fail, whatever is claimed"),
         pytest.param(unchanged, 1, "RETRY", "EVIDENCE_INVALID", id="nothing was changed"),
         pytest.param(lambda _: None, 1, "RETRY", "CI_FAILED", id="nothing was done at all"),
         pytest.param(out_of_scope, 1, "REJECT", "SCOPE_CONFLICT", id="out of scope"),
@@ -241,14 +241,14 @@ def committed(told: Told) -> None:
     ],
 )  # fmt: skip
 def test_outcomes(
-    project: OutsideProject, work: Callable[[Told], object], code: int, outcome: str, reason: str
+    project: OutsideProject, work: Callable[[Assignment], object], code: int, outcome: str, reason: str
 ) -> None:
     """The same verdicts as on executors of accordance's own; what did not pass never lands."""
-    told = project.next()
-    work(told)
-    answer = project.submit(told)
-    said = answer.json
-    assert (answer.code, said["outcome"], said["reason_code"]) == (code, outcome, reason), said["messages"]
+    assignment = project.next()
+    work(assignment)
+    answer = project.submit(assignment)
+    verdict = answer.json
+    assert (answer.code, verdict["outcome"], verdict["reason_code"]) == (code, outcome, reason), verdict
     assert (git(project.repository, "branch", "--list", BRANCH) != "") is (outcome == "DONE")
     assert project.clones == []
     project.holds()
@@ -256,9 +256,9 @@ def test_outcomes(
 
 def test_the_next_attempt_is_told(project: OutsideProject) -> None:
     """What was found, in words; the clone begins where the last one stopped."""
-    told = project.next()
-    mend(told, WRONG)
-    assert project.submit(told).json["outcome"] == "RETRY"
+    assignment = project.next()
+    mend(assignment, WRONG)
+    assert project.submit(assignment).json["outcome"] == "RETRY"
     again = project.next()
     assert again["attempt"] == 2
     assert again["context"]["last_errors"][0] == "Your last attempt was not accepted: CI_FAILED."
@@ -272,9 +272,9 @@ def test_the_next_attempt_is_told(project: OutsideProject) -> None:
 
 def test_after_a_breach_of_scope_a_person_decides(project: OutsideProject) -> None:
     """Whoever tries next is told, and begins anew."""
-    told = project.next()
-    out_of_scope(told)
-    assert project.submit(told).json["reason_code"] == "SCOPE_CONFLICT"
+    assignment = project.next()
+    out_of_scope(assignment)
+    assert project.submit(assignment).json["reason_code"] == "SCOPE_CONFLICT"
     assert project.state() == ("BLOCKED", "WAITING_EXTERNAL")
     nobody = project("task", "next", "--json")
     assert (nobody.code, nobody.json["why"]) == (3, "WAITING")
@@ -293,10 +293,10 @@ def test_after_a_breach_of_scope_a_person_decides(project: OutsideProject) -> No
 @pytest.mark.parametrize("by", ["a file", "standard input", "what lies in the clone"])
 def test_the_same_hand_in_gets_the_same_answer(project: OutsideProject, by: str) -> None:
     """However it is handed in; the clone is gone by then, and nothing happens twice."""
-    told = project.next()
-    raw = mend(told)
+    assignment = project.next()
+    raw = mend(assignment)
     (project.home / "submit.json").write_bytes(raw)
-    words = [str(word) for word in told["hand_in"][1:] if word != "-"]
+    words = [str(word) for word in assignment["hand_in"][1:] if word != "-"]
     ways = {"a file": [str(project.home / "submit.json")], "standard input": ["-"]}
     command = [*words, *ways.get(by, []), "--json"]
     first, second = (project(*command, stdin=raw) for _ in range(2))
@@ -308,27 +308,27 @@ def test_the_same_hand_in_gets_the_same_answer(project: OutsideProject, by: str)
 
 def test_hand_ins_side_by_side(project: OutsideProject) -> None:
     """One of them is judged; the other hears the same, or that it is being judged just now. Nothing counts twice."""
-    told = project.next()
-    mend(told)
+    assignment = project.next()
+    mend(assignment)
     with ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(project.submit, [told, told]))
+        answers = list(pool.map(project.submit, [assignment, assignment]))
     codes = sorted(answer.code for answer in answers)
     assert codes in ([0, 0], [0, 6]), answers
     if codes == [0, 6]:
         assert "being judged just now" in max(answers, key=lambda answer: answer.code).err
-    assert project.submit(told).json["outcome"] == "DONE"
+    assert project.submit(assignment).json["outcome"] == "DONE"
     assert [event["event"] for event in project.task()["events"]].count("VERDICT") == 1
     project.holds()
 
 
-def release(project: OutsideProject, _: Told) -> None:
+def release(project: OutsideProject, _: Assignment) -> None:
     """Somebody puts the task down."""
     assert project("task", "release", FIRST).code == 0
 
 
-def run_out(project: OutsideProject, told: Told) -> None:
+def run_out(project: OutsideProject, assignment: Assignment) -> None:
     """The lease runs out, and somebody else has the task then."""
-    ended = project("task", "extend", FIRST, "--attempt", str(told["attempt"]), "--lease", "1")
+    ended = project("task", "extend", FIRST, "--attempt", str(assignment["attempt"]), "--lease", "1")
     assert ended.code == 0
     with open_ledger(project.home / ".accordance/ledger.db").write() as tx:
         task = tx.task(FIRST)
@@ -338,15 +338,17 @@ def run_out(project: OutsideProject, told: Told) -> None:
 
 @pytest.mark.parametrize("lose", [release, run_out])
 def test_whoever_has_lost_the_task_is_refused(
-    project: OutsideProject, lose: Callable[[OutsideProject, Told], None]
+    project: OutsideProject, lose: Callable[[OutsideProject, Assignment], None]
 ) -> None:
     """By a release or by time: their hand-in is a conflict, is kept, and changes nothing for whoever has it now."""
-    told = project.next("--worker", "one")
-    raw = mend(told, WRONG)
-    lose(project, told)
+    assignment = project.next("--worker", "one")
+    raw = mend(assignment, WRONG)
+    lose(project, assignment)
     theirs = project.next("--worker", "two")
-    assert (theirs["attempt"], theirs["workspace"] == told["workspace"]) == (2, False)
-    assert Path(told["workspace"]).exists() is (lose is run_out), "what was only slow is not thrown away"
+    assert (theirs["attempt"], theirs["workspace"] == assignment["workspace"]) == (2, False)
+    assert Path(assignment["workspace"]).exists() is (lose is run_out), (
+        "what was only slow is not thrown away"
+    )
     (project.home / "late.json").write_bytes(raw)
     late = project("task", "submit", project.home / "late.json", "--attempt", "1")
     assert (late.code, late.err) == (
@@ -363,9 +365,9 @@ def test_whoever_has_lost_the_task_is_refused(
 
 def test_an_agent_that_dies_between_next_and_submit(project: OutsideProject) -> None:
     """Its work lies where it was: whoever comes back hands it in, also after a lease that nobody else has taken up."""
-    told = project.next()
-    mend(told)
-    run_out(project, told)
+    assignment = project.next()
+    mend(assignment)
+    run_out(project, assignment)
     done = project("task", "submit", "--task", FIRST, "--json")
     assert (done.code, done.json["outcome"]) == (0, "DONE"), done
     project.holds()
@@ -375,25 +377,25 @@ def test_a_run_leaves_what_is_elsewhere_alone(project: OutsideProject) -> None:
     """It says that the task waits elsewhere; nobody who runs sweeps the clone, not even on another ledger."""
     before = project.runs()
     assert (before.code, before.json["rests"]) == (3, "ELSEWHERE"), before
-    told = project.next()
-    mend(told)
+    assignment = project.next()
+    mend(assignment)
     home = Home(project.home)
     project("plan", "import", project.home / "plan.json", "--no-review", "--ledger", "other.db")
     for name in (".accordance/ledger.db", "other.db"):
         ledger = open_ledger(project.home / name)
         with swept(ledger, home, is_alone=True):
-            assert Path(told["workspace"]).is_dir()
+            assert Path(assignment["workspace"]).is_dir()
         ledger.close()
-    assert project.submit(told).json["outcome"] == "DONE"
+    assert project.submit(assignment).json["outcome"] == "DONE"
 
 
 def test_a_clone_that_is_gone(project: OutsideProject) -> None:
     """It cannot be judged, and no link in its place is followed; nothing is counted, and the task can be taken up again."""
-    told = project.next()
-    work = Path(told["workspace"])
+    assignment = project.next()
+    work = Path(assignment["workspace"])
     shutil.rmtree(work)
     work.symlink_to(project.repository)
-    refused = project.submit(told)
+    refused = project.submit(assignment)
     assert (refused.code, refused.json["status"]) == (6, "refused")
     assert f"accordance task release {FIRST}" in refused.json["why"]
     assert project("task", "release", FIRST).code == 0
@@ -407,11 +409,11 @@ def test_a_clone_that_is_gone(project: OutsideProject) -> None:
 
 def test_rules_that_change_meanwhile(project: OutsideProject) -> None:
     """What an attempt is held to is what it was given: other settings of its role count for the next one."""
-    told = project.next()
-    mend(told)
+    assignment = project.next()
+    mend(assignment)
     wider = ELSEWHERE + '\n[roles.engineer]\nread = ["**"]\n'
     (project.home / "accordance.toml").write_text(wider, "utf-8")
-    done = project.submit(told)
+    done = project.submit(assignment)
     assert done.json["outcome"] == "DONE", done
     project.holds()
 
@@ -424,12 +426,12 @@ def test_changes_are_made_one_after_the_other(tmp_path: Path) -> None:
     )
     project.build()
     project.imports()
-    told = project.next("--worker", "one")
+    assignment = project.next("--worker", "one")
     waits = project("task", "next", "--json", "--worker", "two")
     assert (waits.code, waits.json["why"]) == (5, "CHANGING")
     assert project("task", "next", "--peek").out == ""
-    mend(told)
-    assert project.submit(told).json["outcome"] == "DONE"
+    mend(assignment)
+    assert project.submit(assignment).json["outcome"] == "DONE"
     second = project.next("--worker", "two")
     assert (Path(second["workspace"]) / "src/app.py").read_text() == FIXED
     mend(second, f"{FIXED}# more\n")
@@ -456,7 +458,7 @@ ALSO_ELSEWHERE = a_task(allowedExecutors=["codex", "external"])
     ],
 )  # fmt: skip
 def test_what_is_handed_out(
-    tmp_path: Path, settings: str, task: Told, options: tuple[str, ...], why: str | None
+    tmp_path: Path, settings: str, task: Assignment, options: tuple[str, ...], why: str | None
 ) -> None:
     """By routes as everything else is, and never against the task; what could not be judged in the end is not begun."""
     project = OutsideProject(
@@ -464,13 +466,13 @@ def test_what_is_handed_out(
     )
     project.build()
     project.imports()
-    told = project.next(*options)
-    assert told.get("why") == why
-    assert ("workspace" in told) is (why is None)
+    assignment = project.next(*options)
+    assert assignment.get("why") == why
+    assert ("workspace" in assignment) is (why is None)
     assert len(project.clones) == (why is None)
     if why is None:
-        mend(told)
-        assert project.submit(told).json["outcome"] == "DONE"
+        mend(assignment)
+        assert project.submit(assignment).json["outcome"] == "DONE"
     if why == "WAITING":
         (question,) = project("inbox", "list", "--json").json
         assert question["text"].startswith("PREFLIGHT_FAILED: ")
@@ -478,7 +480,7 @@ def test_what_is_handed_out(
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "said"),
+    ("given", "code", "why"),
     [
         pytest.param((), 2, "name a FILE, or with --task", id="neither file nor task"),
         pytest.param(("--task", FIRST), 6, "take it up with `accordance task next`", id="not taken up"),
@@ -486,11 +488,11 @@ def test_what_is_handed_out(
     ],
 )
 def test_what_cannot_be_handed_in(
-    project: OutsideProject, given: tuple[str, ...], code: int, said: str
+    project: OutsideProject, given: tuple[str, ...], code: int, why: str
 ) -> None:
     """Nothing is counted."""
     refused = project("task", "submit", *given)
-    assert (refused.code, said in refused.err) == (code, True), refused
+    assert (refused.code, why in refused.err) == (code, True), refused
     assert project.state() == ("READY", None)
 
 
@@ -503,9 +505,9 @@ def test_a_change_that_is_reviewed_by_others_lands_when_it_is_approved(tmp_path:
     )
     project.build()
     project.imports()
-    told = project.next("--worker", "maker")
-    mend(told)
-    assert project.submit(told).json["state"] == "READY_TO_CHECK"
+    assignment = project.next("--worker", "maker")
+    mend(assignment)
+    assert project.submit(assignment).json["state"] == "READY_TO_CHECK"
     assert git(project.repository, "branch", "--list", BRANCH) == ""
     assert project.next("--worker", "maker")["why"] == "OWN_WORK"
     review = project.next("--worker", "reviewer")
@@ -519,14 +521,14 @@ def test_a_change_that_is_reviewed_by_others_lands_when_it_is_approved(tmp_path:
 
 def test_a_branch_that_cannot_be_moved_is_told(project: OutsideProject) -> None:
     """The change is in the ledger; whoever hands in hears why the branch does not stand there."""
-    told = project.next()
-    mend(told)
+    assignment = project.next()
+    mend(assignment)
     git(project.repository, "switch", "--quiet", "--create", BRANCH)
-    done = project.submit(told)
+    done = project.submit(assignment)
     assert (done.code, done.json["state"]) == (0, "DONE"), done
     assert "is checked out; switch to another one" in done.json["not_published"]
     git(project.repository, "switch", "--quiet", "main")
-    assert "not_published" not in project.submit(told).json
+    assert "not_published" not in project.submit(assignment).json
     assert project.shown("src/app.py") == FIXED
 
 
@@ -557,7 +559,7 @@ class Agent:
     desk: Desk
 
     def __call__(self, tool: str, **arguments: Any) -> Any:
-        return next(one for one in self.desk.offers() if one.name == tool).call(arguments)
+        return next(offer for offer in self.desk.offers() if offer.name == tool).call(arguments)
 
 
 def agent(project: OutsideProject, holder: str, *, resumes: bool = False) -> Agent:
@@ -566,60 +568,60 @@ def agent(project: OutsideProject, holder: str, *, resumes: bool = False) -> Age
     return Agent(Desk(ledger, Home(project.home), holder, resumes=resumes))
 
 
-@pytest.mark.parametrize("is_said", [True, False], ids=["the message is said", "it lies in the clone"])
-def test_over_mcp(project: OutsideProject, is_said: bool) -> None:
+@pytest.mark.parametrize("is_spoken", [True, False], ids=["the message is said", "it lies in the clone"])
+def test_over_mcp(project: OutsideProject, is_spoken: bool) -> None:
     """The clone comes with the task, submit judges it, RETRY is told, the next one is DONE."""
-    one = agent(project, "one")
-    told = one("next")
-    raw = mend(told, WRONG)
-    answer = one("submit", message=json.loads(raw)) if is_said else one("submit")
+    worker = agent(project, "one")
+    assignment = worker("next")
+    raw = mend(assignment, WRONG)
+    answer = worker("submit", message=json.loads(raw)) if is_spoken else worker("submit")
     assert (answer["outcome"], answer["reason_code"]) == ("RETRY", "CI_FAILED")
-    again = one("next")
+    again = worker("next")
     assert again["context"]["last_errors"][0] == "Your last attempt was not accepted: CI_FAILED."
     raw = mend(again)
-    answer = one("submit", message=json.loads(raw)) if is_said else one("submit")
+    answer = worker("submit", message=json.loads(raw)) if is_spoken else worker("submit")
     assert (answer["outcome"], answer["state"]) == ("DONE", "DONE")
-    assert [one["outcome"] for one in one("get_verdict")["verdicts"]] == ["RETRY", "DONE"]
+    assert [verdict["outcome"] for verdict in worker("get_verdict")["verdicts"]] == ["RETRY", "DONE"]
     assert project.shown("src/app.py") == FIXED
     project.holds()
 
 
 def test_over_mcp_only_the_holder_hands_in(project: OutsideProject) -> None:
     """Another agent is refused; the one that has the task comes back under its name and finds its clone."""
-    told = agent(project, "one")("next")
-    mend(told)
+    assignment = agent(project, "one")("next")
+    mend(assignment)
     stranger = agent(project, "two")
     assert stranger("next")["why"] == "BUSY"
     refused = stranger("submit", task_id=FIRST)
     assert (refused["status"], refused["why"]) == ("refused", f"task {FIRST} is not with two now; one has it")
     back = agent(project, "one", resumes=True)
-    assert back("next")["workspace"] == told["workspace"]
+    assert back("next")["workspace"] == assignment["workspace"]
     assert back("submit")["outcome"] == "DONE"
     project.holds()
 
 
 def test_over_mcp_a_task_is_put_down(project: OutsideProject) -> None:
     """Its clone is thrown away."""
-    one = agent(project, "one")
-    one("next")
-    assert one("release")["state"] == "READY"
+    worker = agent(project, "one")
+    worker("next")
+    assert worker("release")["state"] == "READY"
     assert project.clones == []
-    assert one("next")["attempt"] == 2
+    assert worker("next")["attempt"] == 2
 
 
 def test_over_mcp_a_person_is_asked(project: OutsideProject) -> None:
     """The task waits with what was made so far; whoever goes on gets both, and no attempt is used up."""
-    one = agent(project, "one")
-    mend(one("next"), WRONG)
-    asked = one("ask_human", question="Which end?")
+    worker = agent(project, "one")
+    mend(worker("next"), WRONG)
+    asked = worker("ask_human", question="Which end?")
     assert (asked["state"], asked["waiting"], asked["outcome"]) == ("BLOCKED", "WAITING_INPUT", "ESCALATE")
     (question,) = project("inbox", "list", "--json").json
     assert "the agent asks: Which end?" in question["text"]
     assert project("inbox", "answer", question["question_id"], "The right end.").code == 0
-    again = one("next")
+    again = worker("next")
     assert again["context"]["answers"][0]["answer"]["text"] == "The right end."
     assert (Path(again["workspace"]) / "src/app.py").read_text() == WRONG
     mend(again)
-    assert one("submit")["outcome"] == "DONE"
+    assert worker("submit")["outcome"] == "DONE"
     assert project.task()["failures"] == 0
     project.holds()

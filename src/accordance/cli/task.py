@@ -128,9 +128,9 @@ def take(
             )
             return Exit.WAITING if waits else Exit.NOT_FOUND
     if as_json:
-        say(given.told)
+        say(given.document)
     else:
-        _print_assignment(given.told)
+        _print_assignment(given.document)
     return Exit.OK
 
 
@@ -302,7 +302,7 @@ def submit(file: str | None, task: str | None, attempt: int | None, where: Where
 
     The same message again gets the same answer and changes nothing; once the task was returned or given another chance, it
     is refused as unchanged. Without --attempt it counts for the attempt that is going
-    on, whoever has it, or begins one. Exit code 1: it does not honour its contract, 3: a
+    on, whoever has it, or begins one. Exit code 1: it does not honour its contract, or the change did not pass, 3: a
     person is asked, 6: it comes too late or for something else.
     """
     from accordance.engine.outside import submit as hand_in

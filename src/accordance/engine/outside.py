@@ -64,7 +64,7 @@ class HandedOut:
     """A task that somebody has now, with all that they are told."""
 
     taken: Taken
-    told: dict[str, Any]
+    document: dict[str, Any]
 
 
 # -- taking up
@@ -80,31 +80,31 @@ def hand_out(ledger: Ledger, home: Home, take: Callable[[], Taken | Nothing]) ->
         taken = take()
         if isinstance(taken, Nothing):
             return taken
-        told = tell_about(ledger, home, taken)
-        if told is not None:
-            return HandedOut(taken, told)
+        document = tell_about(ledger, home, taken)
+        if document is not None:
+            return HandedOut(taken, document)
 
 
 def tell_about(ledger: Ledger, home: Home, taken: Taken) -> dict[str, Any] | None:
     """The assignment; None for a change that could not be begun, which is settled then."""
     with ledger.read() as tx:
-        told = assignment(tx, home, taken)
-        if "change" not in told:
-            return told
+        document = assignment(tx, home, taken)
+        if "change" not in document:
+            return document
         loan = loan_under_way(tx, taken.task)
     try:
         shop = workshop_of(home)
         with ledger.read() as tx:
             job = _commission(tx, shop, taken.task)
         if loan is None or not loan.is_there(home):
-            loan, told = _lent(ledger, shop, job, taken, told)
+            loan, document = _lent(ledger, shop, job, taken, document)
     except (LedgerError, Conflict):
         raise  # they say nothing about the task
     except (AccordanceError, OSError) as error:
         with ledger.write() as tx:
             fail_in(tx, taken.task.task_id, taken.attempt, report_of(Fault.UNPREPARED, str(error)))
         return None
-    return with_conflict({**told, **_about_clone(home, job, loan)}, loan.conflicts)
+    return with_conflict({**document, **_about_clone(home, job, loan)}, loan.conflicts)
 
 
 def _commission(tx: Transaction, shop: Workshop, task: TaskRecord) -> Commission:
@@ -115,10 +115,10 @@ def _commission(tx: Transaction, shop: Workshop, task: TaskRecord) -> Commission
 
 
 def _lent(
-    ledger: Ledger, shop: Workshop, job: Commission, taken: Taken, told: dict[str, Any]
+    ledger: Ledger, shop: Workshop, job: Commission, taken: Taken, document: dict[str, Any]
 ) -> tuple[Loan, dict[str, Any]]:
     """Make a clone, write down that it is lent, and put it where it stays. Raises PreflightFailed, WorkspaceError."""
-    choice = _whoever(shop.home, taken.task)
+    choice = _routed_as(shop.home, taken.task)
     attempt = CodingAttempt(shop, job, choice)
     with kept_from_sweeping(shop.home):
         try:
@@ -135,16 +135,16 @@ def _lent(
                 executor=choice.executor,
                 conflicts=conflicts(job.start, work),
             )
-            told = _with_map(told, work)
+            document = _with_map(document, work)
             _write_down(ledger, taken, loan)
-            shop.home.lent.mkdir(exist_ok=True)
+            shop.home.lent.mkdir(mode=0o700, exist_ok=True)
             work.rename(loan.place(shop.home))
         finally:
             discard(attempt.place)
-    return loan, told
+    return loan, document
 
 
-def _whoever(home: Home, task: TaskRecord) -> Choice:
+def _routed_as(home: Home, task: TaskRecord) -> Choice:
     """Whoever asks, as a choice of the routes: under the name they have there, if they lead to somebody elsewhere."""
     name = EXTERNAL
     with contextlib.suppress(NoExecutor):
@@ -171,16 +171,17 @@ def _write_down(ledger: Ledger, taken: Taken, loan: Loan) -> None:
     with ledger.write() as tx:
         tx.lock(task.plan_id)
         now = tx.task(task.task_id)
-        if now.lease != taken.lease or now.progress.standing.counters.attempts != taken.attempt:
+        is_same_attempt = now.progress.standing.counters.attempts == taken.attempt
+        if not is_same_attempt or not_theirs(now, taken.lease.holder):
             raise Conflict(f"attempt {taken.attempt} of task {task.task_id} is over; take up the next task")
         tx.record(task.plan_id, LENT, task.task_id, loan.to_json())
 
 
-def _with_map(told: dict[str, Any], work: Path) -> dict[str, Any]:
+def _with_map(document: dict[str, Any], work: Path) -> dict[str, Any]:
     """What is told, with a map of the code that may be changed; a map of the task's own is enough."""
-    if "map_summary" in told["change"].get("context", {}):
-        return told
-    return {**told, "context": {**told["context"], "map_summary": code_map(work, told["change"])}}
+    if "map_summary" in document["change"].get("context", {}):
+        return document
+    return {**document, "context": {**document["context"], "map_summary": code_map(work, document["change"])}}
 
 
 def _about_clone(home: Home, job: Commission, loan: Loan) -> dict[str, Any]:

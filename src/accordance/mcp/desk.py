@@ -115,7 +115,7 @@ class Desk:
                 return {"task": None, "why": given.name, "text": given.value, **self._already_theirs()}
             self.taken.pop(given.taken.task.task_id, None)
             self.taken[given.taken.task.task_id] = given.taken
-            return given.told
+            return given.document
 
     def _take(self) -> Taken | Nothing:
         """The task that the agent had before it came back, else the next one."""
@@ -177,9 +177,9 @@ class Desk:
     ) -> JsonObject:
         task = taken.task.task_id if taken else str(named) if named else None
         number = attempt if isinstance(attempt, int) else taken.attempt if taken else None
-        if is_review and raw is None:
-            raise Conflict("a review takes a message: hand one in")
-        if is_review and raw is not None:
+        if is_review:
+            if raw is None:
+                raise Conflict("a review takes a message: hand one in")
             answer = review(
                 self.ledger,
                 raw,
