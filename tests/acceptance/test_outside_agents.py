@@ -21,6 +21,7 @@ import pytest
 
 from accordance.engine.home import Home
 from accordance.engine.sweeping import swept
+from accordance.engine.working import Taken, take_next
 from accordance.mcp.desk import Desk
 from accordance.store.opening import open_ledger
 from tests.acceptance.cli import ROOT, Ran
@@ -373,6 +374,19 @@ def test_an_agent_that_dies_between_next_and_submit(project: OutsideProject) -> 
     project.holds()
 
 
+def test_a_next_that_dies_before_it_has_lent_a_clone(project: OutsideProject) -> None:
+    """Nothing can be handed in; whoever comes back under the name gets the clone, others after a release."""
+    ledger = open_ledger(project.home / ".accordance/ledger.db")
+    assert isinstance(take_next(ledger, [], holder="worker"), Taken)
+    ledger.close()
+    refused = project("task", "submit", "--task", FIRST)
+    assert (refused.code, f"accordance task release {FIRST}" in refused.err) == (6, True), refused
+    worker = agent(project, "worker", resumes=True)
+    mend(worker("next"))
+    assert worker("submit")["outcome"] == "DONE"
+    project.holds()
+
+
 def test_a_run_leaves_what_is_elsewhere_alone(project: OutsideProject) -> None:
     """It says that the task waits elsewhere; nobody who runs sweeps the clone, not even on another ledger."""
     before = project.runs()
@@ -440,6 +454,10 @@ def test_changes_are_made_one_after_the_other(tmp_path: Path) -> None:
     project.holds()
 
 
+BOTH = ELSEWHERE.replace(
+    '[[routes]]\nexecutor = "people"', '[[routes]]\nexecutor = "agent"\n[[routes]]\nexecutor = "people"'
+)
+ONLY_ELSEWHERE = a_task(allowedExecutors=["external"])
 ONLY_CODEX = a_task(allowedExecutors=["codex"])
 ALSO_ELSEWHERE = a_task(allowedExecutors=["codex", "external"])
 
@@ -452,6 +470,8 @@ ALSO_ELSEWHERE = a_task(allowedExecutors=["codex", "external"])
         pytest.param(SETTINGS.format(executor=""), a_task(), (), "OTHERS", id="routed to a program"),
         pytest.param(SETTINGS.format(executor=""), a_task(), ("--any",), None, id="but anything will do"),
         pytest.param(ELSEWHERE, ALSO_ELSEWHERE, (), None, id="the task allows it"),
+        pytest.param(BOTH, ONLY_ELSEWHERE, (), None, id="the second route leads to whom it allows"),
+        pytest.param(BOTH, a_task(), (), "OTHERS", id="the first route counts"),
         pytest.param(ELSEWHERE, ONLY_CODEX, (), "OTHERS", id="the task allows only another"),
         pytest.param(SETTINGS.format(executor=""), ONLY_CODEX, ("--any",), "OTHERS", id="whatever is asked for"),
         pytest.param(ELSEWHERE, a_task(allowedTests=["no-such-program"]), (), "WAITING", id="a test nobody can run"),
@@ -477,6 +497,30 @@ def test_what_is_handed_out(
         (question,) = project("inbox", "list", "--json").json
         assert question["text"].startswith("PREFLIGHT_FAILED: ")
     project.holds()
+
+
+def test_a_run_asks_a_person_where_nobody_may_do_it(tmp_path: Path) -> None:
+    """Its route leads elsewhere, and its task allows only another: nobody would ever be given it."""
+    project = OutsideProject(tmp_path / "project", plan=coding_plan(coding_node(task=ONLY_CODEX)))
+    project.build()
+    project.imports()
+    ran = project.runs()
+    assert (ran.code, project.state()) == (3, ("BLOCKED", "WAITING_EXTERNAL")), ran
+    (question,) = project("inbox", "list", "--json").json
+    assert question["text"].startswith("PREFLIGHT_FAILED: its route leads to somebody elsewhere")
+    assert project("verify").code == 0
+
+
+def test_a_run_leaves_to_others_what_only_they_may_do(tmp_path: Path) -> None:
+    """Though its own program comes first in the routes."""
+    project = OutsideProject(
+        tmp_path / "project", plan=coding_plan(coding_node(task=ONLY_ELSEWHERE)), settings=BOTH
+    )
+    project.build()
+    project.agent("raise SystemExit('it was asked')\n")
+    project.imports()
+    ran = project.runs()
+    assert (ran.json["rests"], project.state()) == ("ELSEWHERE", ("READY", None)), ran
 
 
 @pytest.mark.parametrize(
@@ -517,6 +561,50 @@ def test_a_change_that_is_reviewed_by_others_lands_when_it_is_approved(tmp_path:
     assert approved.json["outcome"] == "DONE", approved
     assert project.shown("src/app.py") == FIXED
     project.holds()
+
+
+def test_a_change_that_does_not_apply_any_more_is_told(tmp_path: Path) -> None:
+    """Another one landed while its review waited for a person: the next clone stands on that, and MERGE_CONFLICT names the files."""
+    project = OutsideProject(
+        tmp_path / "project",
+        plan=coding_plan(
+            coding_node(priority=9),
+            coding_node(SECOND, "Another"),
+            node("check", "CHECK"),
+            edges=(edge(FIRST, "check", "DEPENDS_ON"),),
+        ),
+        settings='[workspace]\nrepo = "repository"\n',
+    )
+    project.build()
+    project.imports()
+    first = project.next("--worker", "maker")
+    mend(first)
+    assert project.submit(first).json["state"] == "READY_TO_CHECK"
+    reviews(project, node_review(FIRST, 50, "REQUEST_EXTERNAL_INPUT"))
+    second = project.next("--worker", "maker")
+    assert second["task"]["task_id"] == SECOND
+    mend(second, f"# another\n{FIXED.replace('len(items) - 1', '-1')}")
+    assert project.submit(second).json["outcome"] == "DONE"
+    (question,) = project("inbox", "list", "--json").json
+    assert project("inbox", "answer", question["question_id"], "Go on.").code == 0
+    again = project.next("--worker", "maker")
+    conflict, *_ = again["context"]["last_errors"]
+    assert conflict.startswith(
+        "MERGE_CONFLICT: your last change does not apply to the current state of src/app.py"
+    )
+    assert (Path(again["workspace"]) / "src/app.py").read_text().startswith("# another")
+    mend(again, f"# both\n{FIXED}")
+    project.submit(again)
+    reviews(project, node_review(FIRST))
+    assert project.shown("src/app.py").startswith("# both")
+    project.holds()
+
+
+def reviews(project: OutsideProject, message: Assignment) -> None:
+    """Somebody else takes the review up and hands it in."""
+    assert project.next("--worker", "reviewer")["kind"] == "review"
+    (project.home / "review.json").write_text(json.dumps(message))
+    assert project("task", "review", project.home / "review.json").code in (0, 3)
 
 
 def test_a_branch_that_cannot_be_moved_is_told(project: OutsideProject) -> None:

@@ -24,7 +24,6 @@ from accordance.engine.running import Runner
 from accordance.engine.settings_tables import AtOnce
 from accordance.engine.slots import Bound
 from accordance.engine.submitting import submit
-from accordance.engine.taking_up import Queue
 from accordance.engine.working import Nothing, Taken, cancel, release, take_next
 from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced, Seen
@@ -385,7 +384,9 @@ HANG = 130  # more than one look sees at once
         pytest.param(nobody_for, id="for nobody"),
     ],
 )
-def test_what_can_begin_is_found_behind_much_that_cannot(on: Stage, ahead: Queue) -> None:
+def test_what_can_begin_is_found_behind_much_that_cannot(
+    on: Stage, ahead: Callable[[TaskRecord], str | None]
+) -> None:
     """However much of it there is, and though all of it comes first."""
     names = [f"x{at:04}" for at in range(HANG)]
     nodes = [node(name, priority=90) for name in names] + [node("ok", priority=1)]

@@ -21,14 +21,13 @@ from typing import Final, NamedTuple, TypeAlias
 from accordance.api import check
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
-from accordance.contracts.context import ALSO_CALLED
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Budget, Usage, claim_context, tests_of
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
-from accordance.domain.routing import Choice
+from accordance.domain.routing import Choice, names_of
 from accordance.domain.sight import Sight
 from accordance.domain.verdict import Outcome
 from accordance.engine.asking import Asked, PreflightFailed, left_behind, read_task
@@ -275,8 +274,7 @@ class CodingAttempt:
     @property
     def _executor(self) -> str:
         """Who does it, by the name the task allows, where it is one of theirs."""
-        kind = self.choice.spec.kind
-        names = (self.choice.executor, kind, ALSO_CALLED.get(kind, kind))
+        names = names_of(self.choice.executor, self.choice.spec)
         allowed = self.job.asked.task.allowedExecutors or ()
         return next((name for name in names if name in allowed), names[0])
 

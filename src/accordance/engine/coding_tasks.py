@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from accordance.api import check_value
@@ -24,6 +25,7 @@ from accordance.contracts.violation import Rejected, Violation, excerpt
 from accordance.domain.lifecycle import TERMINAL, State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
+from accordance.domain.routing import Kind, Wanted, wanted
 from accordance.engine.research_tasks import check_briefs
 from accordance.engine.time_limits import check_time_limits
 from accordance.errors import AccordanceError
@@ -84,18 +86,28 @@ def _whole(node: Mapping[str, Any]) -> JsonObject:
     return {"task_id": node["task_id"], "goal": goal, **node[KEY]}
 
 
-def allowed_models(tx: Transaction, task: TaskRecord) -> frozenset[str] | None:
-    """The models a task allows; None where it says nothing about them."""
-    raw = coding_task(tx, task)
-    said = json.loads(raw).get("allowedModels") if raw else None
-    return frozenset(said) if said else None
+def wanted_in(tx: Transaction, task: TaskRecord, kind: Kind) -> Wanted:
+    """What routes look at of a task; one that changes a repository may say which models and executors may do it."""
+    if kind != "action":
+        return wanted(task, kind)
+    return replace(
+        wanted(task, kind),
+        models=_allowed(tx, task, "allowedModels"),
+        executors=_allowed(tx, task, "allowedExecutors"),
+    )
 
 
 def allows_external(tx: Transaction, task: TaskRecord) -> bool:
-    """Whether somebody elsewhere may do what is to be done now; only tasks that change a repository say who may."""
-    raw = coding_task(tx, task) if is_change(tx, task) else None
-    allowed = json.loads(raw).get("allowedExecutors") if raw else None
+    """Whether somebody elsewhere may do what is to be done now."""
+    allowed = _allowed(tx, task, "allowedExecutors") if is_change(tx, task) else None
     return allowed is None or EXTERNAL in allowed
+
+
+def _allowed(tx: Transaction, task: TaskRecord, key: str) -> frozenset[str] | None:
+    """Those that a task allows; None where it says nothing about them."""
+    raw = coding_task(tx, task)
+    names = json.loads(raw).get(key) if raw else None
+    return frozenset(names) if names else None
 
 
 def is_change(tx: Transaction, task: TaskRecord) -> bool:

@@ -20,13 +20,13 @@ from accordance.domain.context_pack import Piece, budget_for
 from accordance.domain.faults import Fault
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
-from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted, wanted
+from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted
 from accordance.domain.spending import BYTES_PER_TOKEN, Spending
 from accordance.engine.asking import PreflightFailed
 from accordance.engine.assignment import MERGE_CONFLICT, assignment, with_conflict
 from accordance.engine.budgets import budget_left, plan_budget, why_unpriced
 from accordance.engine.coding import Commission, Workshop, workshop_of
-from accordance.engine.coding_tasks import allowed_models
+from accordance.engine.coding_tasks import wanted_in
 from accordance.engine.contracts_for import (
     Holding,
     contract_of_change,
@@ -89,10 +89,10 @@ class Executing:
         """Where repositories are changed. Raises InvalidSettings."""
         return workshop_of(self.home, self.isolation)
 
-    def queue_of(self, task: TaskRecord) -> str | None:
+    def queue_of(self, tx: Transaction, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
         kind = kind_of(task)
-        choice = self.routing.after(wanted(task, kind), _failures(task, kind))
+        choice = self.routing.after(wanted_in(tx, task, kind), _failures(task, kind))
         if executor_for(choice.spec, self.home.root) is None:
             return None
         return queue_name(choice.executor, choice.model if choice.model in choice.spec.bounds else None)
@@ -120,8 +120,7 @@ class Executing:
         with self.ledger.read() as tx:
             task = tx.task(one.task_id)
             kind = _kind(one.kind)
-            asked = wanted(task, kind, allowed_models(tx, task) if kind == "action" else None)
-            choice = self._choose(one, asked, _failures(task, kind))
+            choice = self._choose(one, wanted_in(tx, task, kind), _failures(task, kind))
             if kind == "review":
                 choice = self._reviewer(tx, task, choice)
             executor = executor_for(choice.spec, self.home.root)

@@ -21,12 +21,12 @@ from accordance.domain.executor_specs import ExternalSpec
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import Lease, MessageRecord, TaskRecord
-from accordance.domain.routing import PROMPTS, Choice, wanted
+from accordance.domain.routing import PROMPTS, Choice
 from accordance.engine.answers import Answer
 from accordance.engine.assignment import assignment, with_conflict
 from accordance.engine.changes import change_in
 from accordance.engine.coding import CodingAttempt, Commission, Concluded, Workshop, workshop_of
-from accordance.engine.coding_tasks import EXTERNAL, TAG, coding_task
+from accordance.engine.coding_tasks import EXTERNAL, TAG, coding_task, wanted_in
 from accordance.engine.faults import fail_in, report_of
 from accordance.engine.home import Home
 from accordance.engine.landing import head_of
@@ -118,7 +118,8 @@ def _lent(
     ledger: Ledger, shop: Workshop, job: Commission, taken: Taken, document: dict[str, Any]
 ) -> tuple[Loan, dict[str, Any]]:
     """Make a clone, write down that it is lent, and put it where it stays. Raises PreflightFailed, WorkspaceError."""
-    choice = _routed_as(shop.home, taken.task)
+    with ledger.read() as tx:
+        choice = _routed_as(tx, shop.home, taken.task)
     attempt = CodingAttempt(shop, job, choice)
     with kept_from_sweeping(shop.home):
         try:
@@ -144,11 +145,11 @@ def _lent(
     return loan, document
 
 
-def _routed_as(home: Home, task: TaskRecord) -> Choice:
+def _routed_as(tx: Transaction, home: Home, task: TaskRecord) -> Choice:
     """Whoever asks, as a choice of the routes: under the name they have there, if they lead to somebody elsewhere."""
     name = EXTERNAL
     with contextlib.suppress(NoExecutor):
-        routed = routing_for(home).choose(wanted(task, "action"))
+        routed = routing_for(home).choose(wanted_in(tx, task, "action"))
         name = routed.executor if routed.spec.kind == EXTERNAL else EXTERNAL
     return _elsewhere(name)
 
@@ -327,7 +328,10 @@ class _HandingIn:
         return answer
 
 
-_NOT_LENT: Final = "task {} is in work by an executor of `accordance run`: only that one hands it in"
+_NOT_LENT: Final = (
+    "no clone was lent for the attempt of task {0} that is under way: an executor of `accordance run` makes it, or `task next` was"
+    " cut off; then put it down with `accordance task release {0}`"
+)
 
 
 def _keep_while_judged(tx: Transaction, task: TaskRecord) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
-from accordance.engine.coding_tasks import changes_under_way, is_change
+from accordance.engine.coding_tasks import allows_external, changes_under_way, is_change
 from accordance.engine.contracts_for import Holding, to_actions
 from accordance.engine.durable import Durable, Put
 from accordance.engine.working import take_up
@@ -25,7 +25,7 @@ from accordance.errors import NoExecutor
 from accordance.store.ledger import Transaction
 from accordance.store.sql import SqlTransaction
 
-Queue = Callable[[TaskRecord], str | None]
+Queue = Callable[[Transaction, TaskRecord], str | None]
 
 _LEASE_SECONDS: Final = 24 * 3600  # the engine takes over what is left behind, long before
 _AHEAD: Final = 100  # turns that every look looks at
@@ -33,6 +33,9 @@ _FURTHER: Final = (
     4  # turns beyond the free slots, when an attempt was settled and the next one is wanted quickly
 )
 _PAUSE: Final = 10  # looking at the whole of a long line takes at most every so much part of the time
+
+
+_NOT_ALLOWED: Final = "its route leads to somebody elsewhere, and its allowedExecutors leave out external: route it to one of those it allows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +149,13 @@ class TakingUp:
         if changes and found.others_change(tx, task):
             return
         try:
-            queue = self.queue_of(task)
+            queue = self.queue_of(tx, task)
         except NoExecutor as error:
             found.nobodys[task.task_id] = Nobody(Fault.NO_EXECUTOR, str(error))
             return
-        if queue is None:
+        if queue is None and not allows_external(tx, task):
+            found.nobodys[task.task_id] = Nobody(Fault.UNPREPARED, _NOT_ALLOWED)
+        elif queue is None:
             found.is_elsewhere = True
         elif found.is_full or queue not in found.roomy:
             found.is_left = True

@@ -28,11 +28,11 @@ LEASE_SECONDS: Final = 15 * 60
 _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
-Fits: TypeAlias = Callable[[TaskRecord], bool]
+Fits: TypeAlias = Callable[[Transaction, TaskRecord], bool]
 Passes: TypeAlias = Callable[[Transaction, TaskRecord], bool]  # a task over: it is not for whoever asks
 
 
-def anything(_: TaskRecord) -> bool:
+def anything(_tx: Transaction, _task: TaskRecord) -> bool:
     """Any task will do."""
     return True
 
@@ -179,7 +179,7 @@ def _open_to_others(
     tx: Transaction, plan_id: str, kinds: tuple[str, ...], fits: Fits
 ) -> Iterator[TaskRecord]:
     """What is ready and meant for somebody who asks for work."""
-    return (task for task in tx.all_turns(plan_id, kinds) if fits(task) and allows_external(tx, task))
+    return (task for task in tx.all_turns(plan_id, kinds) if fits(tx, task) and allows_external(tx, task))
 
 
 def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> Nothing | None:
