@@ -232,6 +232,8 @@ def show(task: str, where: Where, as_json: bool) -> int:
 
 
 def _print_task(told: dict[str, Any]) -> None:
+    from accordance.service.views.runs import RunView
+
     state = told["state"] + (f" ({told['waiting']})" if told["waiting"] else "")
     tell(f"{told['title']}  {told['node_type']}  {state}")
     tell(f"  task      {told['task_id']}")
@@ -258,7 +260,7 @@ def _print_task(told: dict[str, Any]) -> None:
             f"  question  {one['question_id']}  {one['text']}  {'answered' if one['answered_at'] else 'open'}"
         )
     for one in told["runs"]:
-        tell(f"  run       {run_line(one)}")
+        tell(f"  run       {run_line(RunView(**one))}")
     for one in told["events"]:
         moved = f"  {one['from']} -> {one['to']}" if "from" in one else ""
         tell(f"  {one['at'][:19]}  {one['event']}{moved}")
