@@ -34,10 +34,6 @@ def command() -> None:
     """Import, review, watch, draw and export plans."""
 
 
-command.add_command(create)
-command.add_command(plan_prompt)
-
-
 @command.command(name="import")
 @click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True))
 @click.option("--no-review", is_flag=True, help="Take the plan as it is: it may begin at once.")
@@ -148,6 +144,10 @@ class _bar:  # noqa: N801 - reads as a function
     def __exit__(self, *_: object) -> None:
         if self._shown:
             self._progress.stop()
+
+
+command.add_command(create)
+command.add_command(plan_prompt)
 
 
 @command.command(name="list")
