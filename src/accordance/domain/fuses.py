@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
+from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.errors import InvalidFuses, did_you_mean
 
 
@@ -16,8 +17,8 @@ class Fuses:
     Each counts since a person last gave it a chance.
     """
 
-    attempts: int = 3  # failed ones, parse failures included
-    same_error: int = 2  # so often running, and trying again is pointless
+    attempts: int = MAX_ATTEMPTS  # failed ones, parse failures included
+    same_error: int = SAME_ERROR_LIMIT  # so often running, and trying again is pointless
     review_rounds: int = 3  # a product is returned at most so often
     review_failures: int = 3
     idle_rounds: int = 2

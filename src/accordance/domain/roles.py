@@ -17,10 +17,10 @@ from typing import Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.pins import Pins
+from accordance.domain.attempts import MAX_ATTEMPTS
 from accordance.domain.inheritance import beyond
 from accordance.errors import InvalidPattern, InvalidRole, UnknownRole, did_you_mean
 
-MAX_ATTEMPTS: Final = 3  # where neither the task nor its role says less
 STEERING: Final = ("accordance.toml", "**/secrets/**")  # no agent rewrites the rules it is judged by
 NOTHING: Final = Pins.of(())
 DOCS: Final = Pins.of(["docs/**"], STEERING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from accordance.judge.rejudging import is_bundle, rejudge
+from accordance.judging.rejudging import is_bundle, rejudge
 from accordance.service.views.verification import BundleView
 
 __all__ = ["is_bundle", "verify_bundle"]
