@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
 from accordance.service.events import EventReader
 from accordance.service.health import look_around
@@ -42,8 +42,8 @@ def test_a_ledger_that_holds(project: Project) -> None:
 
 def test_a_row_that_somebody_changed(project: Project) -> None:
     """Is found, and named."""
-    with project.ledger.engine.begin() as connection:
-        connection.execute(text("UPDATE task_nodes SET title = 'Another' WHERE task_id = 'a'"))
+    with sqlite3.connect(project.place) as connection:
+        connection.execute("UPDATE task_nodes SET title = 'Another' WHERE task_id = 'a'")
     view = verify(project)
     assert not view.holds
     assert any("a" in fault for findings in view.findings for fault in findings.integrity)

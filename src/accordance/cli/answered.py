@@ -17,7 +17,8 @@ def exit_of(answer: AnswerView) -> int:
         return Exit.CONFLICT
     if answer.outcome == "ESCALATE":
         return Exit.WAITING
-    return Exit.REJECTED if answer.status == "rejected" else Exit.OK
+    is_change_refused = answer.bundle is not None and answer.outcome != "DONE"
+    return Exit.REJECTED if answer.status == "rejected" or is_change_refused else Exit.OK
 
 
 def print_answer(answer: AnswerView) -> None:
@@ -34,5 +35,9 @@ def print_answer(answer: AnswerView) -> None:
         tell(f"  {line}")
     if answer.artifact is not None:
         tell(f"  {answer.artifact['path']}  {answer.artifact['sha256'][:12]}")
+    if answer.bundle is not None:
+        tell(f"  {answer.bundle}")
+    if answer.not_published is not None:
+        tell(f"  the change is in the ledger, but {answer.not_published}")
     if answer.question is not None:
         tell(f"  asked as {answer.question} (accordance inbox list)")

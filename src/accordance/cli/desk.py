@@ -14,10 +14,7 @@ import click
 from accordance.cli.showing import as_json_text
 
 if TYPE_CHECKING:
-    from accordance.domain.records import PlanRecord, TaskRecord
     from accordance.service.project import Project
-    from accordance.store.ledger import Transaction
-    from accordance.work.tasks import Fits
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", default=None, help="Who says so.  [default: the user's name]")
@@ -73,39 +70,3 @@ def opened(where: Where, *, create: bool = False) -> Iterator[Project]:
 def say(value: Any) -> None:
     """Print a value as JSON."""
     click.echo(as_json_text(value))
-
-
-# -- what `task` and `mcp` still take from here
-
-at_desk = opened
-Desk = Any
-
-
-def whoever(by: str | None) -> str:
-    """Who gives the command."""
-    from accordance.service.project import asking_as
-
-    return asking_as(by)
-
-
-def find_plan(tx: Transaction, name: str | None) -> PlanRecord:
-    """A plan by its id, or the beginning of it."""
-    from accordance.service import project
-
-    return project.find_plan(tx, name)
-
-
-def find_task(tx: Transaction, name: str) -> TaskRecord:
-    """A task by its id, or the beginning of it."""
-    from accordance.service import project
-
-    return project.find_task(tx, name)
-
-
-def fits_whoever_asks(desk: Desk, *, any_task: bool) -> Fits:
-    """Which tasks are handed out to somebody who asks for work."""
-    from accordance.work.handing_out import for_whoever_asks
-    from accordance.work.project_routes import routing_for
-    from accordance.work.tasks import anything
-
-    return anything if any_task else for_whoever_asks(routing_for(desk.home))

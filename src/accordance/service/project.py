@@ -14,7 +14,6 @@ from accordance.project.home import Home, find_home
 from accordance.project.settings import ledger_of
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.opening import open_ledger
-from accordance.store.sql import SqlLedger
 
 __all__ = [
     "Ledger",
@@ -36,8 +35,8 @@ class Project:
     """A project folder and its ledger, open."""
 
     home: Home
-    ledger: SqlLedger
-    place: str | Path  # where the ledger lies: a file, or the address of a database
+    ledger: Ledger
+    place: str | Path = ""  # where the ledger lies: a file, or the address of a database
 
 
 @contextmanager

@@ -31,6 +31,8 @@ class AnswerView(View):
     messages: tuple[str, ...] = ()
     violations: tuple[dict[str, Any], ...] = ()
     artifact: dict[str, Any] | None = None
+    bundle: str | None = None  # the evidence of a change that was judged
+    not_published: str | None = None  # why the branch of the plan could not be moved
     question: str | None = None
     why: str | None = None  # it was refused
     repeated: bool = False
