@@ -11,8 +11,7 @@ import pytest
 from accordance.cli.main import run
 from accordance.errors import AccordanceError, InvalidSettings
 from accordance.project.home import Home
-from accordance.project.policy import SETTINGS
-from accordance.project.settings import TABLES
+from accordance.project.settings import SETTINGS, Settings
 
 WRONG = {
     "a table by another name": ('[[route]]\nexecutor = "x"', "unknown [[route]]; did you mean routes"),
@@ -23,31 +22,52 @@ WRONG = {
     "a name like no other": ("[zzz]\na = 1", "unknown [zzz]; known: ledger, workspace, run, executors, routes,"),
     "research: one agent": ('[research]\nagent = "x"', "[research] has no key 'agent'; did you mean agents?"),
     "research: no text": ("[research]\nagents = 1", "[research] agents is a text, got 1"),
-    "ledger: no text": ("ledger = 1", "ledger is a path or a URL"),
+    "ledger: no text": ("ledger = 1", "ledger is a text, got 1"),
     "workspace: misspelt": ('[workspace]\nbas = "main"', "[workspace] has no key 'bas'; did you mean base?"),
     "workspace: no table": ('workspace = "."', "[workspace] is a table"),
     "judge: misspelt": ("[judge]\nsecond = 1", "[judge] has no key 'second'; did you mean seconds?"),
-    "judge: tests are no list": ('[judge]\ntests = "make test"', "judge.tests holds texts"),
-    "judge: an empty test": ('[judge]\ntests = [" "]', "judge.tests holds commands, got an empty text"),
+    "judge: tests are no list": ('[judge]\ntests = "make test"', "[judge] tests is a list of texts, got 'make test'"),
+    "judge: an empty test": ('[judge]\ntests = [" "]', "[judge] tests: a command is empty"),
     "judge: less isolation": ('[judge]\nisolation = "rlimit"', "a file cannot turn isolation off"),
     "roles: misspelt": ("[roles.engineer]\nmax_atempts = 1", "has no key 'max_atempts'; did you mean max_attempts?"),
     "roles: deeper": ('[roles.x.write]\nallow_path = ["a"]', "has no key 'allow_path'; did you mean allow_paths"),
-    "tiers: no number": ('[tiers]\nours = "one"', "tiers.ours is a whole number"),
-    "fuses: misspelt": ("[fuses]\ncost_per_runs = 1", "unknown fuse 'cost_per_runs'; did you mean cost_per_run"),
-    "fuses: no number": ('[fuses]\nattempts = "3"', "attempts is a whole number"),
-    "rubric: another": ("[rubric.nodes]\napprove_at = 1", "[rubric] has no 'nodes'; did you mean node?"),
-    "rubric: misspelt": ("[rubric.node]\napprove = 1", "a rubric has no key 'approve'; did you mean approve_at?"),
-    "rubric: no numbers": ('[rubric.node.maxima]\nA = "100"', "maxima are whole numbers"),
+    "tiers: no number": ('[tiers]\nours = "one"', "[tiers] ours is a whole number from 1, got 'one'"),
+    "fuses: misspelt": ("[fuses]\ncost_per_runs = 1", "[fuses] has no key 'cost_per_runs'; did you mean cost_per_run"),
+    "fuses: no number": ('[fuses]\nattempts = "3"', "[fuses] attempts is a whole number from 1, got '3'"),
+    "rubric: another": ("[rubric.nodes]\napprove_at = 1", "[rubric] has no key 'nodes'; did you mean node?"),
+    "rubric: misspelt": ("[rubric.node]\napprove = 1", "[rubric.node] has no key 'approve'; did you mean approve_at?"),
+    "rubric: no numbers": ('[rubric.node.maxima]\nA = "100"', "[rubric.node.maxima] A is a whole number, got '100'"),
     "run: misspelt": ("[run]\nconcurency = 1", "[run] has no key 'concurency'; did you mean concurrency"),
-    "executors: no table": ("executors = 1", "executors are tables"),
-    "executors: misspelt": ('[executors.x]\nkind = "command"\ncomand = "true"', "unknown key 'comand'; did you mean command"),
+    "executors: no table": ("executors = 1", "[executors] is a table of tables, got 1"),
+    "executors: misspelt": ('[executors.x]\nkind = "command"\ncomand = "true"', "[executors.x] has no key 'comand'; did you mean command"),
     "executors: deeper": (
         '[executors.x]\nkind = "external"\n[executors.x.bounds.m]\nconcurency = 1',
-        "unknown key 'bounds.m.concurency'; did you mean concurrency?",
+        "[executors.x.bounds.m] has no key 'concurency'; did you mean concurrency?",
     ),
-    "executors: a wrong type": ('[executors.x]\nkind = "external"\nseconds = "9"', "seconds"),
-    "routes: misspelt": ('[[routes]]\nexecuter = "x"', "route 1: unknown key 'executer'; did you mean executor?"),
-    "routes: no list": ('[routes]\nexecutor = "x"', "routes are a list"),
+    "executors: a wrong type": ('[executors.x]\nkind = "external"\nseconds = "9"', "[executors.x] seconds is a number above 0, got '9'"),
+    "routes: misspelt": ('[[routes]]\nexecuter = "x"', "[[routes]] 1 has no key 'executer'; did you mean executor?"),
+    "routes: no list": ('[routes]\nexecutor = "x"', "[[routes]] is a list of tables"),
+    "executors: no kind": ("[executors.x]", "[executors.x] needs a kind: command, llm, codex, opencode, claude, external"),
+    "executors: no such kind": ('[executors.x]\nkind = "lmm"', "[executors.x]: unknown kind 'lmm'; did you mean llm?"),
+    "executors: no such provider": (
+        '[executors.llm]\nmodel = "m"\nprovider = "opnai"',
+        "[executors.llm] provider is one of openai, openai-responses, anthropic, google, local, got 'opnai'; did you mean openai",
+    ),
+    "executors: a price of something else": (
+        '[executors.llm]\nmodel = "m"\nprices = { m = { inptu = 1.0 } }',
+        "[executors.llm.prices.m] has no key 'inptu'; did you mean input",
+    ),
+    "executors: no command": ('[executors.x]\nkind = "command"\ncommand = 1', "command is a text or a list of texts, got 1"),
+    "rubric: too few points": (
+        "[rubric.node]\nmaxima = { A = 60 }",
+        "[rubric.node]: the maxima must be positive and add up to 100",
+    ),
+    "rubric: too high a score": (
+        "[rubric.node]\napprove_at = 101",
+        "[rubric.node] approve_at is a whole number from 0 to 100, got 101",
+    ),
+    "roles: a path outside": ('[roles.x]\nread = ["../x"]', "[roles.x] read: '../x' is not a pattern"),
+    "a long value": (f'[run]\nconcurrency = "{"9" * 1000}"', "got '999"),
     "no TOML": ("[judge", "Expected"),
     "too deep": (f"a = {'[' * 100_000}", "nested too deeply"),
 }  # fmt: skip
@@ -59,7 +79,11 @@ def test_what_nobody_knows_is_an_error(tmp_path: Path, text: str, says: str) -> 
     (tmp_path / SETTINGS).write_text(text, "utf-8")
     with pytest.raises(AccordanceError) as refused:
         Home(tmp_path).settings()
-    assert says in str(refused.value)
+    line = str(refused.value)
+    assert line.startswith(f"{tmp_path / SETTINGS}: ")
+    assert says in line
+    assert len(line.removeprefix(str(tmp_path))) < 250
+    assert "\n" not in line
 
 
 def test_every_table_can_be_said(tmp_path: Path) -> None:
@@ -89,7 +113,9 @@ def test_every_table_can_be_said(tmp_path: Path) -> None:
         tests = ["make test"]
     """
     (tmp_path / SETTINGS).write_text(text, "utf-8")
-    assert Home(tmp_path).settings().keys() == TABLES.keys() == tomllib.loads(text).keys()
+    assert (
+        Home(tmp_path).settings().model_fields_set == set(Settings.model_fields) == tomllib.loads(text).keys()
+    )
 
 
 def test_settings_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +130,7 @@ def test_settings_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InvalidSettings, match=rf"belongs to another user \(uid {owner}; you are"):
         Home(tmp_path).settings()
     monkeypatch.setattr(os, "geteuid", lambda: owner)
-    assert Home(tmp_path).settings() == {}
+    assert Home(tmp_path).settings() == Settings()
 
 
 @pytest.mark.parametrize(("sudo", "is_trusted"), [("12345", True), ("54321", False), ("", False)])

@@ -90,9 +90,7 @@ def at_desk(where: Where, *, create: bool = False) -> Iterator[Desk]:
 
 def ledger_place(home: Home, where: Where) -> str | Path:
     """Where the ledger of a project folder lies."""
-    from accordance.project.settings import ledger_of
-
-    named = where.place or ledger_of(home.settings())
+    named = where.place or home.settings().ledger
     if named is None:
         return home.ledger
     return named if "://" in named else home.root / named

@@ -178,8 +178,6 @@ def _read_plan(file: str, roles: Collection[str] | None = None) -> tuple[bytes, 
 
 def _rules(home: Home, fuses: tuple[str, ...]) -> Rules:
     """What the plan is held to: the command's fuses over those of accordance.toml, and the rubrics there."""
-    from accordance.project.settings import rules_of
-
     chosen: dict[str, object] = {}
     for one in fuses:
         name, _, value = one.partition("=")
@@ -187,7 +185,7 @@ def _rules(home: Home, fuses: tuple[str, ...]) -> Rules:
             chosen[name] = int(value) if value.isdecimal() else float(value)
         except ValueError:
             raise Failure(f"--fuse {one}: write it as NAME=NUMBER", Exit.USAGE) from None
-    return rules_of(home.settings(), chosen)
+    return home.settings().rules(chosen)
 
 
 class _bar:  # noqa: N801 - reads as a function
@@ -253,8 +251,6 @@ def list_plans(where: Where, as_json: bool) -> int:
 @json_option
 def show(where: Where, plan: str | None, as_json: bool) -> int:
     """Show a plan: how it stands, its fuses, its rubric, the last review of it, what it has cost."""
-    from dataclasses import asdict
-
     from accordance.cli.spent import spent_json, spent_text
     from accordance.domain.records import VerdictRecord
     from accordance.work.run_log import spent_by_task
@@ -265,7 +261,7 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
         told = {
             **_plan_json(record),
             "states": tx.count_states(record.plan_id),
-            "fuses": asdict(record.rules.fuses),
+            "fuses": record.rules.fuses.model_dump(),
             "rubric": dict(record.rules.node_rubric.maxima),
             "verdicts": [
                 {

@@ -77,13 +77,12 @@ def _plan(
     ledger: Ledger, home: Home, goal: str, executor: str | None, model: str | None, rounds: int
 ) -> tuple[Planned, Stopped]:
     from accordance.project.policy import gateway_of
-    from accordance.project.settings import rules_of
     from accordance.runtime.consulting import Consultation
     from accordance.runtime.planning import Planner, plan_name
     from accordance.work.project_routes import routing_for
 
     routing = routing_for(home, executor, model)
-    rules = rules_of(home.settings())
+    rules = home.settings().rules()
     stop = threading.Event()
     asking = Consultation(ledger, home, routing, plan_name(goal), rules.fuses, stop)
     with stoppable(stop.set) as stopped:

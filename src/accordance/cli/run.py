@@ -60,7 +60,6 @@ def command(
     """
     from accordance.cli.telling import outcomes_of, telling
     from accordance.cli.watching import status_of
-    from accordance.project.settings import allows_own_work, at_once
     from accordance.runtime.attempt_runner import Executing
     from accordance.runtime.publishing import Publishing
     from accordance.runtime.staffing import runner_of
@@ -81,12 +80,12 @@ def command(
         if resume and record.state == "HELD":
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
         executing = Executing(desk.ledger, desk.home, routing_for(desk.home, executor, model), isolation)
-        if not allows_own_work(desk.home.settings()):
+        if not desk.home.settings().review.own_work:
             with desk.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, executing.routing)
         publishing = Publishing(desk.ledger, executing.workshop, record.plan_id, one_line)
         heard = (lambda *_: None) if as_json else held.enter_context(telling(desk.ledger, record.plan_id))
-        bounds = at_once(desk.home.settings())
+        bounds = desk.home.settings().run.at_once
         runner = runner_of(executing, publishing, str(place), name, heard, bounds)
         with stoppable(runner.stop) as stopped:
             rests = runner.until_it_rests(wait=wait)

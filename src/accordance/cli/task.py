@@ -74,7 +74,6 @@ def take(
     everything. Returned work comes first, then products to review, then new work by priority. Exit code 3: what is left waits for a
     person; 5: there is nothing to take up.
     """
-    from accordance.project.settings import allows_own_work
     from accordance.work.assignment import assignment, described
     from accordance.work.inputs import look_at_inputs
     from accordance.work.project_routes import holding_for
@@ -107,7 +106,7 @@ def take(
             kinds=kinds,
             fits=fits,
             holding=holding_for(desk.home),
-            own_work=allows_own_work(desk.home.settings()),
+            own_work=desk.home.settings().review.own_work,
         )
         if isinstance(taken, Nothing):
             if as_json:
@@ -310,14 +309,13 @@ def review(
     `task next`. A review of an older product is refused with exit code 6; so is one by the worker who made the product,
     unless [review] own_work = true in accordance.toml allows it.
     """
-    from accordance.project.settings import allows_own_work
     from accordance.work.reviewing import review as hand_in
 
     raw = read_bounded(file)
     with at_desk(where) as desk, _rescued(desk, file, raw):
         name = _named(desk, task)
         reviewer = worker or _has_it(desk, name) or whoever(None)
-        not_own_of = None if allows_own_work(desk.home.settings()) else reviewer
+        not_own_of = None if desk.home.settings().review.own_work else reviewer
         answer = hand_in(desk.ledger, raw, task_id=name, product=artifact, not_own_of=not_own_of)
         return _tell(answer, as_json)
 

@@ -39,7 +39,7 @@ def command(
     What a worker leaves behind that dies, the others go on with, within seconds. SIGTERM or Ctrl-C: what runs is ended or
     handed back, then it leaves.
     """
-    from accordance.project.settings import AtOnce, at_once
+    from accordance.project.settings import AtOnce
     from accordance.runtime.attempt_runner import Executing
     from accordance.runtime.publishing import Publishing
     from accordance.runtime.staffing import runner_of
@@ -57,7 +57,7 @@ def command(
             plan_id = find_plan(tx, plan).plan_id if plan else None
         executing = Executing(desk.ledger, desk.home, routing_for(desk.home), isolation)
         publishing = Publishing(desk.ledger, executing.workshop, plan_id, one_line)
-        bounds = at_once(desk.home.settings())
+        bounds = desk.home.settings().run.at_once
         bounds = AtOnce(concurrency or bounds.in_worker, bounds.in_plan)
         name, heard = worker_name(), _tell_json if as_json else _tell
         runner = runner_of(executing, publishing, place, name, heard, bounds)

@@ -18,7 +18,6 @@ from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.errors import Conflict
 from accordance.executors.tool_server import Offer
 from accordance.project.home import Home
-from accordance.project.settings import allows_own_work
 from accordance.store.ledger import Ledger
 from accordance.work.assignment import assignment
 from accordance.work.inputs import look_at_inputs
@@ -111,7 +110,7 @@ class Desk:
                 holder=self.holder,
                 fits=self.fits,
                 holding=holding_for(self.home),
-                own_work=allows_own_work(self.home.settings()),
+                own_work=self.home.settings().review.own_work,
             )
             if isinstance(taken, Nothing):
                 return {"task": None, "why": taken.name, "text": taken.value, **self._already_theirs()}
@@ -173,7 +172,7 @@ class Desk:
                 product=product,
                 attempt=number,
                 holder=self.holder,
-                not_own_of=None if allows_own_work(self.home.settings()) else self.holder,
+                not_own_of=None if self.home.settings().review.own_work else self.holder,
             ).to_json()
         return submit(self.ledger, self.home, raw, task_id=task, attempt=number, holder=self.holder).to_json()
 
