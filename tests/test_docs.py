@@ -15,6 +15,7 @@ from tools.make_docs import DOCS, END, GENERATED, START
 
 from accordance.cli.main import COMMANDS
 from accordance.executors.prompt_files import PromptFiles
+from accordance.project.settings import read_settings
 from tests.acceptance.cli import accordance
 from tests.settings import routing_from
 from tests.unit.test_schemas import seed_summary
@@ -83,6 +84,19 @@ def test_settings_in_the_pages_are_taken(page: str) -> None:
         tables = tomllib.loads(block)
         known = routing_from(tables, prompts=PromptFiles(ROOT).names()).executors
         assert known.keys() == tables.get("executors", {}).keys()
+
+
+PAGES_WITH_SETTINGS = ("changes.md", "executors.md", "gateway.md", "plans.md", "runtime.md", "settings.md")
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_SETTINGS)
+def test_every_table_in_the_pages_is_a_setting(page: str) -> None:
+    """Each TOML block is read as an accordance.toml, and every key of it is taken over."""
+    blocks = re.findall(r"```toml\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        tables = tomllib.loads(block)
+        assert read_settings(tables).model_fields_set == tables.keys()
 
 
 def test_links_lead_somewhere() -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 from rich.console import Console
+from tools.settings_page import settings_page
 
 from accordance import check
 from accordance.cli.checked import Checked
@@ -281,6 +282,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "lifecycle.md": lifecycle_page,
     "fail-codes.md": fail_codes_page,
     "seeds.md": seeds_page,
+    "settings.md": settings_page,
     "check.svg": check_picture,
 }
 """Every generated page by its name."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import tomllib
+import typing
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from accordance.cli.main import run
-from accordance.errors import AccordanceError, InvalidSettings
+from accordance.domain.records import Rules
+from accordance.domain.setting_tables import Table
+from accordance.errors import InvalidSettings
 from accordance.project.home import Home
-from accordance.project.settings import SETTINGS, Settings
+from accordance.project.policy import Gateway, gateway_of
+from accordance.project.settings import SETTINGS, Rubrics, Settings
 
 WRONG = {
     "a table by another name": ('[[route]]\nexecutor = "x"', "unknown [[route]]; did you mean routes"),
@@ -77,7 +82,7 @@ WRONG = {
 def test_what_nobody_knows_is_an_error(tmp_path: Path, text: str, says: str) -> None:
     """Whatever the command at hand would have needed of it: one line, with the nearest name that is known."""
     (tmp_path / SETTINGS).write_text(text, "utf-8")
-    with pytest.raises(AccordanceError) as refused:
+    with pytest.raises(InvalidSettings) as refused:
         Home(tmp_path).settings()
     line = str(refused.value)
     assert line.startswith(f"{tmp_path / SETTINGS}: ")
@@ -116,6 +121,47 @@ def test_every_table_can_be_said(tmp_path: Path) -> None:
     assert (
         Home(tmp_path).settings().model_fields_set == set(Settings.model_fields) == tomllib.loads(text).keys()
     )
+
+
+def test_every_key_is_explained() -> None:
+    """By a sentence; and by an example, unless it is a table that is explained key by key."""
+    without: list[str] = []
+    models: list[type[Table]] = [Settings, *_tables_in(Settings)]
+    for model in models:
+        for name, field in model.model_fields.items():
+            is_explained = (field.description or "").endswith(".") and field.examples
+            is_table_or_tag = name == "kind" or model is Settings or model is Rubrics
+            if not is_explained and not is_table_or_tag:
+                without.append(f"{model.__name__}.{name}")
+    assert not without
+    assert all(table.__doc__ for table in _tables_in(Settings))
+
+
+def _tables_in(model: type[Table]) -> set[type[Table]]:
+    """Every table the model refers to, at any depth."""
+    annotations = [field.annotation for field in model.model_fields.values()]
+    inner: set[type[Table]] = set()
+    while annotations:
+        annotation = annotations.pop()
+        annotations += typing.get_args(annotation)
+        if isinstance(annotation, type) and issubclass(annotation, Table):
+            inner |= {annotation, *_tables_in(annotation)}
+    return inner
+
+
+def test_no_file_says_what_an_empty_one_says(tmp_path: Path) -> None:
+    """The defaults, whether they were read or not."""
+    without_file = Home(tmp_path).settings()
+    (tmp_path / SETTINGS).write_text("", "utf-8")
+    assert without_file == Home(tmp_path).settings() == Settings()
+    assert gateway_of(without_file, tmp_path) == Gateway()
+    assert without_file.rules() == Rules()
+
+
+def test_settings_cannot_be_changed(tmp_path: Path) -> None:
+    """They are values."""
+    with pytest.raises(ValidationError):
+        Home(tmp_path).settings().review.own_work = True  # type: ignore[misc]
 
 
 def test_settings_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,9 @@ class _Spec(Table):
         examples=[200_000],
     )
     bounds: dict[str, Bounds] = Field(
-        default_factory=dict, description="Other bounds for single models, by the model's name."
+        default_factory=dict,
+        description="Other bounds for single models, by the model's name.",
+        examples=[{"large": {"concurrency": 1}}],
     )
 
     def model_for(self, wanted: str | None) -> str | None:  # noqa: ARG002 - for those that have models

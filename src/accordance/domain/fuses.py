@@ -16,9 +16,10 @@ Money: TypeAlias = Annotated[int, Field(gt=0)] | Positive  # a whole sum stays o
 
 
 class Fuses(Table):
-    """Upper bounds for the plans that are imported from now on. Those of a run count for a plan, all others for one task.
+    """How much a task or a plan may use up before a person is asked.
 
-    Each counts since a person last gave it a chance. One that is None bounds nothing.
+    They are kept with a plan when it is imported. Those of a run count for the whole plan, all others for one task, and each
+    since a person last gave it a chance. One without a number bounds nothing.
     """
 
     attempts: Count = Field(default=3, description="Failed attempts, parse failures included.", examples=[5])

@@ -170,7 +170,9 @@ class RolePolicy(Table):
     )
     runs_tests: bool = Field(default=_OWN.runs_tests, description="Whether it runs tests.", examples=[True])
     write: WritePolicy = Field(
-        default_factory=WritePolicy, description="What it may write, within what a task pins."
+        default_factory=WritePolicy.model_construct,
+        description="What it may write, within what a task pins.",
+        examples=[{"allow_paths": ["src/**", "tests/**"], "deny_paths": ["**/secrets/**"]}],
     )
     read: Allowed = Field(
         default=_OWN.read,

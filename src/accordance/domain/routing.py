@@ -53,10 +53,10 @@ class Wanted:
 
 
 class Route(Table):
-    """One row of the table: what it fits, and where it leads."""
+    """Which executor gets which work. The first route that fits counts; one that asks for nothing fits everything."""
 
     kind: Kind | None = Field(
-        default=None, description="Fits work of this kind; any unless given.", examples=["review"]
+        default=None, description="Fits work of this kind; any unless given.", examples=["action"]
     )
     role: str | None = Field(
         default=None, description="Fits nodes of this owner; any unless given.", examples=["engineer"]

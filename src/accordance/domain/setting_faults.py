@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-from accordance.errors import did_you_mean
+from accordance.errors import did_you_mean, nearest
 
 Schema: TypeAlias = Mapping[str, Any]
 Step: TypeAlias = str | int
@@ -56,8 +56,9 @@ def first_fault(error: ValidationError, model: type[BaseModel], tables: object, 
 
     value = _value_at(tables, spot.path)
     wrong = f"{place} is {expectation(spot.schema)}, got {_shown(value)}"
-    choices = spot.schema.get("enum")
-    return f"{wrong}; {did_you_mean(value, choices)}" if choices and isinstance(value, str) else wrong
+    choices = spot.schema.get("enum", ())
+    is_near = isinstance(value, str) and nearest(value, choices)
+    return f"{wrong}; {did_you_mean(value, choices)}" if is_near else wrong
 
 
 def expectation(schema: Schema) -> str:
@@ -76,6 +77,11 @@ def expectation(schema: Schema) -> str:
         return f"a list of {_many(schema['items'])}"
     singular, _ = _PLAIN[schema["type"]]
     return singular + _bounds(schema)
+
+
+def is_table(schema: Schema) -> bool:
+    """Whether a value is a table, of known keys or of any."""
+    return "oneOf" in schema or schema.get("type") == "object"
 
 
 def kinds_in(schema: Schema) -> dict[str, Schema]:
@@ -169,7 +175,7 @@ def _place(path: tuple[Step, ...], schema: Schema) -> str:
     """A path as the file has it: `ledger`, `[judge]`, `[judge] tests`, `[[routes]] 2 executor`."""
     if not path:
         return "the file"
-    if _is_table(schema):
+    if is_table(schema):
         return _header(path)
     if _is_list_of_tables(schema):
         return f"[{_header(path)}]"
@@ -185,12 +191,8 @@ def _header(path: tuple[Step, ...]) -> str:
     return f"[{'.'.join(map(str, path))}]"
 
 
-def _is_table(schema: Schema) -> bool:
-    return "oneOf" in schema or schema.get("type") == "object"
-
-
 def _is_list_of_tables(schema: Schema) -> bool:
-    return schema.get("type") == "array" and _is_table(schema["items"])
+    return schema.get("type") == "array" and is_table(schema["items"])
 
 
 def _value_at(tables: object, path: Sequence[Step]) -> Any:
@@ -210,7 +212,7 @@ def _tag_of(schema: Schema) -> str:
 
 
 def _many(schema: Schema) -> str:
-    if _is_table(schema):
+    if is_table(schema):
         return "tables"
     _, plural = _PLAIN[schema["type"]]
     return plural + _bounds(schema)

@@ -83,7 +83,7 @@ class Home:
                 _must_be_ours(path, os.fstat(file.fileno()).st_uid)
                 content = file.read()
         except FileNotFoundError:
-            return Settings()
+            return Settings.model_construct()
         except OSError as error:
             raise InvalidSettings(f"{path}: {error.strerror or error}") from None
         return parse_settings(content, str(path))

@@ -48,7 +48,7 @@ class AtOnce:
 
 
 class Run(Table):
-    """How much is done at once, beside what each executor allows."""
+    """How much is done at once, beside what each executor allows by itself."""
 
     concurrency: Count | None = Field(
         default=None, description="Runs of one process at once; no bound unless given.", examples=[8]
@@ -120,14 +120,16 @@ class NodeRubric(_RubricTable):
 class Rubrics(Table):
     """What reviews score, for the plans that are imported from now on."""
 
-    plan: PlanRubric = Field(default_factory=PlanRubric, description="How plans are reviewed.")
+    plan: PlanRubric = Field(
+        default_factory=PlanRubric.model_construct, description="How plans are reviewed."
+    )
     node: NodeRubric = Field(
-        default_factory=NodeRubric, description="How the products of tasks are reviewed."
+        default_factory=NodeRubric.model_construct, description="How the products of tasks are reviewed."
     )
 
 
 class ReviewSettings(Table):
-    """Who may review."""
+    """Who may review what."""
 
     own_work: bool = Field(
         default=False,
@@ -137,7 +139,7 @@ class ReviewSettings(Table):
 
 
 class Research(Table):
-    """Research agents."""
+    """Who answers research tasks."""
 
     agents: str = Field(
         default="",
@@ -213,23 +215,29 @@ class Settings(Table):
         description="Where the ledger is, as a path or a URL; `.accordance/ledger.db` unless given.",
         examples=["postgresql://user@host/name"],
     )
-    workspace: Workspace = Field(default_factory=Workspace, description="The repository that tasks change.")
-    run: Run = Field(default_factory=Run, description="How much is done at once.")
+    workspace: Workspace = Field(
+        default_factory=Workspace.model_construct, description="The repository that tasks change."
+    )
+    run: Run = Field(default_factory=Run.model_construct)
     executors: Executors = Field(default_factory=dict, description="Who can do work, by name.")
     routes: Annotated[tuple[Route, ...], Strict(False)] = Field(
         default=(), description="Which executor gets which work; the first route that fits counts."
     )
-    fuses: Fuses = Field(default_factory=Fuses, description="How much a task or a plan may use up.")
-    rubric: Rubrics = Field(default_factory=Rubrics, description="What reviews score.")
-    review: ReviewSettings = Field(default_factory=ReviewSettings, description="Who may review.")
-    research: Research = Field(default_factory=Research, description="Research agents.")
+    fuses: Fuses = Field(
+        default_factory=Fuses.model_construct, description="How much a task or a plan may use up."
+    )
+    rubric: Rubrics = Field(default_factory=Rubrics.model_construct)
+    review: ReviewSettings = Field(
+        default_factory=ReviewSettings.model_construct, description="Who may review."
+    )
+    research: Research = Field(default_factory=Research.model_construct)
     roles: dict[str, RolePolicy] = Field(default_factory=dict, description="What roles may do, by name.")
     tiers: dict[str, Count] = Field(
         default_factory=dict,
         description="Models by strength, 1 is the strongest; beside those that accordance knows.",
         examples=[{"our-large-model": 1}],
     )
-    judge: Judge = Field(default_factory=Judge, description="How attempts are judged.")
+    judge: Judge = Field(default_factory=Judge.model_construct)
 
     def rules(self, fuses: Mapping[str, object] | None = None) -> Rules:
         """What a plan is held to, with other fuses over those of the file. Raises InvalidFuses."""
