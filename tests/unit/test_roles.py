@@ -73,6 +73,7 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
         ({"write": {"allow_paths": "src"}}, r"\[roles.x.write\] allow_paths is a list of texts, got 'src'"),
         ({"write": {"deny_paths": [1]}}, r"\[roles.x.write\] deny_paths is a list of texts, got \[1\]"),
         ({"write": {"allow_paths": ["../x"]}}, r"\[roles.x.write\] allow_paths: '../x' is not a pattern"),
+        ({"write": {"deny_paths": ["../x"]}}, r"\[roles.x.write\] deny_paths: '../x' is not a pattern"),
         ({"read": "docs"}, r"\[roles.x\] read is a list of texts, got 'docs'"),
         ({"read": ["/etc"]}, r"\[roles.x\] read: '/etc' is not a pattern"),
         ({"max_attempts": 0}, r"\[roles.x\] max_attempts is a whole number from 1, got 0"),

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, TypeAlias
 from pydantic import AfterValidator, Field, ValidationError
 
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.pins import Pins
+from accordance.contracts.pins import Pins, normal_pattern
 from accordance.domain.inheritance import beyond
 from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, Table, Texts
@@ -126,32 +126,24 @@ ROLES: Final[Mapping[str, Role]] = MappingProxyType(
 _SWITCHES: Final = ("plans", "writes_code", "runs_tests", "pins_required", "tests_required")
 
 
-def _allowed(patterns: tuple[str, ...]) -> tuple[str, ...]:
+def _normal(patterns: tuple[str, ...]) -> tuple[str, ...]:
     try:
-        return Pins.of(patterns).allowed
-    except InvalidPattern as fault:
-        raise ValueError(str(fault)) from None
-
-
-def _forbidden(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    try:
-        return Pins.of((), patterns).forbidden
+        return tuple(normal_pattern(pattern) for pattern in patterns)
     except InvalidPattern as fault:
         raise ValueError(str(fault)) from None
 
 
 _OWN: Final = Role(name="a role of one's own")
-Allowed: TypeAlias = Annotated[Texts, AfterValidator(_allowed)]
-Forbidden: TypeAlias = Annotated[Texts, AfterValidator(_forbidden)]
+Patterns: TypeAlias = Annotated[Texts, AfterValidator(_normal)]
 
 
 class WritePolicy(Table):
     """What a role may write, within what a task pins."""
 
-    allow_paths: Allowed = Field(
+    allow_paths: Patterns = Field(
         default=(), description="Patterns of what it may write.", examples=[["src/**", "tests/**"]]
     )
-    deny_paths: Forbidden = Field(
+    deny_paths: Patterns = Field(
         default=(),
         description="Patterns of what it must not write, whatever is allowed.",
         examples=[["**/secrets/**"]],
@@ -174,7 +166,7 @@ class RolePolicy(Table):
         description="What it may write, within what a task pins.",
         examples=[{"allow_paths": ["src/**", "tests/**"], "deny_paths": ["**/secrets/**"]}],
     )
-    read: Allowed = Field(
+    read: Patterns = Field(
         default=_OWN.read,
         description="Patterns of what it may read beside what its task names.",
         examples=[["docs/**", "pyproject.toml"]],

@@ -65,8 +65,6 @@ def expectation(schema: Schema) -> str:
     """What a value has to be, for people: "a whole number from 1", "a list of texts", "one of auto, native, prompt"."""
     if "enum" in schema:
         return f"one of {', '.join(map(str, schema['enum']))}"
-    if "const" in schema:
-        return str(schema["const"])
     if "anyOf" in schema:
         return " or ".join(expectation(member) for member in _members(schema))
     if "oneOf" in schema or "properties" in schema:
