@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 from rich.console import Console
+from tools.errors_page import errors_page
 from tools.settings_page import settings_page
 
 from accordance import check
@@ -283,6 +284,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "fail-codes.md": fail_codes_page,
     "seeds.md": seeds_page,
     "settings.md": settings_page,
+    "errors.md": errors_page,
     "check.svg": check_picture,
 }
 """Every generated page by its name."""

@@ -18,6 +18,8 @@ FOLDER: Final = ".accordance"
 class InvalidHome(AccordanceError):
     """What was named as the project folder can be none."""
 
+    code = "invalid-home"
+
 
 @dataclass(frozen=True, slots=True)
 class Home:
