@@ -33,7 +33,6 @@ from accordance.executors.protocol import Assignment, Executor, Limits, Produced
 from accordance.executors.showing import show
 from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
-from accordance.project.settings import allows_own_work
 from accordance.runtime.budgets import budget_left, plan_budget, why_unpriced
 from accordance.runtime.slots import Bound
 from accordance.runtime.workflow import Attempt
@@ -168,7 +167,7 @@ class Executing:
         """Who reviews: nobody their own product, unless the settings allow it. Raises OwnWork."""
         product_of = tx.task(task.checks) if task.checks else task
         maker = maker_of(tx, product_of)
-        if allows_own_work(self.home.settings()) or not maker.is_choice(choice):
+        if self.home.settings().review.own_work or not maker.is_choice(choice):
             return choice
         another = another_reviewer(choice, maker)
         if another is None:
