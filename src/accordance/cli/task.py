@@ -188,7 +188,7 @@ def _in_a_line(value: object) -> str:
 @json_option
 def show(task: str, where: Where, as_json: bool) -> int:
     """Show a task: where it stands, its products, reviews, questions, runs and history."""
-    from accordance.service.tasks import show_task
+    from accordance.service.task_records import show_task
 
     with opened(where) as project:
         view = show_task(project, task)
