@@ -61,11 +61,11 @@ def command(
     from accordance.cli.telling import outcomes_of, telling
     from accordance.cli.watching import status_of
     from accordance.project.settings import allows_own_work, at_once
-    from accordance.runtime.attempt_runner import Executing
+    from accordance.runtime.attempt_runner import ProjectAttempts
+    from accordance.runtime.ports import LOCAL
     from accordance.runtime.publishing import Publishing
     from accordance.runtime.staffing import runner_of
     from accordance.runtime.workers import working_on
-    from accordance.runtime.workflow import LOCAL
     from accordance.work.own_work import must_have_others_review
     from accordance.work.project_routes import routing_for
     from accordance.work.sweeping import swept
@@ -80,14 +80,14 @@ def command(
             record = find_plan(tx, plan)
         if resume and record.state == "HELD":
             let_go_on(desk.ledger, record.plan_id, by="accordance run --resume")
-        executing = Executing(desk.ledger, desk.home, routing_for(desk.home, executor, model), isolation)
+        attempts = ProjectAttempts(desk.ledger, desk.home, routing_for(desk.home, executor, model), isolation)
         if not allows_own_work(desk.home.settings()):
             with desk.ledger.read() as tx:
-                must_have_others_review(tx, record.plan_id, executing.routing)
-        publishing = Publishing(desk.ledger, executing.workshop, record.plan_id, one_line)
+                must_have_others_review(tx, record.plan_id, attempts.routing)
+        publishing = Publishing(desk.ledger, attempts.workshop, record.plan_id, one_line)
         heard = (lambda *_: None) if as_json else held.enter_context(telling(desk.ledger, record.plan_id))
         bounds = at_once(desk.home.settings())
-        runner = runner_of(executing, publishing, str(place), name, heard, bounds)
+        runner = runner_of(attempts, publishing, str(place), name, heard, bounds)
         with stoppable(runner.stop) as stopped:
             rests = runner.until_it_rests(wait=wait)
         not_published = publishing.publish(record.plan_id)

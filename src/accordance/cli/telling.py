@@ -24,7 +24,7 @@ from accordance.project.home import Home
 
 if TYPE_CHECKING:
     from accordance.domain.records import ArtifactRecord, PlanRecord
-    from accordance.runtime.workflow import Attempt
+    from accordance.runtime.ports import Attempt
     from accordance.store.ledger import Ledger, Transaction
 
 _MOST: Final = 20  # lines of one kind

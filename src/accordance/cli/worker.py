@@ -22,7 +22,7 @@ from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
 
 if TYPE_CHECKING:
-    from accordance.runtime.workflow import Attempt
+    from accordance.runtime.ports import Attempt
 
 
 @click.command(name="worker")
@@ -40,7 +40,7 @@ def command(
     handed back, then it leaves.
     """
     from accordance.project.settings import AtOnce, at_once
-    from accordance.runtime.attempt_runner import Executing
+    from accordance.runtime.attempt_runner import ProjectAttempts
     from accordance.runtime.publishing import Publishing
     from accordance.runtime.staffing import runner_of
     from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name
@@ -55,12 +55,12 @@ def command(
             )
         with desk.ledger.read() as tx:
             plan_id = find_plan(tx, plan).plan_id if plan else None
-        executing = Executing(desk.ledger, desk.home, routing_for(desk.home), isolation)
-        publishing = Publishing(desk.ledger, executing.workshop, plan_id, one_line)
+        attempts = ProjectAttempts(desk.ledger, desk.home, routing_for(desk.home), isolation)
+        publishing = Publishing(desk.ledger, attempts.workshop, plan_id, one_line)
         bounds = at_once(desk.home.settings())
         bounds = AtOnce(concurrency or bounds.in_worker, bounds.in_plan)
         name, heard = worker_name(), _tell_json if as_json else _tell
-        runner = runner_of(executing, publishing, place, name, heard, bounds)
+        runner = runner_of(attempts, publishing, place, name, heard, bounds)
         if not as_json:
             tell(f"{name} works; the others take over {DEAD_AFTER_SECONDS:.0f} s after its last sign of life")
         with swept(desk.ledger, desk.home, is_alone=False), stoppable(runner.stop):

@@ -83,11 +83,10 @@ def _whole(node: Mapping[str, Any]) -> JsonObject:
     return {"task_id": node["task_id"], "goal": goal, **node[KEY]}
 
 
-def allowed_models(tx: Transaction, task: TaskRecord) -> frozenset[str] | None:
-    """The models a task allows; None where it says nothing about them."""
-    raw = coding_task(tx, task)
-    said = json.loads(raw).get("allowedModels") if raw else None
-    return frozenset(said) if said else None
+def allowed_models(change: bytes | None) -> frozenset[str] | None:
+    """The models the task of a change allows; None where it says nothing about them, or nothing is changed."""
+    models = json.loads(change).get("allowedModels") if change else None
+    return frozenset(models) if models else None
 
 
 def is_change(tx: Transaction, task: TaskRecord) -> bool:
