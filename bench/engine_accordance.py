@@ -93,7 +93,7 @@ class Idle:
         """The queue, and how many run at once."""
         return {"q": Bound(runs=self.runs)}
 
-    def queue_of(self, _: TaskRecord) -> str:
+    def queue_of(self, _task: TaskRecord, _change: bytes | None) -> str:
         """Everything goes there."""
         return "q"
 

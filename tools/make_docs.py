@@ -112,7 +112,7 @@ def codes_page() -> str:
 
 def cli_page() -> str:
     """The help of every command."""
-    context = click.Context(app, info_name="accordance", terminal_width=100, max_content_width=100)
+    context = click.Context(app, info_name="accordance", terminal_width=100, **app.context_settings)
     blocks = "\n".join(_help(app, context))
     return f"{NOTE}\n# Command line\n\n{blocks}"
 

@@ -67,7 +67,7 @@ class ScriptedAttempts:
         """The queues that are served."""
         return self.bounds
 
-    def queue_of(self, task: TaskRecord) -> str | None:
+    def queue_of(self, task: TaskRecord, _: bytes | None) -> str | None:
         """The queue of a task."""
         return self.queue_with(task)
 

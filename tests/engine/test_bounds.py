@@ -83,10 +83,6 @@ def test_tasks_go_to_the_queue_of_whoever_does_them(on: Stage, tmp_path: Path) -
     names = ("away", "strong", "small", "plain")
     nodes = [node("root", "GOAL"), *(node(name, tags=[name]) for name in names)]
     on.brings(plan(nodes, [edge("root", name) for name in names]))
-    executing = ProjectAttempts(on.ledger, Home(tmp_path), routing_of(SETTINGS))
-    assert [executing.queue_of(on.task(name)) for name in names] == [
-        None,
-        "model/strong",
-        "small",
-        "model/weak",
-    ]
+    attempts = ProjectAttempts(on.ledger, Home(tmp_path), routing_of(SETTINGS))
+    queues = [attempts.queue_of(on.task(name), None) for name in names]
+    assert queues == [None, "model/strong", "small", "model/weak"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -22,7 +23,7 @@ ContextBytes: TypeAlias = Annotated[int, Field(ge=1000)]
 class Bounds(BaseModel):
     """What one model may use, where its executor says something else."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     concurrency: int | None = Field(default=None, ge=1)
     per_minute: int | None = Field(default=None, ge=1)
@@ -32,7 +33,7 @@ class Bounds(BaseModel):
 class _Spec(BaseModel):
     """What every executor has."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     seconds: Positive = 900  # a run may take so long
     output_bytes: int = Field(default=4 << 20, ge=1024, le=16 << 20)  # and say so much
@@ -124,7 +125,11 @@ _SPECS: Final[Mapping[str, type[Spec]]] = {
     **dict.fromkeys(("codex", "opencode", "claude"), AgentSpec),
     "external": ExternalSpec,
 }
-_ADAPTERS: Final = {kind: TypeAdapter[Spec](spec) for kind, spec in _SPECS.items()}
+
+
+@cache
+def _adapter(kind: str) -> TypeAdapter[Spec]:
+    return TypeAdapter(_SPECS[kind])
 
 
 class _UnknownKind(UnknownName):
@@ -142,7 +147,7 @@ def spec_of(name: str, said: object) -> Spec:
     if kind not in KINDS:
         raise InvalidRouting(f"{where}: {_UnknownKind(str(kind), KINDS)}")
     try:
-        return _ADAPTERS[kind].validate_python({**said, "kind": kind})
+        return _adapter(kind).validate_python({**said, "kind": kind})
     except ValidationError as error:
         raise InvalidRouting(f"{where}: {first_fault(error, _SPECS[kind].model_fields)}") from None
 

@@ -25,7 +25,6 @@ from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.protocol import Produced
 from accordance.project.home import Home
-from accordance.runtime.faults import fail_in, hand_back_in
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.looks import Look, Progress, resting
 from accordance.runtime.mending import count_mended
@@ -43,6 +42,7 @@ from accordance.runtime.ports import (
 from accordance.runtime.slots import Slot, Slots
 from accordance.store.ledger import Transaction
 from accordance.work.answers import Answer
+from accordance.work.faults import fail_in, hand_back_in
 from accordance.work.intake import submit_in
 from accordance.work.reviewing import review_in
 from accordance.work.run_log import RunOf, keep_report

@@ -20,7 +20,7 @@ from accordance.domain.context_pack import budget_for
 from accordance.domain.faults import Fault
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
-from accordance.domain.routing import Choice, Kind, Routing, Wanted, wanted
+from accordance.domain.routing import Choice, Kind, Routing, Wanted
 from accordance.domain.spending import BYTES_PER_TOKEN, Spending
 from accordance.errors import OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
@@ -34,7 +34,7 @@ from accordance.runtime.prepared_run import PreparedRun
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.assignment import assignment_under
-from accordance.work.coding_tasks import allowed_models, coding_task
+from accordance.work.coding_tasks import coding_task, wanted_for
 from accordance.work.contracts_for import (
     Holding,
     contract_of_change,
@@ -108,10 +108,10 @@ class ProjectAttempts:
                 queues[queue_name(name, model)] = replace(whole, runs=own, per_minute=per_minute)
         return queues
 
-    def queue_of(self, task: TaskRecord) -> str | None:
+    def queue_of(self, task: TaskRecord, change: bytes | None) -> str | None:
         """The queue of the executor a task goes to; None if an outside worker asks for it. Raises NoExecutor."""
         kind = kind_of(task)
-        choice = self.routing.after(wanted(task, kind), _failures(task, kind))
+        choice = self.routing.after(wanted_for(task, kind, change), _failures(task, kind))
         if executor_for(choice.spec, self.home.root) is None:
             return None
         has_own_bounds = choice.model in choice.spec.bounds
@@ -150,7 +150,7 @@ class ProjectAttempts:
         task = tx.task(attempt.task_id)
         kind: Literal["action", "review"] = "action" if attempt.kind == "action" else "review"
         change = coding_task(tx, task) if kind == "action" else None
-        choice = self._choose(tx, task, attempt, wanted(task, kind, allowed_models(change)))
+        choice = self._choose(tx, task, attempt, wanted_for(task, kind, change))
         executor = self._executor_of(choice)
         if task.lease is None:
             raise _NotBegun(Fault.STOPPED, "somebody has taken the task away")

@@ -62,8 +62,11 @@ class Router(Protocol):
     def queues(self) -> Mapping[str, Bound]:
         """The queues that are served here, and what each may use."""
 
-    def queue_of(self, task: TaskRecord) -> str | None:
-        """The queue of a task; None if it waits for an outside worker to ask for it. Raises NoExecutor."""
+    def queue_of(self, task: TaskRecord, change: bytes | None) -> str | None:
+        """The queue of a task; None if it waits for an outside worker to ask for it. Raises NoExecutor.
+
+        `change` is the scc.task.v1 to be carried out, where a repository is changed.
+        """
 
     def holding(self, tx: Transaction, task: TaskRecord) -> Payload:
         """Which contract an attempt that begins now is held to, as it is written down."""

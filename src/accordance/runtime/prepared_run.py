@@ -15,7 +15,6 @@ from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.domain.context_pack import Piece
 from accordance.domain.faults import Fault
-from accordance.domain.findings import listed
 from accordance.domain.routing import PROMPTS, Choice
 from accordance.errors import ContextTooLarge
 from accordance.executors.code_map import code_map
@@ -25,10 +24,10 @@ from accordance.executors.prompt_building import tell
 from accordance.executors.protocol import Assignment, Executor, Limits, Produced, Seen
 from accordance.executors.showing import show
 from accordance.store.ledger import Ledger
+from accordance.work.assignment import MERGE_CONFLICT, with_conflict
 from accordance.work.run_log import KeptAnswers, RunOf, keep_prompt
 from accordance.workspace.branch import conflicts
 
-MERGE_CONFLICT: Final = "MERGE_CONFLICT"
 _PROMPTS: Final[Mapping[str, str]] = {
     SUBMIT.version: "coder.v1",
     EDITS.version: "editor.v1",
@@ -63,7 +62,7 @@ class PreparedRun:
         """Let the executor work in a clone, where the change of the last attempt was laid as far as it still fits."""
         start = self.job.start if self.job else b""
         conflicting = conflicts(start, work)
-        document = _with_conflict(self._with_code_map(work), conflicting)
+        document = with_conflict(self._with_code_map(work), conflicting)
         produced = self._begin(document, work, opinion)
         if not conflicting:
             return produced
@@ -120,15 +119,3 @@ class PreparedRun:
         if work is None or self.contract.version != EDITS.version:
             return ()
         return show(work, self.document["change"])
-
-
-def _with_conflict(document: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-    """The assignment, with the files on which the last change does not fit any more."""
-    if not paths:
-        return document
-    context = document["context"]
-    text = (
-        f"{MERGE_CONFLICT}: your last change does not apply to the current state of {listed(list(paths))}; nothing of it is"
-        " there: make it again on what you find"
-    )
-    return {**document, "context": {**context, "last_errors": [text, *context["last_errors"]]}}

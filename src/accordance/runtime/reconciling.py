@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
-from accordance.runtime.faults import fail_in, hand_back_in, report_of
 from accordance.runtime.ports import VERSION, Listener
 from accordance.runtime.workers import Crew
 from accordance.runtime.workflow import WorkflowEngine, workflow_id
 from accordance.store.ledger import Ledger, Transaction
+from accordance.work.faults import fail_in, hand_back_in, report_of
 from accordance.work.run_log import LEFT_ALONE, RunOf, keep_report
 from accordance.work.tasks import Taken
 

@@ -21,17 +21,14 @@ from accordance.runtime.offers import NoTaker, Offers, QueuedAttempt
 from accordance.runtime.ports import LOCAL, QueueingTransaction, Router
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
-from accordance.work.coding_tasks import is_change
+from accordance.work.coding_tasks import allows_external, change_to_make
 from accordance.work.tasks import take_up
 
 _LEASE_SECONDS: Final = 24 * 3600  # what is left behind is taken over long before
 _AHEAD: Final = 100  # tasks that every look of the runner offers
 _FURTHER: Final = 4  # tasks beyond the free slots that are offered when an attempt was settled
 _PAUSE: Final = 10  # after going through a long line, so many times as long nobody does it again
-_NOT_HANDED_OUT: Final = (
-    "it changes a repository, and its route leads to somebody elsewhere: changes are not handed out;"
-    " route it to a program or an agent"
-)
+_NOT_ALLOWED: Final = "its route leads to somebody elsewhere, and its allowedExecutors leave out external: route it to one of those it allows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,23 +123,23 @@ class Scheduler:
 
     def _offer(self, unit: QueueingTransaction, task: TaskRecord, offers: Offers) -> None:
         """Take up a task, or note why not."""
-        changes = is_change(unit.tx, task)
-        if changes and offers.others_change(unit.tx, task):
+        change = change_to_make(unit.tx, task)
+        if change is not None and offers.others_change(unit.tx, task):
             return
         try:
-            queue = self.router.queue_of(task)
+            queue = self.router.queue_of(task, change)
         except NoExecutor as error:
             offers.without_taker[task.task_id] = NoTaker(Fault.NO_EXECUTOR, str(error))
             return
-        if queue is None and changes:
-            offers.without_taker[task.task_id] = NoTaker(Fault.UNPREPARED, _NOT_HANDED_OUT)
+        if queue is None and not allows_external(change):
+            offers.without_taker[task.task_id] = NoTaker(Fault.UNPREPARED, _NOT_ALLOWED)
         elif queue is None:
             offers.waits_elsewhere = True
         elif offers.is_full or queue not in offers.roomy:
             offers.waits_for_room = True
         else:
             self._take_up(unit, task, queue, offers)
-            if changes and offers.changing is not None:
+            if change is not None and offers.changing is not None:
                 offers.changing.add(task.task_id)
 
     def _take_up(self, unit: QueueingTransaction, task: TaskRecord, queue: str, offers: Offers) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from accordance.domain.faults import Fault
 from accordance.errors import NoExecutor
-from accordance.runtime.faults import fail_unbegun
 from accordance.runtime.offers import NoTaker
 from accordance.runtime.ports import Listener
 from accordance.store.ledger import Ledger
+from accordance.work.faults import fail_unbegun
 from accordance.work.tasks import may_not_begin
 
 

@@ -30,7 +30,6 @@ from sqlalchemy import Connection
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.runtime.dispatching import Dispatch
-from accordance.runtime.faults import hand_back_in
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import QueuedAttempt
 from accordance.runtime.ports import LOCAL, VERSION, Attempt, AttemptSteps, QueueingTransaction
@@ -38,6 +37,7 @@ from accordance.runtime.slots import Bound, Slot, Slots
 from accordance.store.failures import translated
 from accordance.store.opening import engine_beside, make_engine, now
 from accordance.store.sql import SqlTransaction, within
+from accordance.work.faults import hand_back_in
 from accordance.work.tasks import Taken
 
 _EXECUTE: Final = "execute"  # the names of the steps, as they are kept

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from accordance.api import check_value
@@ -24,6 +25,7 @@ from accordance.contracts.violation import Rejected, Violation, excerpt
 from accordance.domain.lifecycle import TERMINAL, State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
+from accordance.domain.routing import Kind, Wanted, wanted
 from accordance.errors import AccordanceError
 from accordance.store.ledger import Transaction
 from accordance.work.research_tasks import check_briefs
@@ -31,6 +33,7 @@ from accordance.work.time_limits import check_time_limits
 
 TAG: Final = "code"
 KEY: Final = "task"
+EXTERNAL: Final = "external"  # what tasks and routes call somebody elsewhere, who asks for work
 _UNDER_WAY: Final = (State.IN_PROGRESS, State.READY_TO_CHECK, State.TO_BE_MODIFY)
 _STANDING_STILL: Final = (State.PENDING, State.BLOCKED, *TERMINAL)
 _LIMITS: Final = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
@@ -83,15 +86,44 @@ def _whole(node: Mapping[str, Any]) -> JsonObject:
     return {"task_id": node["task_id"], "goal": goal, **node[KEY]}
 
 
-def allowed_models(change: bytes | None) -> frozenset[str] | None:
-    """The models the task of a change allows; None where it says nothing about them, or nothing is changed."""
-    models = json.loads(change).get("allowedModels") if change else None
-    return frozenset(models) if models else None
+def change_to_make(tx: Transaction, task: TaskRecord) -> bytes | None:
+    """The scc.task.v1 that somebody who takes up a task now has to carry out; None for a review, or where nothing is changed."""
+    return None if task.progress.state is State.READY_TO_CHECK else coding_task(tx, task)
 
 
 def is_change(tx: Transaction, task: TaskRecord) -> bool:
     """Whether whoever takes up a task now has to change a repository."""
-    return task.progress.state is not State.READY_TO_CHECK and coding_task(tx, task) is not None
+    return change_to_make(tx, task) is not None
+
+
+def wanted_in(tx: Transaction, task: TaskRecord, kind: Kind) -> Wanted:
+    """What routes look at of a task that is in the ledger."""
+    change = coding_task(tx, task) if kind == "action" else None
+    return wanted_for(task, kind, change)
+
+
+def wanted_for(task: TaskRecord, kind: Kind, change: bytes | None) -> Wanted:
+    """What routes look at of a task; the change it asks for may say which models and executors may make it."""
+    if change is None:
+        return wanted(task, kind)
+    asked = json.loads(change)
+    return replace(
+        wanted(task, kind),
+        models=_allowed(asked, "allowedModels"),
+        executors=_allowed(asked, "allowedExecutors"),
+    )
+
+
+def allows_external(change: bytes | None) -> bool:
+    """Whether an outside worker may do what is to be done: anything but a change whose task leaves them out."""
+    allowed = None if change is None else _allowed(json.loads(change), "allowedExecutors")
+    return allowed is None or EXTERNAL in allowed
+
+
+def _allowed(asked: Mapping[str, Any], key: str) -> frozenset[str] | None:
+    """Those that a task allows; None where it says nothing about them."""
+    names = asked.get(key)
+    return frozenset(names) if names else None
 
 
 def changes_under_way(tx: Transaction, plan_id: str) -> set[str]:
