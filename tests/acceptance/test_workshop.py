@@ -30,6 +30,7 @@ from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.work.assignment import assignment
 from accordance.work.change_evidence import reviewed_change
+from accordance.work.coding_tasks import coding_task
 from accordance.work.tasks import take_up
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from tests.acceptance.coding import FIRST, CodingProject, a_task, coding_node, coding_plan
@@ -72,9 +73,11 @@ def begun(tmp_path: Path, *, is_checked: bool = False, **task: Any) -> tuple[Wor
     home = Home(project.home)
     shop, ledger = workshop_of(home), open_ledger(home.ledger)
     with ledger.write() as tx:
-        job = shop.commission(tx, take_up(tx, tx.task(FIRST), "test", 900).task)
+        begun_task = take_up(tx, tx.task(FIRST), "test", 900).task
+        asked = coding_task(tx, begun_task)
+        assert asked is not None
+        job = shop.commission(tx, begun_task, asked)
     ledger.close()
-    assert job is not None
     return shop, job
 
 

@@ -43,7 +43,6 @@ from accordance.judging.task_input import Asked, PreflightFailed, left_behind, r
 from accordance.project.home import Home
 from accordance.project.policy import Gateway, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
-from accordance.work.coding_tasks import coding_task
 from accordance.work.contracts_for import contract_of_change
 from accordance.work.landing import head_of, last_change
 from accordance.workspace.branch import Branch, branch_name, lay
@@ -97,11 +96,8 @@ class Workshop:
     base: str
     isolation: str | None = None  # of tests, where a person asks for another than the settings do
 
-    def commission(self, tx: Transaction, task: TaskRecord) -> Commission | None:
-        """What is to be changed; None for a task that changes nothing. Raises PreflightFailed, InvalidSettings."""
-        raw = coding_task(tx, task)
-        if raw is None:
-            return None
+    def commission(self, tx: Transaction, task: TaskRecord, change: bytes) -> Commission:
+        """What is to be changed. `change` is the scc.task.v1 the task carries. Raises PreflightFailed, InvalidSettings."""
         gateway = gateway_of(self.home.settings(), self.home.root)
         if self.isolation is not None:
             gateway = with_isolation(gateway, self.isolation)
@@ -113,7 +109,7 @@ class Workshop:
         )
         counters = task.progress.standing
         return Commission(
-            asked=read_task(raw, gateway),
+            asked=read_task(change, gateway),
             title=task.title,
             number=counters.counters.attempts,
             attempt=counters.used.failures + counters.used.parse_failures + 1,
