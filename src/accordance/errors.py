@@ -463,7 +463,9 @@ class NoPlan(NotFound):
     def __init__(self) -> None:
         super().__init__("plan", "")
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """There is nothing to name."""
         return "there is no plan yet"
 
 
