@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := src tests bench fuzz tools
+QUICK := tests/unit tests/conformance tests/seeds tests/asking tests/ledger tests/test_public_api.py
 PURE := src/accordance/errors.py,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/gates/*
 
 unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check isolation conformance docs agents chaos fuzz bench requirements clean
+.PHONY: help setup run test quick mutants check isolation conformance docs agents chaos fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +32,12 @@ test: setup isolation check ## every check and every test
 	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report= tests
 	@$(BIN)/coverage report --include='$(PURE)' --fail-under=100
 	@$(BIN)/coverage report --fail-under=95 --format=total | sed 's/^/whole package covered: /;s/$$/ %/'
+
+quick: setup ## the tests for daily work, in a few minutes: the core and the ledger on SQLite
+	$(BIN)/pytest -n auto --dist loadgroup -q -m "not large" -k "not postgresql" $(QUICK)
+
+mutants: setup ## break the code on purpose, see which changes no test notices; MODULES="domain gates judging" COUNT=200
+	$(BIN)/python -m tools.mutants $(MODULES) --count $(or $(COUNT),200) --seed $(or $(SEED),1)
 
 isolation: # tests run agents' code: with bubblewrap it is kept apart best; root on a Debian system gets it, others are told
 	@command -v bwrap > /dev/null || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null || \
@@ -97,4 +104,4 @@ requirements: setup ## pin the newest releases, with hashes
 	done
 
 clean: ## remove what make made
-	rm -rf $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart
+	rm -rf .mutants $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart

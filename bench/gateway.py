@@ -151,16 +151,16 @@ def of_judging() -> dict[str, float]:
         make_tree(root, 200)
         (root / "tests").mkdir()
         (root / "tests/test_suite.py").write_text(SUITE, "utf-8")
-        (root / "tests/module.py").write_text("def last(items):\n    return items[0]\n", "utf-8")
+        (root / "module.py").write_text("def last(items):\n    return items[0]\n", "utf-8")
         git(root, "init", "--quiet")
         git(root, "add", "--all")
         git(root, "commit", "--quiet", "--message=bench")
-        (root / "tests/module.py").write_text("def last(items):\n    return items[-1]\n", "utf-8")
+        (root / "module.py").write_text("def last(items):\n    return items[-1]\n", "utf-8")
         task = {
             "task_id": "72c84e9c-0975-4c1a-b9a5-864c2725dc8a",
             "goal": "Return the last one.",
             "role": "engineer",
-            "pins": {"allowed_paths": ["tests/**"]},
+            "pins": {"allowed_paths": ["module.py"]},
             "allowedTests": [command],
         }
         number = iter(range(1, 1_000))

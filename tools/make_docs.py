@@ -27,7 +27,8 @@ from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rewrite_texts, rule_text, summary
 from accordance.contracts.schemas import DIALECTS
 from accordance.contracts.tolerant import REPAIRS
-from accordance.domain.escalation import ACTIONS, FAST_TRACKS, LEVELS, MODEL_TIERS, REPEAT_THRESHOLD
+from accordance.domain.attempts import SAME_ERROR_LIMIT
+from accordance.domain.escalation import ACTIONS, FAST_TRACKS, LEVELS, MODEL_TIERS
 from accordance.domain.fail_codes import FAIL_CODES
 from accordance.domain.findings import Gate
 from accordance.domain.lifecycle import LIFECYCLE, TERMINAL, WAITS_FOR, State
@@ -113,7 +114,7 @@ def codes_page() -> str:
 
 def cli_page() -> str:
     """The help of every command."""
-    context = click.Context(app, info_name="accordance", terminal_width=100, max_content_width=100)
+    context = click.Context(app, info_name="accordance", terminal_width=100, **app.context_settings)
     blocks = "\n".join(_help(app, context))
     return f"{NOTE}\n# Command line\n\n{blocks}"
 
@@ -186,7 +187,7 @@ def fail_codes_page() -> str:
             *codes,
             "\nAliases: " + ", ".join(f"`{one}` is `{code}`" for one, code in REASON_ALIASES.items()) + ".\n",
             "## The ladder\n",
-            f"The same error {REPEAT_THRESHOLD} times running, or no attempt left, leads to the first level above that can be had.\n",
+            f"The same error {SAME_ERROR_LIMIT} times running, or no attempt left, leads to the first level above that can be had.\n",
             "| level | next action | what happens |",
             "|---|---|---|",
             *levels,

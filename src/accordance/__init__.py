@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from accordance.contracts.tolerant import read_tolerant
     from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Repair, Violation
     from accordance.errors import AccordanceError, NotAccepted
-    from accordance.judge.judgement import Judgement
-    from accordance.judge.judging import judge
+    from accordance.judging.judge import judge
+    from accordance.judging.judgement import Judgement
 
 _HOME = {
     "accordance.api": (
@@ -74,8 +74,8 @@ _HOME = {
     "accordance.contracts.serialising": ("dump", "dump_json"),
     "accordance.contracts.tolerant": ("read_tolerant",),
     "accordance.contracts.violation": ("Accepted", "Fix", "Notice", "Rejected", "Repair", "Violation"),
-    "accordance.judge.judgement": ("Judgement",),
-    "accordance.judge.judging": ("judge",),
+    "accordance.judging.judgement": ("Judgement",),
+    "accordance.judging.judge": ("judge",),
     "accordance.errors": ("AccordanceError", "NotAccepted"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}

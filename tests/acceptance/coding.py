@@ -107,8 +107,8 @@ class CodingProject:
         """Carry the plan out, until it rests."""
         return self("run", "--json", *options)
 
-    def __call__(self, *command: str | Path) -> Ran:
-        return accordance(*command, "--home", self.home, cwd=self.home)
+    def __call__(self, *command: str | Path, stdin: bytes = b"") -> Ran:
+        return accordance(*command, "--home", self.home, cwd=self.home, stdin=stdin)
 
     def task(self, task_id: str = FIRST) -> Any:
         """A task, as the ledger knows it."""

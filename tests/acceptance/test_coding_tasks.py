@@ -18,7 +18,6 @@ from tests.acceptance.coding import (
     BRANCH,
     FIRST,
     SECOND,
-    SETTINGS,
     CodingProject,
     a_task,
     coding_node,
@@ -339,18 +338,6 @@ def test_what_cannot_begin(project: CodingProject, spoil: object, said: str) -> 
     assert not project.bundle().exists()
 
 
-def test_a_change_that_is_routed_elsewhere(project: CodingProject) -> None:
-    """Nobody who asks for work gets it, so nobody waits for them: a person is told."""
-    settings = SETTINGS.format(executor="").replace('executor = "agent"', 'executor = "people"')
-    (project.home / "accordance.toml").write_text(f'{settings}[executors.people]\nkind = "external"\n')
-    project.imports()
-    ran = project.runs()
-    assert (ran.code, ran.json["rests"], project.state()) == (3, "WAITING", ("BLOCKED", "WAITING_EXTERNAL"))
-    (question,) = project("inbox", "list", "--json").json
-    assert question["text"].startswith("PREFLIGHT_FAILED: it changes a repository, and its route leads to")
-    assert project("verify").code == 0
-
-
 def test_a_checked_out_branch_is_not_moved(project: CodingProject) -> None:
     """The change is in the ledger; the branch follows when nobody looks at it any more."""
     project.plan = coding_plan(
@@ -414,8 +401,8 @@ def test_what_a_run_that_was_cut_off_has_left(project: CodingProject) -> None:
     assert (project.bundle().with_name("attempt-1-cut-1") / "half.json").exists()
 
 
-def test_it_is_done_by_accordance_run_only(project: CodingProject) -> None:
-    """Nobody who asks for work elsewhere gets it, and no message by hand counts."""
+def test_what_is_routed_to_a_program_is_done_by_accordance_run(project: CodingProject) -> None:
+    """Nobody who asks for work elsewhere gets it unless they ask for anything, and no message by hand counts."""
     project.imports()
     assert project("task", "next", "--json").json["task"] is None
     (project.home / "m.json").write_text("{}")

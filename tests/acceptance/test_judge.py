@@ -21,8 +21,8 @@ import pytest
 from accordance import Accepted, check, judge
 from accordance.domain.case import Usage
 from accordance.errors import Conflict, InvalidSettings, NotFound
-from accordance.judge.judging import Ground, How, judge_on
-from accordance.judge.task_input import PreflightFailed, read_task
+from accordance.judging.judge import Ground, How, judge_on
+from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.workspace.attestation import new_key, sign_bundle
 from tests.acceptance.checkout import Checkout
 from tests.acceptance.cli import accordance

@@ -19,7 +19,7 @@ from accordance.domain.judging import History
 from accordance.domain.roles import ROLES
 from accordance.domain.terms import Terms, case_under
 from accordance.gates.running import verdict_on
-from accordance.judge.judgement import Judgement
+from accordance.judging.judgement import Judgement
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from tests.messages import edge, node, plan

@@ -25,7 +25,7 @@ from accordance.domain.spending import Spending
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import tell
 from accordance.executors.protocol import Produced, Seen
-from accordance.judge.rejudging import rejudge
+from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.work.assignment import assignment

@@ -71,7 +71,7 @@ class Stage:
             self.place,
             self.home,
             run,
-            queue_of,
+            lambda _, task: queue_of(task),
             executor_id=more.pop("executor_id", LOCAL),
             heard=lambda one, answer: self.heard.append((one, dict(answer))),
             told=self.told.append,

@@ -84,9 +84,6 @@ def test_tasks_go_to_the_queue_of_whoever_does_them(on: Stage, tmp_path: Path) -
     nodes = [node("root", "GOAL"), *(node(name, tags=[name]) for name in names)]
     on.brings(plan(nodes, [edge("root", name) for name in names]))
     executing = Executing(on.ledger, Home(tmp_path), routing_from(SETTINGS))
-    assert [executing.queue_of(on.task(name)) for name in names] == [
-        None,
-        "model/strong",
-        "small",
-        "model/weak",
-    ]
+    with on.ledger.read() as tx:
+        queues = [executing.queue_of(tx, tx.task(name)) for name in names]
+    assert queues == [None, "model/strong", "small", "model/weak"]

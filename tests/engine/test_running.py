@@ -22,7 +22,6 @@ from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced, Seen
 from accordance.project.settings import AtOnce
 from accordance.runtime.runner import Runner
-from accordance.runtime.scheduler import Queue
 from accordance.runtime.slots import Bound
 from accordance.runtime.workflow import Attempt, Durable
 from accordance.work.intake import submit
@@ -385,7 +384,9 @@ HANG = 130  # more than one look sees at once
         pytest.param(nobody_for, id="for nobody"),
     ],
 )
-def test_what_can_begin_is_found_behind_much_that_cannot(on: Stage, ahead: Queue) -> None:
+def test_what_can_begin_is_found_behind_much_that_cannot(
+    on: Stage, ahead: Callable[[TaskRecord], str | None]
+) -> None:
     """However much of it there is, and though all of it comes first."""
     names = [f"x{at:04}" for at in range(HANG)]
     nodes = [node(name, priority=90) for name in names] + [node("ok", priority=1)]

@@ -152,13 +152,12 @@ def test_an_agent_takes_tasks_over_mcp(home: Path) -> None:
 
 
 def test_the_tools_can_be_listed(home: Path) -> None:
-    """Without serving."""
+    """Without serving. The message of a change may lie in its clone, so nobody has to say it."""
     told = accordance("mcp", "--json", cwd=home)
     assert [tool["name"] for tool in told.json] == TOOLS
     takes = {tool["name"]: tool["takes"] for tool in told.json}
     assert {name: one["required"] for name, one in takes.items() if "required" in one} == {
-        "submit": ["message"],
-        "ask_human": ["question"],
+        "ask_human": ["question"]
     }
 
 
@@ -222,6 +221,18 @@ def test_whoever_has_lost_a_task_is_refused(home: Path) -> None:
     assert two("submit", message=message("first", "good"))["repeated"]
     shown = accordance("task", "show", "first", "--json", cwd=home).json
     assert (shown["state"], len(shown["artifacts"])) == ("READY_TO_CHECK", 1)
+
+
+def test_what_is_no_change_takes_a_message(home: Path) -> None:
+    """An action and a review without one are nobody's failure."""
+    maker, reviewer = agent(home, "maker"), agent(home, "reviewer")
+    maker("next")
+    with pytest.raises(Conflict, match="so it takes a message"):
+        maker("submit")
+    maker("submit", message=message("first", "text"))
+    reviewer("next")
+    with pytest.raises(Conflict, match="a review takes a message"):
+        reviewer("submit")
 
 
 def test_a_review_by_whoever_has_lost_it_is_refused(home: Path) -> None:

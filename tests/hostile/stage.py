@@ -16,8 +16,8 @@ from typing import Any
 
 from accordance import Judgement
 from accordance.domain.facts import Snapshot
-from accordance.judge.judging import Ground, How, judge_on
-from accordance.judge.task_input import read_task
+from accordance.judging.judge import Ground, How, judge_on
+from accordance.judging.task_input import read_task
 from accordance.project.policy import Gateway
 from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import base_snapshot

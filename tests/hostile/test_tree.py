@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.judge.rejudging import rejudge
+from accordance.judging.rejudging import rejudge
 from tests.hostile.cases import TREE, HostileCase
 from tests.hostile.stage import Stage
 

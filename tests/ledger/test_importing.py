@@ -153,6 +153,7 @@ def test_what_does_not_exist(project: Project) -> None:
             tx.plan(OTHER)
 
 
+@pytest.mark.large
 def test_a_long_chain(project: Project) -> None:
     """D7, D21: five thousand in a row are imported, and one DONE touches its neighbours."""
     names = [f"n{at}" for at in range(5000)]

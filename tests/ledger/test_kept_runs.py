@@ -18,8 +18,8 @@ from accordance.errors import NotFound
 from accordance.executors.prompt_building import Told
 from accordance.executors.protocol import Produced, Seen
 from accordance.runtime.budgets import budget_left
-from accordance.runtime.faults import fail_in, hand_back_in
 from accordance.work.assignment import assignment
+from accordance.work.faults import fail_in, hand_back_in
 from accordance.work.rebuilding import Call, calls_in, messages_of
 from accordance.work.run_log import (
     KeptAnswers,

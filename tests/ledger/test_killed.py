@@ -12,6 +12,7 @@ import pytest
 from tests.acceptance.cli import ROOT
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("database", "kills"), [("sqlite", 100), ("postgresql", 40)])
 def test_a_writer_that_is_killed_again_and_again(
     database: str, kills: int, tmp_path: Path, request: pytest.FixtureRequest

@@ -73,7 +73,7 @@ def test_the_maker_is_whoever_had_the_last_attempt(project: Project) -> None:
     """A worker by their name, an executor by its name and model; nobody, where a message came by itself."""
     project.runs(unchecked_and_checked())
     project.submit("a")
-    project.take(holder="ann", fits=lambda task: task.task_id == "b")
+    project.take(holder="ann", fits=lambda _, task: task.task_id == "b")
     project.submit("b")
     with project.ledger.read() as tx:
         assert (maker_of(tx, tx.task("a")), maker_of(tx, tx.task("b"))) == (Maker(), Maker("ann"))

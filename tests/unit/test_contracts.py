@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -359,6 +360,26 @@ def test_with_rules() -> None:
     checker = own_checker()
     assert checker.check('{"schema_version": "greeting_v1", "text": "hi"}', stricter)
     assert not checker.check('{"schema_version": "greeting_v1", "text": "hi!"}', stricter)
+
+
+@pytest.mark.parametrize("text", ["hi!", 7])
+def test_each_rule_is_run_once(text: object) -> None:
+    """Whether a message is right in every field or not, and whichever rule speaks; all of them are heard, in order."""
+    runs: list[str] = []
+
+    def rule(name: str, *, speaks: bool) -> Callable[..., list[Violation]]:
+        def run(*_: object) -> list[Violation]:
+            runs.append(name)
+            return [Violation(name, "$", "silence", "words")] if speaks else []
+
+        return run
+
+    rules = [rule(name, speaks=name in "bc") for name in "abcd"]
+    message = json.dumps({"schema_version": "greeting_v1", "text": text})
+    result = own_checker().check(message, GREETING.with_rules(*rules))
+    assert isinstance(result, Rejected)
+    assert runs == ["a", "b", "c", "d"]
+    assert [violation.code for violation in result.violations][-2:] == ["b", "c"]
 
 
 def test_further_rules_hold_where_the_rest_is_plainly_sound() -> None:

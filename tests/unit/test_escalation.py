@@ -19,7 +19,6 @@ from accordance.domain.escalation import (
     Step,
     next_step,
     tiers_of,
-    times_running,
 )
 from accordance.domain.fail_codes import FAIL_CODES, fail_code, normal_reason
 from accordance.domain.findings import Finding, Gate
@@ -71,14 +70,6 @@ def test_the_tables_agree() -> None:
     assert [action.value for action in NextAction] == list(WIRE_ACTIONS)
     assert {*FAST_TRACKS, *STRATEGIES, *REASON_CODES} <= {entry.code for entry in FAIL_CODES}
     assert len({entry.code for entry in FAIL_CODES}) == len(FAIL_CODES)
-
-
-@pytest.mark.parametrize(
-    ("earlier", "count"), [([], 1), (["a"], 2), (["a", "b"], 1), (["b", "a", "a"], 3), (["a", "a", "b"], 1)]
-)
-def test_times_running(earlier: list[str], count: int) -> None:
-    """Only an unbroken row at the end counts."""
-    assert times_running(earlier, "a") == count
 
 
 @pytest.mark.parametrize(

@@ -692,6 +692,7 @@ def test_flags_may_be_written_as_numbers() -> None:
     assert message["requirements"][0]["required"] == 1
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("shape", ["chain", "wide", "backwards"])
 def test_a_hundred_thousand_nodes(shape: str) -> None:
     """Deep or wide, in order or not: no recursion, no surprise."""
@@ -705,6 +706,59 @@ def test_a_hundred_thousand_nodes(shape: str) -> None:
         edges += [edge(other, one, "DEPENDS_ON") for one, other in pairwise(names)]
     result = check_value(plan(nodes, edges), "PLAN_GEN")
     assert isinstance(result, Accepted), result
+
+
+class Counted(str):
+    """A text that counts how often it is looked up."""
+
+    __slots__ = ()
+
+    looks = 0
+
+    __eq__ = str.__eq__
+
+    def __hash__(self) -> int:
+        Counted.looks += 1
+        return super().__hash__()
+
+
+def looks_at(message: Message) -> int:
+    """How often the rules of the graph look up an id of a plan."""
+    for item in message["nodes"]:
+        item["task_id"] = Counted(item["task_id"])
+    for item in message["edges"]:
+        item |= {key: Counted(item[key]) for key in ("from_task_id", "to_task_id")}
+    Counted.looks = 0
+    for rule in PLAN.rules:
+        assert [one for one in rule(message, Context()) if one.code != "never_done"] == []
+    return Counted.looks
+
+
+def many_groups(count: int) -> Message:
+    """Goals that each have two ways to choose from."""
+    nodes, edges = goal(), []
+    for name in [f"n{at}" for at in range(count)]:
+        ways = (f"{name}-a", f"{name}-b")
+        nodes += [node(name, "GOAL"), *map(node, ways)]
+        edges += [edge("root", name), *(edge(name, way) for way in ways)]
+        edges += [edge(name, way, "ALTERNATIVE", group_id="ways") for way in ways]
+    return plan(nodes, edges)
+
+
+def many_parents(count: int) -> Message:
+    """Ways to choose from that all share one part."""
+    ways = [f"n{at}" for at in range(count)]
+    nodes = [*goal(), *(node(way, "GOAL") for way in ways), node("shared")]
+    edges = [edge("root", way) for way in ways] + [edge(way, "shared") for way in reversed(ways)]
+    edges += [edge("root", way, "ALTERNATIVE", group_id="ways") for way in ways]
+    return plan(nodes, edges)
+
+
+@pytest.mark.parametrize("shape", [many_groups, many_parents])
+def test_work_on_alternatives_is_linear(shape: Callable[[int], Message]) -> None:
+    """Four times the plan takes about four times the look-ups."""
+    small, large = looks_at(shape(100)), looks_at(shape(400))
+    assert large < 4.2 * small
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -552,6 +552,7 @@ def test_alternatives_within_an_alternative_that_was_passed_over() -> None:
     assert (states(moving)["better"], states(moving)["worse"]) == ("READY", "ABANDONED")
 
 
+@pytest.mark.large
 def test_a_move_costs_what_its_neighbours_cost() -> None:
     """D21: finishing one of many nodes touches a handful."""
     names = [f"n{at}" for at in range(10_000)]

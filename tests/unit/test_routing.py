@@ -90,6 +90,39 @@ def test_the_first_route_that_fits_counts(
     assert choice.tier == {"small": 3, "middle": 2, "big": 1}.get(model or "")
 
 
+TWO_WAYS = """
+[executors.agent]
+kind = "opencode"
+[executors.people]
+kind = "external"
+[[routes]]
+executor = "agent"
+[[routes]]
+executor = "people"
+"""
+
+
+@pytest.mark.seed("003-9")
+@pytest.mark.parametrize(
+    ("allowed", "executor"),
+    [
+        (None, "agent"),
+        (("opencode",), "agent"),
+        (("opencodecli",), "agent"),
+        (("external",), "people"),
+        (("people",), "people"),
+        (("external", "opencode"), "agent"),
+        (("codex",), "agent"),
+    ],
+    ids=["anybody", "by kind", "as seed 003 calls it", "another kind", "by name", "both", "neither"],
+)
+def test_the_first_route_to_somebody_the_task_allows(allowed: tuple[str, ...] | None, executor: str) -> None:
+    """In the order of the routes; where it allows none of them, whoever looks before it begins says so."""
+    routing = routing_from(tomllib.loads(TWO_WAYS))
+    wanted = Wanted(executors=None if allowed is None else frozenset(allowed))
+    assert routing.choose(wanted).executor == executor
+
+
 def test_specs_are_read(routing: Routing) -> None:
     """Each kind with its own settings; a table named like a kind is of that kind."""
     kinds = {name: type(spec) for name, spec in routing.executors.items()}

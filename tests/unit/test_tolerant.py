@@ -138,6 +138,7 @@ def test_limits() -> None:
         read_tolerant(b"\xff")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "text",
     [

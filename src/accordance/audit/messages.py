@@ -27,8 +27,8 @@ from accordance.domain.ruling import (
     rule_submission,
 )
 from accordance.errors import InvalidAgents, NotFound
-from accordance.judge.claims import read_claim
-from accordance.judge.rejudging import is_bundle
+from accordance.judging.claims import read_claim
+from accordance.judging.rejudging import is_bundle
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import coding_tasks
 from accordance.work.contracts_for import ACTIONS, contract_under, review_context, reviews_by, rule_under

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from accordance.api import check
 from accordance.changes.edits import Spoken, lay_edits
@@ -25,22 +25,21 @@ from accordance.changes.provisional import Opinions
 from accordance.changes.settling import Change, manifest_of
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
-from accordance.contracts.context import ALSO_CALLED
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Budget, Usage, claim_context, tests_of
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
-from accordance.domain.routing import Choice
+from accordance.domain.routing import Choice, names_of
 from accordance.domain.sight import Sight
 from accordance.domain.verdict import Outcome
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, Produced
-from accordance.judge.judgement import Judgement
-from accordance.judge.judging import Ground, How, judge_on
-from accordance.judge.task_input import Asked, PreflightFailed, left_behind, read_task
+from accordance.judging.judge import Ground, How, judge_on
+from accordance.judging.judgement import Judgement
+from accordance.judging.task_input import Asked, PreflightFailed, left_behind, read_task
 from accordance.project.home import Home
 from accordance.project.policy import Gateway, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
@@ -139,7 +138,7 @@ class Workshop:
         What the agent has left is kept in the memory before it is judged; where it has something, that is only judged.
         """
         try:
-            return _Attempt(self, job, choice, memory or NoMemory()).go(do)
+            return CodingAttempt(self, job, choice, memory or NoMemory()).go(do)
         except LedgerError:
             raise  # it says nothing about the task
         except IsolationUnavailable as error:
@@ -163,18 +162,25 @@ def workshop_of(home: Home, isolation: str | None = None) -> Workshop:
     return Workshop(home, repository, workspace.base, isolation)
 
 
+class Concluded(NamedTuple):
+    """What came of a judgement: the submission that counts, and the change as it takes effect."""
+
+    raw: bytes
+    change: Change
+
+
 @dataclass(frozen=True, slots=True)
-class _Attempt:
-    """One attempt under way."""
+class CodingAttempt:
+    """One attempt under way: in one go, or by somebody elsewhere who is lent the clone and hands it in later."""
 
     shop: Workshop
     job: Commission
     choice: Choice
-    memory: Memory
+    memory: Memory = field(default_factory=NoMemory)
     owner: str = field(default_factory=lambda: secrets.token_hex(8))  # others may run the same attempt
 
     def go(self, do: Do) -> Produced:
-        place = self._place
+        place = self.place
         try:
             ground, draft, produced = self._gone_on(place) or self._done(place, do)
             if produced.raw is None and (produced.fault is not Fault.SILENT or self._is_spoken):
@@ -190,11 +196,11 @@ class _Attempt:
 
     def _done(self, place: Path, do: Do) -> tuple[Ground, Draft, Produced]:
         """Let the agent work, and keep what it has left."""
-        ground = self._ground(place)
-        self._look_at(ground)
+        ground = self.ground(place, self.base())
+        self.look_at(ground)
         lay(self.job.start, ground.workspace.work)
         draft = Draft(ground.workspace.work)
-        how = replace(self._how(), forbids=self._sight.forbids)  # whoever asks hears what tests print
+        how = replace(self.how(), forbids=self._sight.forbids)  # whoever asks hears what tests print
         with Opinions(ground, how, partial(self._judge, draft)) as opinion:
             produced = do(ground.workspace.work, opinion)
         is_left = produced.raw is not None or produced.fault is Fault.SILENT
@@ -207,19 +213,23 @@ class _Attempt:
         kept = recall_work(self.memory)
         if kept is None or self.job.head not in (None, kept.left.base):
             return None
-        ground = self._ground(place, kept.left.base)
+        self._look_at_branch()
+        ground = self.ground(place, kept.left.base)
         is_same = lay_again(kept.left, ground.workspace, ground.before, self.job.gateway.carry)
         return (ground, Draft(ground.workspace.work), kept.produced) if is_same else None
 
     @property
-    def _place(self) -> Path:
+    def place(self) -> Path:
         """A folder for this run alone, whoever else thinks that the attempt is theirs."""
         return self.shop.home.new_clone(self.job.asked.task.task_id, self.job.number, self.owner)
 
-    def _ground(self, place: Path, base: str | None = None) -> Ground:
-        """A fresh clone; what this run has left there is thrown away."""
-        if place.exists():
-            discard(place)
+    def base(self) -> str:
+        """The commit that the change is made on. Raises WorkspaceError."""
+        self._look_at_branch()
+        return self.job.head or resolve(self.shop.repository, self.shop.base)
+
+    def _look_at_branch(self) -> None:
+        """The plan's branch is as the ledger knows it. Raises WorkspaceError."""
         head, branch = self.job.head, self.job.branch
         if head is not None:
             branch.must_have(head)
@@ -228,14 +238,18 @@ class _Attempt:
             raise WorkspaceError(
                 f"the branch {branch.name} is there and is not this ledger's; rename or delete it, then answer"
             )
-        base = base or head or resolve(self.shop.repository, self.shop.base)
+
+    def ground(self, place: Path, base: str) -> Ground:
+        """A fresh clone; what this run has left there is thrown away."""
+        if place.exists():
+            discard(place)
         sight = self._sight
         workspace = clone(
             self.shop.repository, place, base=base, readable=sight.readable, folders=sight.folders
         )
         return Ground(workspace=workspace, before=base_snapshot(workspace), private=place / "private")
 
-    def _look_at(self, ground: Ground) -> None:
+    def look_at(self, ground: Ground) -> None:
         """Preflight: a task that could not be judged in the end is not begun. Raises PreflightFailed."""
         task, gateway = self.job.asked.task, self.job.gateway
         room = Room(ground.private, readable=gateway.readable)
@@ -260,12 +274,12 @@ class _Attempt:
     @property
     def _executor(self) -> str:
         """Who does it, by the name the task allows, where it is one of theirs."""
-        kind = self.choice.spec.kind
-        names = (self.choice.executor, kind, ALSO_CALLED.get(kind, kind))
+        names = names_of(self.choice.executor, self.choice.spec)
         allowed = self.job.asked.task.allowedExecutors or ()
         return next((name for name in names if name in allowed), names[0])
 
-    def _how(self, produced: Produced | None = None) -> How:
+    def how(self, produced: Produced | None = None) -> How:
+        """How it is judged, after what was seen of its run."""
         usage = Usage(model=self.choice.model, executor=self._executor)
         if produced is not None:
             usage = produced.spending.usage(
@@ -298,11 +312,15 @@ class _Attempt:
         return judge_on(ground, self.job.asked, None, spoken.judged(how)), spoken
 
     def _judged(self, ground: Ground, draft: Draft, produced: Produced) -> Produced:
+        message = produced.raw if self._is_spoken else self._message(ground.workspace.work, produced.raw)
+        raw, change = self.conclude(ground, draft, message, self.how(produced))
+        return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
+
+    def conclude(self, ground: Ground, draft: Draft, message: bytes | None, how: How) -> Concluded:
+        """Judge what was left, keep the evidence under a name of this run, write the commit if it passed."""
         root, task = self.shop.home.root, self.job.asked.task
         apart = replace(ground, private=ground.private / "judged")
-        said = produced.raw if self._is_spoken else self._message(ground.workspace.work, produced.raw)
-        how = replace(self._how(produced), bundles=root, owner=self.owner)
-        judgement, _ = self._judge(draft, apart, said, how)
+        judgement, _ = self._judge(draft, apart, message, replace(how, bundles=root, owner=self.owner))
         written = judgement.bundle or root
         change = Change(
             verdict=judgement.verdict,
@@ -312,8 +330,7 @@ class _Attempt:
             base=ground.workspace.commit,
             commit=self._commit(ground, judgement),
         )
-        raw = (written / "submit.json").read_bytes()
-        return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
+        return Concluded((written / "submit.json").read_bytes(), change)
 
     def _message(self, work: Path, said: bytes | None) -> bytes | None:
         """What the agent hands in: what honours the contract, be it said or left behind; else what it said."""

@@ -9,8 +9,8 @@ from accordance.contracts.catalogue.edits import EDITS, FileEdits
 from accordance.contracts.context import Context
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Breach
-from accordance.judge.judging import How
-from accordance.judge.own_submission import Claim
+from accordance.judging.judge import How
+from accordance.judging.own_submission import Claim
 from accordance.workspace.editing import Draft, Refusal
 
 

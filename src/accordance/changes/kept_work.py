@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from accordance.domain.faults import Fault
 from accordance.executors.protocol import Memory, Produced, Seen
-from accordance.judge.judging import Ground
+from accordance.judging.judge import Ground
 from accordance.work.run_log import spending_of
 from accordance.workspace.leaving import Left, left_in
 

@@ -13,8 +13,8 @@ from accordance.domain.retrying import what_to_tell
 from accordance.errors import AccordanceError
 from accordance.executors.leftover import tail
 from accordance.executors.opinion import Opinion
-from accordance.judge.judgement import Judgement
-from accordance.judge.judging import Ground, How
+from accordance.judging.judge import Ground, How
+from accordance.judging.judgement import Judgement
 from accordance.workspace.clone import discard
 
 _DONE: Final = "All checks passed. Change nothing more, and end."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -23,8 +24,8 @@ from accordance.domain.records import MessageRecord
 from accordance.domain.retrying import what_to_tell
 from accordance.domain.ruling import rule_submission
 from accordance.domain.verdict import Outcome, Verdict
-from accordance.judge.claims import read_claim
-from accordance.judge.rejudging import rejudge
+from accordance.judging.claims import read_claim
+from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
 from accordance.store.ledger import Transaction
 from accordance.work.answers import Answer
@@ -51,7 +52,7 @@ class Change:
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
-        told: JsonObject = _CHANGE.dump_python(self, mode="json")
+        told: JsonObject = _adapter().dump_python(self, mode="json")
         return told
 
     def where(self) -> JsonObject:
@@ -59,7 +60,9 @@ class Change:
         return {"bundle": self.bundle, "manifest": self.manifest, "base": self.base, "commit": self.commit}
 
 
-_CHANGE: Final = TypeAdapter(Change)
+@cache
+def _adapter() -> TypeAdapter[Change]:
+    return TypeAdapter(Change)
 
 
 def change_in(
@@ -69,7 +72,7 @@ def change_in(
     arrived = arrive(tx, task_id, "SUBMISSION", raw)
     if arrived.task.progress.state is not State.IN_PROGRESS or arrived.attempt != attempt:
         return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
-    change = _CHANGE.validate_python(judged)
+    change = _adapter().validate_python(judged)
     lands = lands_on_head(tx, arrived.plan.plan_id, change.base)
     case = replace(case_of(tx, arrived.task, _reviewers(tx, task_id)), is_behind=not lands)
     ruling = rule_submission(change.verdict, case, arrived.plan.rules.fuses)

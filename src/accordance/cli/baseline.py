@@ -21,7 +21,7 @@ def command(repo: str, output: str | None) -> int:
     counts from that commit, wherever HEAD has gone since, and reports what was done to git's own settings.
     """
     from accordance.domain.findings import listed
-    from accordance.judge.judging import top_of
+    from accordance.judging.judge import top_of
     from accordance.workspace.baseline import already_changed, must_be_out_of_reach, record_baseline
     from accordance.workspace.git import git_directory
 

@@ -18,7 +18,7 @@ from accordance.domain.escalation import NextAction
 from accordance.domain.verdict import Outcome
 
 if TYPE_CHECKING:
-    from accordance.judge.judgement import Judgement
+    from accordance.judging.judgement import Judgement
 
 _FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 
@@ -67,7 +67,7 @@ def command(
         must_be_a_name(name or ".")
     from accordance.cli import judged
     from accordance.domain.case import Usage
-    from accordance.judge.judging import judge
+    from accordance.judging.judge import judge
     from accordance.workspace.errors import UnknownBase
 
     try:

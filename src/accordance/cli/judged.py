@@ -18,7 +18,7 @@ from accordance.domain.fail_codes import fail_code
 from accordance.domain.findings import Finding, Gate
 from accordance.domain.verdict import Outcome
 from accordance.errors import UnknownCode
-from accordance.judge.judgement import Judgement
+from accordance.judging.judgement import Judgement
 
 _STYLES = {Outcome.DONE: "bold green", Outcome.ESCALATE: "bold yellow"}
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

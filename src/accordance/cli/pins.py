@@ -35,7 +35,7 @@ def command() -> None:
 def explain(paths: tuple[str, ...], task: str, home: Path | None, as_json: bool) -> int:
     """Say which pattern decides about each PATH, by the task's pins and by its role. Exit code 1 if one is not allowed."""
     from accordance.domain.case import scope_of
-    from accordance.judge.task_input import read_task
+    from accordance.judging.task_input import read_task
     from accordance.project.home import find_home
     from accordance.project.policy import gateway_of
 

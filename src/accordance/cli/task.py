@@ -71,10 +71,13 @@ def take(
     """Take up the next task: all that is needed to do it, its contract and context included.
 
     Where executors are configured, only what is routed to an external one, or to none, is handed out; --any hands out
-    everything. Returned work comes first, then products to review, then new work by priority. Exit code 3: what is left waits for a
+    everything that may be done elsewhere. Whoever changes a repository is lent a clone to work in. Returned work comes first, then products to review, then new work by priority. Exit code 3: what is left waits for a
     person; 5: there is nothing to take up.
     """
-    from accordance.work.assignment import assignment, described
+    from functools import partial
+
+    from accordance.changes.outside import hand_out
+    from accordance.work.assignment import described
     from accordance.work.inputs import look_at_inputs
     from accordance.work.project_routes import holding_for
     from accordance.work.tasks import Nothing, handed_out, take_next
@@ -97,7 +100,8 @@ def take(
                         tell(f"{one['task_id']}  {one['title']}")
                 return Exit.OK if found else Exit.NOT_FOUND
         files = look_at_inputs(desk.ledger, desk.home)
-        taken = take_next(
+        take_one = partial(
+            take_next,
             desk.ledger,
             files,
             plan_id=plan_id,
@@ -108,12 +112,13 @@ def take(
             holding=holding_for(desk.home),
             own_work=desk.home.settings().review.own_work,
         )
-        if isinstance(taken, Nothing):
+        given = hand_out(desk.ledger, desk.home, take_one)
+        if isinstance(given, Nothing):
             if as_json:
-                say({"task": None, "why": taken.name, "text": taken.value})
+                say({"task": None, "why": given.name, "text": given.value})
             else:
-                one_line(f"nothing to take up: {taken.value}")
-            waits = taken in (
+                one_line(f"nothing to take up: {given.value}")
+            waits = given in (
                 Nothing.IN_REVIEW,
                 Nothing.RETURNED,
                 Nothing.HELD,
@@ -121,12 +126,10 @@ def take(
                 Nothing.STUCK,
             )
             return Exit.WAITING if waits else Exit.NOT_FOUND
-        with desk.ledger.read() as tx:
-            told = assignment(tx, desk.home, taken)
     if as_json:
-        say(told)
+        say(given.document)
     else:
-        _print_assignment(told)
+        _print_assignment(given.document)
     return Exit.OK
 
 
@@ -137,6 +140,8 @@ def _print_assignment(told: dict[str, Any]) -> None:
     if task["goal_statement"]:
         tell(f"  goal      {task['goal_statement']}")
     for line in _wish_lines(task, told["plan"]["constraints"]):
+        tell(f"  {line}")
+    for line in _change_lines(told):
         tell(f"  {line}")
     contract = told["contract"]
     tell(f"  contract  {contract['scope'] or contract['schema_version']} for task_id {contract['task_id']}")
@@ -153,6 +158,20 @@ def _print_assignment(told: dict[str, Any]) -> None:
         tell(f"  mend      {one}")
     tell(f"  until     {told['lease']['until']}")
     tell(f"  hand in   {' '.join(told['hand_in'])}")
+
+
+def _change_lines(told: dict[str, Any]) -> Iterator[str]:
+    """Where a repository is changed, within which bounds, and by what the change is judged."""
+    if "workspace" not in told:
+        return
+    pins = told["change"]["pins"]
+    yield f"clone     {told['workspace']}"
+    yield f"may       {', '.join(pins['allowed_paths'])}"
+    if forbidden := pins.get("forbidden_paths"):
+        yield f"may not   {', '.join(forbidden)}"
+    for command in told["tests"]:
+        yield f"test      {command}"
+    yield f"evidence  {told['evidence']}/ in the clone: report.md, selftest.log, patch.diff, submit.json, evidence/"
 
 
 def _wish_lines(task: dict[str, Any], constraints: dict[str, Any]) -> Iterator[str]:
@@ -179,16 +198,19 @@ def show(task: str, where: Where, as_json: bool) -> int:
     """Show a task: where it stands, its products, reviews, questions, runs and history."""
     from accordance.domain.records import QuestionRecord, ReviewRecord
     from accordance.work.assignment import described
+    from accordance.work.loans import loan_under_way
     from accordance.work.run_log import runs_in
     from accordance.work.wishes import constraints_of
 
     with at_desk(where) as desk, desk.ledger.read() as tx:
         record = find_task(tx, task)
         name = record.task_id
+        loan = loan_under_way(tx, record)
         told = {
             **described(tx, record),
             "constraints": constraints_of(tx, tx.plan(record.plan_id)),
             "lease": {"holder": record.lease.holder, "until": record.lease.until} if record.lease else None,
+            "workspace": str(loan.place(desk.home)) if loan else None,
             "last_error": record.last_error,
             "artifacts": [
                 {
@@ -238,6 +260,8 @@ def _print_task(told: dict[str, Any]) -> None:
         tell(f"  goal      {told['goal_statement']}")
     for line in _wish_lines(told, told["constraints"]):
         tell(f"  {line}")
+    if told["workspace"]:
+        tell(f"  clone     {told['workspace']}")
     counts = (
         "attempt_count",
         "failures",
@@ -264,23 +288,28 @@ def _print_task(told: dict[str, Any]) -> None:
 
 
 @command.command()
-@click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True))
+@click.argument("file", metavar="[FILE|-]", required=False, type=click.Path(allow_dash=True))
 @click.option("--task", "task", help="The task it is for.  [default: the one it names]")
 @click.option("--attempt", type=click.IntRange(1), help="The attempt it belongs to: a later one refuses it.")
 @ledger_options
 @json_option
-def submit(file: str, task: str | None, attempt: int | None, where: Where, as_json: bool) -> int:
+def submit(file: str | None, task: str | None, attempt: int | None, where: Where, as_json: bool) -> int:
     """Hand in an executor's message for a task (xiaobo_action_v1, or what its route names).
+
+    For a task that changes a repository (scc.submit.v1) the clone of `task next` is judged as it is now. Without FILE the
+    submit.json in its evidence folder counts; where there is none, accordance hands in from facts.
 
     The same message again gets the same answer and changes nothing; once the task was returned or given another chance, it
     is refused as unchanged. Without --attempt it counts for the attempt that is going
-    on, whoever has it, or begins one. Exit code 1: it does not honour its contract, 3: a
+    on, whoever has it, or begins one. Exit code 1: it does not honour its contract, or the change did not pass, 3: a
     person is asked, 6: it comes too late or for something else.
     """
-    from accordance.work.intake import submit as hand_in
+    from accordance.changes.outside import submit as hand_in
 
-    raw = read_bounded(file)
-    with at_desk(where) as desk, _rescued(desk, file, raw):
+    if file is None and task is None:
+        raise click.UsageError("name a FILE, or with --task the change whose clone is handed in")
+    raw = None if file is None else read_bounded(file)
+    with at_desk(where) as desk, _rescued(desk, file or "", raw or b""):
         name = _named(desk, task)
         return _tell(hand_in(desk.ledger, desk.home, raw, task_id=name, attempt=attempt), as_json)
 
@@ -309,6 +338,7 @@ def review(
     `task next`. A review of an older product is refused with exit code 6; so is one by the worker who made the product,
     unless [review] own_work = true in accordance.toml allows it.
     """
+    from accordance.changes.outside import published
     from accordance.work.reviewing import review as hand_in
 
     raw = read_bounded(file)
@@ -317,7 +347,7 @@ def review(
         reviewer = worker or _has_it(desk, name) or whoever(None)
         not_own_of = None if desk.home.settings().review.own_work else reviewer
         answer = hand_in(desk.ledger, raw, task_id=name, product=artifact, not_own_of=not_own_of)
-        return _tell(answer, as_json)
+        return _tell(published(desk.ledger, desk.home, answer), as_json)
 
 
 def _has_it(desk: Desk, task: str | None) -> str | None:
@@ -370,7 +400,8 @@ def exit_of(told: dict[str, Any]) -> int:
         return Exit.CONFLICT
     if told["outcome"] == "ESCALATE":
         return Exit.WAITING
-    return Exit.REJECTED if told["status"] == "rejected" else Exit.OK
+    is_change_refused = "bundle" in told and told["outcome"] != "DONE"
+    return Exit.REJECTED if told["status"] == "rejected" or is_change_refused else Exit.OK
 
 
 def print_answer(told: dict[str, Any]) -> None:
@@ -387,6 +418,10 @@ def print_answer(told: dict[str, Any]) -> None:
         tell(f"  {line}")
     if "artifact" in told:
         tell(f"  {told['artifact']['path']}  {told['artifact']['sha256'][:12]}")
+    if "bundle" in told:
+        tell(f"  {told['bundle']}")
+    if "not_published" in told:
+        tell(f"  the change is in the ledger, but {told['not_published']}")
     if "question" in told:
         tell(f"  asked as {told['question']} (accordance inbox list)")
 
@@ -409,10 +444,12 @@ def retry(task: str, by: str | None, where: Where, as_json: bool) -> int:
 @ledger_options
 @json_option
 def release(task: str, by: str | None, where: Where, as_json: bool) -> int:
-    """Put a task down again that was taken up with `task next`. Nothing is lost, nothing counts as a failure."""
-    from accordance.work.tasks import release as put_down
+    """Put a task down again that was taken up with `task next`. Nothing counts as a failure; a clone that was lent is thrown away."""
+    from accordance.changes.outside import release as put_down
 
-    return _act(task, where, as_json, lambda desk, name: put_down(desk.ledger, name, by=whoever(by)))
+    return _act(
+        task, where, as_json, lambda desk, name: put_down(desk.ledger, desk.home, name, by=whoever(by))
+    )
 
 
 @command.command()

@@ -53,7 +53,7 @@ def command(what: str | None, key: Path | None, anchor: Path | None, where: Wher
 
 def _bundle(what: str) -> Path | None:
     """The bundle of that name, or None if it is to be looked for among the plans."""
-    from accordance.judge.rejudging import is_bundle
+    from accordance.judging.rejudging import is_bundle
 
     must_be_a_name(what)
     folder = Path(what)
@@ -65,7 +65,7 @@ def _bundle(what: str) -> Path | None:
 
 
 def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
-    from accordance.judge.rejudging import rejudge
+    from accordance.judging.rejudging import rejudge
     from accordance.workspace.errors import BundleBroken
 
     try:

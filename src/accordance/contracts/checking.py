@@ -35,6 +35,7 @@ from accordance.contracts.unknown_keys import knows
 from accordance.contracts.validating import (
     UNKNOWN_KEY,
     Findings,
+    hear_rule,
     is_refused_key,
     judge_fields,
     judge_rules,
@@ -47,6 +48,7 @@ M = TypeVar("M", bound=BaseModel)
 Reader: TypeAlias = Callable[[bytes | str], tuple[JsonObject, tuple[Repair, ...]]]
 
 _MENDED_BY_TABLES: Final = UNKNOWN_KEY | {"literal_error", "enum"}  # an unknown key, an unknown word
+_PLAIN: Final = (str, int, bool, type(None))  # what neither nests nor overflows
 _ROADS_KEPT: Final = 256
 _REFORMED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is the same value in another form
 
@@ -253,8 +255,12 @@ def conform(
                 notices = (*notices, *_notices_in(more))
                 return conform(rewritten, road, context, repairs, notices=notices)
         for rule in road.rules:
-            if rule(message, context):
-                return _report(message, value, road, context, _findings(repairs, notices))
+            found = rule(message, context)
+            if found:
+                findings = _findings(repairs, notices)
+                hear_rule(found, findings)
+                others = road.rules[road.rules.index(rule) + 1 :]  # those before it had nothing to say
+                return _report(message, value, road, context, findings, others)
     except ValidationError as error:
         return _conform_at_length(message, subject, road, context, error, _findings(repairs, notices))
     return Accepted(value, repairs, notices[:MAX_REPORTED], road.label, len(notices))
@@ -309,23 +315,33 @@ def _conform_at_length(
     if any(fault["type"] in _MENDED_BY_TABLES for fault in faults):
         normal, renamed = normalise(message, road.contract.shape)
         more += renamed
-    if not _is_settled(normal, road, context):
-        for rewrite in (*road.contract.mends, *road.rewrites):
-            normal, further = rewrite(normal, context)
-            more += further
+    normal, rules = _rewritten(normal, road, context, more)
     findings.repairs = (*findings.repairs, *_repairs_in(more))
     for notice in _notices_in(more):
         findings.note(notice)
     if normal is not message:
         subject = _subject(normal, road)
         try:
-            return _report(
-                normal, road.validate(subject, strict=True, extra="forbid"), road, context, findings
-            )
+            value = road.validate(subject, strict=True, extra="forbid")
+            return _report(normal, value, road, context, findings, rules)
         except ValidationError as found:
             faults = _faults(found)
     value = _judge(normal, subject, road, faults, findings)
-    return _report(normal, value, road, context, findings)
+    return _report(normal, value, road, context, findings, rules)
+
+
+def _rewritten(
+    message: JsonObject, road: _Road, context: Context, found: list[Repair | Notice]
+) -> tuple[JsonObject, tuple[Rule, ...]]:
+    """The message after the contract's own rewrites, and the rules that may have something to say about it."""
+    if _is_settled(message, road, context):
+        return message, ()
+    rewritten = message
+    for rewrite in (*road.contract.mends, *road.rewrites):
+        rewritten, further = rewrite(rewritten, context)
+        found += further
+    is_settled_now = rewritten is not message and _is_settled(rewritten, road, context)
+    return rewritten, () if is_settled_now else road.rules
 
 
 def _judge(
@@ -374,10 +390,15 @@ def _two_answers(message: JsonObject, road: _Road, repairs: tuple[Repair, ...], 
 
 
 def _report(
-    message: JsonObject, value: BaseModel | None, road: _Road, context: Context, findings: Findings
+    message: JsonObject,
+    value: BaseModel | None,
+    road: _Road,
+    context: Context,
+    findings: Findings,
+    rules: tuple[Rule, ...],
 ) -> Accepted[Any] | Rejected:
-    if not _is_settled(message, road, context):
-        judge_rules(road.rules, message, context, findings)
+    """The outcome, once these rules have spoken too: those of the contract that may have something to say."""
+    judge_rules(rules, message, context, findings)
     if not findings.total:
         notices = tuple(findings.notices)
         return Accepted(value, findings.repairs, notices, road.label, findings.total_notices)
@@ -392,10 +413,16 @@ def _report(
 
 def _are_sound(faults: list[ErrorDetails], message: JsonObject, free: tuple[Path, ...]) -> bool:
     """What pydantic could judge is finite and no deeper than its model; what it could not judge is in its complaints."""
-    return free_parts_are_sound(message, free, LIMITS.max_depth) and all(
-        fault["type"] == "missing" or is_sound((fault["input"],), LIMITS.max_depth + 1 - len(fault["loc"]))
-        for fault in faults
-    )
+    if not free_parts_are_sound(message, free, LIMITS.max_depth):
+        return False
+    for fault in faults:
+        if fault["type"] == "missing":
+            continue
+        found, levels_left = fault["input"], LIMITS.max_depth + 1 - len(fault["loc"])
+        is_plain = type(found) in _PLAIN and levels_left > 0
+        if not is_plain and not is_sound((found,), levels_left):
+            return False
+    return True
 
 
 def _is_settled(message: JsonObject, road: _Road, context: Context) -> bool:

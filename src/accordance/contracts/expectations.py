@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple, get_args
 
 from pydantic import BaseModel
@@ -47,6 +46,7 @@ _FORMATS: Final = {
 }
 _DECIMAL: Final = ["number", "string"]  # the two ways to write a Decimal
 _SCHEMAS: Final[dict[type[BaseModel], JsonObject]] = {}
+_EXPECTATIONS_KEPT: Final = 1024
 
 
 class _Quietly(GenerateJsonSchema):
@@ -95,14 +95,24 @@ class Expectation(NamedTuple):
         return [self.schema["const"]] if "const" in self.schema else _list(self.schema.get("enum"))
 
 
+_EXPECTATIONS: Final[dict[tuple[type[BaseModel], tuple[str, ...]], Expectation]] = {}
+
+
 def expectation_at(model: type[BaseModel], path: Path) -> Expectation:
-    """What a model expects at a path."""
+    """What a model expects at a path. Kept, because the faults of a message are often of one kind."""
     general = tuple(["*" if isinstance(step, int) else step for step in path])
-    look = _expectation_at if is_exact(path) else _expectation_at.__wrapped__  # endless keys are not kept
-    return look(model, general)
+    place = (model, general)
+    known = _EXPECTATIONS.get(place)
+    if known is not None:
+        return known
+    expected = _expectation_at(model, general)
+    if is_exact(path):  # endless keys are not kept
+        if len(_EXPECTATIONS) >= _EXPECTATIONS_KEPT:  # somebody sends ever new keys
+            _EXPECTATIONS.clear()
+        _EXPECTATIONS[place] = expected
+    return expected
 
 
-@lru_cache(maxsize=1024)
 def _expectation_at(model: type[BaseModel], path: tuple[str, ...]) -> Expectation:
     root = model_schema(model)
     node, optional = resolve(root, root), False

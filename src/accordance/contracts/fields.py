@@ -37,13 +37,13 @@ _ONE_DAY: Final = timedelta(days=1)
 class Open(BaseModel):
     """A message, or part of one, that may carry further keys: they are kept and mentioned."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False, defer_build=True)
 
 
 class Closed(BaseModel):
     """A message, or part of one, whose schema is closed: a further key is a violation."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class _NotNull:

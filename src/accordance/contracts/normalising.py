@@ -25,17 +25,20 @@ class Spelling:
     aliases: Mapping[str, str] = field(default_factory=dict)
     strip: str = BLANKS
     known: frozenset[str] = field(init=False)
+    _meant: Mapping[str, str] = field(init=False)  # folded word or alias -> the word
 
     def __post_init__(self) -> None:
+        meant: dict[str, str] = {}
+        for word in self.words:
+            meant.setdefault(folded(word), word)
+        for alias, word in self.aliases.items():
+            meant.setdefault(folded(alias), word)
         object.__setattr__(self, "known", frozenset(self.words))
+        object.__setattr__(self, "_meant", meant)
 
     def canonical(self, written: str) -> str | None:
         """The word that was meant, or None."""
-        wanted = folded(written, self.strip)
-        for word in self.words:
-            if folded(word) == wanted:
-                return word
-        return next((word for alias, word in self.aliases.items() if folded(alias) == wanted), None)
+        return self._meant.get(folded(written, self.strip))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final
 
@@ -29,12 +30,15 @@ def respelling(words: Iterable[object], written: str) -> tuple[object] | None:
     if len(written) > LONGEST_WORD:
         return None
     wanted = _loose(written)
-    meant = [word for word in words if _loose(_as_text(word)) == wanted]
+    meant = [word for word in words if _loose_word(_as_text(word)) == wanted]
     return (meant[0],) if len(meant) == 1 else None
 
 
 def _loose(text: str) -> str:
     return folded(text).translate(_SEPARATORS)
+
+
+_loose_word: Final = lru_cache(maxsize=1024)(_loose)  # of contracts, whose words are always the same
 
 
 def _as_text(word: object) -> str:

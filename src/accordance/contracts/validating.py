@@ -71,10 +71,21 @@ UNKNOWN_KEY: Final = frozenset(
 )  # of a model, of a dataclass
 _TAG: Final = ("union_tag_invalid", "union_tag_not_found")
 _RAISED: Final = ("value_error", "assertion_error")  # by a validator of the user's own model
-_SAID_BY_THE_SCHEMA: Final = frozenset(
-    ("missing", "literal_error", "enum", "string_pattern_mismatch", "bad_format", "finite_number")
-)
 _OF_PYDANTIC: Final = frozenset((*get_args(ErrorType), *_CODES))
+_OF_A_TYPE_OR_BOUND: Final = tuple(
+    kind for kind in _OF_PYDANTIC if kind.endswith(("_type", "_parsing", "_than", "_equal"))
+)
+_SAID_BY_THE_SCHEMA: Final = frozenset(
+    (
+        "missing",
+        "literal_error",
+        "enum",
+        "string_pattern_mismatch",
+        "bad_format",
+        "finite_number",
+        *_OF_A_TYPE_OR_BOUND,
+    )
+)
 _SHOULD: Final = re.compile(r"(?:Input|Date|Datetime|Decimal input|Data|Value) should (be|have) (.+)")
 
 
@@ -191,7 +202,7 @@ def _violation(contract: Contract[Any], details: ErrorDetails, place: Place) -> 
     if place.is_key:
         wanted = _in_words(details).partition(", ")[0]
         return Violation("bad_format", where, f"a key that is {wanted}", excerpt(found))
-    fix = _fix(expected, where, found) if place.is_certain and is_exact(place.path) else None
+    fix = _fix(place, where, found) if place.is_certain else None
     return Violation(_code(kind, found, expected), where, _expected(details, expected), excerpt(found), fix)
 
 
@@ -226,7 +237,7 @@ def _expected(details: ErrorDetails, expected: Expectation) -> str:
         return _in_words(details)
     if ("const" in expected.schema or "enum" in expected.schema) and _is_among(found, expected.words):
         return _in_words(details)
-    if kind in _SAID_BY_THE_SCHEMA or kind.endswith(("_type", "_parsing", "_than", "_equal")):
+    if kind in _SAID_BY_THE_SCHEMA:
         return expected.text
     if kind.endswith(("too_short", "too_long")) and branches_of(expected.schema) == []:
         return expected.text
@@ -247,11 +258,13 @@ def _in_words(details: ErrorDetails) -> str:
     return rest if verb == "be" else f"with {rest}"
 
 
-def _fix(expected: Expectation, where: str, found: object) -> Fix | None:
+def _fix(place: Place, where: str, found: object) -> Fix | None:
+    """The edit that mends a wrong value, where there is one and the path leads back to its place."""
+    expected = place.expected
     if found is None and expected.optional and not expected.schema.get("nullable"):
-        return Fix(where, op="remove")
+        return Fix(where, op="remove") if is_exact(place.path) else None
     value = mended(expected.schema, found)
-    return Fix(where, value[0]) if value else None
+    return Fix(where, value[0]) if value and is_exact(place.path) else None
 
 
 def _code(kind: str, found: object, expected: Expectation) -> str:
@@ -276,13 +289,18 @@ def _is_nothing(found: object) -> bool:
 def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, findings: Findings) -> None:
     """Run the rules across fields."""
     for rule in rules:
-        for finding in rule(message, context):
-            if isinstance(finding, Notice):
-                findings.note(finding)
-            elif not findings.faulty or not lies_within(parse(finding.path), findings.faulty):
-                findings.add(finding)
-            else:
-                _sharpen(findings.violations, finding)
+        hear_rule(rule(message, context), findings)
+
+
+def hear_rule(heard: Iterable[Violation | Notice], findings: Findings) -> None:
+    """Add what a rule says, but for what is at fault already."""
+    for finding in heard:
+        if isinstance(finding, Notice):
+            findings.note(finding)
+        elif not findings.faulty or not lies_within(parse(finding.path), findings.faulty):
+            findings.add(finding)
+        else:
+            _sharpen(findings.violations, finding)
 
 
 def _sharpen(violations: list[Violation], sharper: Violation) -> None:

@@ -17,6 +17,7 @@ from accordance.contracts.printable import printable
 M = TypeVar("M")
 
 _encode_text: Final = json.encoder.encode_basestring
+_encode: Final = json.JSONEncoder(ensure_ascii=False, default=repr).encode
 _BRIEF_ITEMS: Final = 3
 _BRIEF_TEXT: Final = 20
 
@@ -149,14 +150,22 @@ def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
         return _shorten(printable(_encode_text(value[: limit + 1])), limit)
     if value is None:
         return "null"
+    if isinstance(value, int):
+        return _number_excerpt(value, limit)
     if isinstance(value, Mapping) and not _is_brief(value.values()):
         return f"an object with {_count(len(value), 'key')}"
     if isinstance(value, list | tuple) and not _is_brief(value):
         return f"a list of {_count(len(value), 'item')}"
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * limit:
+    return _shorten(printable(_encode(value)[: limit + 1]), limit)
+
+
+def _number_excerpt(value: int, limit: int) -> str:
+    """An integer, or true or false, which Python takes for integers too."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value.bit_length() > 4 * limit:  # Python refuses to write very long ones
         return f"an integer of {value.bit_length()} bits"
-    shown = json.dumps(value, ensure_ascii=False, default=repr)
-    return _shorten(printable(shown[: limit + 1]), limit)
+    return _shorten(int.__repr__(value), limit)
 
 
 def _is_brief(items: Collection[object]) -> bool:

@@ -7,14 +7,13 @@ that can be had. A person comes in only by a fast track: what is no matter of po
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
 
-REPEAT_THRESHOLD: Final = 2  # the same error this many times running is not tried in the same way again
+from accordance.domain.attempts import SAME_ERROR_LIMIT, why_not_again
 
 
 class Level(IntEnum):
@@ -90,7 +89,7 @@ class Standing:
     attempt: int = 1  # runs already made, this one included
     max_attempts: int
     same_error_count: int = 1  # how often running this error has come, this time included
-    repeat_threshold: int = REPEAT_THRESHOLD
+    repeat_threshold: int = SAME_ERROR_LIMIT
     level: Level = Level.RETRY
     model_tier: int | None = None  # None: not known, so no stronger one can be named
     allowed_tiers: frozenset[int] = frozenset()
@@ -157,21 +156,6 @@ def _first_above(standing: Standing) -> Step:
     if lowest <= Level.ROLE_ESCALATION and standing.higher_role:
         return Step(Level.ROLE_ESCALATION, role=standing.role_above)
     return Step(Level.DEAD_LETTER)
-
-
-def why_not_again(failed: int, most: int, same: int, same_most: int) -> str | None:
-    """The one rule about trying again in the same way: while attempts remain, and not after the same error again and again.
-
-    `failed` and `same` count this failure too. None where it may be tried again.
-    """
-    if failed >= most:
-        return "MAX_ATTEMPTS_EXCEEDED"
-    return "REPEATED_ERROR" if same >= same_most else None
-
-
-def times_running(earlier: Sequence[str], now: str) -> int:
-    """How often running an error has come, this time included; `earlier` has the oldest first."""
-    return 1 + sum(1 for _ in takewhile(lambda one: one == now, reversed(earlier)))
 
 
 def tiers_of(models: Iterable[str], tiers: Mapping[str, int] = MODEL_TIERS) -> frozenset[int]:

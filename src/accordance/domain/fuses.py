@@ -8,6 +8,7 @@ from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field, ValidationError
 
+from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, Positive, Table
 from accordance.errors import InvalidFuses
@@ -22,9 +23,13 @@ class Fuses(Table):
     since a person last gave it a chance. One without a number bounds nothing.
     """
 
-    attempts: Count = Field(default=3, description="Failed attempts, parse failures included.", examples=[5])
+    attempts: Count = Field(
+        default=MAX_ATTEMPTS, description="Failed attempts, parse failures included.", examples=[5]
+    )
     same_error: Count = Field(
-        default=2, description="The same error so often running makes trying again pointless.", examples=[3]
+        default=SAME_ERROR_LIMIT,
+        description="The same error so often running makes trying again pointless.",
+        examples=[3],
     )
     review_rounds: Count = Field(
         default=3, description="How often a product is returned to be changed.", examples=[2]

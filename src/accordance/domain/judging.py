@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from accordance.domain.escalation import Level, Standing, Step, next_step, times_running
+from accordance.domain.attempts import times_in_a_row
+from accordance.domain.escalation import Level, Standing, Step, next_step
 from accordance.domain.findings import Finding, Gate, Result, in_order
 from accordance.domain.verdict import Checks, Outcome, Verdict
 
@@ -60,7 +61,7 @@ def _checks(results: tuple[Result, ...]) -> Checks:
 
 def _step(lead: Finding, history: History) -> Step:
     """Where the ladder leads. A question goes to a person, whatever reason the agent gives for asking."""
-    count = times_running(history.earlier, lead.signature)
+    count = times_in_a_row(history.earlier, lead.signature)
     reason = ASKING if lead.gate is Gate.NEED_INPUT else lead.code
     return next_step(reason, replace(history.standing, same_error_count=count))
 

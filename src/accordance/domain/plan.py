@@ -102,9 +102,8 @@ def plan_graph(plan: Plan) -> PlanGraph:
     order = {node.task_id: (-node.priority, at) for at, node in enumerate(plan.nodes)}
     rivals: dict[str, list[str]] = {}
     for candidates in found.groups.values():
-        ranked = sorted(
-            candidates.keys() - rivals.keys(), key=order.__getitem__
-        )  # it belongs to its first group
+        newcomers = [task for task in candidates if task not in rivals]  # it belongs to its first group
+        ranked = sorted(newcomers, key=order.__getitem__)
         rivals.update(dict.fromkeys(ranked, ranked))
     actions = {node.task_id for node in plan.nodes if node.node_type == "ACTION"}
     targets = {

@@ -19,12 +19,12 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.pins import Pins, normal_pattern
+from accordance.domain.attempts import MAX_ATTEMPTS
 from accordance.domain.inheritance import beyond
 from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, Table, Texts
 from accordance.errors import InvalidPattern, InvalidRole, UnknownRole
 
-MAX_ATTEMPTS: Final = 3  # where neither the task nor its role says less
 STEERING: Final = ("accordance.toml", "**/secrets/**")  # no agent rewrites the rules it is judged by
 NOTHING: Final = Pins.of(())
 DOCS: Final = Pins.of(["docs/**"], STEERING)

@@ -1,6 +1,7 @@
 """Routing, as data: role, node type and tags lead to an executor, a model, a contract and a prompt.
 
-The first route that fits counts. A route that names nothing fits everything.
+The first route that fits counts; where the task says who may do it, the first one that leads to one of those. A route that
+names nothing fits everything.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pydantic import Field
 
 from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.answer import ANSWER
+from accordance.contracts.context import ALSO_CALLED
 from accordance.domain.executor_specs import WITHOUT_SETTINGS, ContextBytes, Spec, spec_of
 from accordance.domain.records import TaskRecord
 from accordance.domain.setting_tables import Table
@@ -46,6 +48,7 @@ class Wanted:
     node_type: str | None = None
     tags: frozenset[str] = frozenset()
     models: frozenset[str] | None = None  # those the task allows; None: any
+    executors: frozenset[str] | None = None  # the same, by their names or kinds
 
     def __str__(self) -> str:
         told = (self.kind, self.node_type, self.role and f"of {self.role}", *sorted(self.tags))
@@ -114,15 +117,14 @@ class Choice:
         return sorted({at for at in self.tiers.values() if self.tier is None or at < self.tier}, reverse=True)
 
 
-def wanted(task: TaskRecord, kind: Kind, models: frozenset[str] | None = None) -> Wanted:
+def wanted(task: TaskRecord, kind: Kind) -> Wanted:
     """What routes look at of a task."""
-    return Wanted(
-        kind=kind,
-        role=task.owner_agent_id,
-        node_type=task.node_type,
-        tags=frozenset(task.tags),
-        models=models,
-    )
+    return Wanted(kind=kind, role=task.owner_agent_id, node_type=task.node_type, tags=frozenset(task.tags))
+
+
+def names_of(executor: str, spec: Spec) -> tuple[str, ...]:
+    """The names by which a task may allow an executor: its own, its kind, and what else that is called."""
+    return executor, spec.kind, ALSO_CALLED.get(spec.kind, spec.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +135,15 @@ class Routing:
     routes: Sequence[Route] = ()
 
     def choose(self, wanted: Wanted, tier: int | None = None) -> Choice:
-        """Who does this; with `tier`, with a model at least that strong. Raises NoExecutor."""
-        route = next((one for one in self.routes if one.fits(wanted)), None)
-        if route is None:
+        """Who does this; with `tier`, with a model at least that strong. Raises NoExecutor.
+
+        Where the task allows none of those the routes lead to, the first one is left to whoever looks before it begins.
+        """
+        fitting = [route for route in self.routes if route.fits(wanted)]
+        if not fitting:
             why = f"no route in accordance.toml fits ({wanted})" if self.executors else "none is configured"
             raise NoExecutor(f"no executor for this task: {why}; {_HINT}")
+        route = next((route for route in fitting if self._is_allowed(route, wanted)), fitting[0])
         spec = self.executors[route.executor]
         model = spec.model_for(route.model)
         tiers = _allowed(getattr(spec, "tiers", {}), wanted.models)
@@ -155,6 +161,10 @@ class Routing:
             prompt=route.prompt or PROMPTS[wanted.kind],
             context_bytes=route.context_bytes or _room(spec, model),
         )
+
+    def _is_allowed(self, route: Route, wanted: Wanted) -> bool:
+        names = names_of(route.executor, self.executors[route.executor])
+        return wanted.executors is None or not wanted.executors.isdisjoint(names)
 
     def everything_to(self, executor: str, model: str | None = None) -> Routing:
         """The same executors, with all work going to one. Kinds that need no settings need not be configured.

@@ -16,7 +16,8 @@ from accordance.contracts.catalogue.action import Action
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
-from accordance.domain.escalation import FAST_TRACKS, Level, NextAction, why_not_again
+from accordance.domain.attempts import why_not_again
+from accordance.domain.escalation import FAST_TRACKS, Level, NextAction
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.findings import Gate, with_code
 from accordance.domain.fuses import Fuses

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
@@ -51,7 +52,11 @@ class _Written:
     submitted_by: Author = "agent"
 
 
-_WRITTEN: Final = TypeAdapter(_Written)
+@cache
+def _adapter() -> TypeAdapter[_Written]:
+    return TypeAdapter(_Written)
+
+
 _NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -68,13 +73,13 @@ def terms_to_json(terms: Terms) -> bytes:
         own_tests=terms.own_tests,
         submitted_by=terms.submitted_by,
     )
-    return _WRITTEN.dump_json(written, indent=1)
+    return _adapter().dump_json(written, indent=1)
 
 
 def terms_from(raw: bytes | str) -> Terms:
     """The terms, read again. Raises InvalidTerms or InvalidRole."""
     try:
-        written = _WRITTEN.validate_json(raw)
+        written = _adapter().validate_json(raw)
     except ValidationError as fault:
         raise InvalidTerms(f"these are no terms of a verdict: {fault.errors()[0]['msg']}") from None
     return Terms(

@@ -11,23 +11,25 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Final
 
+from accordance.changes.outside import hand_out, published, release, submit
 from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.review import REVIEW
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.errors import Conflict
 from accordance.executors.tool_server import Offer
+from accordance.judging.own_submission import Claim
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger
-from accordance.work.assignment import assignment
+from accordance.work.coding_tasks import coding_task
 from accordance.work.inputs import look_at_inputs
-from accordance.work.intake import submit
 from accordance.work.project_routes import holding_for
 from accordance.work.reviewing import review
-from accordance.work.tasks import Fits, Nothing, Taken, anything, extend, held_by, release, take_next
+from accordance.work.tasks import Fits, Nothing, Taken, anything, extend, held_by, take_next
 
 INSTRUCTIONS: Final = (
-    "Ask for a task with next, do it, and hand in its message with submit. The answer says what came of it; get_verdict says it "
+    "Ask for a task with next, do it, and hand in its message with submit. A task that changes a repository comes with a clone in "
+    "the folder workspace: change it there, within its pins, and what you leave is judged when you submit. The answer says what came of it; get_verdict says it "
     "again. Call extend now and then while you work: a task that is not handed in in time goes to somebody else. What only "
     "a person can say, ask with ask_human; a task that you cannot do, put down with release."
 )
@@ -43,7 +45,7 @@ _ATTEMPT: Final[JsonObject] = {
 
 _MESSAGE: Final[JsonObject] = {
     "type": "object",
-    "description": "The whole message, as the task's contract wants it.",
+    "description": "The whole message, as the task's contract wants it. A change may leave it in its clone as submit.json.",
 }
 _QUESTION: Final[JsonObject] = {
     "type": "string",
@@ -58,6 +60,13 @@ def _takes(*required: str, **properties: JsonObject) -> JsonObject:
         "properties": properties,
         **({"required": list(required)} if required else {}),
     }
+
+
+def _raw(message: object) -> bytes | None:
+    """A message as bytes; None if there is none."""
+    if message is None:
+        return None
+    return message.encode() if isinstance(message, str) else json.dumps(message, ensure_ascii=False).encode()
 
 
 @dataclass(slots=True)
@@ -79,7 +88,7 @@ class Desk:
 
     def offers(self) -> tuple[Offer, ...]:
         """The tools."""
-        message = _takes("message", message=_MESSAGE, task_id=_TASK, attempt=_ATTEMPT)
+        message = _takes(message=_MESSAGE, task_id=_TASK, attempt=_ATTEMPT)
         one, question = _takes(task_id=_TASK), _takes("question", question=_QUESTION, task_id=_TASK)
         return (
             Offer("next", "Take up the next task: its goal, contract and context.", _takes(), self.next),
@@ -100,28 +109,26 @@ class Desk:
     def next(self, arguments: JsonObject) -> JsonObject:  # noqa: ARG002 - it takes none
         """Take up the next task."""
         with self._lock:
-            if (resumed := self._resumed()) is not None:
-                return self._given(resumed)
-            files = look_at_inputs(self.ledger, self.home)
-            taken = take_next(
-                self.ledger,
-                files,
-                plan_id=self.plan_id,
-                holder=self.holder,
-                fits=self.fits,
-                holding=holding_for(self.home),
-                own_work=self.home.settings().review.own_work,
-            )
-            if isinstance(taken, Nothing):
-                return {"task": None, "why": taken.name, "text": taken.value, **self._already_theirs()}
-            return self._given(taken)
+            given = hand_out(self.ledger, self.home, self._take)
+            if isinstance(given, Nothing):
+                return {"task": None, "why": given.name, "text": given.value, **self._already_theirs()}
+            self.taken.pop(given.taken.task.task_id, None)
+            self.taken[given.taken.task.task_id] = given.taken
+            return given.document
 
-    def _given(self, taken: Taken) -> JsonObject:
-        """Note that the agent has a task, and tell it all about it."""
-        self.taken.pop(taken.task.task_id, None)
-        self.taken[taken.task.task_id] = taken
-        with self.ledger.read() as tx:
-            return assignment(tx, self.home, taken)
+    def _take(self) -> Taken | Nothing:
+        """The task that the agent had before it came back, else the next one."""
+        if (resumed := self._resumed()) is not None:
+            return resumed
+        return take_next(
+            self.ledger,
+            look_at_inputs(self.ledger, self.home),
+            plan_id=self.plan_id,
+            holder=self.holder,
+            fits=self.fits,
+            holding=holding_for(self.home),
+            own_work=self.home.settings().review.own_work,
+        )
 
     def _resumed(self) -> Taken | None:
         """A task that the agent took up before it came back, kept for another while."""
@@ -148,7 +155,6 @@ class Desk:
     def submit(self, arguments: JsonObject) -> JsonObject:
         """Hand in a message; a review is told by its version. The same message again gets the same answer."""
         said = arguments.get("message")
-        raw = said.encode() if isinstance(said, str) else json.dumps(said, ensure_ascii=False).encode()
         words = said if isinstance(said, dict) else {}
         with self._lock:
             named = arguments.get("task_id") or words.get("task_id")
@@ -156,25 +162,36 @@ class Desk:
             is_review = words.get("schema_version") in REVIEW.read_versions or (
                 not words and taken is not None and taken.kind == "review"
             )
-            return self._hand_in(raw, taken, named, arguments.get("attempt"), is_review=is_review)
+            return self._hand_in(_raw(said), taken, named, arguments.get("attempt"), is_review=is_review)
 
     def _hand_in(
-        self, raw: bytes, taken: Taken | None, named: object, attempt: object, *, is_review: bool = False
+        self,
+        raw: bytes | None,
+        taken: Taken | None,
+        named: object,
+        attempt: object,
+        *,
+        is_review: bool = False,
+        claim: Claim | None = None,
     ) -> JsonObject:
         task = taken.task.task_id if taken else str(named) if named else None
         number = attempt if isinstance(attempt, int) else taken.attempt if taken else None
         if is_review:
-            product = taken.lease.product if taken else None
-            return review(
+            if raw is None:
+                raise Conflict("a review takes a message: hand one in")
+            answer = review(
                 self.ledger,
                 raw,
                 task_id=task,
-                product=product,
+                product=taken.lease.product if taken else None,
                 attempt=number,
                 holder=self.holder,
                 not_own_of=None if self.home.settings().review.own_work else self.holder,
-            ).to_json()
-        return submit(self.ledger, self.home, raw, task_id=task, attempt=number, holder=self.holder).to_json()
+            )
+            return published(self.ledger, self.home, answer).to_json()
+        return submit(
+            self.ledger, self.home, raw, task_id=task, attempt=number, holder=self.holder, claim=claim
+        ).to_json()
 
     def get_verdict(self, arguments: JsonObject) -> JsonObject:
         """Every verdict on a task, the last one last, and where it stands."""
@@ -216,13 +233,20 @@ class Desk:
                     "only a task that you have taken up with next can wait for an answer; a review asks by "
                     "action_required REQUEST_EXTERNAL_INPUT"
                 )
+            if self._is_change(taken):
+                claim = Claim(status="NEED_INPUT", summary=question, needs_input=(question,))
+                return self._hand_in(None, taken, None, None, claim=claim)
             said = {
                 "schema_version": ACTION.version,
                 "task_id": taken.task.task_id,
                 "result_type": "ERROR",
                 "error": {"code": "INPUT_MISSING", "message": question},
             }
-            return self._hand_in(json.dumps(said, ensure_ascii=False).encode(), taken, None, None)
+            return self._hand_in(_raw(said), taken, None, None)
+
+    def _is_change(self, taken: Taken) -> bool:
+        with self.ledger.read() as tx:
+            return coding_task(tx, taken.task) is not None
 
     def extend(self, arguments: JsonObject) -> JsonObject:
         """Say that the task is still being worked on."""
@@ -237,7 +261,9 @@ class Desk:
         with self._lock:
             taken = self._has(arguments)
             task = taken.task.task_id
-            record = release(self.ledger, task, by=self.holder, attempt=taken.attempt, holder=self.holder)
+            record = release(
+                self.ledger, self.home, task, by=self.holder, attempt=taken.attempt, holder=self.holder
+            )
             self.taken.pop(task, None)
         return {"task_id": task, "state": record.progress.state}
 

@@ -68,6 +68,11 @@ class Home:
         """Where one run of an attempt has its clone."""
         return self.clones / f"{folder_name(task_id)}-{attempt}-{owner}"
 
+    @property
+    def lent(self) -> Path:
+        """The clones that were lent to somebody elsewhere."""
+        return self.root / FOLDER / "lent"
+
     def artifacts(self, task_id: str) -> Path:
         """What a task has produced."""
         return self.root / "workspace" / "artifacts" / folder_name(task_id)

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from accordance.domain.escalation import MODEL_TIERS, REPEAT_THRESHOLD
-from accordance.domain.roles import MAX_ATTEMPTS, ROLES, Role, roles_from
+from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
+from accordance.domain.escalation import MODEL_TIERS
+from accordance.domain.roles import ROLES, Role, roles_from
 from accordance.errors import InvalidSettings
 from accordance.project.settings import Settings
 from accordance.workspace.isolation import Limits
@@ -32,7 +33,7 @@ class Gateway:
     tiers: Mapping[str, int] = field(default_factory=lambda: MODEL_TIERS)
     isolation: str = AUTO
     max_attempts: int = MAX_ATTEMPTS
-    repeat_threshold: int = REPEAT_THRESHOLD
+    repeat_threshold: int = SAME_ERROR_LIMIT
     tests: tuple[str, ...] = ()  # for tasks that name none
     limits: Limits = field(default_factory=Limits)
     readable: tuple[Path, ...] = ()

@@ -13,11 +13,11 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationError, model_validator
 
 from accordance.contracts.toml import NoToml, read_toml
-from accordance.domain.escalation import REPEAT_THRESHOLD
+from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.executor_specs import Executors
 from accordance.domain.fuses import Fuses, fuses_from
 from accordance.domain.records import Rules
-from accordance.domain.roles import MAX_ATTEMPTS, RolePolicy
+from accordance.domain.roles import RolePolicy
 from accordance.domain.routing import Route
 from accordance.domain.rubric import BEST_SCORE, NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.setting_faults import first_fault
@@ -184,7 +184,7 @@ class Judge(Table):
         examples=[5],
     )
     repeat_threshold: Count = Field(
-        default=REPEAT_THRESHOLD,
+        default=SAME_ERROR_LIMIT,
         description="The same error this often running is not tried in the same way again.",
         examples=[3],
     )

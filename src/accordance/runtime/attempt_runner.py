@@ -19,10 +19,9 @@ from accordance.contracts.contract import Contract
 from accordance.domain.case import Budget, claim_context
 from accordance.domain.context_pack import Piece, budget_for
 from accordance.domain.faults import Fault
-from accordance.domain.findings import listed
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
-from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted, wanted
+from accordance.domain.routing import PROMPTS, Choice, Kind, Routing, Wanted
 from accordance.domain.spending import BYTES_PER_TOKEN, Spending
 from accordance.errors import ContextTooLarge, OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
@@ -32,14 +31,14 @@ from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import tell
 from accordance.executors.protocol import Assignment, Executor, Limits, Produced, Seen
 from accordance.executors.showing import show
-from accordance.judge.task_input import PreflightFailed
+from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
 from accordance.runtime.budgets import budget_left, plan_budget, why_unpriced
 from accordance.runtime.slots import Bound
 from accordance.runtime.workflow import Attempt
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.assignment import assignment
-from accordance.work.coding_tasks import allowed_models
+from accordance.work.assignment import MERGE_CONFLICT, assignment, with_conflict
+from accordance.work.coding_tasks import wanted_in
 from accordance.work.contracts_for import (
     Holding,
     contract_of_change,
@@ -62,7 +61,6 @@ _PROMPTS: Final[Mapping[str, str]] = {
 }
 """What agents are told by what their message is held to, where no route says otherwise."""
 _HELD: Final = "its plan is held: what it may use is used up"
-MERGE_CONFLICT: Final = "MERGE_CONFLICT"
 CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
 
 
@@ -90,10 +88,10 @@ class Executing:
         """Where repositories are changed. Raises InvalidSettings."""
         return workshop_of(self.home, self.isolation)
 
-    def queue_of(self, task: TaskRecord) -> str | None:
+    def queue_of(self, tx: Transaction, task: TaskRecord) -> str | None:
         """The queue of the executor a task goes to; None if somebody elsewhere asks for it. Raises NoExecutor."""
         kind = kind_of(task)
-        choice = self.routing.after(wanted(task, kind), _failures(task, kind))
+        choice = self.routing.after(wanted_in(tx, task, kind), _failures(task, kind))
         if executor_for(choice.spec, self.home.root) is None:
             return None
         return queue_name(choice.executor, choice.model if choice.model in choice.spec.bounds else None)
@@ -121,8 +119,7 @@ class Executing:
         with self.ledger.read() as tx:
             task = tx.task(one.task_id)
             kind = _kind(one.kind)
-            asked = wanted(task, kind, allowed_models(tx, task) if kind == "action" else None)
-            choice = self._choose(one, asked, _failures(task, kind))
+            choice = self._choose(one, wanted_in(tx, task, kind), _failures(task, kind))
             if kind == "review":
                 choice = self._reviewer(tx, task, choice)
             executor = executor_for(choice.spec, self.home.root)
@@ -226,7 +223,7 @@ class _Run:
 
         `conflicting` are files on which the change of the last attempt no longer fits what the plan has come to.
         """
-        document = _with_conflict(self._mapped(work), conflicting)
+        document = with_conflict(self._mapped(work), conflicting)
         try:
             told = tell(document, self._prompt, self.root, self.context_bytes, self._shown(work))
         except ContextTooLarge as error:
@@ -275,18 +272,6 @@ class _Run:
         if work is None or self.contract.version != EDITS.version:
             return ()
         return show(work, self.document["change"])
-
-
-def _with_conflict(document: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-    """What is told, with the files on which the last change does not fit any more."""
-    if not paths:
-        return document
-    context = document["context"]
-    text = (
-        f"{MERGE_CONFLICT}: your last change does not apply to the current state of {listed(list(paths))}; nothing of it is"
-        " there: make it again on what you find"
-    )
-    return {**document, "context": {**context, "last_errors": [text, *context["last_errors"]]}}
 
 
 def _budget(tx: Transaction, plan: PlanRecord, task: TaskRecord, choice: Choice) -> Budget | Produced:

@@ -15,9 +15,9 @@ from dbos import DBOS, WorkflowStatus
 
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
-from accordance.runtime.faults import fail_in, hand_back_in, report_of
 from accordance.runtime.workflow import VERSION, Durable, workflow_id
 from accordance.store.ledger import Ledger, Transaction
+from accordance.work.faults import fail_in, hand_back_in, report_of
 from accordance.work.run_log import LEFT_ALONE, RunOf, keep_report
 from accordance.work.tasks import Nothing, Taken
 

@@ -19,7 +19,6 @@ from accordance.domain.plan_review import PlanState
 from accordance.errors import LedgerError, NoExecutor
 from accordance.project.home import Home
 from accordance.project.settings import AtOnce
-from accordance.runtime.faults import fail_unbegun
 from accordance.runtime.reconciling import Reconciling
 from accordance.runtime.scheduler import Found, Nobody, Queue, TakingUp
 from accordance.runtime.slots import Bound, Slots
@@ -30,6 +29,7 @@ from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, now, open_ledger
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.contracts_for import Holding, to_actions
+from accordance.work.faults import fail_unbegun
 from accordance.work.inputs import look_at_inputs
 from accordance.work.tasks import Nothing, at_rest, may_not_begin, why_nothing
 

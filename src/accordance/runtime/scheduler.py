@@ -21,11 +21,11 @@ from accordance.errors import NoExecutor
 from accordance.runtime.workflow import Durable, Put
 from accordance.store.ledger import Transaction
 from accordance.store.sql import SqlTransaction
-from accordance.work.coding_tasks import changes_under_way, is_change
+from accordance.work.coding_tasks import allows_external, changes_under_way, is_change
 from accordance.work.contracts_for import Holding, to_actions
 from accordance.work.tasks import take_up
 
-Queue = Callable[[TaskRecord], str | None]
+Queue = Callable[[Transaction, TaskRecord], str | None]
 
 _LEASE_SECONDS: Final = 24 * 3600  # the engine takes over what is left behind, long before
 _AHEAD: Final = 100  # turns that every look looks at
@@ -33,10 +33,9 @@ _FURTHER: Final = (
     4  # turns beyond the free slots, when an attempt was settled and the next one is wanted quickly
 )
 _PAUSE: Final = 10  # looking at the whole of a long line takes at most every so much part of the time
-_NOT_HANDED_OUT: Final = (
-    "it changes a repository, and its route leads to somebody elsewhere: changes are not handed out;"
-    " route it to a program or an agent"
-)
+
+
+_NOT_ALLOWED: Final = "its route leads to somebody elsewhere, and its allowedExecutors leave out external: route it to one of those it allows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +149,12 @@ class TakingUp:
         if changes and found.others_change(tx, task):
             return
         try:
-            queue = self.queue_of(task)
+            queue = self.queue_of(tx, task)
         except NoExecutor as error:
             found.nobodys[task.task_id] = Nobody(Fault.NO_EXECUTOR, str(error))
             return
-        if queue is None and changes:
-            found.nobodys[task.task_id] = Nobody(Fault.UNPREPARED, _NOT_HANDED_OUT)
+        if queue is None and not allows_external(tx, task):
+            found.nobodys[task.task_id] = Nobody(Fault.UNPREPARED, _NOT_ALLOWED)
         elif queue is None:
             found.is_elsewhere = True
         elif found.is_full or queue not in found.roomy:

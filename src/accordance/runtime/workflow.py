@@ -35,12 +35,12 @@ from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.protocol import Produced
 from accordance.project.home import Home
 from accordance.runtime.dispatching import Dispatch
-from accordance.runtime.faults import fail_in, hand_back_in
 from accordance.runtime.mending import count_mended
 from accordance.runtime.slots import Bound, Slot, Slots
 from accordance.store.failures import translated
 from accordance.store.opening import engine_beside, make_engine, now
 from accordance.store.sql import SqlTransaction, within
+from accordance.work.faults import fail_in, hand_back_in
 from accordance.work.intake import submit_in
 from accordance.work.reviewing import review_in
 from accordance.work.run_log import RunOf, keep_report

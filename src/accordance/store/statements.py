@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -25,10 +25,12 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from accordance.domain.lifecycle import State
 from accordance.store.tables import BLOBS, LEDGER_EVENTS, PLANS, TASK_EDGES, TASK_EVENTS, TASK_NODES
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
 
 _NODES: Final = TASK_NODES.c
 _EVENTS: Final = TASK_EVENTS.c
@@ -118,23 +120,28 @@ def bulk(dialect: Dialect, table: Table) -> Bulk:
     return Bulk(f"INSERT INTO {quoted.format_table(table)} ({names}) VALUES ({marks})", row)  # noqa: S608
 
 
-_INSERT: Final[Mapping[str, Callable[[Table], postgresql.Insert | sqlite.Insert]]] = {
-    "postgresql": postgresql.insert,
-    "sqlite": sqlite.insert,
-}
+def _insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """An INSERT of the database at hand; only its dialect is loaded."""
+    if dialect == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert as insert_into_postgresql
+
+        return insert_into_postgresql(table)
+    from sqlalchemy.dialects.sqlite import insert as insert_into_sqlite
+
+    return insert_into_sqlite(table)
 
 
 @cache
 def insertion_if_new(dialect: str, table: Table) -> Insert:
     """A row into a table, unless its key is there."""
-    return _INSERT[dialect](table).on_conflict_do_nothing()
+    return _insert(dialect, table).on_conflict_do_nothing()
 
 
 @cache
 def replacement(dialect: str, table: Table) -> Insert:
     """A row into a table, in place of the one with its key."""
     key = [column.name for column in table.primary_key]
-    statement = _INSERT[dialect](table)
+    statement = _insert(dialect, table)
     rest = {column.name: statement.excluded[column.name] for column in table.c if column.name not in key}
     return statement.on_conflict_do_update(index_elements=key, set_=rest)
 

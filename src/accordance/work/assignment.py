@@ -10,6 +10,7 @@ from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.contract import Contract
 from accordance.contracts.schemas import export_schema
 from accordance.domain.faults import Fault, in_words
+from accordance.domain.findings import listed
 from accordance.domain.patch import patch_within
 from accordance.domain.records import (
     ArtifactRecord,
@@ -37,6 +38,7 @@ from accordance.work.research_tasks import brief_of
 from accordance.work.tasks import Taken
 from accordance.work.wishes import constraints_of, wishes_for
 
+MERGE_CONFLICT: Final = "MERGE_CONFLICT"
 MANY_VERDICTS: Final = 3  # that whoever changes a repository is told
 MAX_LINE: Final = 300  # characters of each
 _NOBODY: Final = Role(name="nobody", read=())  # a role that is not known any more reads nothing
@@ -79,6 +81,18 @@ def assignment(
         },
         "hand_in": [] if change else _hand_in(taken, subject, attempt),
     }
+
+
+def with_conflict(document: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
+    """What is told, with the files on which the last change does not fit any more."""
+    if not paths:
+        return document
+    context = document["context"]
+    text = (
+        f"{MERGE_CONFLICT}: your last change does not apply to the current state of {listed(list(paths))}; nothing of it is"
+        " there: make it again on what you find"
+    )
+    return {**document, "context": {**context, "last_errors": [text, *context["last_errors"]]}}
 
 
 def describe(task: TaskRecord) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from accordance.api import check_value
@@ -24,6 +25,7 @@ from accordance.contracts.violation import Rejected, Violation, excerpt
 from accordance.domain.lifecycle import TERMINAL, State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
+from accordance.domain.routing import Kind, Wanted, wanted
 from accordance.errors import AccordanceError
 from accordance.store.ledger import Transaction
 from accordance.work.research_tasks import check_briefs
@@ -31,6 +33,7 @@ from accordance.work.time_limits import check_time_limits
 
 TAG: Final = "code"
 KEY: Final = "task"
+EXTERNAL: Final = "external"  # what tasks and routes call somebody elsewhere, who asks for work
 _UNDER_WAY: Final = (State.IN_PROGRESS, State.READY_TO_CHECK, State.TO_BE_MODIFY)
 _STANDING_STILL: Final = (State.PENDING, State.BLOCKED, *TERMINAL)
 _LIMITS: Final = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
@@ -87,11 +90,28 @@ def _whole(node: Mapping[str, Any]) -> JsonObject:
     return {"task_id": node["task_id"], "goal": goal, **node[KEY]}
 
 
-def allowed_models(tx: Transaction, task: TaskRecord) -> frozenset[str] | None:
-    """The models a task allows; None where it says nothing about them."""
+def wanted_in(tx: Transaction, task: TaskRecord, kind: Kind) -> Wanted:
+    """What routes look at of a task; one that changes a repository may say which models and executors may do it."""
+    if kind != "action":
+        return wanted(task, kind)
+    return replace(
+        wanted(task, kind),
+        models=_allowed(tx, task, "allowedModels"),
+        executors=_allowed(tx, task, "allowedExecutors"),
+    )
+
+
+def allows_external(tx: Transaction, task: TaskRecord) -> bool:
+    """Whether somebody elsewhere may do what is to be done now."""
+    allowed = _allowed(tx, task, "allowedExecutors") if is_change(tx, task) else None
+    return allowed is None or EXTERNAL in allowed
+
+
+def _allowed(tx: Transaction, task: TaskRecord, key: str) -> frozenset[str] | None:
+    """Those that a task allows; None where it says nothing about them."""
     raw = coding_task(tx, task)
-    said = json.loads(raw).get("allowedModels") if raw else None
-    return frozenset(said) if said else None
+    names = json.loads(raw).get(key) if raw else None
+    return frozenset(names) if names else None
 
 
 def is_change(tx: Transaction, task: TaskRecord) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
-from accordance.domain.routing import Kind, Routing, wanted
+from accordance.domain.routing import Kind, Routing
 from accordance.errors import NoExecutor
+from accordance.store.ledger import Transaction
+from accordance.work.coding_tasks import EXTERNAL, wanted_in
 from accordance.work.tasks import Fits, anything
 
 
@@ -17,9 +19,9 @@ def kind_of(task: TaskRecord) -> Kind:
 def for_whoever_asks(routing: Routing) -> Fits:
     """Tasks whose route leads elsewhere, and those no route fits; all, where no executors are configured."""
 
-    def fits(task: TaskRecord) -> bool:
+    def fits(tx: Transaction, task: TaskRecord) -> bool:
         try:
-            return routing.choose(wanted(task, kind_of(task))).spec.kind == "external"
+            return routing.choose(wanted_in(tx, task, kind_of(task))).spec.kind == EXTERNAL
         except NoExecutor:
             return True
 

@@ -128,17 +128,16 @@ def submit_in(
 ) -> Answer:
     """The same in a transaction of the caller's, who may know of a stronger model to be asked next."""
     arrived = arrive(tx, named, "ACTION", raw)
-    repeated = _answered_before(tx, arrived, attempt)
+    repeated = repeated_answer(tx, arrived, attempt)
     if repeated is not None:
-        moved_on = _unchanged_though_it_moved_on(arrived, repeated) if attempt is None else None
-        return repeated if moved_on is None else refuse(tx, arrived, moved_on)
+        return repeated
     if arrived.task.checks is not None:
         why = f"{named} reviews task {arrived.task.checks}: hand its review in with `accordance task review`"
         return refuse(tx, arrived, why)
     if coding_task(tx, arrived.task) is not None:
-        why = f"{named} changes a repository: `accordance run` has it done in a clone, and judges what comes of it"
+        why = f"{named} changes a repository: it is handed in with the clone that it was made in"
         return refuse(tx, arrived, why)
-    if why_not := _not_now(arrived, attempt) or not_theirs(arrived.task, holder):
+    if why_not := not_now(arrived, attempt) or not_theirs(arrived.task, holder):
         return refuse(tx, arrived, why_not)
     if arrived.task.progress.state in CLAIMABLE:
         begin_attempt(tx, arrived.task, "submit", holding_for(home)(tx, arrived.task))
@@ -165,9 +164,13 @@ def arrive(tx: Transaction, task_id: str, kind: Kind, raw: bytes) -> Arrived:
     return Arrived(plan=plan, task=tx.task(task_id), kind=kind, raw=raw, sha256=sha256)
 
 
-def _answered_before(tx: Transaction, arrived: Arrived, attempt: int | None) -> Answer | None:
-    """The answer, if the very same message for the same attempt came before."""
-    return _answer_to(tx, arrived.name_in(arrived.attempt if attempt is None else attempt))
+def repeated_answer(tx: Transaction, arrived: Arrived, attempt: int | None) -> Answer | None:
+    """The answer, if the very same message for the same attempt came before; a refusal, if the task has moved on since."""
+    repeated = _answer_to(tx, arrived.name_in(arrived.attempt if attempt is None else attempt))
+    if repeated is None or attempt is not None:
+        return repeated
+    moved_on = _unchanged_though_it_moved_on(arrived, repeated)
+    return repeated if moved_on is None else refuse(tx, arrived, moved_on)
 
 
 def _unchanged_though_it_moved_on(arrived: Arrived, before: Answer) -> str | None:
@@ -197,7 +200,8 @@ def begin_attempt(tx: Transaction, task: TaskRecord, holder: str, held: Payload 
         tx.save_plan(task.plan_id, run_started_at=tx.now, **UNSPENT)
 
 
-def _not_now(arrived: Arrived, attempt: int | None) -> str | None:
+def not_now(arrived: Arrived, attempt: int | None) -> str | None:
+    """Why nothing is taken for a task at present, or not for that attempt, if so."""
     state, current = arrived.task.progress.state, arrived.attempt
     if state not in CLAIMABLE and state is not State.IN_PROGRESS:
         return f"task {arrived.task.task_id} is {state} and takes no action now"

@@ -13,9 +13,10 @@ from typing import Any, Final
 from accordance.domain.executor_specs import AgentSpec, LlmSpec
 from accordance.domain.lifecycle import TERMINAL, Event, State
 from accordance.domain.records import TaskRecord
-from accordance.domain.routing import Choice, Routing, wanted
+from accordance.domain.routing import Choice, Routing
 from accordance.errors import NoExecutor, OwnWork
 from accordance.store.ledger import Transaction
+from accordance.work.coding_tasks import wanted_in
 from accordance.work.run_log import PROMPTED
 
 _ALLOW: Final = "or set own_work = true under [review] in accordance.toml"
@@ -109,8 +110,8 @@ def must_have_others_review(tx: Transaction, plan_id: str, routing: Routing) -> 
 def _must_have_another(tx: Transaction, task: TaskRecord, routing: Routing) -> None:
     checks = [tx.task(name) for name in tx.node(task.task_id).checked_by] if task.is_checked else [task]
     try:
-        maker = routing.choose(wanted(task, "action"))
-        reviewers = [routing.choose(wanted(check, "review")) for check in checks]
+        maker = routing.choose(wanted_in(tx, task, "action"))
+        reviewers = [routing.choose(wanted_in(tx, check, "review")) for check in checks]
     except NoExecutor:  # that is told elsewhere
         return
     for reviewer in reviewers:

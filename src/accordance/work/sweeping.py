@@ -12,6 +12,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.naming import folder_name, safe_name
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger
+from accordance.work.loans import sweep_loans
 from accordance.workspace.clone import discard
 
 _IN_WORK: Final = (State.IN_PROGRESS, State.READY_TO_CHECK)
@@ -24,14 +25,27 @@ def swept(ledger: Ledger, home: Home, *, is_alone: bool) -> Iterator[None]:
     Where no other process works on the ledger (SQLite), and none on another ledger in the same folder, everything goes; else only what
     belongs to tasks that nobody has.
     """
-    home.clones.mkdir(parents=True, exist_ok=True)
-    with home.clones.with_suffix(".lock").open("a") as lock:
+    sweep_loans(ledger, home)
+    with _lock(home) as lock:
         if not is_alone:
             _sweep(home, ledger)
         elif _holds(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
             _sweep(home)
         _holds(lock, fcntl.LOCK_SH)
         yield
+
+
+@contextlib.contextmanager
+def kept_from_sweeping(home: Home) -> Iterator[None]:
+    """Work in the project folder for as long as the block runs; nobody sweeps it meanwhile."""
+    with _lock(home) as lock:
+        _holds(lock, fcntl.LOCK_SH)
+        yield
+
+
+def _lock(home: Home) -> TextIO:
+    home.clones.mkdir(parents=True, exist_ok=True)
+    return home.clones.with_suffix(".lock").open("a")
 
 
 def _holds(lock: TextIO, how: int) -> bool:

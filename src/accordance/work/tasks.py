@@ -18,7 +18,7 @@ from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, Asked, rule_lost_lease
 from accordance.errors import Conflict
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.coding_tasks import is_change
+from accordance.work.coding_tasks import allows_external, changes_under_way, is_change
 from accordance.work.contracts_for import Holding, to_actions
 from accordance.work.inputs import bind_inputs
 from accordance.work.intake import begin_attempt, case_of, not_theirs
@@ -28,11 +28,11 @@ LEASE_SECONDS: Final = 15 * 60
 _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
-Fits: TypeAlias = Callable[[TaskRecord], bool]
+Fits: TypeAlias = Callable[[Transaction, TaskRecord], bool]
 Passes: TypeAlias = Callable[[Transaction, TaskRecord], bool]  # a task over: it is not for whoever asks
 
 
-def anything(_: TaskRecord) -> bool:
+def anything(_tx: Transaction, _task: TaskRecord) -> bool:
     """Any task will do."""
     return True
 
@@ -53,9 +53,10 @@ class Nothing(StrEnum):
         "what is left is to review what you made yourself: another worker does that (--worker NAME), or own_work = true under"
         " [review] in accordance.toml allows it"
     )
+    CHANGING = "another change of the plan is under way: changes are made one after the other, each on what the one before has come to"
     OTHERS = (
-        "there is work, but not for whoever asks so: of other kinds, for an executor (--any hands it out), or a change that"
-        " `accordance run` has done"
+        "there is work, but not for whoever asks so: of other kinds, or for an executor of accordance's own (--any hands that"
+        " out, too, where the task allows it)"
     )
 
 
@@ -154,14 +155,31 @@ def take_in(  # noqa: PLR0913 - the same
         if passes is None or not passes(tx, task):
             return take_up(tx, task, holder, seconds, holding)
         is_own = True
-    return Nothing.OWN_WORK if is_own else why_nothing(tx, plan_id, for_others=True)
+    if is_own:
+        return Nothing.OWN_WORK
+    if any(is_change(tx, task) for task in _open_to_others(tx, plan_id, kinds, fits)):
+        return Nothing.CHANGING
+    return why_nothing(tx, plan_id, for_others=True)
 
 
 def handed_out(
     tx: Transaction, plan_id: str, kinds: tuple[str, ...] = (), fits: Fits = anything
 ) -> Iterator[TaskRecord]:
-    """What somebody who asks for work may be given. Changes of a repository are not: `accordance run` has them done in a clone."""
-    return (task for task in tx.all_turns(plan_id, kinds) if not is_change(tx, task) and fits(task))
+    """What somebody who asks for work may be given now; a change is not while another one of the plan is under way."""
+    under_way: set[str] | None = None
+    for task in _open_to_others(tx, plan_id, kinds, fits):
+        if is_change(tx, task):
+            under_way = changes_under_way(tx, plan_id) if under_way is None else under_way
+            if under_way - {task.task_id}:
+                continue
+        yield task
+
+
+def _open_to_others(
+    tx: Transaction, plan_id: str, kinds: tuple[str, ...], fits: Fits
+) -> Iterator[TaskRecord]:
+    """What is ready and meant for somebody who asks for work."""
+    return (task for task in tx.all_turns(plan_id, kinds) if fits(tx, task) and allows_external(tx, task))
 
 
 def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> Nothing | None:
@@ -197,7 +215,7 @@ def take_up(
     tx: Transaction, task: TaskRecord, holder: str, seconds: int, holding: Holding = to_actions
 ) -> Taken:
     """Somebody takes up a task that can be taken up."""
-    until = _later(tx.now, seconds)
+    until = later(tx.now, seconds)
     if task.progress.state is State.READY_TO_CHECK:
         lease = Lease(holder=holder, until=until, product=task.product)
         tx.take(task.task_id, lease)
@@ -227,7 +245,7 @@ def extend(
         task = _theirs(tx, task_id, attempt, holder)
         if task.lease is None:
             raise Conflict(f"attempt {attempt} of task {task_id} is over")
-        lease = Lease(holder=task.lease.holder, until=_later(tx.now, seconds), product=task.lease.product)
+        lease = Lease(holder=task.lease.holder, until=later(tx.now, seconds), product=task.lease.product)
         tx.take(task_id, lease)
         return lease
 
@@ -322,5 +340,6 @@ def _spent(plan: PlanRecord, now: str) -> Spent:
     return Spent(calls=plan.calls, seconds=seconds, tokens=plan.tokens, cost=plan.cost)
 
 
-def _later(now: str, seconds: int) -> str:
+def later(now: str, seconds: int) -> str:
+    """The moment so many seconds later, as the ledger writes it."""
     return (dt.datetime.strptime(now, _TIME) + dt.timedelta(seconds=seconds)).strftime(_TIME)  # noqa: DTZ007

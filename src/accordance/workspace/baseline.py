@@ -33,7 +33,7 @@ _WAY_OUT: Final = (
 class Baseline(BaseModel):
     """What was recorded before the agent began."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     schema_version: Literal["accordance.baseline.v1"] = "accordance.baseline.v1"
     commit: str

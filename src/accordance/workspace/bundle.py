@@ -21,6 +21,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -42,8 +43,15 @@ LARGEST_COPY: Final = (
     64 << 20
 )  # of the agent's evidence in all; what does not fit is named in the tree, not kept
 
-_FACTS: Final = TypeAdapter(AttemptFacts)
-_TREE: Final = TypeAdapter(Snapshot)
+
+@cache
+def _facts() -> TypeAdapter[AttemptFacts]:
+    return TypeAdapter(AttemptFacts)
+
+
+@cache
+def _tree() -> TypeAdapter[Snapshot]:
+    return TypeAdapter(Snapshot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +110,9 @@ def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers)
     contents: dict[str, bytes] = {
         "task.json": papers.task,
         "verdict.json": papers.verdict,
-        "facts.json": _FACTS.dump_json(collected.facts, indent=1),
-        "tree-before.json": _TREE.dump_json(collected.before),
-        "tree-after.json": _TREE.dump_json(collected.after),
+        "facts.json": _facts().dump_json(collected.facts, indent=1),
+        "tree-before.json": _tree().dump_json(collected.before),
+        "tree-after.json": _tree().dump_json(collected.after),
         "patch.diff": collected.patch.text,
         "gateway.log": papers.log.encode(),
         **papers.more,
@@ -199,7 +207,7 @@ def _manifest(folder: Path) -> dict[str, str]:
 def read_facts(folder: Path) -> AttemptFacts:
     """The facts of a bundle. Raises BundleBroken."""
     try:
-        return _FACTS.validate_json((folder / "facts.json").read_bytes())
+        return _facts().validate_json((folder / "facts.json").read_bytes())
     except (OSError, ValueError):
         raise BundleBroken(f"{folder} has no readable facts.json") from None
 
@@ -207,6 +215,6 @@ def read_facts(folder: Path) -> AttemptFacts:
 def read_tree(folder: Path, name: str) -> Snapshot:
     """A tree of a bundle: `tree-before.json` or `tree-after.json`. Raises BundleBroken."""
     try:
-        return _TREE.validate_json((folder / name).read_bytes())
+        return _tree().validate_json((folder / name).read_bytes())
     except (OSError, ValueError):
         raise BundleBroken(f"{folder} has no readable {name}") from None

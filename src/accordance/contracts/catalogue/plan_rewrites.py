@@ -25,7 +25,7 @@ from accordance.contracts.violation import Notice, Repair, excerpt
 _STARTS: Final = frozenset(("START", "BEGIN"))
 _ENDS: Final = frozenset(("END", "FINISH", "STOP"))
 MARKS: Final = _STARTS | _ENDS
-LONGEST_MARK: Final = 20  # with white space around; real ids are mostly longer
+_LONGEST_MARK: Final = 20  # with white space around; real ids are mostly longer
 _FIELDS_OF_EVERY_NODE: Final = frozenset(
     ("task_id", "plan_id", "node_type", "title", "owner_agent_id", "priority", "tags")
 )
@@ -286,7 +286,7 @@ def _adoptions(message: JsonObject, nodes: list[JsonObject], outline: _Outline) 
 
 def word_of(task: object) -> str | None:
     """START or END, if that is what an id says."""
-    if not isinstance(task, str) or len(task) > LONGEST_MARK or not task.isascii():
+    if not isinstance(task, str) or len(task) > _LONGEST_MARK or not task.isascii():
         return None
     word = task.strip().upper()
     return "START" if word in _STARTS else "END" if word in _ENDS else None

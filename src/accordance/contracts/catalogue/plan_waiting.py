@@ -117,7 +117,8 @@ def _read_edge(graph: _Graph, edge: JsonObject) -> bool:
 def _find_rivals(graph: _Graph) -> None:
     """A candidate belongs to its first group; the best comes first."""
     for candidates in graph.groups.values():
-        ranked = sorted(candidates.keys() - graph.rivals.keys(), key=graph.order.__getitem__)
+        newcomers = [task for task in candidates if task not in graph.rivals]
+        ranked = sorted(newcomers, key=graph.order.__getitem__)
         graph.rivals.update(dict.fromkeys(ranked, ranked))
 
 
@@ -133,17 +134,17 @@ def _find_checks(graph: _Graph) -> None:
 
 def _find_passed_over(graph: _Graph) -> None:
     """Candidates that are not the first of their group, and what belongs only to such."""
+    wanted_by = {part: len(parents) for part, parents in graph.parents.items()}  # parents not passed over
     below = [task for task, rivals in graph.rivals.items() if rivals[0] != task]
     while below:
         task = below.pop()
         if task in graph.passed_over:
             continue
         graph.passed_over.add(task)
-        below += [
-            part
-            for part in graph.parts.get(task, ())
-            if part not in graph.checks and graph.passed_over.issuperset(graph.parents[part])
-        ]
+        for part in graph.parts.get(task, ()):
+            wanted_by[part] -= 1
+            if not wanted_by[part] and part not in graph.checks:
+                below.append(part)
         below += graph.checked_by.get(task, ())
 
 

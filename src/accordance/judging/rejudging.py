@@ -19,9 +19,9 @@ from accordance.domain.patch import changed_lines
 from accordance.domain.terms import case_under, terms_from
 from accordance.errors import AccordanceError
 from accordance.gates.running import verdict_on
-from accordance.judge.bundles import about
-from accordance.judge.claims import read_claim
-from accordance.judge.judgement import Judgement
+from accordance.judging.bundles import about
+from accordance.judging.claims import read_claim
+from accordance.judging.judgement import Judgement
 from accordance.workspace.bundle import ATTESTATION, MANIFEST, broken_files, read_facts, read_tree
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import BundleBroken

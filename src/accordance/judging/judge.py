@@ -37,11 +37,11 @@ from accordance.domain.roles import higher_role, max_attempts
 from accordance.domain.terms import Terms, case_under
 from accordance.errors import NotFound
 from accordance.gates.running import verdict_on
-from accordance.judge.bundles import earlier_failures, free_place, keep, links_to, sign
-from accordance.judge.claims import read_claim
-from accordance.judge.judgement import Judgement
-from accordance.judge.own_submission import Claim, hand_in
-from accordance.judge.task_input import (
+from accordance.judging.bundles import earlier_failures, free_place, keep, links_to, sign
+from accordance.judging.claims import read_claim
+from accordance.judging.judgement import Judgement
+from accordance.judging.own_submission import Claim, hand_in
+from accordance.judging.task_input import (
     Asked,
     Paper,
     left_behind,

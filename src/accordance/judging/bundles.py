@@ -9,7 +9,7 @@ from pathlib import Path
 from accordance.domain.facts import ArtifactFact, ArtifactName, EvidenceFacts
 from accordance.domain.terms import terms_to_json
 from accordance.errors import Conflict
-from accordance.judge.judgement import Judgement
+from accordance.judging.judgement import Judgement
 from accordance.workspace.bundle import Papers, broken_files, bundle_folder, until_it_counts, write_bundle
 from accordance.workspace.collecting import Collected
 from accordance.workspace.errors import BundleBroken, WorkspaceError

@@ -1,0 +1,216 @@
+"""Break the code on purpose and see whether a test notices: `make mutants`, or `python -m tools.mutants [MODULE ...]`.
+
+Each mutant changes one expression of one line. Only the tests that run this line are run against it, so that two hundred
+mutants take minutes. Which tests those are is measured once and kept until a source or a test changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from coverage import CoverageData
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src"
+KEPT = ROOT / ".mutants"
+DEFAULT_MODULES = ("domain", "gates", "judging")
+DEFAULT_TESTS = ("tests/unit", "tests/conformance", "tests/seeds")
+MOST_TESTS = 60
+"""Tests run against one mutant; a line that more of them run is noticed by these, too."""
+PASSED, NOTICED = 0, (1, 2)
+"""What pytest returns: all passed; some failed, or could not even be collected."""
+SECONDS = 120
+"""A mutant that takes longer runs for ever, and so is noticed."""
+
+_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: which node of which module, and how to say it."""
+
+    path: Path
+    line: int
+    at: int  # the node's place in ast.walk
+    change: str
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    """Every mutant of a module."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    annotations = set(_inside_annotations(tree))
+    for at, node in enumerate(ast.walk(tree)):
+        if node in annotations or not hasattr(node, "lineno"):
+            continue
+        change = _change_of(node)
+        if change is not None:
+            yield Mutant(path, node.lineno, at, change)
+
+
+def _inside_annotations(tree: ast.Module) -> Iterator[ast.AST]:
+    """What mypy looks at and Python never runs."""
+    for node in ast.walk(tree):
+        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
+        if annotation is not None:
+            yield from ast.walk(annotation)
+
+
+def _change_of(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Compare):
+        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
+    if isinstance(node, ast.BoolOp):
+        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
+    if isinstance(node, ast.Constant) and type(node.value) in (bool, int):
+        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
+    return None
+
+
+def _mutated(node: ast.AST) -> ast.AST:
+    """The node with its one change."""
+    changed = copy.deepcopy(node)
+    if isinstance(changed, ast.Compare):
+        first = type(changed.ops[0])
+        changed.ops[0] = _COMPARISONS[first]()
+    elif isinstance(changed, ast.BoolOp):
+        changed.op = ast.Or() if isinstance(changed.op, ast.And) else ast.And()
+    elif isinstance(changed, ast.UnaryOp):
+        return changed.operand
+    elif isinstance(changed, ast.Constant):
+        changed.value = not changed.value if isinstance(changed.value, bool) else int(str(changed.value)) + 1
+    return changed
+
+
+def source_of(mutant: Mutant) -> str:
+    """The whole module with the change in it."""
+    tree = ast.parse(mutant.path.read_text(encoding="utf-8"))
+    target = list(ast.walk(tree))[mutant.at]
+
+    class Change(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> ast.AST:
+            return _mutated(node) if node is target else self.generic_visit(node)
+
+    return ast.unparse(ast.fix_missing_locations(Change().visit(tree)))
+
+
+def tests_by_line(tests: tuple[str, ...]) -> CoverageData:
+    """Which tests run which line, measured with the tests given; kept while neither sources nor tests change."""
+    place = KEPT / f"lines-{_fingerprint(tests)}"
+    if not place.exists():
+        KEPT.mkdir(exist_ok=True)
+        sys.stderr.write("measuring which tests run which line ...\n")
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadgroup", *tests]
+        command += ["--cov", "--cov-context=test", "--cov-report="]
+        environment = {**os.environ, "COVERAGE_FILE": str(place)}
+        subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=sys.stderr)
+    data = CoverageData(str(place))
+    data.read()
+    return data
+
+
+def _fingerprint(tests: tuple[str, ...]) -> str:
+    digest = hashlib.sha256(" ".join(tests).encode())
+    for folder in (SOURCE, ROOT / "tests"):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def tests_of(data: CoverageData, mutant: Mutant) -> list[str]:
+    """The tests that run a mutant's line."""
+    contexts = data.contexts_by_lineno(str(mutant.path)).get(mutant.line, [])
+    names = {context.partition("|")[0] for context in contexts if context}
+    return sorted(names)
+
+
+def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
+    """Run the tests against a copy of the sources that has the change."""
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        broken = Path(folder, "src")
+        shutil.copytree(SOURCE, broken, ignore=shutil.ignore_patterns("__pycache__"))
+        (broken / mutant.path.relative_to(SOURCE)).write_text(source_of(mutant), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests[:MOST_TESTS]]
+        environment = {**os.environ, "PYTHONPATH": str(broken), "PYTHONDONTWRITEBYTECODE": "1"}
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, env=environment, timeout=SECONDS, check=False, capture_output=True
+            )
+        except subprocess.TimeoutExpired:
+            return True
+        if done.returncode not in (PASSED, *NOTICED):
+            raise SystemExit(
+                f"{mutant.path}:{mutant.line}: pytest ended with {done.returncode}\n{done.stdout.decode()}"
+            )
+        return done.returncode in NOTICED
+
+
+def main(words: list[str]) -> None:
+    """Say of every mutant whether it was killed; then the share."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__.splitlines()[0])
+    parser.add_argument("modules", nargs="*", default=DEFAULT_MODULES, help="below src/accordance")
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tests", nargs="+", default=DEFAULT_TESTS)
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    options = parser.parse_args(words)
+    data = tests_by_line(tuple(options.tests))
+    chosen = _chosen(options.modules, data, options.count, options.seed)
+    survived = []
+    for number, (mutant, tests) in enumerate(chosen, 1):
+        noticed = is_noticed(mutant, tests)
+        where = f"{mutant.path.relative_to(SOURCE / 'accordance')}:{mutant.line}"
+        mark = "killed  " if noticed else "SURVIVED"
+        sys.stderr.write(f"{number:>4}/{len(chosen)}  {mark}  {where}  {mutant.change}\n")
+        if not noticed:
+            survived.append(f"{where}  {mutant.change}")
+    killed = len(chosen) - len(survived)
+    figures = {"mutants": len(chosen), "killed": killed, "survived": survived}
+    if options.as_json:
+        sys.stdout.write(json.dumps(figures, indent=2) + "\n")
+    else:
+        share = 100 * killed / max(1, len(chosen))
+        sys.stdout.write(f"{killed} of {len(chosen)} mutants killed ({share:.0f} %)\n")
+
+
+def _chosen(modules: list[str], data: CoverageData, count: int, seed: int) -> list[tuple[Mutant, list[str]]]:
+    """A random choice among the mutants on lines that some test runs when it is called, not only when it is imported."""
+    found = []
+    for name in modules:
+        place = SOURCE / "accordance" / name
+        paths = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+        for path in paths:
+            for mutant in mutants_of(path):
+                tests = tests_of(data, mutant)
+                if tests:
+                    found.append((mutant, tests))
+    dice = random.Random(seed)
+    return dice.sample(found, min(count, len(found)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
