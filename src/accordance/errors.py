@@ -36,6 +36,7 @@ AccordanceError
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
 +-- NotFound                   no such plan, task, question or message
+|   +-- NoPlan                 none was named, and there is none
 +-- CannotWrite                a file or a stream takes nothing
 +-- LedgerError                the ledger could not do it; nothing was changed
 |   +-- LedgerBusy             somebody else holds it for too long
@@ -313,6 +314,16 @@ class NotFound(UnknownName):
     def __str__(self) -> str:
         offer = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
         return f"no {self.what} {self.name!r}{offer}"
+
+
+class NoPlan(NotFound):
+    """No plan was named, and the ledger has none."""
+
+    def __init__(self) -> None:
+        super().__init__("plan", "")
+
+    def __str__(self) -> str:
+        return "there is no plan yet"
 
 
 class CannotWrite(AccordanceError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from accordance.domain.records import EvidenceRecord, RequirementRecord
 from accordance.domain.ruling import Asked
 from accordance.errors import Conflict, IllegalTransition, NotFound
 from accordance.executors.agents.sockets import within
-from accordance.work.inbox import Said, UnfitAnswer, answer
+from accordance.work.inbox import Said, UnfitAnswer, Upload, answer
 from accordance.work.inputs import look_at_inputs
 from accordance.work.tasks import Nothing
 from tests.ledger.project import Project, asking, product
@@ -239,26 +238,22 @@ def test_the_same_document_again(project: Project) -> None:
         pytest.param("./workspace/inputs/sheet/", "prices.xlsx", "sheet/prices.xlsx", id="another spelling"),
     ],
 )  # fmt: skip
-def test_a_file_as_an_answer(project: Project, tmp_path: Path, asked: str, file: str, lies_at: str) -> None:
+def test_a_file_as_an_answer(project: Project, asked: str, file: str, lies_at: str) -> None:
     """It is put where it was asked to be, and the rule for all inputs binds it."""
     project.runs(small_plan())
     project.submit("a", asking("a", "sheet", "xlsx", "pdf", path=asked))
-    (tmp_path / file).write_text("content")
-    project.answer(files=(tmp_path / file,))
+    project.answer(files=(Upload(file, b"content"),))
     assert (project.home.inputs / lies_at).read_text() == "content"
     assert [path for _, path in live(project)] == [lies_at]
     assert project.takes() == "a"
 
 
-def test_files_that_do_not_fit(project: Project, tmp_path: Path) -> None:
+def test_files_that_do_not_fit(project: Project) -> None:
     """Nothing is copied, nothing is answered."""
     project.runs(small_plan())
     project.submit("a", asking("a", "sheet", "xlsx"))
-    (tmp_path / "prices.md").write_text("content")
     with pytest.raises(UnfitAnswer, match=r"prices.md: is none of the wanted types \(xlsx\)"):
-        project.answer(files=(tmp_path / "prices.md",))
-    with pytest.raises(UnfitAnswer, match="cannot be read: No such file"):
-        project.answer(files=(tmp_path / "none.xlsx",))
+        project.answer(files=(Upload("prices.md", b"content"),))
     with pytest.raises(UnfitAnswer, match="say something"):
         project.answer()
     with pytest.raises(UnfitAnswer, match="task a has no product to approve"):
@@ -266,13 +261,21 @@ def test_files_that_do_not_fit(project: Project, tmp_path: Path) -> None:
     assert (project.state("a"), project.files()) == ("BLOCKED", [])
 
 
-def test_a_file_for_a_question_about_no_document(project: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "../prices.xlsx", "/etc/prices.xlsx", "a/b.xlsx", "a\0.xlsx"]
+)
+def test_an_upload_is_named_like_a_file(name: str) -> None:
+    """Whoever hands a file over does not choose the folder it lands in."""
+    with pytest.raises(UnfitAnswer, match="is not the name of a file"):
+        Upload(name, b"content")
+
+
+def test_a_file_for_a_question_about_no_document(project: Project) -> None:
     """Lies beside the other inputs; the answer is told to the next attempt."""
     project.runs(small_plan())
     project.submit("a")
     project.review("a", 80, "REQUEST_EXTERNAL_INPUT")
-    (tmp_path / "note.txt").write_text("4.20")
-    question = project.answer(text="see the note", files=(tmp_path / "note.txt",))
+    question = project.answer(text="see the note", files=(Upload("note.txt", b"4.20"),))
     assert question.answer == {"by": "test", "text": "see the note", "files": ["note.txt"]}
     assert (project.home.inputs / "answers" / "note.txt").read_text() == "4.20"
     assert project.takes() == "a"

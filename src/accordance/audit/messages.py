@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from accordance.api import check
 from accordance.audit.findings import UNREADABLE, Findings, fetch
 from accordance.changes.settling import verdict_again
-from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
-from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.chain import Payload
-from accordance.domain.faults import Fault
-from accordance.domain.lifecycle import Counters
-from accordance.domain.plan_review import rule_plan_review
 from accordance.domain.records import MessageRecord, PlanRecord, Rules, VerdictRecord
-from accordance.domain.ruling import (
-    Case,
-    rule_check_failure,
-    rule_fault,
-    rule_review,
-    rule_review_fault,
-    rule_submission,
-)
 from accordance.errors import InvalidAgents, NotFound
-from accordance.judging.claims import read_claim
 from accordance.judging.rejudging import is_bundle
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import coding_tasks
-from accordance.work.contracts_for import ACTIONS, contract_under, review_context, reviews_by, rule_under
+from accordance.work.contracts_for import ACTIONS, contract_under
+from accordance.work.message_kinds import Grounds, Judged, judge_message, judge_plan_review
 
 Announced: TypeAlias = dict[str, Payload]  # messages by their names, with what their event says
 Claims: TypeAlias = Mapping[
@@ -74,7 +59,7 @@ def _again(tx: Transaction, rules: Rules, claims: Claims, message: MessageRecord
     held = claims.get((message.subject, message.attempt))
     try:
         contract = contract_under(tx, tx.task(message.subject), held) if held else ACTIONS
-        return rule_anew(rules, contract, message, raw)
+        return judge_again(rules, contract, message, raw)
     except (*UNREADABLE, InvalidAgents, NotFound):
         return None
 
@@ -131,52 +116,30 @@ def _judge_again(
     try:
         raw, asked = tx.blob(message.sha256), coding_tasks(tx, plan).get(message.subject)
         verdict, faults = verdict_again(root, message, raw, asked)
-        ruling = rule_submission(verdict, _case(message.case["task"]), plan.rules.fuses) if verdict else None
+        grounds = Grounds(subject=message.subject, rules=plan.rules, case=message.case, verdict=verdict)
+        judged = judge_message("SUBMISSION", raw, grounds) if verdict else None
     except (*UNREADABLE, NotFound):
         found.broken(f"{what}: what it was judged by cannot be read")
         return
     for fault in faults:
         found.broken(f"{what}: {fault}")
-    if ruling is not None:
-        accepted = bool(read_claim(raw, Context(task_id=message.subject)))
-        _compare_ruling((accepted, ruling.outcome, ruling.reason, ruling.messages), message, was, found)
+    if judged is not None:
+        _compare_ruling(_as_ruled(judged), message, was, found)
 
 
-def rule_anew(rules: Rules, actions: Contract[Any], message: MessageRecord, raw: bytes) -> Again:
+def judge_again(rules: Rules, actions: Contract[Any], message: MessageRecord, raw: bytes) -> Again:
     """Judge a stored message again, by what was written down beside it; `actions` is the contract of its attempt."""
-    case = message.case
-    result: Accepted[Any] | Rejected
+    grounds = Grounds(subject=message.subject, rules=rules, case=message.case, contract=actions)
     if message.kind == "PLAN_REVIEW":
-        contract = reviews_by(rules.plan_rubric, "PLAN_REVIEW")
-        result = check(raw, contract, review_context(rules.plan_rubric, plan_id=message.subject))
-        rounds, failures = number(case["rounds"]), number(case["failures"])
-        ruled = rule_plan_review(result, rounds=rounds, failures=failures, fuses=rules.fuses)
-        return bool(result), ruled.outcome, ruled.reason, ruled.messages
-    if message.kind == "FAULT":
-        report = json.loads(raw)
-        ruled_by = rule_review_fault if "product" in case else rule_fault
-        ruling = ruled_by(Fault(report["fault"]), str(report["text"]), _case(case["task"]), rules.fuses)
-        return False, ruling.outcome, ruling.reason, ruling.messages
-    if message.kind == "ACTION":
-        result = check(raw, actions, Context(task_id=message.subject))
-        ruling = rule_under(actions, result, _case(case["task"]), rules.fuses)
-    else:
-        contract = reviews_by(rules.node_rubric, "TASK_CHECK")
-        result = check(raw, contract, review_context(rules.node_rubric, task_id=message.subject))
-        if isinstance(result, Rejected) and "check" in case:
-            ruling = rule_check_failure(result, _case(case["check"]), rules.fuses)
-        else:
-            ruling = rule_review(result, _case(case["task"]), rules.fuses)
-    return bool(result), ruling.outcome, ruling.reason, ruling.messages
+        of_plan = judge_plan_review(raw, grounds)
+        ruling = of_plan.ruling
+        return bool(of_plan.result), ruling.outcome, ruling.reason, ruling.messages
+    return _as_ruled(judge_message(message.kind, raw, grounds))
 
 
-def _case(value: Any) -> Case:
-    return Case(**{**value, "used": Counters(**value["used"])})
-
-
-def number(value: object) -> int:
-    """A whole number as it was written; none is 0."""
-    return value if isinstance(value, int) else 0
+def _as_ruled(judged: Judged) -> Again:
+    ruling = judged.ruling
+    return bool(judged.result), ruling.outcome, ruling.reason, ruling.messages
 
 
 def verify_verdicts(

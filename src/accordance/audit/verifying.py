@@ -16,7 +16,6 @@ from accordance.api import check_value
 from accordance.audit.findings import UNREADABLE, Findings, fetch
 from accordance.audit.messages import (
     Announced,
-    number,
     verify_changes,
     verify_messages,
     verify_verdicts,
@@ -44,6 +43,7 @@ from accordance.store.seals import PLAN_BEGAN
 from accordance.store.tables import TASK_EVENTS
 from accordance.work.contracts_for import HELD_TO
 from accordance.work.importing import missing_inputs
+from accordance.work.message_kinds import whole_number
 from accordance.work.run_log import LEFT_ALONE, PLAN_WRITTEN, PROMPTED, RAN, SAID
 
 PLAN_LIMITS = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
@@ -229,7 +229,7 @@ class _Replay:
     def _hold_to(self, entry: Entry) -> None:
         revision, rules = entry.payload.get("revision"), entry.payload.get("rules")
         try:
-            self.rules[number(revision)] = rules_from_json(cast("dict[str, Any]", rules))
+            self.rules[whole_number(revision)] = rules_from_json(cast("dict[str, Any]", rules))
         except UNREADABLE:
             self._found.broken(f"event {entry.seq}: the rules of the plan cannot be read")
 

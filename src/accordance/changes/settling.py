@@ -16,21 +16,27 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Accepted
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import MessageRecord
 from accordance.domain.retrying import what_to_tell
-from accordance.domain.ruling import rule_submission
 from accordance.domain.verdict import Outcome, Verdict
-from accordance.judging.claims import read_claim
 from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
 from accordance.store.ledger import Transaction
 from accordance.work.answers import Answer
 from accordance.work.inputs import supply_from_artifact
-from accordance.work.intake import Arrived, Product, arrive, case_of, refuse, settle, store_product
+from accordance.work.intake import (
+    Arrived,
+    Product,
+    arrive,
+    case_of,
+    judge_arrived,
+    refuse,
+    settle,
+    store_product,
+)
 from accordance.work.landing import lands_on_head
 from accordance.work.reviewing import approve_product
 from accordance.workspace.bundle import MANIFEST
@@ -74,9 +80,10 @@ def change_in(
         return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
     change = _adapter().validate_python(judged)
     lands = lands_on_head(tx, arrived.plan.plan_id, change.base)
-    case = replace(case_of(tx, arrived.task, _reviewers(tx, task_id)), is_behind=not lands)
-    ruling = rule_submission(change.verdict, case, arrived.plan.rules.fuses)
-    result = read_claim(raw, Context(task_id=task_id))
+    of_task = replace(case_of(tx, arrived.task, _reviewers(tx, task_id)), is_behind=not lands)
+    case = {"task": asdict(of_task), **change.where()}
+    settled = judge_arrived(arrived, case, verdict=change.verdict)
+    result, ruling = settled.result, settled.ruling
 
     def act() -> dict[str, Any]:
         _name_evidence(home.root, change)
@@ -94,7 +101,7 @@ def change_in(
             supply_from_artifact(tx, tx.task(task_id))
         return extra
 
-    return settle(tx, arrived, result, ruling, {"task": asdict(case), **change.where()}, act)
+    return settle(tx, arrived, settled, case, act)
 
 
 def _name_evidence(root: Path, change: Change) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from accordance.cli.desk import Where, at_desk, json_option, ledger_options, say
+from accordance.cli.desk import Where, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit
 from accordance.cli.writing import write_output
 
@@ -33,18 +33,18 @@ def command(where: Where, output: Path | None, private: Path | None, as_json: bo
     Keep the file where nobody who can write the ledger can write, too. `accordance verify --anchor FILE` sees later
     whether a chain was made anew, cut short or taken away since then.
     """
-    from accordance.audit.anchoring import anchor_file, anchor_of
+    from accordance.service.verification import write_anchor
 
-    with at_desk(where) as desk, desk.ledger.read() as tx:
-        anchor = anchor_of(tx)
-    text = anchor_file(anchor, private)
+    with opened(where) as project:
+        written = write_anchor(project, private)
     if output is None:
-        click.echo(text, nl=False)
+        click.echo(written.text, nl=False)
         return Exit.OK
-    write_output(output, text.encode())
+    write_output(output, written.text.encode())
+    anchor = written.view
     if as_json:
-        say({"file": output, "at": anchor.at, "plans": len(anchor.plans), "root": anchor.root})
+        say({"file": output, **anchor.to_json()})
     else:
         signed = "signed" if private else "not signed"
-        click.echo(f"{output}  {len(anchor.plans)} plans, root {anchor.root[:12]}, {signed}")
+        click.echo(f"{output}  {anchor.plans} plans, root {anchor.root[:12]}, {signed}")
     return Exit.OK

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from accordance.cli.desk import (
-    Where,
-    at_desk,
-    by_option,
-    find_task,
-    json_option,
-    ledger_options,
-    say,
-    whoever,
-)
-from accordance.cli.exits import Exit
+from accordance.cli.desk import Where, by_option, json_option, ledger_options, opened, say
+from accordance.cli.exits import Exit, Failure
 from accordance.cli.showing import tell
 
 
@@ -30,35 +19,19 @@ def command() -> None:
 @json_option
 def list_letters(where: Where, as_json: bool) -> int:
     """List what was given up, and why. Exit code 1 if there is anything."""
-    from accordance.domain.records import VerdictRecord
-    from accordance.work.tasks import dead_letters
+    from accordance.service import dead_letters
 
-    found: list[dict[str, Any]] = []
-    with at_desk(where) as desk, desk.ledger.read() as tx:
-        for task in dead_letters(tx, tx.plans()):
-            verdicts = tx.find(VerdictRecord, subject=task.task_id)
-            last = verdicts[-1] if verdicts else None
-            found.append(
-                {
-                    "task_id": task.task_id,
-                    "plan_id": task.plan_id,
-                    "title": task.title,
-                    "attempts": task.progress.standing.counters.attempts,
-                    "last_error": task.last_error,
-                    "outcome": last.outcome if last else None,
-                    "reason_code": last.reason_code if last else None,
-                    "messages": list(last.messages) if last else [],
-                    "since": task.updated_at,
-                }
-            )
+    with opened(where) as project:
+        letters = dead_letters.list_dead_letters(project)
     if as_json:
-        say(found)
+        say([letter.to_json() for letter in letters])
     else:
-        for one in found:
-            tell(f"{one['task_id']}  {one['title']}  {one['reason_code'] or one['last_error'] or 'given up'}")
-        if not found:
+        for letter in letters:
+            why = letter.reason_code or letter.last_error or "given up"
+            tell(f"{letter.task_id}  {letter.title}  {why}")
+        if not letters:
             tell("no dead letters")
-    return Exit.REJECTED if found else Exit.OK
+    return Exit.REJECTED if letters else Exit.OK
 
 
 @command.command()
@@ -68,14 +41,15 @@ def list_letters(where: Where, as_json: bool) -> int:
 @json_option
 def requeue(task: str, by: str | None, where: Where, as_json: bool) -> int:
     """Take a task out of the dead letters: it gets a new chance, and what waited for it goes on."""
-    from accordance.work.tasks import requeue as take_out
+    from accordance.service import dead_letters
+    from accordance.service.project import asking_as
 
-    with at_desk(where) as desk:
-        with desk.ledger.read() as tx:
-            name = find_task(tx, task).task_id
-        record = take_out(desk.ledger, name, by=whoever(by))
-    state = record.progress.state
-    say({"task_id": name, "state": state}) if as_json else tell(f"{name} is {state}")
+    with opened(where) as project:
+        moved = dead_letters.requeue(project, task, by=asking_as(by))
+    if as_json:
+        say(moved.to_json())
+    else:
+        tell(f"{moved.task_id} is {moved.state}")
     return Exit.OK
 
 
@@ -95,20 +69,16 @@ def drop(
     as_json: bool,
 ) -> int:
     """Accept that a task will not be done: its goal goes on without it. Its records stay."""
-    from accordance.domain.lifecycle import State
-    from accordance.errors import Conflict
-    from accordance.work.tasks import cancel
+    from accordance.service import dead_letters
+    from accordance.service.project import asking_as
 
-    with at_desk(where) as desk:
-        with desk.ledger.read() as tx:
-            record = find_task(tx, task)
-        if record.progress.state is not State.DEAD_LETTER:
-            raise Conflict(
-                f"task {record.task_id} is {record.progress.state}, not a dead letter; see `task cancel`"
-            )
-        along = cancel(desk.ledger, record.task_id, by=whoever(by), excuse=excuse, cascade=cascade)
+    with opened(where) as project:
+        try:
+            dropped = dead_letters.drop(project, task, by=asking_as(by), excuse=excuse, cascade=cascade)
+        except dead_letters.NotADeadLetter as error:
+            raise Failure(f"{error}; see `task cancel`", Exit.CONFLICT) from None
     if as_json:
-        say({"task_id": record.task_id, "state": State.ABANDONED, "along": list(along)})
+        say(dropped.to_json())
     else:
-        tell(f"{record.task_id} is {State.ABANDONED}")
+        tell(f"{dropped.task_id} is {dropped.state}")
     return Exit.OK

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import Where, at_desk, find_plan, json_option, ledger_options
+from accordance.cli.desk import Where, json_option, ledger_options, opened
 from accordance.cli.exits import Exit
 from accordance.cli.showing import shown
 from accordance.cli.streams import reader_is_gone
 from accordance.contracts.printable import printable
 
 if TYPE_CHECKING:
-    from accordance.domain.chain import Entry
+    from accordance.service.views.events import EventView
 
 _POLL_SECONDS = 0.3
 
@@ -41,29 +41,25 @@ def command(
 
     The numbers that are left out are seals of rows: --all shows them.
     """
-    from accordance.store.seals import SEALS
+    from accordance.service.events import EventReader
+    from accordance.service.project import plan_id_of
 
-    with at_desk(where) as desk:
-        with desk.ledger.read() as tx:
-            plan_id = find_plan(tx, plan).plan_id
-        last = after
+    with opened(where) as project:
+        plan_id = plan_id_of(project, plan)
+        reader = EventReader(project, plan_id, task or "", after, with_seals=is_all)
         while True:
-            with desk.ledger.read() as tx:
-                for entry in tx.entries(plan_id, after=last):
-                    last = entry.seq
-                    if (is_all or entry.kind not in SEALS) and (entry.task_id or "").startswith(task or ""):
-                        click.echo(_line(entry, as_json))
+            for event in reader.news():
+                click.echo(_line(event, as_json))
             if not follow or reader_is_gone():
                 return Exit.OK
             time.sleep(_POLL_SECONDS)
 
 
-def _line(entry: Entry, as_json: bool) -> str:
+def _line(event: EventView, as_json: bool) -> str:
     if as_json:
-        fields = ("plan_id", "seq", "at", "kind", "task_id", "payload", "hash")
-        return printable(json.dumps({name: getattr(entry, name) for name in fields}, ensure_ascii=False))
-    said = dict(entry.payload)
-    moved = f"  {said.pop('from')} -> {said.pop('to')}" if "from" in said else ""
-    rest = "  ".join(f"{name}={value}" for name, value in said.items() if value not in (None, "", []))
-    line = f"{entry.seq:>6}  {entry.at[:19]}  {entry.kind}  {entry.task_id or ''}{moved}  {rest}"
+        return printable(json.dumps(event.to_json(), ensure_ascii=False))
+    details = dict(event.payload)
+    moved = f"  {details.pop('from')} -> {details.pop('to')}" if "from" in details else ""
+    rest = "  ".join(f"{name}={value}" for name, value in details.items() if value not in (None, "", []))
+    line = f"{event.seq:>6}  {event.at[:19]}  {event.kind}  {event.task_id or ''}{moved}  {rest}"
     return shown(line.rstrip())

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import (
-    Where,
-    at_desk,
-    by_option,
-    find_plan,
-    json_option,
-    ledger_options,
-    say,
-    whoever,
-)
-from accordance.cli.exits import Exit
+from accordance.cli.desk import Where, by_option, json_option, ledger_options, opened, say
+from accordance.cli.exits import Exit, Failure
 from accordance.cli.showing import tell
+
+if TYPE_CHECKING:
+    from accordance.service.views.questions import QuestionView
 
 
 @click.group(name="inbox")
@@ -33,38 +27,26 @@ def command() -> None:
 @json_option
 def list_questions(plan: str | None, everything: bool, where: Where, as_json: bool) -> int:
     """List the open questions. Exit code 3 if there are any."""
-    from accordance.domain.records import QuestionRecord
+    from accordance.service import inbox
 
-    with at_desk(where) as desk, desk.ledger.read() as tx:
-        only: dict[str, Any] = {"plan_id": find_plan(tx, plan).plan_id} if plan else {}
-        found = tx.find(QuestionRecord, **only) if everything else tx.open_questions(**only)
+    with opened(where) as project:
+        questions = inbox.list_questions(project, plan, with_answered=everything)
     if as_json:
-        say(
-            [
-                {
-                    "question_id": one.question_id,
-                    "plan_id": one.plan_id,
-                    "task_id": one.task_id,
-                    "kind": one.kind,
-                    "text": one.text,
-                    "details": one.details,
-                    "asked_at": one.asked_at,
-                    "answered_at": one.answered_at,
-                    "answer": one.answer,
-                }
-                for one in found
-            ]
-        )
+        say([question.to_json() for question in questions])
     else:
-        for one in found:
-            tell(f"{one.question_id}  {one.kind}  {one.text}")
-            docs = one.details.get("required_docs")
-            for doc in docs if isinstance(docs, list) else ():
-                kinds = ", ".join(doc["accepted_types"]) or "any type"
-                tell(f"    {doc['name']} ({kinds}): {doc['description']}; put it in {doc['suggested_path']}")
-        if not found:
+        for question in questions:
+            _print_question(question)
+        if not questions:
             tell("nobody waits for an answer")
-    return Exit.WAITING if any(one.answered_at is None for one in found) else Exit.OK
+    return Exit.WAITING if any(question.is_open for question in questions) else Exit.OK
+
+
+def _print_question(question: QuestionView) -> None:
+    tell(f"{question.question_id}  {question.kind}  {question.text}")
+    docs = question.details.get("required_docs")
+    for doc in docs if isinstance(docs, list) else ():
+        kinds = ", ".join(doc["accepted_types"]) or "any type"
+        tell(f"    {doc['name']} ({kinds}): {doc['description']}; put it in {doc['suggested_path']}")
 
 
 @command.command()
@@ -97,25 +79,32 @@ def answer(
     as_json: bool,
 ) -> int:
     """Answer a question: with TEXT for the next attempt, with files, yes or no, a choice, an approval, or by giving up."""
-    from accordance.work.inbox import Said
-    from accordance.work.inbox import answer as say_it
+    from accordance.service import inbox
+    from accordance.service.project import asking_as
 
-    said = Said(
-        by=whoever(by), text=text, files=files, yes=yes, choose=choose, approve=approve, give_up=give_up
+    said = inbox.Said(
+        by=asking_as(by),
+        text=text,
+        files=tuple(inbox.Upload(file.name, _content(file)) for file in files),
+        yes=yes,
+        choose=choose,
+        approve=approve,
+        give_up=give_up,
     )
-    with at_desk(where) as desk:
-        record = say_it(desk.ledger, desk.home, question, said)
-        with desk.ledger.read() as tx:
-            state = tx.progress(record.task_id).state if record.task_id else tx.plan(record.plan_id).state
+    with opened(where) as project:
+        answered = inbox.answer_question(project, question, said)
     if as_json:
-        say(
-            {
-                "question_id": record.question_id,
-                "answer": record.answer,
-                "task_id": record.task_id,
-                "state": state,
-            }
-        )
+        say(answered.to_json())
     else:
-        tell(f"answered; {record.task_id or record.plan_id} is {state}")
+        tell(f"answered; {answered.task_id or answered.plan_id} is {answered.state}")
     return Exit.OK
+
+
+def _content(file: Path) -> bytes:
+    """What is in a file that was asked for."""
+    try:
+        if file.exists() and not file.is_file():
+            raise Failure(f"{file}: is no regular file; name the document itself", Exit.USAGE)
+        return file.read_bytes()
+    except OSError as error:
+        raise Failure(f"{file}: cannot be read: {error.strerror or error}", Exit.USAGE) from None

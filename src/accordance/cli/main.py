@@ -157,7 +157,9 @@ def _run(argv: Sequence[str] | None) -> int:
     except Failure as failure:
         return _fail(str(failure), failure.code)
     except AccordanceError as error:
-        return _fail(str(error), _code_of(error))
+        from accordance.cli.ways_out import in_words
+
+        return _fail(in_words(error), _code_of(error))
     except ModuleNotFoundError as error:
         extra = _EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
-from accordance.cli.desk import (
-    Where,
-    at_desk,
-    find_plan,
-    fits_whoever_asks,
-    json_option,
-    ledger_options,
-    say,
-    whoever,
-)
+from accordance.cli.desk import Where, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit
 from accordance.cli.stopping import left_at_once
 
@@ -38,22 +27,21 @@ def command(where: Where, as_json: bool, plan: str | None, worker: str | None, a
 
     The tools: next, submit, get_verdict, ask_human, extend, release. With --json, only tell them.
     """
-    import anyio
+    from accordance.mcp.serving import desk_for, serve_tools
+    from accordance.service.project import asking_as, plan_id_of
 
-    from accordance.executors.tool_server import serve, server_of
-    from accordance.mcp.desk import INSTRUCTIONS, Desk
-
-    with at_desk(where) as desk:
-        plan_id = None
-        if plan is not None:
-            with desk.ledger.read() as tx:
-                plan_id = find_plan(tx, plan).plan_id
-        fits = fits_whoever_asks(desk, any_task=any_task)
-        resumes = worker is not None
-        offers = Desk(desk.ledger, desk.home, whoever(worker), plan_id, fits, resumes).offers()
+    with opened(where) as project:
+        desk = desk_for(
+            project,
+            holder=asking_as(worker),
+            plan_id=plan_id_of(project, plan) if plan else None,
+            any_task=any_task,
+            resumes=worker is not None,
+        )
+        offers = desk.offers()
         if as_json:
             say([{"name": offer.name, "about": offer.about, "takes": offer.takes} for offer in offers])
         else:
             with left_at_once():
-                anyio.run(partial(serve, server_of(offers, INSTRUCTIONS)))
+                serve_tools(offers)
     return Exit.OK

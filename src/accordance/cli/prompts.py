@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from accordance.cli.desk import Where, at_desk, find_plan, find_task, json_option, ledger_options, say
-from accordance.cli.exits import Exit, Failure
+from accordance.cli.desk import Where, json_option, ledger_options, opened, say
+from accordance.cli.exits import Exit
 from accordance.cli.spent import spent_text
 
 if TYPE_CHECKING:
-    from accordance.store.ledger import Transaction
-    from accordance.work.run_log import KeptRun
+    from accordance.service.views.runs import PromptView, RunView
 
 _attempt_option: Final = click.option(
     "--attempt", type=click.IntRange(1), help="Of this attempt.  [default: the last]"
@@ -38,12 +36,11 @@ def prompt(
     A model may be asked several times within a run; --call 2 is what it was told when it was first asked again. With --json
     also the recipe: every part with its name and hash, which executor and model it went to, what was cut.
     """
-    from accordance.work.run_log import run_of
+    from accordance.service.prompts import task_prompt
 
-    with at_desk(where) as desk, desk.ledger.read() as tx:
-        name = find_task(tx, task).task_id
-        run = run_of(tx, name, attempt=attempt, kind=kind)
-        return _print(tx, run, {"task_id": name}, call, as_json)
+    with opened(where) as project:
+        told = task_prompt(project, task, attempt=attempt, kind=kind, call=call)
+    return _print(told, call, as_json)
 
 
 @click.command(name="prompt")
@@ -59,40 +56,30 @@ def plan_prompt(
     plan: str | None, attempt: int | None, kind: str | None, call: int | None, where: Where, as_json: bool
 ) -> int:
     """Print what whoever wrote or reviewed a PLAN was told (`accordance plan create`), word for word, as `task prompt` does."""
-    from accordance.work.run_log import run_about
+    from accordance.service import prompts
 
-    with at_desk(where) as desk, desk.ledger.read() as tx:
-        name = find_plan(tx, plan).plan_id
-        run = run_about(tx, name, attempt=attempt, kind=kind)
-        return _print(tx, run, {"plan_id": name}, call, as_json)
+    with opened(where) as project:
+        told = prompts.plan_prompt(project, plan, attempt=attempt, kind=kind, call=call)
+    return _print(told, call, as_json)
 
 
-def _print(tx: Transaction, run: KeptRun, about: dict[str, Any], call: int | None, as_json: bool) -> int:
-    from accordance.work.rebuilding import calls_in, messages_of
-    from accordance.work.run_log import rebuilt
-
-    again, calls = rebuilt(tx, run.recipe or ""), calls_in(tx, run)
-    if call and call > max(1, len(calls)):
-        made = len(calls) or "none that is known"
-        raise Failure(f"no call {call} in this run, which made {made}", Exit.NOT_FOUND)
-    messages = messages_of(again, calls, call) if call else []
+def _print(told: PromptView, call: int | None, as_json: bool) -> int:
     if as_json:
-        told = {"recipe": again.recipe(), "system": again.system, "user": again.user, "calls": len(calls)}
-        say({**about, **run.to_json(), **told, **({"messages": messages} if call else {})})
+        say(told.to_json())
     elif call:
-        click.echo("\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages))
+        click.echo("\n\n".join(f"[{message.role}]\n{message.content}" for message in told.messages))
     else:
-        click.echo(again.text)
+        click.echo(told.text)
     return Exit.OK
 
 
-def run_line(run: Mapping[str, Any]) -> str:
+def run_line(run: RunView) -> str:
     """A run in a line."""
-    who = " ".join(str(part) for part in (run["executor"], run["model"]) if part)
-    head = f"{run['kind']} {run['attempt']}  {who or 'nobody'}"
-    ran = run["ran"]
+    executor = " ".join(part for part in (run.executor, run.model) if part)
+    head = f"{run.kind} {run.attempt}  {executor or 'nobody'}"
+    ran = run.ran
     if ran is None:
         return f"{head}  runs, or was cut off"
     ended = f"{ran['code']}: {ran['text']}" if ran["fault"] else f"{ran['bytes']:,} bytes"
-    cost = [spent_text(ran)] if ran["calls"] else []
+    cost = [spent_text(run.spent)] if run.spent.calls else []
     return ", ".join([f"{head}  {ended}", *cost, f"{ran['duration_ms'] / 1000:.1f} s"])

@@ -12,11 +12,10 @@ from typing import Final
 import click
 
 from accordance.cli.asking import ask
-from accordance.cli.desk import Where, ledger_options
+from accordance.cli.desk import Where, ledger_options, opened
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import must_be_a_name, read_bounded
 from accordance.cli.research_reading import agents_of, agents_option, json_option, print_json, text_of
-from accordance.cli.research_runs import kept_answers
 from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.serialising import dump_json
 from accordance.domain.research.agents import AgentRegistry
@@ -101,8 +100,10 @@ def golden(
     elif executor is not None:
         report = run_golden(cases, _from_program(executor, timeout, registry), registry)
     else:
-        with kept_answers(where) as store:
-            report = run_golden(cases, _from_store(store), registry)
+        from accordance.service.research import kept_answers
+
+        with opened(where) as project:
+            report = run_golden(cases, _from_store(kept_answers(project)), registry)
     if as_json or form == "json":
         print_json(report_json(report))
     else:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
 import click
 
 from accordance.cli.checked import Checked
-from accordance.cli.desk import Where, at_desk, ledger_options
+from accordance.cli.desk import Where, ledger_options, opened
 from accordance.cli.exits import Exit
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
@@ -33,17 +32,8 @@ from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
 from accordance.domain.research.answers import awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS
 from accordance.domain.research.reports import collapse_blocks
-from accordance.domain.research.runs import AnswerStore, Run, collapse_by_group, request_digest, stored_answer
+from accordance.domain.research.runs import Run, collapse_by_group, request_digest, stored_answer
 from accordance.domain.research.words import Language
-
-
-@contextmanager
-def kept_answers(where: Where, *, create: bool = False) -> Iterator[AnswerStore]:
-    """The answers in the ledger of a project folder, as long as it is open."""
-    from accordance.store.answers import AnswersInLedger
-
-    with at_desk(where, create=create) as desk:
-        yield AnswersInLedger(desk.ledger.engine)
 
 
 @click.command()
@@ -65,6 +55,8 @@ def record(
 
     Exit codes as of check: 1 if one is rejected, 3 if a person must acknowledge a selection first.
     """
+    from accordance.service.research import kept_answers
+
     request = request_of(request_file)
     asked = replace(asked_of(None, None, agents_file, acknowledged), request=request)
     checked = []
@@ -77,8 +69,8 @@ def record(
         return Exit.WAITING if all(map(awaits_a_person, refused)) else Exit.REJECTED
     answers: list[AgentAnswer] = [accepted(one.file, ANSWER, one.result) for one in checked]
     stored = [stored_answer(one, asked.registry.get(one.agent_id), request) for one in answers]
-    with kept_answers(where, create=True) as store:
-        store.add(stored)
+    with opened(where, create=True) as project:
+        kept_answers(project).add(stored)
     runs = [(file, one.run) for file, one in zip(files, stored, strict=True)]
     if as_json:
         print_json([{"file": file, **run.group._asdict(), "at": run.at} for file, run in runs])
@@ -109,12 +101,15 @@ def collapse(
 
     From the answers that `accordance research record` has kept.
     """
+    from accordance.service.research import kept_answers
+
     agent_id = agents_of(agents_file).get(agent).id if agent else None
     request = request_of(request_file) if request_file else None
     digest = request_digest(request) if request else None
     selected: set[str] = set()
-    with kept_answers(where) as store:
-        reports = collapse_by_group(_heard(store.runs(agent_id, digest), selected))
+    with opened(where) as project:
+        runs = kept_answers(project).runs(agent_id, digest)
+        reports = collapse_by_group(_heard(runs, selected))
     if as_json:
         print_json([{**group._asdict(), **report.to_json()} for group, report in sorted(reports.items())])
     else:

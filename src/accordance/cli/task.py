@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from accordance.cli.desk import (
-    Desk,
-    Where,
-    at_desk,
-    by_option,
-    find_plan,
-    find_task,
-    fits_whoever_asks,
-    json_option,
-    ledger_options,
-    say,
-    whoever,
-)
+from accordance.cli.answered import exit_of, print_answer
+from accordance.cli.desk import Where, by_option, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit, one_line
 from accordance.cli.prompts import prompt, run_line
 from accordance.cli.reading import read_bounded
 from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
-    from accordance.work.answers import Answer
+    from accordance.project.home import Home
+    from accordance.service.views.answers import AnswerView
+    from accordance.service.views.tasks import (
+        AssignmentView,
+        NothingView,
+        TaskBriefView,
+        TaskDetailView,
+        TaskView,
+    )
+
+_COUNTERS = (
+    "attempt_count",
+    "failures",
+    "parse_failures",
+    "review_rounds",
+    "review_failures",
+    "idle_rounds",
+)
 
 
 @click.group(name="task")
@@ -57,7 +63,7 @@ command.add_command(prompt)
 @click.option(
     "--any", "any_task", is_flag=True, help="Also what the routes give to an executor of accordance's own."
 )
-@click.option("--peek", is_flag=True, help="Only look: nothing is taken up.")
+@click.option("--peek", "only_look", is_flag=True, help="Only look: nothing is taken up.")
 def take(
     where: Where,
     as_json: bool,
@@ -66,7 +72,7 @@ def take(
     seconds: int,
     kinds: tuple[str, ...],
     any_task: bool,
-    peek: bool,
+    only_look: bool,
 ) -> int:
     """Take up the next task: all that is needed to do it, its contract and context included.
 
@@ -74,115 +80,100 @@ def take(
     everything that may be done elsewhere. Whoever changes a repository is lent a clone to work in. Returned work comes first, then products to review, then new work by priority. Exit code 3: what is left waits for a
     person; 5: there is nothing to take up.
     """
-    from functools import partial
+    from accordance.service.project import asking_as, plan_id_of
+    from accordance.service.tasks import Assigned, WorkRequest, peek, take_task
 
-    from accordance.changes.outside import hand_out
-    from accordance.project.settings import allows_own_work
-    from accordance.work.assignment import described
-    from accordance.work.inputs import look_at_inputs
-    from accordance.work.project_routes import holding_for
-    from accordance.work.tasks import Nothing, handed_out, take_next
-
-    with at_desk(where) as desk:
-        fits = fits_whoever_asks(desk, any_task=any_task)
-        with desk.ledger.read() as tx:
-            plan_id = find_plan(tx, plan).plan_id if plan else None
-            if peek:
-                turns = [
-                    next(handed_out(tx, one.plan_id, kinds, fits), None)
-                    for one in reversed(tx.plans())
-                    if plan_id in (None, one.plan_id)
-                ]
-                found = [described(tx, task) for task in turns if task is not None]
-                if as_json:
-                    say(found)
-                else:
-                    for one in found:
-                        tell(f"{one['task_id']}  {one['title']}")
-                return Exit.OK if found else Exit.NOT_FOUND
-        files = look_at_inputs(desk.ledger, desk.home)
-        take_one = partial(
-            take_next,
-            desk.ledger,
-            files,
-            plan_id=plan_id,
-            holder=whoever(worker),
-            seconds=seconds,
+    with opened(where) as project:
+        request = WorkRequest(
+            holder=asking_as(worker),
+            plan_id=plan_id_of(project, plan) if plan else None,
             kinds=kinds,
-            fits=fits,
-            holding=holding_for(desk.home),
-            own_work=allows_own_work(desk.home.settings()),
+            seconds=seconds,
+            any_task=any_task,
         )
-        given = hand_out(desk.ledger, desk.home, take_one)
-        if isinstance(given, Nothing):
-            if as_json:
-                say({"task": None, "why": given.name, "text": given.value})
-            else:
-                one_line(f"nothing to take up: {given.value}")
-            waits = given in (
-                Nothing.IN_REVIEW,
-                Nothing.RETURNED,
-                Nothing.HELD,
-                Nothing.WAITING,
-                Nothing.STUCK,
-            )
-            return Exit.WAITING if waits else Exit.NOT_FOUND
+        if only_look:
+            return _tell_turns(peek(project, request), as_json)
+        handed = take_task(project, request)
+    if not isinstance(handed, Assigned):
+        return _tell_nothing(handed, as_json)
     if as_json:
-        say(given.document)
+        say(handed.view.to_json())
     else:
-        _print_assignment(given.document)
+        _print_assignment(handed.view)
     return Exit.OK
 
 
-def _print_assignment(told: dict[str, Any]) -> None:
-    task, context = told["task"], told["context"]
-    tell(f"{task['title']}  {task['node_type']}, attempt {told['attempt']}")
-    tell(f"  task      {task['task_id']}")
-    if task["goal_statement"]:
-        tell(f"  goal      {task['goal_statement']}")
-    for line in _wish_lines(task, told["plan"]["constraints"]):
+def _tell_turns(turns: list[TaskBriefView], as_json: bool) -> int:
+    if as_json:
+        say([task.to_json() for task in turns])
+    else:
+        for task in turns:
+            tell(f"{task.task_id}  {task.title}")
+    return Exit.OK if turns else Exit.NOT_FOUND
+
+
+def _tell_nothing(nothing: NothingView, as_json: bool) -> int:
+    if as_json:
+        say(nothing.to_json())
+    else:
+        one_line(f"nothing to take up: {nothing.text}")
+    return Exit.WAITING if nothing.waits_for_person else Exit.NOT_FOUND
+
+
+def _print_assignment(told: AssignmentView) -> None:
+    task, context = told.task, told.context
+    tell(f"{task.title}  {task.node_type}, attempt {told.attempt}")
+    tell(f"  task      {task.task_id}")
+    if task.goal_statement:
+        tell(f"  goal      {task.goal_statement}")
+    for line in (*_wish_lines(task, told.plan.constraints), *_change_lines(told)):
         tell(f"  {line}")
-    for line in _change_lines(told):
+    contract = told.contract
+    tell(f"  contract  {contract.scope or contract.schema_version} for task_id {contract.task_id}")
+    for line in _context_lines(context):
         tell(f"  {line}")
-    contract = told["contract"]
-    tell(f"  contract  {contract['scope'] or contract['schema_version']} for task_id {contract['task_id']}")
-    for one in context["dependencies"]:
-        where = one["artifact"]["path"] if one["artifact"] else "no artifact"
-        tell(f"  after     {one['title']}: {where}")
-    for one in context["inputs"]:
-        tell(f"  input     {one['name']}: {one['reference']}")
+    tell(f"  until     {told.lease.until}")
+    tell(f"  hand in   {' '.join(told.hand_in)}")
+
+
+def _context_lines(context: Mapping[str, Any]) -> Iterator[str]:
+    """What came before, what lies there, and what is to be mended."""
+    for dependency in context["dependencies"]:
+        artifact = dependency["artifact"]
+        yield f"after     {dependency['title']}: {artifact['path'] if artifact else 'no artifact'}"
+    for given in context["inputs"]:
+        yield f"input     {given['name']}: {given['reference']}"
     if context.get("product"):
-        tell(f"  product   {context['product']['path']}")
-    for one in (context["last_review"] or {}).get("suggestions", []):
-        tell(f"  change    {one['priority']}: {one['change']}")
-    for one in context.get("last_errors", []):
-        tell(f"  mend      {one}")
-    tell(f"  until     {told['lease']['until']}")
-    tell(f"  hand in   {' '.join(told['hand_in'])}")
+        yield f"product   {context['product']['path']}"
+    last_review = context["last_review"] or {}
+    for suggestion in last_review.get("suggestions", []):
+        yield f"change    {suggestion['priority']}: {suggestion['change']}"
+    for error in context.get("last_errors", []):
+        yield f"mend      {error}"
 
 
-def _change_lines(told: dict[str, Any]) -> Iterator[str]:
+def _change_lines(told: AssignmentView) -> Iterator[str]:
     """Where a repository is changed, within which bounds, and by what the change is judged."""
-    if "workspace" not in told:
+    if told.workspace is None or told.change is None:
         return
-    pins = told["change"]["pins"]
-    yield f"clone     {told['workspace']}"
+    pins = told.change["pins"]
+    yield f"clone     {told.workspace}"
     yield f"may       {', '.join(pins['allowed_paths'])}"
     if forbidden := pins.get("forbidden_paths"):
         yield f"may not   {', '.join(forbidden)}"
-    for command in told["tests"]:
-        yield f"test      {command}"
-    yield f"evidence  {told['evidence']}/ in the clone: report.md, selftest.log, patch.diff, submit.json, evidence/"
+    for test in told.tests:
+        yield f"test      {test}"
+    yield f"evidence  {told.evidence}/ in the clone: report.md, selftest.log, patch.diff, submit.json, evidence/"
 
 
-def _wish_lines(task: dict[str, Any], constraints: dict[str, Any]) -> Iterator[str]:
+def _wish_lines(task: TaskBriefView, constraints: Mapping[str, Any]) -> Iterator[str]:
     """What the plan asks of a task beyond its goal, a line each."""
-    criteria = task["acceptance_criteria"]
+    criteria = task.acceptance_criteria
     for criterion in criteria if isinstance(criteria, list) else filter(None, [criteria]):
         yield f"accept    {_in_a_line(criterion)}"
-    if task["deliverable_spec"]:
-        yield f"deliver   {_in_a_line(task['deliverable_spec'])}"
-    for key, value in {**constraints, **task["further"]}.items():
+    if task.deliverable_spec:
+        yield f"deliver   {_in_a_line(task.deliverable_spec)}"
+    for key, value in {**constraints, **task.further}.items():
         yield f"{key}: {_in_a_line(value)}"
 
 
@@ -197,95 +188,48 @@ def _in_a_line(value: object) -> str:
 @json_option
 def show(task: str, where: Where, as_json: bool) -> int:
     """Show a task: where it stands, its products, reviews, questions, runs and history."""
-    from accordance.domain.records import QuestionRecord, ReviewRecord
-    from accordance.work.assignment import described
-    from accordance.work.loans import loan_under_way
-    from accordance.work.run_log import runs_in
-    from accordance.work.wishes import constraints_of
+    from accordance.service.tasks import show_task
 
-    with at_desk(where) as desk, desk.ledger.read() as tx:
-        record = find_task(tx, task)
-        name = record.task_id
-        loan = loan_under_way(tx, record)
-        told = {
-            **described(tx, record),
-            "constraints": constraints_of(tx, tx.plan(record.plan_id)),
-            "lease": {"holder": record.lease.holder, "until": record.lease.until} if record.lease else None,
-            "workspace": str(loan.place(desk.home)) if loan else None,
-            "last_error": record.last_error,
-            "artifacts": [
-                {
-                    "version": one.version,
-                    "file": str((desk.home.artifacts(name) / one.file_name).relative_to(desk.home.root)),
-                    "sha256": one.sha256,
-                    "approved_at": one.approved_at,
-                }
-                for one in tx.products(name)
-            ],
-            "reviews": [
-                {
-                    "score": one.total_score,
-                    "action": one.action_required,
-                    "artifact": one.product,
-                    "at": one.at,
-                }
-                for one in tx.find(ReviewRecord, subject=name)
-            ],
-            "questions": [
-                {
-                    "question_id": one.question_id,
-                    "kind": one.kind,
-                    "text": one.text,
-                    "answered_at": one.answered_at,
-                }
-                for one in tx.find(QuestionRecord, task_id=name)
-            ],
-            "runs": [run.to_json() for run in runs_in(tx.entries_of(name))],
-            "events": [
-                {"seq": one.seq, "at": one.at, "event": one.kind, **one.payload}
-                for one in tx.entries_of(name)
-            ],
-        }
+    with opened(where) as project:
+        view = show_task(project, task)
     if as_json:
-        say(told)
+        say(view.to_json())
     else:
-        _print_task(told)
+        _print_task(view)
     return Exit.OK
 
 
-def _print_task(told: dict[str, Any]) -> None:
-    state = told["state"] + (f" ({told['waiting']})" if told["waiting"] else "")
-    tell(f"{told['title']}  {told['node_type']}  {state}")
-    tell(f"  task      {told['task_id']}")
-    if told["goal_statement"]:
-        tell(f"  goal      {told['goal_statement']}")
-    for line in _wish_lines(told, told["constraints"]):
+def _print_task(task: TaskDetailView) -> None:
+    waiting = f" ({task.waiting})" if task.waiting else ""
+    tell(f"{task.title}  {task.node_type}  {task.state}{waiting}")
+    tell(f"  task      {task.task_id}")
+    if task.goal_statement:
+        tell(f"  goal      {task.goal_statement}")
+    for line in _wish_lines(task, task.constraints):
         tell(f"  {line}")
-    if told["workspace"]:
-        tell(f"  clone     {told['workspace']}")
-    counts = (
-        "attempt_count",
-        "failures",
-        "parse_failures",
-        "review_rounds",
-        "review_failures",
-        "idle_rounds",
-    )
-    tell("  counters  " + ", ".join(f"{name} {told[name]}" for name in counts))
-    for one in told["artifacts"]:
-        mark = "approved" if one["approved_at"] else "not approved"
-        tell(f"  product   {one['file']}  {one['sha256'][:12]}  {mark}")
-    for one in told["reviews"]:
-        tell(f"  review    {one['score']} {one['action']} of {one['artifact'][:12]}")
-    for one in told["questions"]:
-        tell(
-            f"  question  {one['question_id']}  {one['text']}  {'answered' if one['answered_at'] else 'open'}"
-        )
-    for one in told["runs"]:
-        tell(f"  run       {run_line(one)}")
-    for one in told["events"]:
-        moved = f"  {one['from']} -> {one['to']}" if "from" in one else ""
-        tell(f"  {one['at'][:19]}  {one['event']}{moved}")
+    if task.workspace:
+        tell(f"  clone     {task.workspace}")
+    tell("  counters  " + ", ".join(f"{name} {getattr(task, name)}" for name in _COUNTERS))
+    for line in _record_lines(task):
+        tell(f"  {line}")
+
+
+def _record_lines(task: TaskDetailView) -> Iterator[str]:
+    """What has become of a task so far."""
+    for made in task.artifacts:
+        mark = "approved" if made.approved_at else "not approved"
+        yield f"product   {made.file}  {made.sha256[:12]}  {mark}"
+    for reviewed in task.reviews:
+        yield f"review    {reviewed.score} {reviewed.action} of {reviewed.artifact[:12]}"
+    for question in task.questions:
+        mark = "open" if question.is_open else "answered"
+        yield f"question  {question.question_id}  {question.text}  {mark}"
+    for run in task.runs:
+        yield f"run       {run_line(run)}"
+    for event in task.events:
+        details = event.model_extra or {}
+        moved = f"  {details['from']} -> {details['to']}" if "from" in details else ""
+        yield f"{event.at[:19]}  {event.event}{moved}"
 
 
 @command.command()
@@ -305,14 +249,16 @@ def submit(file: str | None, task: str | None, attempt: int | None, where: Where
     on, whoever has it, or begins one. Exit code 1: it does not honour its contract, or the change did not pass, 3: a
     person is asked, 6: it comes too late or for something else.
     """
-    from accordance.changes.outside import submit as hand_in
+    from accordance.service import tasks
+    from accordance.service.project import task_id_of
 
     if file is None and task is None:
         raise click.UsageError("name a FILE, or with --task the change whose clone is handed in")
     raw = None if file is None else read_bounded(file)
-    with at_desk(where) as desk, _rescued(desk, file or "", raw or b""):
-        name = _named(desk, task)
-        return _tell(hand_in(desk.ledger, desk.home, raw, task_id=name, attempt=attempt), as_json)
+    with opened(where) as project, _rescued(project.home, file, raw):
+        task_id = task_id_of(project, task) if task else None
+        answer = tasks.submit(project, raw, task_id=task_id, attempt=attempt)
+    return _tell(answer, as_json)
 
 
 @command.command()
@@ -339,93 +285,29 @@ def review(
     `task next`. A review of an older product is refused with exit code 6; so is one by the worker who made the product,
     unless [review] own_work = true in accordance.toml allows it.
     """
-    from accordance.changes.outside import published
-    from accordance.project.settings import allows_own_work
-    from accordance.work.reviewing import review as hand_in
+    from accordance.service import tasks
+    from accordance.service.project import task_id_of
 
     raw = read_bounded(file)
-    with at_desk(where) as desk, _rescued(desk, file, raw):
-        name = _named(desk, task)
-        reviewer = worker or _has_it(desk, name) or whoever(None)
-        not_own_of = None if allows_own_work(desk.home.settings()) else reviewer
-        answer = hand_in(desk.ledger, raw, task_id=name, product=artifact, not_own_of=not_own_of)
-        return _tell(published(desk.ledger, desk.home, answer), as_json)
+    with opened(where) as project, _rescued(project.home, file, raw):
+        task_id = task_id_of(project, task) if task else None
+        answer = tasks.review(project, raw, task_id=task_id, artifact=artifact, reviewer=worker)
+    return _tell(answer, as_json)
 
 
-def _has_it(desk: Desk, task: str | None) -> str | None:
-    """Whoever has a task now."""
-    if task is None:
-        return None
-    with desk.ledger.read() as tx:
-        lease = tx.task(task).lease
-    return lease.holder if lease else None
+def _rescued(home: Home, file: str | None, raw: bytes | None) -> contextlib.AbstractContextManager[None]:
+    """A message that came through a pipe cannot be read again: it is kept if the ledger cannot store it."""
+    from accordance.service.tasks import rescued
+
+    return rescued(home, raw) if file == "-" and raw is not None else contextlib.nullcontext()
 
 
-def _named(desk: Desk, task: str | None) -> str | None:
-    if task is None:
-        return None
-    with desk.ledger.read() as tx:
-        return find_task(tx, task).task_id
-
-
-@contextlib.contextmanager
-def _rescued(desk: Desk, file: str, raw: bytes) -> Iterator[None]:
-    """A message that came through a pipe and could not be stored is not lost."""
-    import hashlib
-
-    from accordance.errors import LedgerError
-    from accordance.project.home import write_file
-
-    try:
-        yield
-    except LedgerError as error:
-        if file == "-":
-            path = desk.home.unsent / f"{hashlib.sha256(raw).hexdigest()[:16]}.json"
-            with contextlib.suppress(LedgerError):
-                write_file(path, raw)
-                raise type(error)(f"{error}; the message is kept in {path}") from error
-        raise
-
-
-def _tell(answer: Answer, as_json: bool) -> int:
-    told = answer.to_json()
+def _tell(answer: AnswerView, as_json: bool) -> int:
     if as_json:
-        say(told)
+        say(answer.to_json())
     else:
-        print_answer(told)
-    return exit_of(told)
-
-
-def exit_of(told: dict[str, Any]) -> int:
-    """The exit code of an answer."""
-    if told["status"] == "refused":
-        return Exit.CONFLICT
-    if told["outcome"] == "ESCALATE":
-        return Exit.WAITING
-    is_change_refused = "bundle" in told and told["outcome"] != "DONE"
-    return Exit.REJECTED if told["status"] == "rejected" or is_change_refused else Exit.OK
-
-
-def print_answer(told: dict[str, Any]) -> None:
-    """Tell a person what came of a message."""
-    if told["status"] == "refused":
-        one_line(told["why"])
-        return
-    again = "  (as before)" if told["repeated"] else ""
-    waiting = f", {told['waiting']}" if told.get("waiting") else ""
-    decided = f"  {told['outcome']}" if told["outcome"] else ""
-    subject = told.get("task_id") or told.get("plan_id")
-    tell(f"{told['status']}  {subject} is {told['state']}{waiting}{decided}  {told['reason_code']}{again}")
-    for line in told["messages"]:
-        tell(f"  {line}")
-    if "artifact" in told:
-        tell(f"  {told['artifact']['path']}  {told['artifact']['sha256'][:12]}")
-    if "bundle" in told:
-        tell(f"  {told['bundle']}")
-    if "not_published" in told:
-        tell(f"  the change is in the ledger, but {told['not_published']}")
-    if "question" in told:
-        tell(f"  asked as {told['question']} (accordance inbox list)")
+        print_answer(answer)
+    return exit_of(answer)
 
 
 @command.command()
@@ -435,9 +317,11 @@ def print_answer(told: dict[str, Any]) -> None:
 @json_option
 def retry(task: str, by: str | None, where: Where, as_json: bool) -> int:
     """Give a failed or blocked task another chance; its attempts begin anew."""
-    from accordance.work.tasks import retry as give_chance
+    from accordance.service import tasks
+    from accordance.service.project import asking_as
 
-    return _act(task, where, as_json, lambda desk, name: give_chance(desk.ledger, name, by=whoever(by)))
+    with opened(where) as project:
+        return _tell_state(tasks.retry(project, task, by=asking_as(by)), as_json)
 
 
 @command.command()
@@ -447,11 +331,19 @@ def retry(task: str, by: str | None, where: Where, as_json: bool) -> int:
 @json_option
 def release(task: str, by: str | None, where: Where, as_json: bool) -> int:
     """Put a task down again that was taken up with `task next`. Nothing counts as a failure; a clone that was lent is thrown away."""
-    from accordance.changes.outside import release as put_down
+    from accordance.service import tasks
+    from accordance.service.project import asking_as
 
-    return _act(
-        task, where, as_json, lambda desk, name: put_down(desk.ledger, desk.home, name, by=whoever(by))
-    )
+    with opened(where) as project:
+        return _tell_state(tasks.release(project, task, by=asking_as(by)), as_json)
+
+
+def _tell_state(task: TaskView, as_json: bool) -> int:
+    if as_json:
+        say(task.to_json())
+    else:
+        tell(f"{task.task_id} is {task.state}")
+    return Exit.OK
 
 
 @command.command()
@@ -464,11 +356,14 @@ def release(task: str, by: str | None, where: Where, as_json: bool) -> int:
 @json_option
 def extend(task: str, attempt: int, seconds: int, where: Where, as_json: bool) -> int:
     """Say that somebody still works on a task: its lease runs longer."""
-    from accordance.work.tasks import extend as keep
+    from accordance.service import tasks
 
-    with at_desk(where) as desk:
-        lease = keep(desk.ledger, _named(desk, task) or task, attempt=attempt, seconds=seconds)
-    say({"until": lease.until, "holder": lease.holder}) if as_json else tell(f"until {lease.until}")
+    with opened(where) as project:
+        lease = tasks.extend(project, task, attempt=attempt, seconds=seconds)
+    if as_json:
+        say(lease.to_json())
+    else:
+        tell(f"until {lease.until}")
     return Exit.OK
 
 
@@ -488,27 +383,15 @@ def cancel(
     as_json: bool,
 ) -> int:
     """Cancel a task and what belongs only to it. The root cancels the plan."""
-    from accordance.work.tasks import cancel as give_up
+    from accordance.service import tasks
+    from accordance.service.project import asking_as
 
-    with at_desk(where) as desk:
-        name = _named(desk, task) or task
-        along = give_up(desk.ledger, name, by=whoever(by), excuse=excuse, cascade=cascade)
-        with desk.ledger.read() as tx:
-            state = tx.progress(name).state
+    with opened(where) as project:
+        cancelled = tasks.cancel(project, task, by=asking_as(by), excuse=excuse, cascade=cascade)
     if as_json:
-        say({"task_id": name, "state": state, "along": list(along)})
+        say(cancelled.to_json())
     else:
-        tell(f"{name} is {state}" + (f", with {len(along)} that waited for it" if along else ""))
-    return Exit.OK
-
-
-def _act(task: str, where: Where, as_json: bool, act: Any) -> int:
-    from accordance.work.assignment import describe
-
-    with at_desk(where) as desk:
-        record = act(desk, _named(desk, task) or task)
-    if as_json:
-        say(describe(record))
-    else:
-        tell(f"{record.task_id} is {record.progress.state}")
+        along = len(cancelled.along)
+        with_others = f", with {along} that waited for it" if along else ""
+        tell(f"{cancelled.task_id} is {cancelled.state}{with_others}")
     return Exit.OK

@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from accordance.cli.watching import status_of, table_of
+from accordance.cli.watching import table_of
 from accordance.contracts.printable import printable
 from accordance.domain.findings import with_code
 from accordance.domain.verdict import Outcome
@@ -23,9 +22,10 @@ from accordance.errors import LedgerError
 from accordance.project.home import Home
 
 if TYPE_CHECKING:
-    from accordance.domain.records import ArtifactRecord, PlanRecord
-    from accordance.runtime.ports import Attempt
-    from accordance.store.ledger import Ledger, Transaction
+    from accordance.service.project import Ledger
+    from accordance.service.runs import Listener
+    from accordance.service.views.runs import AttemptView, OutcomeView
+    from accordance.service.views.verdicts import VerdictView
 
 _MOST: Final = 20  # lines of one kind
 _SECONDS: Final = 0.3
@@ -38,20 +38,19 @@ _REFUSED: Final = ("✗", "red")
 
 
 @contextlib.contextmanager
-def telling(ledger: Ledger, plan_id: str) -> Iterator[Callable[[Attempt, Mapping[str, Any]], None]]:
+def telling(ledger: Ledger, plan_id: str) -> Iterator[Listener]:
     """Tell of attempts as they end, until the block does; on a terminal, below the lines, where the plan stands."""
+    from accordance.service.plans import plan_status
+
     if not sys.stdout.isatty():
-        yield lambda one, answer: click.echo(_line(ledger, one, answer).plain)
+        yield lambda attempt: click.echo(_line(ledger, attempt).plain)
         return
     over = threading.Event()
     with Live(auto_refresh=False) as live:
 
         def show() -> None:
-            with (
-                contextlib.suppress(LedgerError),
-                ledger.read() as tx,
-            ):  # the run itself says what is wrong with it
-                live.update(table_of(status_of(tx, tx.plan(plan_id))), refresh=True)
+            with contextlib.suppress(LedgerError):  # the run itself says what is wrong with it
+                live.update(table_of(plan_status(ledger, plan_id)), refresh=True)
 
         def look() -> None:
             while not over.wait(_SECONDS):
@@ -60,24 +59,26 @@ def telling(ledger: Ledger, plan_id: str) -> Iterator[Callable[[Attempt, Mapping
         thread = threading.Thread(target=look, name="table", daemon=True)
         thread.start()
         try:
-            yield lambda one, answer: live.console.print(_line(ledger, one, answer))
+            yield lambda attempt: live.console.print(_line(ledger, attempt))
         finally:
             over.set()
             thread.join()
             show()
 
 
-def _line(ledger: Ledger, one: Attempt, answer: Mapping[str, Any]) -> Text:
-    with ledger.read() as tx:
-        title = printable(tx.task(one.task_id).title)
-    decided = answer.get("outcome") or answer["status"]
-    mark, style = _mark(answer.get("outcome"))
-    reason = printable(str(answer.get("reason_code") or answer.get("why", "")))
+def _line(ledger: Ledger, attempt: AttemptView) -> Text:
+    from accordance.service.plans import title_of
+
+    answer = attempt.answer
+    title = printable(title_of(ledger, attempt.task_id))
+    mark, style = _mark(answer.outcome)
+    decided = answer.outcome or answer.status
+    reason = printable(answer.reason_code or answer.why or "")
     return Text.assemble(
         (f"{mark} {decided:<9}", style),
-        f" {title}, {one.kind} {one.number}  ",
+        f" {title}, {attempt.kind} {attempt.attempt}  ",
         (f"{reason}  ", "dim"),
-        str(answer.get("state", "")),
+        answer.state or "",
     )
 
 
@@ -85,121 +86,39 @@ def _mark(outcome: str | None) -> tuple[str, str]:
     return ("·", "dim") if outcome is None else _MARKS.get(Outcome(outcome), _REFUSED)
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """One verdict, in words."""
-
-    task_id: str
-    title: str
-    attempt: int
-    by: str  # the kind of message that was judged
-    outcome: str
-    reason_code: str
-    why: str
-    evidence: str | None  # where what it rests on lies
-
-
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """What came of a plan: what it has brought forth, what was decided, where to look."""
-
-    products: tuple[tuple[str, str], ...]  # titles and paths
-    verdicts: tuple[Decided, ...]
-    branch: str | None
-    repository: Path | None
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
-        return {
-            "deliverables": [{"title": title, "path": path} for title, path in self.products],
-            "verdicts": [
-                {
-                    "task_id": one.task_id,
-                    "title": one.title,
-                    "attempt": one.attempt,
-                    "by": one.by,
-                    "outcome": one.outcome,
-                    "reason_code": one.reason_code,
-                    "why": one.why,
-                    "evidence": one.evidence,
-                }
-                for one in self.verdicts
-            ],
-            "branch": self.branch,
-            "repository": str(self.repository) if self.repository else None,
-        }
-
-
-def outcomes_of(tx: Transaction, home: Home, plan: PlanRecord) -> Outcomes:
-    """Look at what a plan has come to."""
-    from accordance.changes.attempt import workshop_of
-    from accordance.domain.records import MessageRecord, VerdictRecord
-    from accordance.work.exporting import deliverables
-    from accordance.work.landing import head_of
-    from accordance.workspace.branch import branch_name
-
-    messages = {one.message_id: one for one in tx.find(MessageRecord, plan_id=plan.plan_id)}
-    verdicts = []
-    for one in tx.find(VerdictRecord, plan_id=plan.plan_id):
-        message = messages[one.message_id]
-        bundle = message.case.get("bundle")
-        title = plan.title if message.kind == "PLAN_REVIEW" else tx.task(one.subject).title
-        verdicts.append(
-            Decided(
-                task_id=one.subject,
-                title=title,
-                attempt=message.attempt,
-                by=message.kind,
-                outcome=one.outcome,
-                reason_code=one.reason_code,
-                why=" ".join(one.messages[:1]),
-                evidence=str(bundle) if bundle else None,
-            )
-        )
-    is_coded = head_of(tx, plan.plan_id) is not None
-    return Outcomes(
-        tuple((tx.task(one.task_id).title, _place(home, one)) for one in deliverables(tx, plan)),
-        tuple(verdicts),
-        branch_name(plan.plan_id) if is_coded else None,
-        workshop_of(home).repository if is_coded else None,
-    )
-
-
-def _place(home: Home, artifact: ArtifactRecord) -> str:
-    return str((home.artifacts(artifact.task_id) / artifact.file_name).relative_to(home.root))
-
-
-def print_outcomes(found: Outcomes, home: Home) -> None:
+def print_outcome(outcome: OutcomeView, home: Home) -> None:
     """For people: products, verdicts, evidence, and the commands that show more."""
     console = Console(highlight=False, soft_wrap=True)
-    if found.products:
+    if outcome.deliverables:
         console.print(Text("\nDeliverables", "bold"))
-        _rows(console, [(Text(printable(title)), Text(path, "dim")) for title, path in found.products])
-    if found.branch:
-        console.print(
-            f"  the changes are commits on the branch {found.branch} of {_near(found.repository, home)}",
-            markup=False,
+        _rows(
+            console, [(Text(printable(made.title)), Text(made.path, "dim")) for made in outcome.deliverables]
         )
-    if found.verdicts:
+    if outcome.branch:
+        repository = _near(outcome.repository, home)
+        console.print(
+            f"  the changes are commits on the branch {outcome.branch} of {repository}", markup=False
+        )
+    if outcome.verdicts:
         console.print(Text("\nVerdicts", "bold"))
-        _rows(console, [_verdict(one) for one in _worth_telling(found.verdicts)])
-    console.print(Text(f"\nLook closer, in {_near(home.root, Home(Path.cwd()))}", "bold"))
-    for command, what in _commands(found, home):
+        _rows(console, [_verdict(verdict) for verdict in _worth_telling(outcome.verdicts)])
+    console.print(Text(f"\nLook closer, in {_near(str(home.root), Home(Path.cwd()))}", "bold"))
+    for command, what in _commands(outcome, home):
         console.print(f"  {command:<58} {what}", markup=False)
 
 
-def _worth_telling(verdicts: tuple[Decided, ...]) -> list[Decided]:
+def _worth_telling(verdicts: tuple[VerdictView, ...]) -> list[VerdictView]:
     """All of them, or, of many, first those that say more than DONE."""
-    return (
-        list(verdicts)
-        if len(verdicts) <= _MOST
-        else sorted(verdicts, key=lambda one: one.outcome == Outcome.DONE)
-    )
+    if len(verdicts) <= _MOST:
+        return list(verdicts)
+    return sorted(verdicts, key=lambda verdict: verdict.is_done)
 
 
-def _near(place: Path | None, home: Home) -> str:
+def _near(place: str | None, home: Home) -> str:
     """A place as it is called in a folder."""
-    return str(place.relative_to(home.root)) if place and place.is_relative_to(home.root) else str(place)
+    if place is not None and Path(place).is_relative_to(home.root):
+        return str(Path(place).relative_to(home.root))
+    return str(place)
 
 
 def _rows(console: Console, rows: list[tuple[Text, ...]]) -> None:
@@ -218,20 +137,20 @@ def _rows(console: Console, rows: list[tuple[Text, ...]]) -> None:
         console.print(f"  and {len(rows) - _MOST} more", markup=False)
 
 
-def _verdict(one: Decided) -> tuple[Text, ...]:
-    mark, style = _mark(one.outcome)
+def _verdict(verdict: VerdictView) -> tuple[Text, ...]:
+    mark, style = _mark(verdict.outcome)
+    kind = "review" if "REVIEW" in verdict.by else "attempt"
     return (
-        Text(f"{mark} {one.outcome}", style),
-        Text(printable(f"{one.title}, {'review' if 'REVIEW' in one.by else 'attempt'} {one.attempt}")),
-        Text(printable(with_code(one.reason_code, one.why))),
+        Text(f"{mark} {verdict.outcome}", style),
+        Text(printable(f"{verdict.title}, {kind} {verdict.attempt}")),
+        Text(printable(with_code(verdict.reason_code, verdict.why))),
     )
 
 
-def _commands(found: Outcomes, home: Home) -> Iterator[tuple[str, str]]:
-    evidence = [one.evidence for one in found.verdicts if one.evidence]
-    troubled = [one for one in found.verdicts if one.outcome != Outcome.DONE]
-    if evidence:
+def _commands(outcome: OutcomeView, home: Home) -> Iterator[tuple[str, str]]:
+    if any(verdict.evidence for verdict in outcome.verdicts):
         yield "ls artifacts/", "the evidence of every change: one folder for each attempt"
+    troubled = [verdict for verdict in outcome.verdicts if not verdict.is_done]
     if troubled:
         last = troubled[-1]
         yield f"accordance task show {last.task_id}", f"what happened to {printable(last.title)}"
@@ -240,5 +159,5 @@ def _commands(found: Outcomes, home: Home) -> Iterator[tuple[str, str]]:
     yield "accordance inbox list", "what a person is asked"
     yield "accordance dlq list", "what was given up, and why"
     yield "accordance verify", "recomputes every state and every verdict"
-    if found.branch:
-        yield f"git -C {_near(found.repository, home)} log --stat {found.branch}", "the changes"
+    if outcome.branch:
+        yield f"git -C {_near(outcome.repository, home)} log --stat {outcome.branch}", "the changes"

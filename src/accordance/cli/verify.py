@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import Where, at_desk, find_plan_id, json_option, ledger_options, say
+from accordance.cli.desk import Where, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit, Failure
-from accordance.cli.reading import must_be_a_name
+from accordance.cli.reading import must_be_a_name, read_bounded
 from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
-    from accordance.audit.anchoring import Anchor
-    from accordance.audit.findings import Findings
+    from accordance.service.verification import Anchored
+    from accordance.service.views.verification import FindingsView
 
 _LARGEST_ANCHOR = 1 << 26
 
@@ -53,7 +53,7 @@ def command(what: str | None, key: Path | None, anchor: Path | None, where: Wher
 
 def _bundle(what: str) -> Path | None:
     """The bundle of that name, or None if it is to be looked for among the plans."""
-    from accordance.judging.rejudging import is_bundle
+    from accordance.service.bundles import is_bundle
 
     must_be_a_name(what)
     folder = Path(what)
@@ -65,97 +65,66 @@ def _bundle(what: str) -> Path | None:
 
 
 def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
-    from accordance.judging.rejudging import rejudge
+    from accordance.service.bundles import verify_bundle
     from accordance.workspace.errors import BundleBroken
 
     try:
-        found = rejudge(folder, key)
+        view = verify_bundle(folder, key)
     except BundleBroken as error:
         raise Failure(str(error), Exit.REJECTED) from None
-    verdict = None if found.judgement is None else found.judgement.verdict
-    outcome = verdict.outcome.value if verdict else None
     if as_json:
-        say(
-            {
-                "bundle": folder,
-                "holds": found.holds,
-                "outcome": outcome,
-                "reason_code": verdict.reason_code if verdict else None,
-                "signature": found.signature,
-                "faults": found.faults,
-            }
-        )
+        say(view.to_json())
     else:
-        tell(f"{'✓' if found.holds else '✗'} {folder}  {outcome or 'no verdict'}")
-        for fault in found.faults:
+        tell(f"{_mark(view.holds)} {folder}  {view.outcome or 'no verdict'}")
+        for fault in view.faults:
             tell(f"  {fault}")
-        tell(f"  signature: {found.signature}")
-    return Exit.OK if found.holds else Exit.REJECTED
+        tell(f"  signature: {view.signature}")
+    return Exit.OK if view.holds else Exit.REJECTED
 
 
 def _verify_plans(
-    plan: str | None, anchored: Path | None, key: Path | None, where: Where, as_json: bool
+    plan: str | None, anchor: Path | None, key: Path | None, where: Where, as_json: bool
 ) -> int:
-    from accordance.audit.anchoring import compare_with, missing_plans
-    from accordance.audit.verifying import verify_ledger, verify_plan
+    from accordance.service.verification import verify
 
-    anchor, signature = _anchor(anchored, key) if anchored else (None, "")
-    with at_desk(where) as desk, desk.ledger.read() as tx:
-        if plan is None:
-            found = verify_ledger(tx, desk.home.root)
-        else:
-            found = [verify_plan(tx, find_plan_id(tx, plan), desk.home.root)]
-        if anchor is not None:
-            compare_with(anchor, tx, found)
-            found += missing_plans(anchor, found) if plan is None else []
+    against = _anchored(anchor, key) if anchor else None
+    with opened(where) as project:
+        view = verify(project, plan, against)
     if as_json:
-        say([_as_json(one) for one in found])
+        say([findings.to_json() for findings in view.findings])
     else:
-        for one in found:
-            _show(one)
-        if anchor is not None:
-            tell(f"anchor of {anchor.at[:19]}, {len(anchor.plans)} plans; signature: {signature}")
-    return Exit.OK if all(one.holds for one in found) else Exit.REJECTED
+        for findings in view.findings:
+            _show(findings)
+        if view.anchored_at is not None:
+            anchored = f"anchor of {view.anchored_at[:19]}, {view.anchored_plans} plans"
+            tell(f"{anchored}; signature: {view.signature}")
+    return Exit.OK if view.holds else Exit.REJECTED
 
 
-def _anchor(file: Path, key: Path | None) -> tuple[Anchor, str]:
-    from accordance.audit.anchoring import InvalidAnchor, read_anchor
-    from accordance.cli.reading import read_bounded
+def _anchored(file: Path, key: Path | None) -> Anchored:
+    from accordance.service.verification import InvalidAnchor, anchored
 
     try:
-        return read_anchor(read_bounded(str(file), _LARGEST_ANCHOR), key)
+        return anchored(read_bounded(str(file), _LARGEST_ANCHOR), key)
     except InvalidAnchor as error:
         raise Failure(f"{file}: {error}", Exit.REJECTED) from None
 
 
-def _as_json(found: Findings) -> dict[str, Any]:
-    return {
-        "plan_id": found.plan_id,  # none: what belongs to the ledger as a whole
-        "holds": found.holds,
-        "events": found.events,
-        "messages": found.messages,
-        "verdicts": found.verdicts,
-        "blobs": found.blobs,
-        "integrity": found.integrity,
-        "completeness": found.completeness,
-        "notices": found.notices,
-    }
-
-
-def _show(found: Findings) -> None:
-    if found.plan_id is None:
-        size = f"{found.events} events, {found.blobs} blobs"
-        tell(f"{_mark(found)} the ledger  {size}")
+def _show(findings: FindingsView) -> None:
+    mark = _mark(findings.holds)
+    events, blobs = f"{findings.events} events", f"{findings.blobs} blobs"
+    if findings.plan_id is None:
+        tell(f"{mark} the ledger  {events}, {blobs}")
     else:
-        size = f"{found.events} events, {found.messages} messages, {found.verdicts} verdicts, {found.blobs} blobs"
-        tell(f"{_mark(found)} {found.plan_id}  {size}")
-    for name, faults in (("integrity", found.integrity), ("completeness", found.completeness)):
+        judged = f"{findings.messages} messages, {findings.verdicts} verdicts"
+        tell(f"{mark} {findings.plan_id}  {events}, {judged}, {blobs}")
+    for name, faults in (("integrity", findings.integrity), ("completeness", findings.completeness)):
         tell(f"  {name}: {'holds' if not faults else f'{len(faults)} faults'}")
         for fault in faults:
             tell(f"    {fault}")
-    for notice in found.notices:
+    for notice in findings.notices:
         tell(f"  note: {notice}")
 
 
-def _mark(found: Findings) -> str:
-    return "✓" if found.holds else "✗"
+def _mark(holds: bool) -> str:
+    return "✓" if holds else "✗"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -18,108 +17,63 @@ from accordance.domain.drawing import MARKS
 from accordance.domain.lifecycle import TERMINAL, State
 
 if TYPE_CHECKING:
-    from accordance.domain.records import PlanRecord, QuestionRecord, TaskRecord
-    from accordance.store.ledger import Ledger, Transaction
+    from accordance.service.project import Ledger
+    from accordance.service.views.plans import MovingTaskView, PlanStatusView
 
 _SHOWN = 20
 _WIDTH = 40
 _SECONDS = 0.5
-_MOVING = (
-    State.IN_PROGRESS,
-    State.READY_TO_CHECK,
-    State.TO_BE_MODIFY,
-    State.BLOCKED,
-    State.FAILED,
-    State.DEAD_LETTER,
-)
 _STYLES = {State.DONE: "green", State.BLOCKED: "yellow", State.FAILED: "red", State.DEAD_LETTER: "red"}
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """Where a plan stands."""
-
-    plan: PlanRecord
-    root: State
-    counts: dict[State, int]
-    moving: tuple[TaskRecord, ...]
-    questions: tuple[QuestionRecord, ...]
-
-    @property
-    def exit_code(self) -> int:
-        """What the shell is told."""
-        if self.counts.get(State.DEAD_LETTER) and self.root is not State.DONE:
-            return Exit.REJECTED
-        return Exit.WAITING if self.questions and self.root not in TERMINAL else Exit.OK
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
-        return {
-            "plan_id": self.plan.plan_id,
-            "title": self.plan.title,
-            "state": self.plan.state,
-            "root": self.root,
-            "nodes": self.plan.nodes,
-            "states": self.counts,
-            "moving": [
-                {"task_id": task.task_id, "title": task.title, "state": task.progress.state}
-                for task in self.moving
-            ],
-            "questions": [{"question_id": one.question_id, "text": one.text} for one in self.questions],
-        }
+def exit_of_status(status: PlanStatusView) -> int:
+    """What the shell is told."""
+    if status.states.get(State.DEAD_LETTER) and status.root is not State.DONE:
+        return Exit.REJECTED
+    return Exit.WAITING if status.questions and status.root not in TERMINAL else Exit.OK
 
 
-def status_of(tx: Transaction, plan: PlanRecord) -> Status:
-    """Look at a plan."""
-    moving = []
-    for task in tx.tasks(plan.plan_id, *_MOVING):
-        moving.append(task)
-        if len(moving) >= _SHOWN:
-            break
-    return Status(
-        plan,
-        tx.progress(plan.root_task_id).state,
-        tx.count_states(plan.plan_id),
-        tuple(moving),
-        tuple(tx.open_questions(plan_id=plan.plan_id)),
-    )
-
-
-def watch(ledger: Ledger, plan_id: str) -> Status:
+def watch(ledger: Ledger, plan_id: str) -> PlanStatusView:
     """Show a plan until it has ended or somebody has seen enough."""
+    from accordance.service.plans import plan_status
+
     with Live(auto_refresh=False) as live:
         while True:
-            with ledger.read() as tx:
-                found = status_of(tx, tx.plan(plan_id))
-            live.update(table_of(found), refresh=True)
-            if found.root in TERMINAL:
-                return found
+            status = plan_status(ledger, plan_id)
+            live.update(table_of(status), refresh=True)
+            if status.root in TERMINAL:
+                return status
             time.sleep(_SECONDS)
 
 
-def print_status(found: Status) -> None:
+def print_status(status: PlanStatusView) -> None:
     """Show a plan once."""
-    print_page(table_of(found))
+    print_page(table_of(status))
 
 
-def table_of(found: Status) -> RenderableType:
+def table_of(status: PlanStatusView) -> RenderableType:
     """A plan as a table."""
-    done = found.counts.get(State.DONE, 0)
-    active = found.plan.nodes - found.counts.get(State.ABANDONED, 0)
+    done = status.states.get(State.DONE, 0)
+    active = status.nodes - status.states.get(State.ABANDONED, 0)
     head = Text.assemble(
-        (shown(found.plan.title), "bold"), f"  {found.plan.state}, root {found.root}, {done} of {active} done"
+        (shown(status.title), "bold"), f"  {status.state}, root {status.root}, {done} of {active} done"
     )
-    counts = "  ".join(
-        f"{MARKS[state]} {found.counts[state]} {state}" for state in State if state in found.counts
-    )
+    known = [state for state in State if state in status.states]
+    counts = "  ".join(f"{MARKS[state]} {status.states[state]} {state}" for state in known)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    for task in found.moving:
-        at = task.progress
-        who = f"{task.lease.holder} until {task.lease.until[11:19]}" if task.lease else ""
-        waiting = f" ({at.standing.waiting})" if at.standing.waiting else ""
-        state = Text(f"{MARKS[at.state]} {at.state}{waiting}", _STYLES.get(at.state, ""))
-        table.add_row(state, Text(shown(task.title)), Text(shown(who or task.last_error or ""), "dim"))
-    asked = [Text(shown(f"? {one.question_id}  {one.text}"), "yellow") for one in found.questions[:_SHOWN]]
+    for task in status.moving:
+        table.add_row(*_row(task))
+    asked = [
+        Text(shown(f"? {question.question_id}  {question.text}"), "yellow")
+        for question in status.questions[:_SHOWN]
+    ]
     full = round(_WIDTH * done / max(active, 1))
     bar = Text.assemble(("━" * full, "green"), ("━" * (_WIDTH - full), "dim"))
     return Group(head, bar, Text(counts), table, *asked)
+
+
+def _row(task: MovingTaskView) -> tuple[Text, Text, Text]:
+    waiting = f" ({task.waiting})" if task.waiting else ""
+    state = Text(f"{MARKS[task.state]} {task.state}{waiting}", _STYLES.get(task.state, ""))
+    holder = f"{task.lease.holder} until {task.lease.until[11:19]}" if task.lease else ""
+    return state, Text(shown(task.title)), Text(shown(holder or task.last_error or ""), "dim")

@@ -5,28 +5,19 @@ Whoever has lost a task (their lease ran out, somebody put it down) is told so: 
 
 from __future__ import annotations
 
-import contextlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
-from accordance.changes.outside import hand_out, published, release, submit
-from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.review import REVIEW
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.errors import Conflict
 from accordance.executors.tool_server import Offer
-from accordance.judging.own_submission import Claim
 from accordance.project.home import Home
-from accordance.project.settings import allows_own_work
-from accordance.store.ledger import Ledger
-from accordance.work.coding_tasks import coding_task
-from accordance.work.inputs import look_at_inputs
-from accordance.work.project_routes import holding_for
-from accordance.work.reviewing import review
-from accordance.work.tasks import Fits, Nothing, Taken, anything, extend, held_by, take_next
+from accordance.service import tasks
+from accordance.service.project import Ledger, Project
+from accordance.service.tasks import Assigned, Taken, WorkRequest
 
 INSTRUCTIONS: Final = (
     "Ask for a task with next, do it, and hand in its message with submit. A task that changes a repository comes with a clone in "
@@ -82,7 +73,7 @@ class Desk:
     home: Home
     holder: str
     plan_id: str | None = None
-    fits: Fits = anything  # what it is given
+    any_task: bool = True  # also what the routes give to an executor of accordance's own
     resumes: bool = False  # the name is this agent's alone: what it has under it is given to it again
     taken: dict[str, Taken] = field(default_factory=dict)  # by task, the last one last
     _lock: Lock = field(default_factory=Lock)  # one call at a time
@@ -107,51 +98,33 @@ class Desk:
             Offer("release", "Put the task you have down again; it counts as no failure.", one, self.release),
         )
 
+    @property
+    def project(self) -> Project:
+        """The project it works for."""
+        return Project(self.home, self.ledger)
+
     def next(self, arguments: JsonObject) -> JsonObject:  # noqa: ARG002 - it takes none
-        """Take up the next task."""
+        """Take up the task that the agent had before it came back, else the next one."""
         with self._lock:
-            given = hand_out(self.ledger, self.home, self._take)
-            if isinstance(given, Nothing):
-                return {"task": None, "why": given.name, "text": given.value, **self._already_theirs()}
-            self.taken.pop(given.taken.task.task_id, None)
-            self.taken[given.taken.task.task_id] = given.taken
-            return given.document
-
-    def _take(self) -> Taken | Nothing:
-        """The task that the agent had before it came back, else the next one."""
-        if (resumed := self._resumed()) is not None:
-            return resumed
-        return take_next(
-            self.ledger,
-            look_at_inputs(self.ledger, self.home),
-            plan_id=self.plan_id,
-            holder=self.holder,
-            fits=self.fits,
-            holding=holding_for(self.home),
-            own_work=allows_own_work(self.home.settings()),
-        )
-
-    def _resumed(self) -> Taken | None:
-        """A task that the agent took up before it came back, kept for another while."""
-        if not self.resumes:
-            return None
-        with self.ledger.read() as tx:
-            before = [one for one in held_by(tx, self.holder, self.plan_id) if not self._knows(one)]
-        for one in before:
-            with contextlib.suppress(Conflict):  # it was lost just now
-                lease = extend(self.ledger, one.task.task_id, attempt=one.attempt, holder=self.holder)
-                return replace(one, lease=lease)
-        return None
-
-    def _knows(self, one: Taken) -> bool:
-        known = self.taken.get(one.task.task_id)
-        return known is not None and known.attempt == one.attempt
+            known = {task_id: taken.attempt for task_id, taken in self.taken.items()}
+            request = WorkRequest(
+                holder=self.holder,
+                plan_id=self.plan_id,
+                any_task=self.any_task,
+                known=known if self.resumes else None,
+            )
+            handed = tasks.take_task(self.project, request)
+            if not isinstance(handed, Assigned):
+                return {**handed.to_json(), **self._already_theirs()}
+            task_id = handed.taken.task.task_id
+            self.taken.pop(task_id, None)
+            self.taken[task_id] = handed.taken
+            return handed.view.to_json()
 
     def _already_theirs(self) -> JsonObject:
         """The tasks that somebody under this name has: to be handed in, or put down with release and their task_id."""
-        with self.ledger.read() as tx:
-            names = [one.task.task_id for one in held_by(tx, self.holder, self.plan_id)]
-        return {"yours": names} if names else {}
+        held = tasks.held_tasks(self.project, self.holder, self.plan_id)
+        return {"yours": [taken.task.task_id for taken in held]} if held else {}
 
     def submit(self, arguments: JsonObject) -> JsonObject:
         """Hand in a message; a review is told by its version. The same message again gets the same answer."""
@@ -166,61 +139,30 @@ class Desk:
             return self._hand_in(_raw(said), taken, named, arguments.get("attempt"), is_review=is_review)
 
     def _hand_in(
-        self,
-        raw: bytes | None,
-        taken: Taken | None,
-        named: object,
-        attempt: object,
-        *,
-        is_review: bool = False,
-        claim: Claim | None = None,
+        self, raw: bytes | None, taken: Taken | None, named: object, attempt: object, *, is_review: bool
     ) -> JsonObject:
-        task = taken.task.task_id if taken else str(named) if named else None
+        task_id = taken.task.task_id if taken else str(named) if named else None
         number = attempt if isinstance(attempt, int) else taken.attempt if taken else None
-        if is_review:
-            if raw is None:
-                raise Conflict("a review takes a message: hand one in")
-            answer = review(
-                self.ledger,
-                raw,
-                task_id=task,
-                product=taken.lease.product if taken else None,
-                attempt=number,
-                holder=self.holder,
-                not_own_of=None if allows_own_work(self.home.settings()) else self.holder,
-            )
-            return published(self.ledger, self.home, answer).to_json()
-        return submit(
-            self.ledger, self.home, raw, task_id=task, attempt=number, holder=self.holder, claim=claim
-        ).to_json()
+        if not is_review:
+            answer = tasks.submit(self.project, raw, task_id=task_id, attempt=number, holder=self.holder)
+            return answer.to_json()
+        if raw is None:
+            raise Conflict("a review takes a message: hand one in")
+        answer = tasks.review(
+            self.project,
+            raw,
+            task_id=task_id,
+            artifact=taken.lease.product if taken else None,
+            reviewer=self.holder,
+            attempt=number,
+            holder=self.holder,
+        )
+        return answer.to_json()
 
     def get_verdict(self, arguments: JsonObject) -> JsonObject:
         """Every verdict on a task, the last one last, and where it stands."""
-        with self._lock, self.ledger.read() as tx:
-            task = tx.task(self._name(arguments))
-            subject = tx.task(task.checks) if task.checks else task
-            attempts = {
-                one.message_id: one.attempt for one in tx.find(MessageRecord, subject=subject.task_id)
-            }
-            verdicts: list[dict[str, Any]] = [
-                {
-                    "attempt": attempts[one.message_id],
-                    "outcome": one.outcome,
-                    "reason_code": one.reason_code,
-                    "messages": list(one.messages),
-                    "at": one.at,
-                }
-                for one in tx.find(VerdictRecord, subject=subject.task_id)
-            ]
-            at = subject.progress
-            return {
-                "task_id": subject.task_id,
-                "state": at.state,
-                "waiting": at.standing.waiting,
-                "attempt": at.standing.counters.attempts,
-                "verdicts": verdicts,
-                "questions": [one.text for one in tx.open_questions(task_id=task.task_id)],
-            }
+        with self._lock:
+            return tasks.standing_of(self.project, self._name(arguments)).to_json()
 
     def ask_human(self, arguments: JsonObject) -> JsonObject:
         """Hand in, in the agent's name, that it needs an answer: the task waits for it."""
@@ -234,39 +176,26 @@ class Desk:
                     "only a task that you have taken up with next can wait for an answer; a review asks by "
                     "action_required REQUEST_EXTERNAL_INPUT"
                 )
-            if self._is_change(taken):
-                claim = Claim(status="NEED_INPUT", summary=question, needs_input=(question,))
-                return self._hand_in(None, taken, None, None, claim=claim)
-            said = {
-                "schema_version": ACTION.version,
-                "task_id": taken.task.task_id,
-                "result_type": "ERROR",
-                "error": {"code": "INPUT_MISSING", "message": question},
-            }
-            return self._hand_in(_raw(said), taken, None, None)
-
-    def _is_change(self, taken: Taken) -> bool:
-        with self.ledger.read() as tx:
-            return coding_task(tx, taken.task) is not None
+            return tasks.ask_person(self.project, taken, question, holder=self.holder).to_json()
 
     def extend(self, arguments: JsonObject) -> JsonObject:
         """Say that the task is still being worked on."""
         with self._lock:
             taken = self._has(arguments)
-            task = taken.task.task_id
-            lease = extend(self.ledger, task, attempt=taken.attempt, holder=self.holder)
-        return {"task_id": task, "until": lease.until}
+            task_id = taken.task.task_id
+            lease = tasks.extend(self.project, task_id, attempt=taken.attempt, holder=self.holder)
+        return {"task_id": task_id, "until": lease.until}
 
     def release(self, arguments: JsonObject) -> JsonObject:
         """Put a task down again."""
         with self._lock:
             taken = self._has(arguments)
-            task = taken.task.task_id
-            record = release(
-                self.ledger, self.home, task, by=self.holder, attempt=taken.attempt, holder=self.holder
+            task_id = taken.task.task_id
+            task = tasks.release(
+                self.project, task_id, by=self.holder, attempt=taken.attempt, holder=self.holder
             )
-            self.taken.pop(task, None)
-        return {"task_id": task, "state": record.progress.state}
+            self.taken.pop(task_id, None)
+        return {"task_id": task_id, "state": task.state.value}
 
     # -- which task is meant
 
@@ -287,8 +216,7 @@ class Desk:
 
     def _had(self, named: object) -> Taken | None:
         """A task that the ledger knows to be with this agent; one that is not named must be the only one."""
-        with self.ledger.read() as tx:
-            held = held_by(tx, self.holder, self.plan_id)
+        held = tasks.held_tasks(self.project, self.holder, self.plan_id)
         fitting = [one for one in held if not named or named in (one.task.task_id, one.task.checks)]
         return fitting[0] if len(fitting) == 1 and (named or self.resumes) else None
 

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from accordance.contracts.violation import Rejected, Violation
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import MessageRecord, TaskRecord
-from accordance.domain.ruling import Ruling, rule_fault, rule_review_fault
 from accordance.store.ledger import Transaction
 from accordance.store.rows import turn_of_task
 from accordance.work.answers import Answer
-from accordance.work.intake import Arrived, arrive, case_of, refuse, settle
+from accordance.work.intake import Arrived, arrive, case_of, judge_arrived, refuse, settle
 from accordance.work.run_log import report_bytes
 from accordance.work.tasks import LEASE_SECONDS, take_up
 
@@ -31,7 +29,7 @@ def fail_in(
     if is_current and state is State.IN_PROGRESS:
         return _settle_fault(tx, arrived, report)
     if is_current and state is State.READY_TO_CHECK and _has(arrived.task, lease):
-        return _settle_review_fault(tx, arrived, report)
+        return _settle_review_fault(tx, arrived)
     return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
 
 
@@ -68,29 +66,24 @@ def _has(task: TaskRecord, lease: str | None) -> bool:
 
 def _settle_fault(tx: Transaction, arrived: Arrived, report: dict[str, Any]) -> Answer:
     case = case_of(tx, arrived.task, has_stronger=bool(report.get("stronger")))
-    ruling = rule_fault(Fault(report["fault"]), str(report["text"]), case, arrived.plan.rules.fuses)
-    return _take_effect(tx, arrived, report, ruling, {"task": asdict(case)})
+    return _take_effect(tx, arrived, {"task": asdict(case)})
 
 
-def _settle_review_fault(tx: Transaction, arrived: Arrived, report: dict[str, Any]) -> Answer:
+def _settle_review_fault(tx: Transaction, arrived: Arrived) -> Answer:
     """The reviewer of a product without a CHECK of its own has failed: the product is put down for the next one."""
     alike = tx.find(MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256)
     arrived = replace(arrived, copies=len(alike))  # two reviews of one product may fail in the same words
-    case = case_of(tx, arrived.task)
-    ruling = rule_review_fault(Fault(report["fault"]), str(report["text"]), case, arrived.plan.rules.fuses)
-    said = {"task": asdict(case), "product": arrived.task.product}
-    answer = _take_effect(tx, arrived, report, ruling, said)
+    case = {"task": asdict(case_of(tx, arrived.task)), "product": arrived.task.product}
+    answer = _take_effect(tx, arrived, case)
     tx.save_task(arrived.task.task_id, lease=None)
     return answer
 
 
-def _take_effect(
-    tx: Transaction, arrived: Arrived, report: dict[str, Any], ruling: Ruling, case: Mapping[str, Any]
-) -> Answer:
-    missing = Rejected((Violation("no_message", "$", "a message", str(report["text"])),), 1)
+def _take_effect(tx: Transaction, arrived: Arrived, case: Mapping[str, Any]) -> Answer:
+    judged = judge_arrived(arrived, case)
 
     def act() -> dict[str, Any]:
-        tx.rule(arrived.task.task_id, ruling, {"message": arrived.message_id})
+        tx.rule(arrived.task.task_id, judged.ruling, {"message": arrived.message_id})
         return {}
 
-    return settle(tx, arrived, missing, ruling, case, act)
+    return settle(tx, arrived, judged, case, act)

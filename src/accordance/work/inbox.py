@@ -23,13 +23,26 @@ class UnfitAnswer(AccordanceError):
     """An answer that does not fit its question."""
 
 
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that somebody hands over: what it is called, and what is in it."""
+
+    name: str
+    content: bytes
+
+    def __post_init__(self) -> None:
+        is_path = "/" in self.name or "\0" in self.name
+        if is_path or self.name in ("", ".", ".."):
+            raise UnfitAnswer(f"{self.name!r}: is not the name of a file")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """What a person says."""
 
     by: str
     text: str | None = None
-    files: tuple[Path, ...] = ()
+    files: tuple[Upload, ...] = ()
     yes: bool | None = None
     choose: str | None = None
     approve: bool = False
@@ -42,8 +55,8 @@ def answer(ledger: Ledger, home: Home, question_id: str, said: Said) -> Question
         question = _open(tx, question_id)
         _fits(question, said)
         wanted = tx.find(RequirementRecord, plan_id=question.plan_id, question_id=question_id)
-    for path in said.files:
-        _copy_in(home, path, wanted)
+    for upload in said.files:
+        _keep_input(home, upload, wanted)
     files = look_at_inputs(ledger, home) if said.files else []
     with ledger.write() as tx:
         tx.lock(question.plan_id)
@@ -91,7 +104,7 @@ def _close(tx: Transaction, question: QuestionRecord, said: Said) -> None:
     content = {
         "by": said.by,
         "text": said.text,
-        "files": [path.name for path in said.files],
+        "files": [upload.name for upload in said.files],
         "yes": said.yes,
         "choose": said.choose,
         "approve": said.approve,
@@ -166,24 +179,21 @@ def _answer_for_task(tx: Transaction, question: QuestionRecord, said: Said) -> N
         tx.happen(task, Event.ANSWERED, why=why)
 
 
-def _copy_in(home: Home, path: Path, wanted: list[RequirementRecord]) -> None:
+def _keep_input(home: Home, upload: Upload, wanted: list[RequirementRecord]) -> None:
     """Put a file where it was asked to be put, so that the rule for all inputs binds it."""
-    try:
-        if path.exists() and not path.is_file():
-            raise UnfitAnswer(f"{path}: is no regular file; name the document itself")
-        content = path.read_bytes()
-    except OSError as error:
-        raise UnfitAnswer(f"{path}: cannot be read: {error.strerror or error}") from None
-    kind = path.suffix.lstrip(".").casefold()
-    fitting = [
-        one
-        for one in wanted
-        if not one.allowed_types or kind in {allowed.lstrip(".").casefold() for allowed in one.allowed_types}
-    ]
+    kind = Path(upload.name).suffix.lstrip(".").casefold()
+    fitting = [need for need in wanted if _takes(need, kind)]
     if wanted and not fitting:
-        kinds = sorted({allowed for one in wanted for allowed in one.allowed_types})
-        raise UnfitAnswer(f"{path.name}: is none of the wanted types ({', '.join(kinds)})")
-    write_file(home.inputs / (_place(fitting[0], path.name) if fitting else f"answers/{path.name}"), content)
+        kinds = sorted({allowed for need in wanted for allowed in need.allowed_types})
+        raise UnfitAnswer(f"{upload.name}: is none of the wanted types ({', '.join(kinds)})")
+    place = _place(fitting[0], upload.name) if fitting else f"answers/{upload.name}"
+    write_file(home.inputs / place, upload.content)
+
+
+def _takes(need: RequirementRecord, kind: str) -> bool:
+    """Whether a file of that kind can answer a requirement."""
+    allowed = {name.lstrip(".").casefold() for name in need.allowed_types}
+    return not allowed or kind in allowed
 
 
 def _place(need: RequirementRecord, name: str) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from accordance.api import check
 from accordance.contracts.catalogue.action import INPUTS, Action
 from accordance.contracts.catalogue.answer import AgentAnswer
-from accordance.contracts.context import Context
+from accordance.contracts.contract import Contract
 from accordance.contracts.limits import LIMITS
 from accordance.contracts.pins import normal_path
 from accordance.contracts.reading import parse_object
@@ -29,16 +28,16 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.domain.research.answers import awaits_a_person
-from accordance.domain.ruling import Asked, Case, Ruling
+from accordance.domain.ruling import Asked, Case
+from accordance.domain.verdict import Verdict
 from accordance.errors import AccordanceError, Unparseable
 from accordance.project.home import Home, write_file
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.answers import Answer, Status, violations_of
 from accordance.work.coding_tasks import coding_task
-from accordance.work.contracts_for import contract_under, held_to, rule_under
+from accordance.work.contracts_for import ACTIONS, contract_under, held_to
+from accordance.work.message_kinds import Grounds, Judged, Kind, judge_message
 from accordance.work.project_routes import holding_for
-
-Kind: TypeAlias = Literal["ACTION", "SUBMISSION", "REVIEW", "FAULT"]
 
 
 class TaskUnnamed(AccordanceError):
@@ -277,12 +276,12 @@ def case_of(tx: Transaction, task: TaskRecord, other_checks: int = 0, *, has_str
 def settle(
     tx: Transaction,
     arrived: Arrived,
-    result: Accepted[Any] | Rejected,
-    ruling: Ruling,
+    judged: Judged,
     case: Mapping[str, Any],
     act: Callable[[], dict[str, Any]],
 ) -> Answer:
     """Let a ruling take effect: event, moves, verdict, answer; `act` does what only this kind of message does."""
+    result, ruling = judged.result, judged.ruling
     accepted = isinstance(result, Accepted)
     plan_id, task_id = arrived.plan.plan_id, arrived.task.task_id
     said = {"message": arrived.message_id, "kind": arrived.kind, "accepted": accepted}
@@ -324,22 +323,39 @@ def settle(
 
 def _judge_action(tx: Transaction, home: Home, arrived: Arrived, *, has_stronger: bool) -> Answer:
     task = arrived.task
-    contract = contract_under(tx, task, held_to(tx, task))
-    result = check(arrived.raw, contract, Context(task_id=task.task_id))
-    case = case_of(tx, task, has_stronger=has_stronger)
-    ruling = rule_under(contract, result, case, arrived.plan.rules.fuses)
+    case = {"task": asdict(case_of(tx, task, has_stronger=has_stronger))}
+    judged = judge_arrived(arrived, case, contract=contract_under(tx, task, held_to(tx, task)))
 
     def act() -> dict[str, Any]:
         extra: dict[str, Any] = {}
-        if (product := product_in(result, arrived.raw)) is not None:
+        product = product_in(judged.result, arrived.raw)
+        if product is not None:
             extra["artifact"] = store_product(tx, home, arrived, product)
-        tx.rule(task.task_id, ruling, {"message": arrived.message_id})
-        said = result.value if isinstance(result, Accepted) else None
-        if isinstance(said, Action) and said.result_type == "NEEDS_INPUT":
-            extra["question"] = _require_documents(tx, task, said)
+        tx.rule(task.task_id, judged.ruling, {"message": arrived.message_id})
+        action = judged.result.value if isinstance(judged.result, Accepted) else None
+        if isinstance(action, Action) and action.result_type == "NEEDS_INPUT":
+            extra["question"] = _require_documents(tx, task, action)
         return extra
 
-    return settle(tx, arrived, result, ruling, {"task": asdict(case)}, act)
+    return settle(tx, arrived, judged, case, act)
+
+
+def judge_arrived(
+    arrived: Arrived,
+    case: Mapping[str, Any],
+    *,
+    contract: Contract[Any] = ACTIONS,
+    verdict: Verdict | None = None,
+) -> Judged:
+    """Judge a message by the case that is about to be written down with it."""
+    grounds = Grounds(
+        subject=arrived.task.task_id,
+        rules=arrived.plan.rules,
+        case=case,
+        contract=contract,
+        verdict=verdict,
+    )
+    return judge_message(arrived.kind, arrived.raw, grounds)
 
 
 def product_in(result: Accepted[Any] | Rejected, raw: bytes) -> Product | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
-from accordance.api import check
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.reading import parse_object
 from accordance.contracts.serialising import dump_json
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.lifecycle import CLAIMABLE, TERMINAL, Event, State
-from accordance.domain.plan_review import PlanEvent, PlanState, rule_plan_review
+from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.records import (
     MessageRecord,
     PlanRecord,
@@ -19,17 +18,16 @@ from accordance.domain.records import (
     TaskRecord,
     VerdictRecord,
 )
-from accordance.domain.ruling import Ruling, rule_check_failure, rule_review
 from accordance.errors import AccordanceError, Unparseable
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.answers import Answer, Status, violations_of
-from accordance.work.contracts_for import review_context, reviews_by
 from accordance.work.inputs import supply_from_artifact
 from accordance.work.intake import (
     Arrived,
     arrive,
     begin_attempt,
     case_of,
+    judge_arrived,
     must_fit,
     named_task,
     not_theirs,
@@ -37,6 +35,7 @@ from accordance.work.intake import (
     settle,
 )
 from accordance.work.landing import is_behind
+from accordance.work.message_kinds import Grounds, Judged, judge_plan_review
 from accordance.work.own_work import why_not_own
 
 SEEN = "artifact_sha256"  # the key under which a review may say which product it saw
@@ -169,30 +168,25 @@ def _not_theirs(speaker: TaskRecord, attempt: int | None, holder: str | None) ->
 
 
 def _judge_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | None) -> Answer:
-    rules = arrived.plan.rules
-    contract = reviews_by(rules.node_rubric, "TASK_CHECK")
-    result = check(arrived.raw, contract, review_context(rules.node_rubric, task_id=arrived.task.task_id))
-    case = replace(
-        case_of(tx, arrived.task, _others(tx, arrived.task, check_task)),
-        is_behind=is_behind(tx, arrived.task),
-    )
-    said = {"task": asdict(case), "product": arrived.task.product}
-    if isinstance(result, Rejected) and check_task is not None:
-        own = case_of(tx, check_task)
-        ruling = rule_check_failure(result, own, rules.fuses)
-        said["check"] = asdict(own)
-
-        def fail() -> dict[str, Any]:
-            tx.rule(check_task.task_id, ruling, {"message": arrived.message_id})
-            return {"check": check_task.task_id, "check_state": tx.progress(check_task.task_id).state}
-
-        return settle(tx, arrived, result, ruling, said, fail)
-    ruling = rule_review(result, case, rules.fuses)
+    others = _others(tx, arrived.task, check_task)
+    of_task = replace(case_of(tx, arrived.task, others), is_behind=is_behind(tx, arrived.task))
+    case: dict[str, Any] = {"task": asdict(of_task), "product": arrived.task.product}
+    if check_task is not None:
+        case["check"] = asdict(case_of(tx, check_task))
+    judged = judge_arrived(arrived, case)
 
     def act() -> dict[str, Any]:
-        return _take_effect(tx, arrived, check_task, result, ruling)
+        if isinstance(judged.result, Rejected) and check_task is not None:
+            return _fail_check(tx, arrived, check_task, judged)
+        return _take_effect(tx, arrived, check_task, judged)
 
-    return settle(tx, arrived, result, ruling, said, act)
+    return settle(tx, arrived, judged, case, act)
+
+
+def _fail_check(tx: Transaction, arrived: Arrived, check_task: TaskRecord, judged: Judged) -> dict[str, Any]:
+    """The CHECK that spoke has failed; the product is left alone."""
+    tx.rule(check_task.task_id, judged.ruling, {"message": arrived.message_id})
+    return {"check": check_task.task_id, "check_state": tx.progress(check_task.task_id).state}
 
 
 def _others(tx: Transaction, task: TaskRecord, check_task: TaskRecord | None) -> int:
@@ -207,10 +201,10 @@ def _take_effect(
     tx: Transaction,
     arrived: Arrived,
     check_task: TaskRecord | None,
-    result: Accepted[Review] | Rejected,
-    ruling: Ruling,
+    judged: Judged,
 ) -> dict[str, Any]:
     task, why = arrived.task, {"message": arrived.message_id}
+    result, ruling = judged.result, judged.ruling
     if isinstance(result, Accepted):
         _keep_review(tx, arrived, check_task, result.value)
     if any(event is Event.APPROVED for event, _ in ruling.steps):
@@ -277,13 +271,9 @@ def _judge_plan_review(tx: Transaction, plan: PlanRecord, raw: bytes, sha256: st
                 "why": f"plan {plan.plan_id} is {plan.state}: there is nothing to review",
             }
         )
-    rubric = plan.rules.plan_rubric
-    contract = reviews_by(rubric, "PLAN_REVIEW")
-    result = check(raw, contract, review_context(rubric, plan_id=plan.plan_id))
     case = {"rounds": plan.rounds, "failures": plan.review_failures}
-    ruling = rule_plan_review(
-        result, rounds=plan.rounds, failures=plan.review_failures, fuses=plan.rules.fuses
-    )
+    judged = judge_plan_review(raw, Grounds(subject=plan.plan_id, rules=plan.rules, case=case))
+    result, ruling = judged.result, judged.ruling
     accepted = isinstance(result, Accepted)
     entry = tx.record(plan.plan_id, "MESSAGE", None, {"message": message_id, "accepted": accepted})
     for event in ruling.events:

@@ -1,0 +1,43 @@
+"""What came of a message, told to a person and to the shell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accordance.cli.exits import Exit, one_line
+from accordance.cli.showing import tell
+
+if TYPE_CHECKING:
+    from accordance.service.views.answers import AnswerView
+
+
+def exit_of(answer: AnswerView) -> int:
+    """The exit code of an answer."""
+    if answer.status == "refused":
+        return Exit.CONFLICT
+    if answer.outcome == "ESCALATE":
+        return Exit.WAITING
+    is_change_refused = answer.bundle is not None and answer.outcome != "DONE"
+    return Exit.REJECTED if answer.status == "rejected" or is_change_refused else Exit.OK
+
+
+def print_answer(answer: AnswerView) -> None:
+    """Tell a person what came of a message."""
+    if answer.status == "refused":
+        one_line(answer.why or "")
+        return
+    again = "  (as before)" if answer.repeated else ""
+    waiting = f", {answer.waiting}" if answer.waiting else ""
+    decided = f"  {answer.outcome}" if answer.outcome else ""
+    subject = answer.task_id or answer.plan_id
+    tell(f"{answer.status}  {subject} is {answer.state}{waiting}{decided}  {answer.reason_code}{again}")
+    for line in answer.messages:
+        tell(f"  {line}")
+    if answer.artifact is not None:
+        tell(f"  {answer.artifact['path']}  {answer.artifact['sha256'][:12]}")
+    if answer.bundle is not None:
+        tell(f"  {answer.bundle}")
+    if answer.not_published is not None:
+        tell(f"  the change is in the ledger, but {answer.not_published}")
+    if answer.question is not None:
+        tell(f"  asked as {answer.question} (accordance inbox list)")

@@ -1,0 +1,71 @@
+"""What this machine and this ledger can do: tried, not looked up."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from accordance._version import __version__
+from accordance.errors import AccordanceError, LedgerMissing
+from accordance.service.project import open_project
+from accordance.service.views.health import HealthView
+from accordance.workspace.probing import probe
+
+_OLDEST_PYTHON: Final = (3, 11)
+_OLDEST_SQLITE: Final = (3, 35)
+
+
+def look_around(folder: Path | None = None, ledger: str | None = None) -> list[HealthView]:
+    """Look at this machine, at what keeps test commands apart, and at the ledger of a project."""
+    return [*_machine(), *_isolation(), *_ledger(folder, ledger)]
+
+
+def _view(name: str, found: str, *, ok: bool = True, needed: bool = True) -> HealthView:
+    return HealthView(name=name, ok=ok, found=found, needed=needed)
+
+
+def _machine() -> Iterator[HealthView]:
+    yield _view("accordance", __version__)
+    yield _view("python", platform.python_version(), ok=sys.version_info >= _OLDEST_PYTHON)
+    yield _view("sqlite", sqlite3.sqlite_version, ok=sqlite3.sqlite_version_info >= _OLDEST_SQLITE)
+    git = _git_version()
+    yield _view("git", git or "missing; install it to judge changes of a repository", ok=bool(git))
+
+
+def _git_version() -> str:
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    ran = subprocess.run([git, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+    return ran.stdout.strip()
+
+
+def _isolation() -> Iterator[HealthView]:
+    tried = probe()
+    best = tried.best
+    text = f"test commands are kept apart by {best}" if best else "test commands cannot be kept apart here"
+    yield _view("isolation", text, ok=best is not None)
+    for level in tried.levels:
+        remedy = f"; {level.remedy}" if level.remedy else ""
+        yield _view(f"  {level.level}", f"{level.detail}{remedy}", ok=level.works, needed=False)
+
+
+def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
+    try:
+        with open_project(folder, ledger) as project, project.ledger.read() as tx:
+            plans = len(tx.plans())
+            questions = len(tx.open_questions())
+            place = ledger or project.home.ledger
+    except LedgerMissing as error:
+        yield _view("ledger", str(error))
+    except AccordanceError as error:
+        yield _view("ledger", str(error), ok=False)
+    else:
+        yield _view("ledger", f"{plans} plans in {place}")
+        yield _view("inbox", f"{questions} questions wait for a person")

@@ -1,0 +1,37 @@
+"""What a plan has come to."""
+
+from __future__ import annotations
+
+from accordance.changes.attempt import workshop_of
+from accordance.domain.records import ArtifactRecord
+from accordance.project.home import Home
+from accordance.service.project import Project
+from accordance.service.views.runs import DeliverableView, OutcomeView
+from accordance.service.views.verdicts import verdicts_in
+from accordance.work.exporting import deliverables
+from accordance.work.landing import head_of
+from accordance.workspace.branch import branch_name
+
+
+def outcome_of(project: Project, plan_id: str) -> OutcomeView:
+    """The approved products of a plan, its verdicts, and the branch its changes are on."""
+    home = project.home
+    with project.ledger.read() as tx:
+        plan = tx.plan(plan_id)
+        changes_repository = head_of(tx, plan_id) is not None
+        products = tuple(
+            DeliverableView(title=tx.task(made.task_id).title, path=artifact_path(home, made))
+            for made in deliverables(tx, plan)
+        )
+        verdicts = verdicts_in(tx, plan)
+    return OutcomeView(
+        deliverables=products,
+        verdicts=verdicts,
+        branch=branch_name(plan_id) if changes_repository else None,
+        repository=str(workshop_of(home).repository) if changes_repository else None,
+    )
+
+
+def artifact_path(home: Home, artifact: ArtifactRecord) -> str:
+    """Where a product lies in the project."""
+    return str((home.artifacts(artifact.task_id) / artifact.file_name).relative_to(home.root))

@@ -1,0 +1,192 @@
+"""Carrying plans out: a runner, or a worker beside others, wired up as the settings of a project say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from accordance.domain.plan_review import PlanState
+from accordance.errors import AccordanceError
+from accordance.project.settings import AtOnce, allows_own_work, at_once
+from accordance.runtime.attempt_runner import ProjectAttempts
+from accordance.runtime.ports import LOCAL, Attempt
+from accordance.runtime.publishing import Publishing
+from accordance.runtime.runner import Runner
+from accordance.runtime.staffing import runner_of
+from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name, working_on
+from accordance.service.outcomes import outcome_of
+from accordance.service.plans import plan_status
+from accordance.service.project import Project, find_plan, plan_id_of
+from accordance.service.views.answers import answer_view
+from accordance.service.views.runs import AttemptView, PlanRunView
+from accordance.work.own_work import must_have_others_review
+from accordance.work.project_routes import routing_for
+from accordance.work.sweeping import swept
+from accordance.work.tasks import Nothing, resume
+
+__all__ = ["DEAD_AFTER_SECONDS", "Listener", "NotShared", "PlanRun", "PreparedRun", "RunEnd", "RunOptions"]
+
+Listener: TypeAlias = Callable[[AttemptView], None]
+Warn: TypeAlias = Callable[[str], None]
+
+
+class NotShared(AccordanceError):
+    """Workers share a ledger on PostgreSQL; one on SQLite belongs to a single process."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a plan is carried out, where it is not as the settings say."""
+
+    executor: str | None = None  # does everything, whatever the routes say
+    model: str | None = None
+    isolation: str | None = None
+    resume_as: str | None = None  # lets a held plan go on first, in that name
+
+
+class RunEnd(NamedTuple):
+    """How a run has ended."""
+
+    view: PlanRunView
+    why: str | None  # it rests, in words; None: it was stopped
+    is_finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A plan that nobody else carries out now, and everything that is needed to do so."""
+
+    project: Project
+    plan_id: str
+    name: str  # of this process
+    attempts: ProjectAttempts
+    publishing: Publishing
+
+    def begin(self, listener: Listener) -> PlanRun:
+        """The run; `listener` hears of each attempt that has ended."""
+        place = str(self.project.place)
+        bounds = at_once(self.project.home.settings())
+        face = _Face(listener, self.publishing.warn)
+        return PlanRun(self, runner_of(self.attempts, self.publishing, place, self.name, face, bounds))
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRun:
+    """A plan being carried out."""
+
+    prepared: PreparedRun
+    runner: Runner
+
+    def stop(self) -> None:
+        """Begin nothing more, and come to an end. May be called from a signal's handler."""
+        self.runner.stop()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was left behind, after the end."""
+        return self.runner.is_clean
+
+    def until_it_rests(self, *, wait: bool = False) -> RunEnd:
+        """Run until nothing moves without a person. Raises NoExecutor if there is nobody for some task."""
+        rests = self.runner.until_it_rests(wait=wait)
+        project, plan_id = self.prepared.project, self.prepared.plan_id
+        not_published = self.prepared.publishing.publish(plan_id)
+        status = plan_status(project.ledger, plan_id)
+        outcome = outcome_of(project, plan_id)
+        view = PlanRunView(
+            **dict(status),
+            **dict(outcome),
+            rests=rests.name if rests else "STOPPED",
+            not_published=not_published,
+        )
+        return RunEnd(view, rests.value if rests else None, is_finished=rests is Nothing.FINISHED)
+
+
+@contextmanager
+def prepare_run(project: Project, plan: str | None, options: RunOptions, warn: Warn) -> Iterator[PreparedRun]:
+    """Get everything ready to carry a plan out; `warn` is told why a branch cannot be moved.
+
+    Raises Conflict where another process does so already, and OwnWork if somebody would review their own products.
+    """
+    with (
+        working_on(project.place) as name,
+        swept(project.ledger, project.home, is_alone=name == LOCAL),
+    ):
+        with project.ledger.read() as tx:
+            record = find_plan(tx, plan)
+        if options.resume_as and record.state is PlanState.HELD:
+            resume(project.ledger, record.plan_id, by=options.resume_as)
+        routing = routing_for(project.home, options.executor, options.model)
+        attempts = ProjectAttempts(project.ledger, project.home, routing, options.isolation)
+        if not allows_own_work(project.home.settings()):
+            with project.ledger.read() as tx:
+                must_have_others_review(tx, record.plan_id, routing)
+        publishing = Publishing(project.ledger, attempts.workshop, record.plan_id, warn)
+        yield PreparedRun(project, record.plan_id, name, attempts, publishing)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One more process that works on a shared ledger."""
+
+    name: str
+    project: Project
+    runner: Runner
+
+    def stop(self) -> None:
+        """End what runs, or hand it back. May be called from a signal's handler."""
+        self.runner.stop()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was left behind, after the end."""
+        return self.runner.is_clean
+
+    def until_stopped(self) -> None:
+        """Work on whatever comes."""
+        with swept(self.project.ledger, self.project.home, is_alone=False):
+            self.runner.until_stopped()
+
+
+def prepare_worker(
+    project: Project,
+    plan: str | None,
+    *,
+    concurrency: int | None,
+    isolation: str | None,
+    listener: Listener,
+    warn: Warn,
+) -> Worker:
+    """A worker on one plan, or on all. Raises NotShared on a SQLite ledger."""
+    place = str(project.place)
+    if not place.startswith("postgresql"):
+        raise NotShared("workers share a PostgreSQL ledger; a SQLite ledger has one process")
+    plan_id = plan_id_of(project, plan) if plan else None
+    attempts = ProjectAttempts(project.ledger, project.home, routing_for(project.home), isolation)
+    publishing = Publishing(project.ledger, attempts.workshop, plan_id, warn)
+    settings = at_once(project.home.settings())
+    bounds = AtOnce(concurrency or settings.in_worker, settings.in_plan)
+    name = worker_name()
+    runner = runner_of(attempts, publishing, place, name, _Face(listener, warn), bounds)
+    return Worker(name, project, runner)
+
+
+@dataclass(frozen=True, slots=True)
+class _Face:
+    """What a face hears of a run: attempts as views, notices as warnings."""
+
+    listener: Listener
+    warn: Warn
+
+    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+        """An attempt was settled."""
+        view = AttemptView(
+            task_id=attempt.task_id, kind=attempt.kind, attempt=attempt.number, answer=answer_view(answer)
+        )
+        self.listener(view)
+
+    def notice(self, text: str) -> None:
+        """Something that whoever watches should know."""
+        self.warn(text)

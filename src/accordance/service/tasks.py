@@ -1,0 +1,329 @@
+"""Tasks: take them up, look at them, hand in messages and reviews, and decide about them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+from accordance.changes import outside
+from accordance.changes.outside import hand_out
+from accordance.contracts.catalogue.action import ACTION
+from accordance.domain.records import QuestionRecord, ReviewRecord, TaskRecord
+from accordance.errors import Conflict, LedgerDamaged, LedgerError
+from accordance.judging.own_submission import Claim
+from accordance.project.home import Home, write_file
+from accordance.project.settings import allows_own_work
+from accordance.service.outcomes import artifact_path
+from accordance.service.project import Project, asking_as, find_task, task_id_of
+from accordance.service.views.answers import AnswerView, answer_view
+from accordance.service.views.dead_letters import CancelledTaskView
+from accordance.service.views.leases import LeaseView, lease_view
+from accordance.service.views.questions import question_view
+from accordance.service.views.runs import run_view
+from accordance.service.views.tasks import (
+    ArtifactView,
+    AssignmentView,
+    NothingView,
+    StandingView,
+    TaskBriefView,
+    TaskDetailView,
+    TaskView,
+    review_view,
+    task_event_view,
+    task_view,
+)
+from accordance.service.views.verdicts import verdicts_on
+from accordance.store.ledger import Transaction
+from accordance.work import reviewing, tasks
+from accordance.work.assignment import described
+from accordance.work.coding_tasks import coding_task
+from accordance.work.handing_out import for_whoever_asks
+from accordance.work.inputs import look_at_inputs
+from accordance.work.loans import loan_under_way
+from accordance.work.project_routes import holding_for, routing_for
+from accordance.work.run_log import runs_in
+from accordance.work.tasks import LEASE_SECONDS, Fits, Nothing, Taken
+from accordance.work.wishes import constraints_of
+
+__all__ = ["Assigned", "Taken", "WorkRequest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkRequest:
+    """Who asks for work, and for which."""
+
+    holder: str
+    plan_id: str | None = None  # only of this plan
+    kinds: tuple[str, ...] = ()  # only nodes of these types
+    seconds: int = LEASE_SECONDS
+    any_task: bool = False  # also what the routes give to an executor of accordance's own
+    known: Mapping[str, int] | None = None
+    """By task, the attempts that they know to have: what else is with them is given to them again.
+
+    None where others may ask under the same name.
+    """
+
+
+class Assigned(NamedTuple):
+    """A task that somebody has now, and all that they are told about it."""
+
+    taken: Taken
+    view: AssignmentView
+
+
+# -- taking up
+
+
+def take_task(project: Project, request: WorkRequest) -> Assigned | NothingView:
+    """Take up the task that whoever asks had before they came back, else the next one; else why there is none."""
+    take = partial(_take, project, request)
+    handed = hand_out(project.ledger, project.home, take)
+    if isinstance(handed, Nothing):
+        return NothingView(task=None, why=handed.name, text=handed.value)
+    return Assigned(handed.taken, AssignmentView.model_validate(handed.document))
+
+
+def _take(project: Project, request: WorkRequest) -> Taken | Nothing:
+    resumed = _taken_before(project, request)
+    if resumed is not None:
+        return resumed
+    return tasks.take_next(
+        project.ledger,
+        look_at_inputs(project.ledger, project.home),
+        plan_id=request.plan_id,
+        holder=request.holder,
+        seconds=request.seconds,
+        kinds=request.kinds,
+        fits=_fits(project, request),
+        holding=holding_for(project.home),
+        own_work=allows_own_work(project.home.settings()),
+    )
+
+
+def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
+    """A task that whoever asks has and does not know of, kept for another while."""
+    if request.known is None:
+        return None
+    for taken in held_tasks(project, request.holder, request.plan_id):
+        task_id = taken.task.task_id
+        if request.known.get(task_id) == taken.attempt:
+            continue
+        with suppress(Conflict):  # it was lost just now
+            lease = tasks.extend(project.ledger, task_id, attempt=taken.attempt, holder=request.holder)
+            return replace(taken, lease=lease)
+    return None
+
+
+def _fits(project: Project, request: WorkRequest) -> Fits:
+    """Which tasks are handed out to whoever asks."""
+    return tasks.anything if request.any_task else for_whoever_asks(routing_for(project.home))
+
+
+def peek(project: Project, request: WorkRequest) -> list[TaskBriefView]:
+    """What would be taken up next in each plan, the oldest plan first. Nothing is taken up."""
+    fits = _fits(project, request)
+    with project.ledger.read() as tx:
+        plans = [plan for plan in reversed(tx.plans()) if request.plan_id in (None, plan.plan_id)]
+        turns = [next(tasks.handed_out(tx, plan.plan_id, request.kinds, fits), None) for plan in plans]
+        return [_brief_view(tx, task) for task in turns if task is not None]
+
+
+def _brief_view(tx: Transaction, task: TaskRecord) -> TaskBriefView:
+    return TaskBriefView(**described(tx, task))
+
+
+def held_tasks(project: Project, holder: str, plan_id: str | None = None) -> list[Taken]:
+    """What somebody has, in one plan or in all."""
+    with project.ledger.read() as tx:
+        return tasks.held_by(tx, holder, plan_id)
+
+
+# -- looking
+
+
+def show_task(project: Project, name: str) -> TaskDetailView:
+    """A task with all that is known about it."""
+    home = project.home
+    with project.ledger.read() as tx:
+        task = find_task(tx, name)
+        task_id = task.task_id
+        entries = tx.entries_of(task_id)
+        loan = loan_under_way(tx, task)
+        return TaskDetailView(
+            **described(tx, task),
+            constraints=constraints_of(tx, tx.plan(task.plan_id)),
+            lease=lease_view(task.lease),
+            workspace=str(loan.place(home)) if loan else None,
+            last_error=task.last_error,
+            artifacts=tuple(
+                ArtifactView(
+                    version=made.version,
+                    file=artifact_path(home, made),
+                    sha256=made.sha256,
+                    approved_at=made.approved_at,
+                )
+                for made in tx.products(task_id)
+            ),
+            reviews=tuple(review_view(review) for review in tx.find(ReviewRecord, subject=task_id)),
+            questions=tuple(question_view(asked) for asked in tx.find(QuestionRecord, task_id=task_id)),
+            runs=tuple(run_view(run) for run in runs_in(entries)),
+            events=tuple(task_event_view(entry) for entry in entries),
+        )
+
+
+def standing_of(project: Project, task_id: str) -> StandingView:
+    """Every verdict on a task, or on what it reviews, and where that stands."""
+    with project.ledger.read() as tx:
+        task = tx.task(task_id)
+        subject = tx.task(task.checks) if task.checks else task
+        standing = subject.progress.standing
+        return StandingView(
+            task_id=subject.task_id,
+            state=subject.progress.state,
+            waiting=standing.waiting,
+            attempt=standing.counters.attempts,
+            verdicts=verdicts_on(tx, subject.task_id),
+            questions=tuple(question.text for question in tx.open_questions(task_id=task.task_id)),
+        )
+
+
+# -- handing in
+
+
+def submit(
+    project: Project,
+    raw: bytes | None,
+    *,
+    task_id: str | None = None,
+    attempt: int | None = None,
+    holder: str | None = None,
+) -> AnswerView:
+    """Hand in the message for a task: the one that is named, else the one the message names.
+
+    Of a change the clone that was lent is judged; without a message, by what lies in its evidence folder, or from facts.
+    """
+    answer = outside.submit(
+        project.ledger, project.home, raw, task_id=task_id, attempt=attempt, holder=holder
+    )
+    return answer_view(answer)
+
+
+def ask_person(project: Project, taken: Taken, question: str, *, holder: str) -> AnswerView:
+    """Say, for whoever has a task, that they need an answer: the task waits for it."""
+    task = taken.task
+    with project.ledger.read() as tx:
+        is_change = coding_task(tx, task) is not None
+    if is_change:
+        message, claim = None, Claim(status="NEED_INPUT", summary=question, needs_input=(question,))
+    else:
+        message, claim = _needs_answer(task.task_id, question), None
+    answer = outside.submit(
+        project.ledger,
+        project.home,
+        message,
+        task_id=task.task_id,
+        attempt=taken.attempt,
+        holder=holder,
+        claim=claim,
+    )
+    return answer_view(answer)
+
+
+def _needs_answer(task_id: str, question: str) -> bytes:
+    message = {
+        "schema_version": ACTION.version,
+        "task_id": task_id,
+        "result_type": "ERROR",
+        "error": {"code": "INPUT_MISSING", "message": question},
+    }
+    return json.dumps(message, ensure_ascii=False).encode()
+
+
+def review(
+    project: Project,
+    raw: bytes,
+    *,
+    task_id: str | None = None,
+    artifact: str | None = None,
+    reviewer: str | None = None,
+    attempt: int | None = None,
+    holder: str | None = None,
+) -> AnswerView:
+    """Hand in a review of the product the reviewer saw. The reviewer is whoever has the task, unless they are named."""
+    by = reviewer or _holder_of(project, task_id) or asking_as(None)
+    not_own_of = None if allows_own_work(project.home.settings()) else by
+    answer = reviewing.review(
+        project.ledger,
+        raw,
+        task_id=task_id,
+        product=artifact,
+        attempt=attempt,
+        holder=holder,
+        not_own_of=not_own_of,
+    )
+    return answer_view(outside.published(project.ledger, project.home, answer))
+
+
+def _holder_of(project: Project, task_id: str | None) -> str | None:
+    if task_id is None:
+        return None
+    with project.ledger.read() as tx:
+        lease = tx.task(task_id).lease
+    return lease.holder if lease else None
+
+
+@contextmanager
+def rescued(home: Home, raw: bytes) -> Iterator[None]:
+    """A message that cannot be stored is not lost: it is kept beside the ledger, and the error says where."""
+    try:
+        yield
+    except LedgerError as error:
+        path = home.unsent / f"{hashlib.sha256(raw).hexdigest()[:16]}.json"
+        try:
+            write_file(path, raw)
+        except LedgerError:
+            raise error from None  # there is no place for it here
+        what = error.what if isinstance(error, LedgerDamaged) else str(error)
+        raise type(error)(f"{what}; the message is kept in {path}") from error
+
+
+# -- deciding
+
+
+def retry(project: Project, name: str, *, by: str) -> TaskView:
+    """Give a failed or blocked task another chance; its attempts begin anew."""
+    return task_view(tasks.retry(project.ledger, task_id_of(project, name), by=by))
+
+
+def release(
+    project: Project, name: str, *, by: str, attempt: int | None = None, holder: str | None = None
+) -> TaskView:
+    """Put a task down again that was taken up. Nothing counts as a failure; a clone that was lent is thrown away."""
+    task_id = task_id_of(project, name)
+    task = outside.release(project.ledger, project.home, task_id, by=by, attempt=attempt, holder=holder)
+    return task_view(task)
+
+
+def extend(
+    project: Project, name: str, *, attempt: int, seconds: int = LEASE_SECONDS, holder: str | None = None
+) -> LeaseView:
+    """Somebody still works on a task: its lease runs longer. Raises Conflict if it is not theirs any more."""
+    task_id = task_id_of(project, name)
+    lease = tasks.extend(project.ledger, task_id, attempt=attempt, seconds=seconds, holder=holder)
+    return LeaseView(holder=lease.holder, until=lease.until)
+
+
+def cancel(
+    project: Project, name: str, *, by: str, excuse: bool = False, cascade: bool = False
+) -> CancelledTaskView:
+    """Cancel a task and what belongs only to it; the root cancels the plan. Raises Conflict while others wait for it."""
+    task_id = task_id_of(project, name)
+    along = tasks.cancel(project.ledger, task_id, by=by, excuse=excuse, cascade=cascade)
+    with project.ledger.read() as tx:
+        state = tx.progress(task_id).state
+    return CancelledTaskView(task_id=task_id, state=state, along=along)

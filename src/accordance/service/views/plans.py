@@ -1,0 +1,168 @@
+"""Plans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accordance.domain.lifecycle import State
+from accordance.domain.plan_review import PlanState
+from accordance.domain.records import PlanRecord, TaskRecord
+from accordance.service.views.base import View
+from accordance.service.views.leases import LeaseView, lease_view
+from accordance.service.views.questions import QuestionView
+from accordance.service.views.spending import SpendingView
+from accordance.service.views.verdicts import VerdictView
+
+
+class PlanView(View):
+    """A plan, in its newest revision."""
+
+    plan_id: str
+    title: str
+    owner_agent_id: str
+    root_task_id: str
+    state: PlanState
+    revision: int
+    nodes: int
+    imported_at: str
+    events: int
+    head: str  # the hash of its last event
+
+
+class PlanEntryView(PlanView):
+    """A plan in a list."""
+
+    root: State
+
+
+class ImportedPlanView(PlanView):
+    """A plan that was just imported."""
+
+    is_new: bool
+    states: dict[State, int]
+    repairs: tuple[dict[str, Any], ...]
+    warnings: tuple[dict[str, Any], ...]
+
+
+class PlanDetailView(PlanView):
+    """A plan: how it stands, what it is held to, what was decided about it, what it has cost."""
+
+    states: dict[State, int]
+    fuses: dict[str, Any]
+    rubric: dict[str, int]
+    verdicts: tuple[VerdictView, ...]
+    open_questions: tuple[str, ...]
+    spent: SpendingView
+    spent_by_task: dict[str, SpendingView]  # under an empty name: on the plan as a whole
+
+
+class PlanPreviewView(View):
+    """What an import of a plan would begin with."""
+
+    plan_id: str
+    nodes: int
+    edges: int
+    ready: tuple[str, ...]
+    repairs: tuple[dict[str, Any], ...]
+    warnings: tuple[dict[str, Any], ...]
+
+
+class MovingTaskView(View):
+    """A task of a plan that is being worked on, or that somebody has to look after."""
+
+    task_id: str
+    title: str
+    state: State
+    waiting: str | None
+    lease: LeaseView | None
+    last_error: str | None
+
+
+class PlanStatusView(View):
+    """Where a plan stands."""
+
+    plan_id: str
+    title: str
+    state: PlanState
+    root: State
+    nodes: int
+    states: dict[State, int]
+    moving: tuple[MovingTaskView, ...]
+    questions: tuple[QuestionView, ...]
+
+
+class NodeView(View):
+    """A task in the drawing of a plan."""
+
+    task_id: str
+    title: str
+    node_type: str
+    state: State
+    combine: str | None
+    parts: tuple[str, ...]
+    prerequisites: tuple[str, ...]
+    checks: str | None
+    alternatives: tuple[str, ...]
+
+
+class GraphView(View):
+    """A plan as nodes and what ties them together."""
+
+    root: str
+    nodes: tuple[NodeView, ...]
+
+
+class ExportedFileView(View):
+    """A product in an export."""
+
+    task_id: str
+    path: str
+    title: str = ""
+    sha256: str = ""
+    version: int = 0
+    approved_at: str | None = None
+
+
+class ExportView(View):
+    """What was written into a folder, or would be."""
+
+    folder: str
+    files: tuple[ExportedFileView, ...]
+    plan_id: str = ""
+    title: str = ""
+    state: State | None = None
+    is_complete: bool = False
+    head: dict[str, Any] | None = None
+
+
+def plan_fields(plan: PlanRecord) -> dict[str, Any]:
+    """What every view of a plan shows."""
+    return {
+        "plan_id": plan.plan_id,
+        "title": plan.title,
+        "owner_agent_id": plan.owner_agent_id,
+        "root_task_id": plan.root_task_id,
+        "state": plan.state,
+        "revision": plan.revision,
+        "nodes": plan.nodes,
+        "imported_at": plan.imported_at,
+        "events": plan.head.seq,
+        "head": plan.head.hash,
+    }
+
+
+def plan_view(plan: PlanRecord) -> PlanView:
+    """Show a plan."""
+    return PlanView(**plan_fields(plan))
+
+
+def moving_task_view(task: TaskRecord) -> MovingTaskView:
+    """Show a task that moves."""
+    return MovingTaskView(
+        task_id=task.task_id,
+        title=task.title,
+        state=task.progress.state,
+        waiting=task.progress.standing.waiting,
+        lease=lease_view(task.lease),
+        last_error=task.last_error,
+    )

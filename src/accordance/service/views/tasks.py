@@ -1,0 +1,171 @@
+"""Tasks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from accordance.domain.chain import Entry
+from accordance.domain.lifecycle import State
+from accordance.domain.records import ReviewRecord, TaskRecord
+from accordance.service.views.base import View
+from accordance.service.views.leases import LeaseView
+from accordance.service.views.questions import QuestionView
+from accordance.service.views.runs import RunView
+from accordance.service.views.verdicts import VerdictView
+from accordance.work.assignment import describe
+
+
+class TaskView(View):
+    """A task and where it stands."""
+
+    task_id: str
+    plan_id: str
+    node_type: Literal["GOAL", "ACTION", "CHECK"]
+    title: str
+    goal_statement: str | None
+    rationale: str | None
+    owner_agent_id: str
+    priority: int
+    tags: tuple[str, ...]
+    state: State
+    waiting: str | None
+    active: bool
+    attempt_count: int
+    failures: int
+    parse_failures: int
+    review_rounds: int
+    review_failures: int
+    idle_rounds: int
+    checks: str | None  # the task whose product it reviews
+    artifact: str | None  # the current product, by its hash
+
+
+class TaskBriefView(TaskView):
+    """A task with all that its plan asks of it."""
+
+    acceptance_criteria: Any
+    deliverable_spec: Any
+    further: dict[str, Any]
+
+
+class ArtifactView(View):
+    """One version of a product."""
+
+    version: int
+    file: str  # in the project
+    sha256: str
+    approved_at: str | None
+
+
+class ReviewView(View):
+    """A review of a product."""
+
+    score: int
+    action: str
+    artifact: str  # the product it saw, by its hash
+    at: str
+
+
+class TaskEventView(View):
+    """Something that happened to a task; what it says beside that depends on the event."""
+
+    model_config = ConfigDict(extra="allow")
+
+    seq: int
+    at: str
+    event: str
+
+
+class TaskDetailView(TaskBriefView):
+    """A task with its products, reviews, questions, runs and history."""
+
+    constraints: dict[str, Any]
+    lease: LeaseView | None
+    workspace: str | None  # the clone that was lent for the attempt that is going on
+    last_error: str | None
+    artifacts: tuple[ArtifactView, ...]
+    reviews: tuple[ReviewView, ...]
+    questions: tuple[QuestionView, ...]
+    runs: tuple[RunView, ...]
+    events: tuple[TaskEventView, ...]
+
+
+class PlanBriefView(View):
+    """What whoever does a task is told of its plan."""
+
+    plan_id: str
+    title: str
+    constraints: dict[str, Any]
+
+
+class ContractView(View):
+    """What the message for a task must honour."""
+
+    scope: str | None
+    schema_version: str
+    task_id: str
+    json_schema: dict[str, Any] = Field(alias="schema")
+
+
+class AssignmentView(View):
+    """All that whoever does a task needs to know. What stands in `context` depends on the kind of work."""
+
+    kind: Literal["action", "review"]
+    task: TaskBriefView
+    change: dict[str, Any] | None = None  # the task of a change of a repository
+    research: dict[str, Any] | None = None  # the method of a research agent
+    plan: PlanBriefView
+    attempt: int
+    lease: LeaseView
+    contract: ContractView
+    context: dict[str, Any]
+    workspace: str | None = None  # of a change: the clone that is lent for it
+    tests: tuple[str, ...] = ()  # of a change: what it is judged by
+    evidence: str | None = None  # of a change: the folder for evidence, in the clone
+    hand_in: tuple[str, ...]
+
+
+class NothingView(View):
+    """Why there is nothing to take up."""
+
+    task: None = None
+    why: str
+    text: str
+    yours: tuple[str, ...] = ()  # tasks that are with whoever asks already
+
+    @property
+    def waits_for_person(self) -> bool:
+        """Whether it is a person's turn."""
+        return self.why in ("IN_REVIEW", "RETURNED", "HELD", "WAITING", "STUCK")
+
+
+class StandingView(View):
+    """What was decided about a task, and where it stands."""
+
+    task_id: str
+    state: State
+    waiting: str | None
+    attempt: int
+    verdicts: tuple[VerdictView, ...]
+    questions: tuple[str, ...]
+
+
+def task_view(task: TaskRecord) -> TaskView:
+    """Show a task."""
+    return TaskView(**describe(task))
+
+
+def review_view(review: ReviewRecord) -> ReviewView:
+    """Show a review."""
+    return ReviewView(
+        score=review.total_score, action=review.action_required, artifact=review.product, at=review.at
+    )
+
+
+def task_event_view(entry: Entry) -> TaskEventView:
+    """Show what happened to a task."""
+    return TaskEventView.model_validate(
+        {"seq": entry.seq, "at": entry.at, "event": entry.kind, **entry.payload}
+    )

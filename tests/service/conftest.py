@@ -1,0 +1,38 @@
+"""A project with a plan that may begin, as every face would open it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from accordance import Accepted
+from accordance.service import plans
+from accordance.service.project import Project, open_project
+from accordance.service.views.plans import ImportedPlanView
+from tests.messages import Message, small_plan
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Project]:
+    """A project without a plan."""
+    with open_project(tmp_path, create=True) as project:
+        yield project
+
+
+@pytest.fixture
+def project(empty: Project) -> Project:
+    """A project with two actions in a row, a and b."""
+    brings(empty, small_plan())
+    return empty
+
+
+def brings(project: Project, message: Message, waived_by: str | None = "test") -> ImportedPlanView:
+    """Import a plan, as a face does it: its bytes are checked, then kept."""
+    raw = json.dumps(message).encode()
+    accepted = plans.check_plan(raw, project.home)
+    assert isinstance(accepted, Accepted), accepted
+    rules = plans.rules_for(project.home, {})
+    return plans.import_plan(project, raw, accepted, rules, waived_by=waived_by)

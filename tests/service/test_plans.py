@@ -1,0 +1,113 @@
+"""Plans, without any face: bytes and names in, views out."""
+
+from __future__ import annotations
+
+import gc
+import json
+from pathlib import Path
+
+import pytest
+
+from accordance import Accepted, Rejected
+from accordance.errors import InvalidFuses, LedgerDamaged
+from accordance.service import plans
+from accordance.service.project import Project
+from tests.messages import PLAN, Message, plan, requirement, small_plan
+from tests.reviews import plan_review
+from tests.service.conftest import brings
+
+
+def encoded(message: Message) -> bytes:
+    return json.dumps(message).encode()
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        pytest.param(b"hello", "$", id="no message"),
+        pytest.param(encoded(plan([], [])), "$.nodes", id="no nodes"),
+    ],
+)
+def test_what_is_no_plan(raw: bytes, path: str) -> None:
+    """Comes back as a value, with every reason."""
+    result = plans.check_plan(raw)
+    assert isinstance(result, Rejected)
+    assert path in {violation.path for violation in result.violations}
+
+
+def test_checking_leaves_the_collector_as_it_was(empty: Project) -> None:
+    """A server goes on for weeks after it has read a plan."""
+    assert gc.isenabled()
+    brings(empty, small_plan())
+    plans.check_plan(b"hello")
+    assert gc.isenabled()
+
+
+def test_a_preview_keeps_nothing(empty: Project) -> None:
+    """It says what could begin; a task that waits for an input could not."""
+    message = {**small_plan(), "requirements": [requirement("a")]}
+    accepted = plans.check_plan(encoded(message))
+    assert isinstance(accepted, Accepted)
+    assert plans.preview_import(accepted).ready == ()
+    free = plans.check_plan(encoded(small_plan()))
+    assert isinstance(free, Accepted)
+    assert plans.preview_import(free).ready == ("a",)
+    assert plans.list_plans(empty) == []
+
+
+def test_an_import(empty: Project) -> None:
+    """Shows the plan, writes it into the project, and changes nothing the second time."""
+    first = brings(empty, small_plan(), waived_by=None)
+    again = brings(empty, small_plan(), waived_by=None)
+    assert (first.plan_id, first.state, first.is_new, again.is_new) == (PLAN, "IN_REVIEW", True, False)
+    assert json.loads(empty.home.plan_file.read_text())["plan"]["plan_id"] == PLAN
+    assert [(entry.plan_id, entry.root) for entry in plans.list_plans(empty)] == [(PLAN, "PENDING")]
+
+
+def test_a_fuse_nobody_knows(empty: Project) -> None:
+    """Is refused before anything is kept."""
+    with pytest.raises(InvalidFuses):
+        plans.rules_for(empty.home, {"attemps": 1})
+
+
+def test_a_review_moves_the_plan(empty: Project) -> None:
+    """The answer and the plan say the same; the verdict has the one shape of all verdicts."""
+    brings(empty, small_plan(), waived_by=None)
+    answer = plans.review_plan(empty, encoded(plan_review(95)))
+    assert (answer.status, answer.state, answer.outcome) == ("accepted", "ACTIVE", "DONE")
+    (verdict,) = plans.show_plan(empty).verdicts
+    assert (verdict.task_id, verdict.by, verdict.attempt, verdict.is_done) == (PLAN, "PLAN_REVIEW", 1, True)
+
+
+def test_where_a_plan_stands(project: Project) -> None:
+    """As typed values, and the same as JSON."""
+    status = plans.plan_status(project.ledger, PLAN)
+    assert status.states == {"PENDING": 2, "READY": 1}
+    assert status.to_json()["states"] == {"PENDING": 2, "READY": 1}
+    assert json.loads(json.dumps(status.to_json())) == status.to_json()
+
+
+def test_a_drawing(project: Project) -> None:
+    """Nodes with their states, and what ties them together."""
+    drawing = plans.draw_plan(project)
+    nodes = {drawn.task_id: drawn for drawn in drawing.view().nodes}
+    assert (nodes["a"].state, nodes["b"].state) == ("READY", "PENDING")
+    assert nodes["b"].prerequisites == ("a",)
+    assert nodes["root"].parts == ("a", "b")
+
+
+def test_a_plan_that_was_damaged(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is not drawn."""
+    monkeypatch.setattr(plans, "check_plan", lambda _: Rejected((), 0, "PLAN_GEN"))
+    with pytest.raises(LedgerDamaged, match=f"the document of plan {PLAN}"):
+        plans.draw_plan(project)
+
+
+def test_an_export(project: Project, tmp_path: Path) -> None:
+    """A dry run names the folder and writes nothing."""
+    folder = tmp_path / "out"
+    tried = plans.export(project, None, folder, dry_run=True)
+    assert (tried.to_json(), folder.exists()) == ({"folder": str(folder), "files": []}, False)
+    written = plans.export(project, None, folder)
+    assert (written.plan_id, written.is_complete) == (PLAN, False)
+    assert json.loads((folder / "manifest.json").read_text())["plan_id"] == PLAN
