@@ -28,8 +28,8 @@ from accordance.executors.protocol import Executor, Limits, Produced
 from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
 from accordance.runtime.budgets import budget_left, plan_budget, why_unpriced
+from accordance.runtime.executor_run import ExecutorRun
 from accordance.runtime.ports import Attempt
-from accordance.runtime.prepared_run import PreparedRun
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.assignment import assignment_under
@@ -135,7 +135,7 @@ class ProjectAttempts:
             return replace(produced, fault=Fault.STOPPED, text=_HELD)  # the plan's end, not the task's fault
         return produced
 
-    def _perform(self, prepared: PreparedRun) -> Produced:
+    def _perform(self, prepared: ExecutorRun) -> Produced:
         """A change is made in a clone, where it is judged; anything else is only said."""
         job = prepared.job
         if job is None:
@@ -144,7 +144,7 @@ class ProjectAttempts:
 
     def _prepare(
         self, tx: Transaction, plan: PlanRecord, attempt: Attempt, stop: threading.Event
-    ) -> PreparedRun:
+    ) -> ExecutorRun:
         """Read all that a run needs. Raises _NotBegun for what stands in its way, the first reason first."""
         task = tx.task(attempt.task_id)
         kind: Literal["action", "review"] = "action" if attempt.kind == "action" else "review"
@@ -160,7 +160,7 @@ class ProjectAttempts:
             limits = replace(limits, seconds=min(limits.seconds, job.seconds))
         contract = contract_of_message(tx, task, kind, change, contract_of_change(choice.spec))
         document = assignment_under(tx, self.home, taken, contract, change)
-        return PreparedRun(
+        return ExecutorRun(
             ledger=self.ledger,
             root=self.home.root,
             run=RunOf(plan_id=plan.plan_id, task_id=task.task_id, kind=attempt.kind, attempt=attempt.number),

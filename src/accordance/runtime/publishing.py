@@ -38,6 +38,9 @@ class Publishing:
         """Move the branch of a plan, if it is not where it should be; why not, if it cannot be moved."""
         with self.ledger.read() as tx:
             head = head_of(tx, plan_id)
+        return self._move(plan_id, head)
+
+    def _move(self, plan_id: str, head: str | None) -> str | None:
         if head is None or self._stands_at.get(plan_id) == head:
             return None
         why_not = self.workshop.publish(plan_id, head)
@@ -55,8 +58,8 @@ class Publishing:
             return
         with self.ledger.read() as tx:
             task = tx.task(str(answer["task_id"]))
-        if TAG in task.tags:
-            self.publish(task.plan_id)
+            head = head_of(tx, task.plan_id) if TAG in task.tags else None
+        self._move(task.plan_id, head)
 
     def catch_up(self) -> None:
         """Look at all branches, unless that was done a moment ago."""

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
-
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_runner import ProjectAttempts
-from accordance.runtime.ports import Attempt
+from accordance.runtime.ports import Listener
 from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner
 
-Heard: TypeAlias = Callable[[Attempt, Mapping[str, Any]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class FaceListener:
-    """A listener made of what a face does with ended attempts, and of how it warns."""
-
-    heard: Heard
-    warn: Callable[[str], None]
-
-    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
-        """An attempt was settled."""
-        self.heard(attempt, answer)
-
-    def notice(self, text: str) -> None:
-        """Something that whoever watches should know."""
-        self.warn(text)
-
 
 def runner_of(
-    attempts: ProjectAttempts, publishing: Publishing, place: str, name: str, heard: Heard, bounds: AtOnce
+    attempts: ProjectAttempts,
+    publishing: Publishing,
+    place: str,
+    worker_id: str,
+    listener: Listener,
+    bounds: AtOnce,
 ) -> Runner:
-    """Works on the plan that is published, or on all, under a name; `heard` is told of every attempt that has ended.
+    """A runner for the plan whose branch is published, or for all plans.
 
     Raises InvalidSettings or InvalidAgents, before anything has begun.
     """
@@ -44,8 +27,8 @@ def runner_of(
         attempts.home,
         attempts,
         publishing.plan_id,
-        name,
-        listener=FaceListener(heard, publishing.warn),
+        worker_id,
+        listener=listener,
         branches=publishing,
         bounds=bounds,
     )

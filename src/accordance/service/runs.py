@@ -14,7 +14,7 @@ from accordance.runtime.attempt_runner import ProjectAttempts
 from accordance.runtime.ports import LOCAL, Attempt
 from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner
-from accordance.runtime.staffing import Heard, runner_of
+from accordance.runtime.staffing import runner_of
 from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name, working_on
 from accordance.service.outcomes import outcome_of
 from accordance.service.plans import plan_status
@@ -70,8 +70,8 @@ class PreparedRun:
         """The run; `listener` hears of each attempt that has ended."""
         place = str(self.project.place)
         bounds = self.project.home.settings().run.at_once
-        heard = _heard_by(listener)
-        return PlanRun(self, runner_of(self.attempts, self.publishing, place, self.name, heard, bounds))
+        face = _Face(listener, self.publishing.warn)
+        return PlanRun(self, runner_of(self.attempts, self.publishing, place, self.name, face, bounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,17 +171,24 @@ def prepare_worker(
     settings = project.home.settings().run.at_once
     bounds = AtOnce(concurrency or settings.in_worker, settings.in_plan)
     name = worker_name()
-    runner = runner_of(attempts, publishing, place, name, _heard_by(listener), bounds)
+    runner = runner_of(attempts, publishing, place, name, _Face(listener, warn), bounds)
     return Worker(name, project, runner)
 
 
-def _heard_by(listener: Listener) -> Heard:
-    """Tell a listener of attempts as the runner tells them."""
+@dataclass(frozen=True, slots=True)
+class _Face:
+    """What a face hears of a run: attempts as views, notices as warnings."""
 
-    def heard(attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    listener: Listener
+    warn: Warn
+
+    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+        """An attempt was settled."""
         view = AttemptView(
             task_id=attempt.task_id, kind=attempt.kind, attempt=attempt.number, answer=answer_view(answer)
         )
-        listener(view)
+        self.listener(view)
 
-    return heard
+    def notice(self, text: str) -> None:
+        """Something that whoever watches should know."""
+        self.warn(text)

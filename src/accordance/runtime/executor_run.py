@@ -37,7 +37,7 @@ _PROMPTS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedRun:
+class ExecutorRun:
     """All that was read from the ledger for one run. Nothing more is asked of the ledger until it has ended."""
 
     ledger: Ledger
