@@ -10,13 +10,14 @@ from typing import Any
 from engine_counting import Counted
 
 from accordance import check_value
-from accordance.domain.records import Rules
+from accordance.domain.records import Rules, TaskRecord
 from accordance.domain.rubric import NODE_RUBRIC
 from accordance.executors.protocol import Produced
 from accordance.project.home import Home
+from accordance.runtime.ports import Attempt
 from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
-from accordance.runtime.workflow import Attempt
+from accordance.store.ledger import Transaction
 from accordance.store.opening import open_ledger
 from accordance.work.importing import import_plan
 
@@ -82,31 +83,49 @@ def review(task: str) -> dict[str, Any]:
     return {**said, "breakdown": breakdown, "suggestions": []}
 
 
-def nothing(one: Attempt, _: threading.Event) -> Produced:
-    """An executor that does nothing but answer."""
-    said = action(one.task_id) if one.kind == "action" else review(one.task_id)
-    return Produced(raw=json.dumps(said).encode())
+class Idle:
+    """One executor that does nothing but answer, in one queue."""
+
+    def __init__(self, runs: int) -> None:
+        self.runs = runs
+
+    def queues(self) -> dict[str, Bound]:
+        """The queue, and how many run at once."""
+        return {"q": Bound(runs=self.runs)}
+
+    def queue_of(self, _task: TaskRecord, _change: bytes | None) -> str:
+        """Everything goes there."""
+        return "q"
+
+    def holding(self, _tx: Transaction, _task: TaskRecord) -> dict[str, Any]:
+        """The contract of actions."""
+        return {}
+
+    def run(self, attempt: Attempt, _: threading.Event) -> Produced:
+        """Answer."""
+        message = action(attempt.task_id) if attempt.kind == "action" else review(attempt.task_id)
+        return Produced(raw=json.dumps(message).encode())
+
+
+class Ended:
+    """Counts the attempts that have ended."""
+
+    count = 0
+
+    def attempt_ended(self, *_: object) -> None:
+        """One more."""
+        self.count += 1
+
+    def notice(self, _: str) -> None:
+        """Not counted."""
 
 
 def main(told: dict[str, Any]) -> None:
     """Work until told to stop on standard input."""
     counted = Counted()
-    ended = 0
-
-    def heard(*_: object) -> None:
-        nonlocal ended
-        ended += 1
-
-    runner = Runner(
-        told["place"],
-        Home(Path(told["home"])),
-        nothing,
-        lambda _: "q",
-        {"q": Bound(runs=told["runs"])},
-        PLAN,
-        told["name"],
-        heard=heard,
-    )
+    ended = Ended()
+    home = Home(Path(told["home"]))
+    runner = Runner(told["place"], home, Idle(told["runs"]), PLAN, told["name"], listener=ended)
     working = threading.Thread(target=runner.until_stopped)
     working.start()
     print("ready", flush=True)
@@ -114,4 +133,4 @@ def main(told: dict[str, Any]) -> None:
     report = counted.report(1)
     runner.stop()
     working.join()
-    print(json.dumps({"done": ended / 2, **report}), flush=True)
+    print(json.dumps({"done": ended.count / 2, **report}), flush=True)

@@ -10,28 +10,37 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from accordance.api import check
 from accordance.changes import attempt as coding
 from accordance.changes.attempt import Commission, Workshop, workshop_of
 from accordance.changes.settling import change_in
 from accordance.domain.case import Budget
 from accordance.domain.executor_specs import spec_of
 from accordance.domain.faults import Fault
+from accordance.domain.preflight import preflight
 from accordance.domain.routing import Choice
 from accordance.domain.spending import Spending
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import tell
 from accordance.executors.protocol import Produced, Seen
+from accordance.judging import judge, task_input
+from accordance.judging.claims import read_claim
 from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.work.assignment import assignment
 from accordance.work.change_evidence import reviewed_change
+from accordance.work.coding_tasks import coding_task
 from accordance.work.tasks import take_up
+from accordance.workspace import collecting, leaving, testing
 from accordance.workspace.errors import BundleBroken, WorkspaceError
+from accordance.workspace.overlay import whole_tree
+from accordance.workspace.snapshot import take_snapshot
 from tests.acceptance.coding import FIRST, CodingProject, a_task, coding_node, coding_plan
 from tests.hostile.stage import FIXED, FOLDER, TEST, git
 from tests.messages import edge, node
@@ -72,9 +81,11 @@ def begun(tmp_path: Path, *, is_checked: bool = False, **task: Any) -> tuple[Wor
     home = Home(project.home)
     shop, ledger = workshop_of(home), open_ledger(home.ledger)
     with ledger.write() as tx:
-        job = shop.commission(tx, take_up(tx, tx.task(FIRST), "test", 900).task)
+        begun_task = take_up(tx, tx.task(FIRST), "test", 900).task
+        asked = coding_task(tx, begun_task)
+        assert asked is not None
+        job = shop.commission(tx, begun_task, asked)
     ledger.close()
-    assert job is not None
     return shop, job
 
 
@@ -109,6 +120,76 @@ def test_it_repairs_what_it_is_told(tmp_path: Path) -> None:
     (bundle,) = (shop.home.root / FOLDER).iterdir()
     assert bundle.name.startswith("attempt-1-run-"), "it gets its name when it counts"
     assert shop.repository == shop.home.root / "repository"
+
+
+def count_calls(
+    monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], *places: ModuleType
+) -> list[Any]:
+    """Count the calls of a function, in the modules that import it: the first argument of each call."""
+    calls: list[Any] = []
+
+    def counted(first: Any, *others: Any, **named: Any) -> Any:
+        calls.append(first)
+        return function(first, *others, **named)
+
+    for place in places:
+        monkeypatch.setattr(place, function.__name__, counted)
+    return calls
+
+
+def test_nothing_is_found_out_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One preflight, one reading of the submission, one walk through each tree: the base, what the agent left, the tests' copy.
+
+    An opinion in between reads the submission, and walks through the tree, as they are then.
+    """
+    preflights = count_calls(monkeypatch, preflight, coding, task_input)
+    readings = count_calls(monkeypatch, read_claim, judge)
+    checks = count_calls(monkeypatch, check, coding)
+    walks = count_calls(monkeypatch, whole_tree, coding, collecting, leaving)
+    copies = count_calls(monkeypatch, take_snapshot, testing)
+    seen: list[tuple[int, ...]] = []
+
+    def counts() -> tuple[int, ...]:
+        return tuple(len(calls) for calls in (preflights, readings, checks, walks, copies))
+
+    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+        (work / "src/app.py").write_text(FIXED)
+        seen.append(counts())
+        assert opinion(hand_in(work)).done
+        seen.append(counts())
+        return Produced(raw=hand_in(work))
+
+    shop, job = begun(tmp_path)
+    produced = shop.carry_out(job, a_choice(), agent)
+    assert produced.judged is not None
+    assert [*seen, counts()] == [(1, 0, 0, 1, 0), (1, 1, 0, 2, 1), (1, 2, 0, 3, 2)]
+
+
+@pytest.mark.parametrize(
+    ("spoken", "left", "counts"),
+    [
+        pytest.param("bad", None, "bad", id="the only one, good or bad"),
+        pytest.param("good", "good", "good", id="both the same"),
+        pytest.param("bad", "good", "good", id="only what was left is good"),
+        pytest.param("good", "bad", "good", id="only what was said is good"),
+        pytest.param("bad", "worse", "bad", id="neither is good"),
+    ],
+)
+def test_which_submission_counts(tmp_path: Path, spoken: str, left: str | None, counts: str) -> None:
+    """Agents may say it, leave it, or both: what honours the contract counts, else what was said."""
+    shop, job = begun(tmp_path)
+    texts = {"bad": b"{}", "worse": b"[]"}
+
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+        (work / "src/app.py").write_text(FIXED)
+        texts["good"] = hand_in(work)
+        submission = work / FOLDER / "submit.json"
+        submission.unlink()
+        if left is not None:
+            submission.write_bytes(texts[left])
+        return Produced(raw=texts[spoken])
+
+    assert shop.carry_out(job, a_choice(), agent).raw == texts[counts]
 
 
 def test_a_fault_is_passed_on(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from accordance.executors.protocol import Produced
-from accordance.runtime import reconciling, workers
-from accordance.runtime import workflow as durable
-from accordance.runtime.workflow import Attempt, Durable
+from accordance.runtime import reconciling, workers, workflow
+from accordance.runtime.attempt_path import AttemptPath
+from accordance.runtime.ports import VERSION, Attempt
 from tests.engine.stage import said, stage
 
 
@@ -37,14 +37,14 @@ def work(place: str, folder: Path, point: str) -> None:
         return said(one)
 
     if point == "kept":
-        Durable.settle = die  # type: ignore[method-assign,assignment]
+        AttemptPath.settle = die  # type: ignore[method-assign,assignment]
     stage(place, folder).runner(run).until_it_rests()
     os._exit(0)
 
 
 def main(place: str, folder: Path, point: str, times: int, version: str) -> None:
     """Let so many workers die, one after the other."""
-    for module in (durable, reconciling, workers):
+    for module in (workflow, reconciling, workers):
         module.VERSION = version  # type: ignore[attr-defined]
     for _ in range(times):
         pid = os.fork()
@@ -55,4 +55,4 @@ def main(place: str, folder: Path, point: str, times: int, version: str) -> None
 
 if __name__ == "__main__":
     place, folder, point, times, *version = sys.argv[1:]
-    main(place, Path(folder), point, int(times), version[0] if version else durable.VERSION)
+    main(place, Path(folder), point, int(times), version[0] if version else VERSION)

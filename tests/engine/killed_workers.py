@@ -22,8 +22,8 @@ from accordance.domain.lifecycle import State
 from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.errors import LedgerError
 from accordance.executors.protocol import Produced
+from accordance.runtime.ports import LOCAL, Attempt
 from accordance.runtime.workers import worker_name
-from accordance.runtime.workflow import LOCAL, Attempt
 from accordance.work.tasks import Nothing, retry
 from tests.engine.stage import Stage, lanes, said, stage
 from tests.messages import PLAN
@@ -50,7 +50,7 @@ def work(place: str, folder: Path, seed: int, *, shared: bool) -> Nothing | None
 
     runner = stage(place, folder).runner(
         run,
-        executor_id=worker_name() if shared else LOCAL,
+        worker_id=worker_name() if shared else LOCAL,
         beat_seconds=BEAT,
         dead_after=DEAD,
         plan_id=PLAN,

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from accordance import Accepted, check_value
 from accordance.audit.verifying import verify_plan
 from accordance.domain.records import MessageRecord, Rules, TaskRecord, VerdictRecord
 from accordance.executors.protocol import Produced
 from accordance.project.home import Home
+from accordance.runtime.ports import Attempt
 from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
-from accordance.runtime.workflow import LOCAL, Attempt, Run
+from accordance.store.ledger import Transaction
 from accordance.store.opening import open_ledger
 from accordance.store.sql import SqlLedger
 from accordance.work.importing import import_plan
@@ -25,6 +26,9 @@ from tests.messages import PLAN, Message, edge, node, plan
 from tests.reviews import node_review
 
 QUEUE = {"q": Bound(runs=4)}
+
+Run: TypeAlias = Callable[[Attempt, threading.Event], Produced]
+QueueOf: TypeAlias = Callable[[TaskRecord], str | None]
 
 
 def lanes(tasks: int, wide: int = 4) -> Message:
@@ -46,6 +50,36 @@ def good(one: Attempt, _: threading.Event) -> Produced:
     return said(one)
 
 
+def into_q(_: TaskRecord) -> str | None:
+    """Everything goes into one queue."""
+    return "q"
+
+
+@dataclass(frozen=True)
+class ScriptedAttempts:
+    """Executors made of functions: one runs every attempt, one says whose queue a task goes into."""
+
+    run_with: Run = good
+    queue_with: QueueOf = into_q
+    bounds: Mapping[str, Bound] = field(default_factory=lambda: QUEUE)
+
+    def queues(self) -> Mapping[str, Bound]:
+        """The queues that are served."""
+        return self.bounds
+
+    def queue_of(self, task: TaskRecord, _: bytes | None) -> str | None:
+        """The queue of a task."""
+        return self.queue_with(task)
+
+    def holding(self, _tx: Transaction, _task: TaskRecord) -> dict[str, Any]:
+        """Actions are held to the contract of actions."""
+        return {}
+
+    def run(self, attempt: Attempt, stop: threading.Event) -> Produced:
+        """One run."""
+        return self.run_with(attempt, stop)
+
+
 @dataclass
 class Stage:
     """One project on one ledger; its engine can be run again and again."""
@@ -63,20 +97,26 @@ class Stage:
         import_plan(self.ledger, result.value, rules or Rules(), waived_by="test")
         return self
 
-    def runner(self, run: Run = good, **more: Any) -> Runner:
-        """A runner on it."""
-        more.setdefault("queues", QUEUE)
-        queue_of: Callable[[TaskRecord], str | None] = more.pop("queue_of", lambda _: "q")
-        return Runner(
-            self.place,
-            self.home,
-            run,
-            lambda _, task: queue_of(task),
-            executor_id=more.pop("executor_id", LOCAL),
-            heard=lambda one, answer: self.heard.append((one, dict(answer))),
-            told=self.told.append,
-            **more,
-        )
+    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+        """Keep what a listener hears of an attempt."""
+        self.heard.append((attempt, dict(answer)))
+
+    def notice(self, text: str) -> None:
+        """Keep what a listener is told."""
+        self.told.append(text)
+
+    def runner(
+        self,
+        run: Run = good,
+        *,
+        queue_of: QueueOf = into_q,
+        queues: Mapping[str, Bound] = QUEUE,
+        **more: Any,
+    ) -> Runner:
+        """A runner on it; the stage listens, unless somebody else does."""
+        attempts = ScriptedAttempts(run, queue_of, queues)
+        more.setdefault("listener", self)
+        return Runner(self.place, self.home, attempts, **more)
 
     def states(self) -> dict[str, str]:
         """Where all tasks stand."""

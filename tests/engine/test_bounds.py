@@ -9,7 +9,7 @@ import pytest
 from accordance.errors import InvalidSettings
 from accordance.project.home import Home
 from accordance.project.settings import AtOnce, read_settings
-from accordance.runtime.attempt_runner import Executing
+from accordance.runtime.attempt_runner import ProjectAttempts
 from accordance.runtime.slots import Bound
 from tests.engine.stage import Stage
 from tests.messages import edge, node, plan
@@ -69,7 +69,7 @@ SETTINGS = {
 def test_every_executor_has_a_queue_and_every_bounded_model_its_own(on: Stage) -> None:
     """A model never gets more than its executor."""
     whole = {"executor": "model", "executor_runs": 6}
-    found = Executing(on.ledger, on.home, routing_from(SETTINGS)).queues()
+    found = ProjectAttempts(on.ledger, on.home, routing_from(SETTINGS)).queues()
     assert found == {
         "small": Bound(runs=4, executor="small", executor_runs=4),
         "model": Bound(runs=6, per_minute=60, **whole),  # type: ignore[arg-type]
@@ -83,7 +83,6 @@ def test_tasks_go_to_the_queue_of_whoever_does_them(on: Stage, tmp_path: Path) -
     names = ("away", "strong", "small", "plain")
     nodes = [node("root", "GOAL"), *(node(name, tags=[name]) for name in names)]
     on.brings(plan(nodes, [edge("root", name) for name in names]))
-    executing = Executing(on.ledger, Home(tmp_path), routing_from(SETTINGS))
-    with on.ledger.read() as tx:
-        queues = [executing.queue_of(tx, tx.task(name)) for name in names]
+    attempts = ProjectAttempts(on.ledger, Home(tmp_path), routing_from(SETTINGS))
+    queues = [attempts.queue_of(on.task(name), None) for name in names]
     assert queues == [None, "model/strong", "small", "model/weak"]

@@ -13,8 +13,8 @@ import pytest
 from dbos._sys_db import SystemDatabase
 
 from accordance.executors.protocol import Produced
+from accordance.runtime.ports import Attempt
 from accordance.runtime.slots import Bound
-from accordance.runtime.workflow import Attempt
 from accordance.work.run_log import LEFT_ALONE
 from accordance.work.tasks import Nothing
 from tests.acceptance.cli import ROOT
@@ -134,7 +134,7 @@ def test_work_in_the_queue_of_an_executor_that_is_gone(on: Stage) -> None:
 
     old = {"old": Bound(runs=2, per_minute=1)}  # both are taken up, one may begin
     first = on.runner(stop, queues=old, queue_of=lambda _: "old")
-    first.durable._hand_back_queued = lambda: None  # type: ignore[method-assign] # as if it were killed
+    first.engine._hand_back_queued = lambda: None  # type: ignore[method-assign] # as if it were killed
     assert first.until_it_rests() is None
     assert sorted(on.states().values()) == ["IN_PROGRESS", "PENDING", "READY_TO_CHECK"]
     assert on.runner().until_it_rests() is Nothing.FINISHED

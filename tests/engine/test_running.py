@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,17 @@ from accordance.domain.spending import Spending
 from accordance.errors import NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced, Seen
 from accordance.project.settings import AtOnce
+from accordance.runtime.attempt_path import AttemptPath
+from accordance.runtime.looks import Look
+from accordance.runtime.ports import Attempt, AttemptSteps
 from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
-from accordance.runtime.workflow import Attempt, Durable
 from accordance.work.intake import submit
 from accordance.work.reviewing import review
 from accordance.work.tasks import Nothing, Taken, cancel, release, take_next
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.probing import probe
-from tests.engine.stage import Stage, lanes, said, stage
+from tests.engine.stage import QueueOf, Stage, lanes, said, stage
 from tests.ledger.project import product
 from tests.messages import PLAN, edge, node, plan
 from tests.reviews import node_review
@@ -68,7 +70,7 @@ def flat(tasks: int) -> Any:
 def test_a_plan_is_carried_out(database: str, request: pytest.FixtureRequest) -> None:
     """Every task is done once and reviewed once, and everything can be recomputed."""
     on: Stage = request.getfixturevalue(database)
-    runner = on.brings(lanes(9)).runner(executor_id="local" if database == "on" else "worker-1")
+    runner = on.brings(lanes(9)).runner(worker_id="local" if database == "on" else "worker-1")
     assert runner.until_it_rests() is Nothing.FINISHED
     assert set(on.states().values()) == {"DONE"}
     assert on.accepted() == {f"n{at:04}": ["ACTION", "REVIEW"] for at in range(9)}
@@ -90,7 +92,7 @@ def test_a_fault_of_each_kind_is_ruled(on: Stage, fault: Fault, monkeypatch: pyt
     def run(_: Attempt, __: threading.Event) -> Produced:
         return Produced(fault=fault, text="it went wrong")
 
-    monkeypatch.setattr(Durable, "_leave_in_peace", lambda *_: None)
+    monkeypatch.setattr(AttemptPath, "_let_rest", lambda *_: None)
     on.brings(ONE).runner(run).until_it_rests()
     code, _, passes = FAULTS[fault]
     tried = 0 if fault in HELPLESS else 2 if passes else 1
@@ -159,12 +161,15 @@ def test_what_runs_is_handed_back_when_a_fuse_blows(on: Stage) -> None:
 
 def test_a_listener_that_raises_changes_nothing(on: Stage) -> None:
     """What is settled is settled."""
-    runner = on.brings(ONE).runner()
 
-    def heard(*_: object) -> None:
-        raise RuntimeError("no ear")
+    class Deaf(Stage):
+        """Raises whenever it hears of an attempt."""
 
-    runner.heard = heard
+        def attempt_ended(self, *_: object) -> None:
+            raise RuntimeError("no ear")
+
+    deaf = Deaf(on.place, on.home, on.ledger, told=on.told)
+    runner = on.brings(ONE).runner(listener=deaf)
     assert runner.until_it_rests() is Nothing.FINISHED
     assert on.told == ["a: no ear"] * 2
 
@@ -314,11 +319,11 @@ def test_what_somebody_elsewhere_does_is_waited_for(on: Stage) -> None:
     resting: list[Nothing | None] = []
     waited, look = threading.Event(), runner._look
 
-    def looked() -> Nothing | None:
-        found = look()
-        if found is Nothing.ELSEWHERE:
+    def looked() -> Look:
+        looked_at = look()
+        if looked_at.rest is Nothing.ELSEWHERE:
             waited.set()
-        return found
+        return looked_at
 
     runner._look = looked  # type: ignore[method-assign]
     running = threading.Thread(target=lambda: resting.append(runner.until_it_rests(wait=True)))
@@ -384,9 +389,7 @@ HANG = 130  # more than one look sees at once
         pytest.param(nobody_for, id="for nobody"),
     ],
 )
-def test_what_can_begin_is_found_behind_much_that_cannot(
-    on: Stage, ahead: Callable[[TaskRecord], str | None]
-) -> None:
+def test_what_can_begin_is_found_behind_much_that_cannot(on: Stage, ahead: QueueOf) -> None:
     """However much of it there is, and though all of it comes first."""
     names = [f"x{at:04}" for at in range(HANG)]
     nodes = [node(name, priority=90) for name in names] + [node("ok", priority=1)]
@@ -426,9 +429,8 @@ def test_settling_looks_at_a_few_however_many_wait(on: Stage) -> None:
         return "q" if task.task_id.startswith("n") else None
 
     runner = on.runner(queue_of=queue_of, queues={"q": Bound(runs=2), "other": Bound(runs=1)})
-    taking = runner._taking
     few: list[tuple[int, int]] = []
-    take = taking.few
+    take = runner.scheduler.take_up_next
 
     def counted(*words: Any) -> list[Any]:
         who = threading.current_thread().name
@@ -437,7 +439,7 @@ def test_settling_looks_at_a_few_however_many_wait(on: Stage) -> None:
         few.append((looked.get(who, 0) - before, len(put)))
         return put
 
-    taking.few = counted  # type: ignore[method-assign,assignment]
+    runner.scheduler.take_up_next = counted  # type: ignore[method-assign,assignment]
     assert runner.until_it_rests() is Nothing.ELSEWHERE
     assert max(seen for seen, _ in few) <= 2 * (2 + 4)
     assert sum(put for _, put in few) > 40  # of 80: most begins when something else ends
@@ -486,12 +488,20 @@ def test_a_worker_goes_on_when_there_is_nothing_to_do(on: Stage) -> None:
             raise NoExecutor("no executor for this task")
         return "q"
 
-    runner = on.runner(queue_of=nobody)
-    heard = threading.Event()
-    runner.heard = lambda one, _: heard.set() if one.kind == "review" else None
+    reviewed = threading.Event()
+
+    class Watcher(Stage):
+        """Waits for the end of a review."""
+
+        def attempt_ended(self, attempt: Attempt, _: Mapping[str, Any]) -> None:
+            if attempt.kind == "review":
+                reviewed.set()
+
+    watcher = Watcher(on.place, on.home, on.ledger, told=on.told)
+    runner = on.runner(queue_of=nobody, listener=watcher)
     working = threading.Thread(target=runner.until_stopped)
     working.start()
-    assert heard.wait(60)
+    assert reviewed.wait(60)
     runner.stop()
     working.join(60)
     assert on.told == ["n0001: no executor for this task"]
@@ -521,12 +531,14 @@ def test_a_ledger_that_is_busy_is_waited_for(on: Stage, monkeypatch: pytest.Monk
     monkeypatch.setenv("ACCORDANCE_PATIENCE", "0.05")
     free = threading.Event()
 
-    def told(text: str) -> None:
-        on.told.append(text)
-        free.set()
+    class Patient(Stage):
+        """Lets the ledger go when it hears that it is busy."""
 
-    runner = on.runner()
-    runner.told = told
+        def notice(self, text: str) -> None:
+            super().notice(text)
+            free.set()
+
+    runner = on.runner(listener=Patient(on.place, on.home, on.ledger, told=on.told))
 
     def hold() -> None:
         with on.ledger.engine.begin() as connection:
@@ -535,14 +547,14 @@ def test_a_ledger_that_is_busy_is_waited_for(on: Stage, monkeypatch: pytest.Monk
             free.wait(60)
 
     held = threading.Event()
-    go: Callable[..., Any] = runner.durable.start
+    go = runner.engine.start
 
-    def start() -> None:
-        go()
+    def start(steps: AttemptSteps) -> None:
+        go(steps)
         threading.Thread(target=hold).start()
         held.wait(60)
 
-    runner.durable.start = start  # type: ignore[method-assign]
+    runner.engine.start = start  # type: ignore[method-assign]
     assert runner.until_it_rests() is Nothing.FINISHED
     assert any("another process holds it" in text for text in on.told), on.told
 

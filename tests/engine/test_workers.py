@@ -21,9 +21,9 @@ from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict, NoExecutor
 from accordance.executors.protocol import Produced
+from accordance.runtime.ports import LOCAL, Attempt
 from accordance.runtime.slots import Bound
 from accordance.runtime.workers import Heart, only_one, worker_name, working_on
-from accordance.runtime.workflow import LOCAL, Attempt
 from accordance.store.opening import make_engine
 from accordance.work.intake import submit
 from accordance.work.run_log import PROMPTED
@@ -88,7 +88,7 @@ def test_a_heart_beats_and_leaves_nothing_behind(on_postgresql: Stage) -> None:
         seen.append(workers(on))
         return said(one)
 
-    assert on.runner(run, executor_id="w-1").until_it_rests() is Nothing.FINISHED
+    assert on.runner(run, worker_id="w-1").until_it_rests() is Nothing.FINISHED
     assert seen == [{"w-1": "1"}] * 4
     assert workers(on) == {}
 
@@ -98,7 +98,7 @@ def test_workers_of_other_versions_are_told_of(on_postgresql: Stage) -> None:
     on = on_postgresql.brings(ONE)
     add_worker(on, "old", "0", "1 second")
     add_worker(on, "older", "00", "1 hour")
-    assert on.runner(executor_id="w-1").until_it_rests() is Nothing.FINISHED
+    assert on.runner(worker_id="w-1").until_it_rests() is Nothing.FINISHED
     assert on.told == [
         "1 workers of engine version 0 are here too: each version goes on with its own attempts"
     ]
@@ -114,7 +114,7 @@ def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
         let_go.wait(60)
         return said(one)
 
-    lost = on.runner(hang, executor_id="lost", stop_seconds=0.1, beat_seconds=60)
+    lost = on.runner(hang, worker_id="lost", stop_seconds=0.1, beat_seconds=60)
     working = threading.Thread(target=lost.until_it_rests)
     working.start()
     assert begun.wait(60)
@@ -122,7 +122,7 @@ def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
     working.join()
     assert (lost.is_clean, workers(on)) == (False, {"lost": "1"})
     assert callable(DBOS._recover_pending_workflows)
-    next_one = on.runner(executor_id="next", beat_seconds=0.05)
+    next_one = on.runner(worker_id="next", beat_seconds=0.05)
     assert next_one.until_it_rests() is Nothing.FINISHED
     let_go.set()
     assert [one.kind for one, _ in on.heard] == ["action", "review"]
@@ -141,7 +141,7 @@ def leave_behind(on: Stage, queue: str) -> None:
         return said(one)
 
     lost = on.runner(
-        hang, executor_id="lost", stop_seconds=0.1, queues={queue: Bound(runs=1)}, queue_of=lambda _: queue
+        hang, worker_id="lost", stop_seconds=0.1, queues={queue: Bound(runs=1)}, queue_of=lambda _: queue
     )
     working = threading.Thread(target=lost.until_it_rests)
     working.start()
@@ -155,7 +155,7 @@ def test_an_attempt_in_a_queue_that_nobody_has_is_taken_back(on_postgresql: Stag
     """Its executor went with the last worker that had it: whoever has one now does the task."""
     on = on_postgresql.brings(ONE)
     leave_behind(on, "gone")
-    assert on.runner(executor_id="next", beat_seconds=0.05).until_it_rests() is Nothing.FINISHED
+    assert on.runner(worker_id="next", beat_seconds=0.05).until_it_rests() is Nothing.FINISHED
     assert [(one.kind, one.queue) for one, _ in on.heard] == [("action", "q"), ("review", "q")]
     assert on.task("a").progress.standing.counters.failures == 0
     assert on.holds()
@@ -169,15 +169,15 @@ def test_an_attempt_in_a_queue_that_somebody_has_is_left_to_them(
     on = on_postgresql.brings(ONE)
     leave_behind(on, "gone")
     add_worker(on, "living", "1", "-1 hour", queues)
-    runner = on.runner(executor_id="next", beat_seconds=0.05)
+    runner = on.runner(worker_id="next", beat_seconds=0.05)
     looked = threading.Semaphore(0)
-    is_served = runner._reconciling.is_served
+    is_served = runner.crew.is_served
 
     def asked(queue: str) -> bool:
         looked.release()
         return is_served(queue)
 
-    runner._reconciling.is_served = asked
+    runner.crew.is_served = asked  # type: ignore[method-assign]
     running = threading.Thread(target=runner.until_it_rests)
     running.start()
     for _ in range(3):
@@ -201,7 +201,7 @@ def test_others_are_given_time_for_what_nobody_here_can_do(
             raise NoExecutor("no executor for this task")
         return "q"
 
-    runner = on.runner(executor_id="w-1", queue_of=nobody)
+    runner = on.runner(worker_id="w-1", queue_of=nobody)
     resting: list[Nothing | None] = []
     running = threading.Thread(target=lambda: resting.append(runner.until_it_rests()))
     monkeypatch.setattr("accordance.runtime.runner._OTHERS_SECONDS", 3600)
@@ -254,7 +254,7 @@ def test_a_worker_beats_before_it_takes_anything(
         launch()
 
     monkeypatch.setattr(DBOS, "launch", look)
-    assert on_postgresql.brings(ONE).runner(executor_id="w-1").until_it_rests() is Nothing.FINISHED
+    assert on_postgresql.brings(ONE).runner(worker_id="w-1").until_it_rests() is Nothing.FINISHED
     assert seen == [{"w-1": "1"}]
 
 

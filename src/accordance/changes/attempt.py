@@ -43,7 +43,6 @@ from accordance.judging.task_input import Asked, PreflightFailed, left_behind, r
 from accordance.project.home import Home
 from accordance.project.policy import Gateway, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
-from accordance.work.coding_tasks import coding_task
 from accordance.work.contracts_for import contract_of_change
 from accordance.work.landing import head_of, last_change
 from accordance.workspace.branch import Branch, branch_name, lay
@@ -55,6 +54,7 @@ from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
 from accordance.workspace.leaving import lay_again
+from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import readable_patch
 from accordance.workspace.runnable import why_not
 
@@ -97,11 +97,8 @@ class Workshop:
     base: str
     isolation: str | None = None  # of tests, where a person asks for another than the settings do
 
-    def commission(self, tx: Transaction, task: TaskRecord) -> Commission | None:
-        """What is to be changed; None for a task that changes nothing. Raises PreflightFailed, InvalidSettings."""
-        raw = coding_task(tx, task)
-        if raw is None:
-            return None
+    def commission(self, tx: Transaction, task: TaskRecord, change: bytes) -> Commission:
+        """What is to be changed. `change` is the scc.task.v1 the task carries. Raises PreflightFailed, InvalidSettings."""
         gateway = gateway_of(self.home.settings(), self.home.root)
         if self.isolation is not None:
             gateway = with_isolation(gateway, self.isolation)
@@ -113,7 +110,7 @@ class Workshop:
         )
         counters = task.progress.standing
         return Commission(
-            asked=read_task(raw, gateway),
+            asked=read_task(change, gateway),
             title=task.title,
             number=counters.counters.attempts,
             attempt=counters.used.failures + counters.used.parse_failures + 1,
@@ -198,6 +195,7 @@ class CodingAttempt:
         """Let the agent work, and keep what it has left."""
         ground = self.ground(place, self.base())
         self.look_at(ground)
+        ground = replace(ground, has_passed_preflight=True)
         lay(self.job.start, ground.workspace.work)
         draft = Draft(ground.workspace.work)
         how = replace(self.how(), forbids=self._sight.forbids)  # whoever asks hears what tests print
@@ -205,6 +203,7 @@ class CodingAttempt:
             produced = do(ground.workspace.work, opinion)
         is_left = produced.raw is not None or produced.fault is Fault.SILENT
         if is_left and not self._is_spoken:  # what a model said is kept, call by call
+            ground = replace(ground, after=whole_tree(ground.workspace))  # what is kept is what is judged
             keep_work(self.memory, ground, produced, self.job.gateway.carry)
         return ground, draft, produced
 
@@ -335,9 +334,13 @@ class CodingAttempt:
     def _message(self, work: Path, said: bytes | None) -> bytes | None:
         """What the agent hands in: what honours the contract, be it said or left behind; else what it said."""
         task = self.job.asked.task
-        found = [raw for raw in (said, left_behind(work, task.task_id)) if raw and raw.strip()]
-        good = (raw for raw in found if isinstance(check(raw, SUBMIT, claim_context(task)), Accepted))
-        return next(good, next(iter(found), None))
+        handed_in = [raw for raw in (said, left_behind(work, task.task_id)) if raw and raw.strip()]
+        if not handed_in or len(set(handed_in)) == 1:  # nothing to choose from: it is read when it is judged
+            return handed_in[0] if handed_in else None
+        honouring = (
+            raw for raw in handed_in if isinstance(check(raw, SUBMIT, claim_context(task)), Accepted)
+        )
+        return next(honouring, handed_in[0])
 
     def _commit(self, ground: Ground, judgement: Judgement) -> str | None:
         if judgement.outcome is not Outcome.DONE:

@@ -30,7 +30,7 @@ class KeptWork:
 
 def keep_work(memory: Memory, ground: Ground, produced: Produced, carry: tuple[str, ...]) -> None:
     """Keep it, if a patch can tell all of it; it is judged at once in any case."""
-    left = left_in(ground.workspace, ground.before, carry)
+    left = left_in(ground.workspace, ground.before, carry, ground.after)
     if left is None:
         return
     told = {

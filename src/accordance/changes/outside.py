@@ -108,10 +108,10 @@ def tell_about(ledger: Ledger, home: Home, taken: Taken) -> dict[str, Any] | Non
 
 
 def _commission(tx: Transaction, shop: Workshop, task: TaskRecord) -> Commission:
-    job = shop.commission(tx, task)
-    if job is None:  # pragma: no cover - only tasks that change a repository come here
+    change = coding_task(tx, task)
+    if change is None:  # pragma: no cover - only tasks that change a repository come here
         raise Conflict(f"task {task.task_id} changes no repository")
-    return job
+    return shop.commission(tx, task, change)
 
 
 def _lent(

@@ -69,11 +69,16 @@ _MOST_CHOSEN: Final = 10  # of the agent's own test commands; each may take its 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """Where an attempt was made: its workspace, the tree before, and a folder the agent cannot reach."""
+    """Where an attempt was made: its workspace, the tree before, and a folder the agent cannot reach.
+
+    Whoever has run the attempt may know more about it than whoever only judges, and hands that on.
+    """
 
     workspace: Workspace
     before: Snapshot
     private: Path
+    after: Snapshot | None = None  # the tree as the agent left it; None: it is read when it is judged
+    has_passed_preflight: bool = False  # on this very ground, before the agent began
     cache: StatCache | None = None
     appears_at: Path | None = None  # where tests see their copy
     git_programs: tuple[str, ...] = ()  # that git would run there, in a tree that is not our clone
@@ -169,8 +174,9 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
 def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Judgement:
     """Judge an attempt on prepared ground. Call it when the agent's processes are gone. Raises as `judge` does."""
     log, task = _Log(how.tell), asked.task
-    log("looking at the task")
-    look_at(task, ground.before, how.gateway, Room(ground.private, readable=how.gateway.readable))
+    if not ground.has_passed_preflight:
+        log("looking at the task")
+        look_at(task, ground.before, how.gateway, Room(ground.private, readable=how.gateway.readable))
     place = _place(how, task)
     submitted_at = _now()
     if submit is None and how.claim is None:
@@ -179,8 +185,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     found = _find_out(ground, task, handed_in, _setting(ground, how, log), how.gateway.tests)
     log("judging")
     terms = _terms(task, how, "accordance" if submit is None else "agent")
-    submission = read_claim(found.submit, claim_context(task))
-    case = case_under(terms, task, submission, found.collected.facts, found.collected.links)
+    case = case_under(terms, task, found.submission, found.collected.facts, found.collected.links)
     judgement = Judgement(
         verdict=verdict_on(case, terms.history),
         case=case,
@@ -211,6 +216,7 @@ class _Found(NamedTuple):
     """What was found out about an attempt, and the artifacts, where accordance had to make them."""
 
     submit: bytes
+    submission: Submission
     collected: Collected
     made: Mapping[str, bytes] | None = None
 
@@ -225,14 +231,19 @@ def _find_out(
     """Collect the facts; where no agent handed anything in, or could, do so from them."""
     ground.private.mkdir(parents=True, exist_ok=True)
     workspace = ground.workspace
-    submission = read_claim(submit, claim_context(task)) if isinstance(submit, bytes) else None
+    context = claim_context(task)
+    submission = read_claim(submit, context) if isinstance(submit, bytes) else None
     said = _said(task, submission, own_tests)
-    collected = collect(workspace, ground.before, ground.private / "scratch", said, setting)
+    scratch_place = ground.private / "scratch"
+    collected = collect(workspace, ground.before, scratch_place, said, setting, after=ground.after)
     collected = replace(collected, facts=replace(collected.facts, git_programs=ground.git_programs))
-    if isinstance(submit, bytes):
-        return _Found(submit, collected)
+    if isinstance(submit, bytes) and submission is not None:
+        return _Found(submit, submission, collected)
     setting.tell("handing in, because no agent did")
-    return _Found(*hand_in(task, collected, workspace, said, ground.private / "ours", submit))
+    claim = submit if isinstance(submit, Claim) else None
+    handed_in = hand_in(task, collected, workspace, said, ground.private / "ours", claim)
+    ours = read_claim(handed_in.submit, context)
+    return _Found(handed_in.submit, ours, handed_in.collected, handed_in.artifacts)
 
 
 def _begun_at(root: Path, base: str | None, recorded: Baseline | None) -> str:

@@ -5,21 +5,23 @@ The ledger is the truth for where a task stands, the engine for whether somebody
 
 from __future__ import annotations
 
-import base64
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
-
-from dbos import DBOS, WorkflowStatus
+from typing import TYPE_CHECKING, Final
 
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
-from accordance.runtime.workflow import VERSION, Durable, workflow_id
+from accordance.runtime.ports import VERSION, Listener
+from accordance.runtime.workers import Crew
+from accordance.runtime.workflow import WorkflowEngine, workflow_id
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.faults import fail_in, hand_back_in, report_of
 from accordance.work.run_log import LEFT_ALONE, RunOf, keep_report
-from accordance.work.tasks import Nothing, Taken
+from accordance.work.tasks import Taken
+
+if TYPE_CHECKING:
+    from dbos import WorkflowStatus
 
 _OPEN: Final = ("ENQUEUED", "PENDING", "DELAYED")
 _BROKEN: Final = {
@@ -29,19 +31,18 @@ _BROKEN: Final = {
 
 
 @dataclass
-class Reconciling:
+class Reconciler:
     """Looks after attempts that nobody goes on with."""
 
-    durable: Durable
+    engine: WorkflowEngine
     ledger: Ledger
-    told: Callable[[str], None]
-    is_served: Callable[[str], bool]  # whether somebody begins what is put into a queue
+    crew: Crew
+    listener: Listener
     _last: float = field(default_factory=time.monotonic)
     _stranded: set[str] = field(default_factory=set)  # plans in which nothing moves but another version could
-    _said: set[str] = field(default_factory=set)
-    _unseen: set[str] = field(
-        default_factory=set
-    )  # workflows that should run here, and did not when we looked
+    _reported: set[str] = field(default_factory=set)  # notices that were given
+    _unseen: set[str] = field(default_factory=set)
+    """Workflows that should run here, and did not at the last look."""
 
     def is_due(self, seconds: float) -> bool:
         """Whether the last look was so long ago; then this is the next one."""
@@ -50,97 +51,103 @@ class Reconciling:
         self._last = time.monotonic()
         return True
 
-    def stranded(self, plans: Iterable[str]) -> Nothing | None:
-        """A reason to rest, if everything that is in work in these plans waits for another version of the engine."""
+    def are_stranded(self, plans: Iterable[str]) -> bool:
+        """Whether everything that is in work in these plans waits for another version of the engine."""
         names = list(plans)
-        return Nothing.BUSY if names and self._stranded.issuperset(names) else None
+        return bool(names) and self._stranded.issuperset(names)
 
     def reconcile(self, plan_id: str) -> None:
         """Look at everything that is in work in a plan."""
         with self.ledger.read() as tx:
-            taken = {workflow_id(one): one for one in _in_work(tx, plan_id)}
-        known = {
-            one.workflow_id: one
-            for one in DBOS.list_workflows(workflow_ids=list(taken), load_input=False, load_output=True)
-        }
-        moving = 0
-        for name, one in taken.items():
-            moving += self._is_moving(one, known.get(name))
-        if taken and not moving:
+            in_work = {workflow_id(taken): taken for taken in _in_work(tx, plan_id)}
+        workflows = self.engine.known(list(in_work))
+        moving = [self._is_moving(taken, workflows.get(name)) for name, taken in in_work.items()]
+        if moving and not any(moving):
             self._stranded.add(plan_id)
         else:
             self._stranded.discard(plan_id)
 
-    def _is_moving(self, one: Taken, workflow: WorkflowStatus | None) -> bool:
+    def _is_moving(self, taken: Taken, workflow: WorkflowStatus | None) -> bool:
         """Whether a task in work will come to an end; what stands still for good is settled here."""
         if workflow is None:
             return True  # somebody took it up with `task next`
         if workflow.status in _OPEN:
-            self._look_after(one, workflow)
-            return self._is_ours(one, workflow)
+            self._look_after(taken, workflow)
+            return self._is_ours(taken, workflow)
         with self.ledger.write() as tx:
-            tx.lock(one.task.plan_id)
-            now = tx.task(one.task.task_id)
-            if now.lease == one.lease:  # else it was settled while we looked
-                self._give_up(tx, one, workflow)
+            tx.lock(taken.task.plan_id)
+            current = tx.task(taken.task.task_id)
+            if current.lease == taken.lease:  # else it was settled while we looked
+                self._give_up(tx, taken, workflow)
         return True
 
-    def _look_after(self, one: Taken, workflow: WorkflowStatus) -> None:
-        """What is given to us and not begun, or lies where nobody looks, is put right."""
+    def _look_after(self, taken: Taken, workflow: WorkflowStatus) -> None:
+        """What was given to this worker and is not begun, or lies in a queue that nobody serves, is put right."""
         name, queue = workflow.workflow_id, workflow.queue_name or ""
-        if workflow.status == "PENDING" and workflow.executor_id == self.durable.executor_id:
-            if self.durable.has(name):
-                self._unseen.discard(name)
-            elif name not in self._unseen:
-                self._unseen.add(name)  # it may be about to begin: the next look will tell
-            else:  # the database went away while it was given to us: nobody knew whether it was
-                self._unseen.discard(name)
-                DBOS.resume_workflows([name], queue_name=queue)
-        elif workflow.status == "ENQUEUED" and not self.is_served(queue):
-            # its executor is no longer configured, or whoever had it is gone
-            self.durable.take_back(name, one.task.task_id, one.attempt)
+        is_given_to_us = workflow.status == "PENDING" and workflow.executor_id == self.engine.worker_id
+        if is_given_to_us:
+            self._must_run_here(name, queue)
+        elif workflow.status == "ENQUEUED" and not self.crew.is_served(queue):
+            # its executor is no longer configured, or the worker that had it is gone
+            self.engine.take_back(name, taken.task.task_id, taken.attempt)
 
-    def _is_ours(self, one: Taken, workflow: WorkflowStatus) -> bool:
+    def _must_run_here(self, name: str, queue: str) -> None:
+        """Begin a workflow again that the database says we have, and we do not.
+
+        The database went away while it was given to us. It may also be about to begin: so only if two looks miss it.
+        """
+        if self.engine.has(name):
+            self._unseen.discard(name)
+        elif name not in self._unseen:
+            self._unseen.add(name)
+        else:
+            self._unseen.discard(name)
+            self.engine.resume(name, queue)
+
+    def _is_ours(self, taken: Taken, workflow: WorkflowStatus) -> bool:
         """Whether this version of the engine goes on with an attempt. One of another version is left alone, and that is written down."""
         if workflow.app_version == VERSION:
             return True
-        task = one.task
+        task = taken.task
         text = (
             f"{task.task_id}: was begun by engine version {workflow.app_version}, this is version {VERSION};"
             f" a worker of that version goes on with it, `accordance task release {task.task_id}` hands it back"
         )
-        if text not in self._said:
+        if text not in self._reported:
             with self.ledger.write() as tx:
-                leave_alone(tx, one, str(workflow.app_version))
-            self._said.add(text)
-            self.told(text)
+                leave_alone(tx, taken, str(workflow.app_version))
+            self._reported.add(text)
+            self.listener.notice(text)
         return False
 
-    def _give_up(self, tx: Transaction, one: Taken, workflow: WorkflowStatus) -> None:
+    def _give_up(self, tx: Transaction, taken: Taken, workflow: WorkflowStatus) -> None:
+        """An attempt whose workflow has ended without settling it."""
+        task_id = taken.task.task_id
         if workflow.status not in _BROKEN:
-            hand_back_in(tx, one.task.task_id, one.attempt, one.lease.until)
+            hand_back_in(tx, task_id, taken.attempt, taken.lease.until)
             return
-        kept = self.durable.outcome_of(workflow.workflow_id)
-        if kept is not None:  # what was said and what it cost is not lost because its settling failed
-            run = RunOf(
-                plan_id=one.task.plan_id, task_id=one.task.task_id, kind=one.kind, attempt=one.attempt
-            )
-            keep_report(tx, run, kept["seen"])
-            if kept["raw"] is not None:
-                tx.keep(base64.b64decode(kept["raw"]))
+        kept = self.engine.kept_run(workflow.workflow_id)
+        if kept is not None:  # the message and its cost are not lost because the settling failed
+            run = RunOf(plan_id=taken.task.plan_id, task_id=task_id, kind=taken.kind, attempt=taken.attempt)
+            keep_report(tx, run, kept.report)
+            if kept.message is not None:
+                tx.keep(kept.message)
         text = _BROKEN[workflow.status].format(error=workflow.error)
-        fail_in(tx, one.task.task_id, one.attempt, report_of(Fault.CRASHED, text), one.lease.until)
+        fail_in(tx, task_id, taken.attempt, report_of(Fault.CRASHED, text), taken.lease.until)
 
 
-def leave_alone(tx: Transaction, one: Taken, version: str) -> None:
+def leave_alone(tx: Transaction, taken: Taken, version: str) -> None:
     """Write down, once, that an attempt waits for another version of the engine."""
-    task_id = one.task.task_id
-    tx.lock(one.task.plan_id)
-    said = {"attempt": one.attempt, "version": version, "here": VERSION}
-    if tx.task(task_id).lease == one.lease and not any(
-        entry.kind == LEFT_ALONE and entry.payload == said for entry in tx.entries_of(task_id)
-    ):
-        tx.record(one.task.plan_id, LEFT_ALONE, task_id, said)
+    task_id, plan_id = taken.task.task_id, taken.task.plan_id
+    tx.lock(plan_id)
+    if tx.task(task_id).lease != taken.lease:
+        return
+    payload = {"attempt": taken.attempt, "version": version, "here": VERSION}
+    is_written = any(
+        entry.kind == LEFT_ALONE and entry.payload == payload for entry in tx.entries_of(task_id)
+    )
+    if not is_written:
+        tx.record(plan_id, LEFT_ALONE, task_id, payload)
 
 
 def _in_work(tx: Transaction, plan_id: str) -> Iterable[Taken]:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from accordance.project.settings import AtOnce
-from accordance.runtime.attempt_runner import Executing
-from accordance.runtime.publishing import Heard, Publishing
+from accordance.runtime.attempt_runner import ProjectAttempts
+from accordance.runtime.ports import Listener
+from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner
 
 
 def runner_of(
-    executing: Executing, publishing: Publishing, place: str, name: str, heard: Heard, bounds: AtOnce
+    attempts: ProjectAttempts,
+    publishing: Publishing,
+    place: str,
+    worker_id: str,
+    listener: Listener,
+    bounds: AtOnce,
 ) -> Runner:
-    """Works on the plan that is published, or on all, under a name; `heard` is told of every attempt that has ended."""
+    """A runner for the plan whose branch is published, or for all plans.
+
+    Raises InvalidSettings or InvalidAgents, before anything has begun.
+    """
+    attempts.must_be_configured()
     return Runner(
         place,
-        executing.home,
-        executing.run,
-        executing.queue_of,
-        executing.queues(),
+        attempts.home,
+        attempts,
         publishing.plan_id,
-        name,
-        holding=executing.holding,
-        heard=publishing.landing(heard),
-        told=publishing.told,
-        catch_up=publishing.catch_up,
+        worker_id,
+        listener=listener,
+        branches=publishing,
         bounds=bounds,
     )

@@ -24,7 +24,7 @@ from dbos import DBOS
 from sqlalchemy import Engine, text
 
 from accordance.errors import Conflict
-from accordance.runtime.workflow import LOCAL, VERSION
+from accordance.runtime.ports import LOCAL, VERSION
 from accordance.store.failures import translated
 
 BEAT_SECONDS: Final = 2.0
@@ -32,9 +32,10 @@ DEAD_AFTER_SECONDS: Final = 15.0
 _STEADY_BEATS: Final = 3
 _LOCK: Final = 7242078
 
+# The column is called `executor_id`, as DBOS calls a worker: workers of other versions live beside us and write it, too.
 _BEAT: Final = text(
     "INSERT INTO accordance_workers (executor_id, version, started_at, beat_at, queues)"
-    " VALUES (:executor_id, :version, now(), now(), :queues)"
+    " VALUES (:worker_id, :version, now(), now(), :queues)"
     " ON CONFLICT (executor_id) DO UPDATE SET beat_at = now()"
 )
 _DEAD: Final = text(
@@ -46,13 +47,13 @@ _OTHERS: Final = text(
 )
 _COMPANY: Final = text(
     "SELECT 1 FROM accordance_workers"
-    " WHERE executor_id <> :executor_id AND beat_at >= now() - make_interval(secs => :seconds) LIMIT 1"
+    " WHERE executor_id <> :worker_id AND beat_at >= now() - make_interval(secs => :seconds) LIMIT 1"
 )
 _QUEUES: Final = text(
     "SELECT queues FROM accordance_workers WHERE beat_at >= now() - make_interval(secs => :seconds)"
 )
-_LOST: Final = text("UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :executor_id")
-_GONE: Final = text("DELETE FROM accordance_workers WHERE executor_id = :executor_id")
+_LOST: Final = text("UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :worker_id")
+_GONE: Final = text("DELETE FROM accordance_workers WHERE executor_id = :worker_id")
 
 
 def worker_name() -> str:
@@ -88,7 +89,7 @@ class Heart:
     """Beats for this process, and looks after the work of those that have stopped."""
 
     engine: Engine
-    executor_id: str
+    worker_id: str
     queues: tuple[str, ...] = ()  # that are served here
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
@@ -100,8 +101,8 @@ class Heart:
     def beat(self) -> None:
         """Say that this process lives. To be done before it takes any work, so that nothing is ever left by a stranger."""
         with self.engine.begin() as connection:
-            said = {"executor_id": self.executor_id, "version": VERSION, "queues": json.dumps(self.queues)}
-            connection.execute(_BEAT, said)
+            values = {"worker_id": self.worker_id, "version": VERSION, "queues": json.dumps(self.queues)}
+            connection.execute(_BEAT, values)
         now = time.monotonic()
         if now - self._last_beat > 2 * self.beat_seconds:
             self._steady_since = now
@@ -118,28 +119,26 @@ class Heart:
         if self._thread is not None:
             self._thread.join()
         with contextlib.suppress(Exception), self.engine.begin() as connection:
-            connection.execute(_GONE if is_clean else _LOST, {"executor_id": self.executor_id})
+            connection.execute(_GONE if is_clean else _LOST, {"worker_id": self.worker_id})
         self.engine.dispose()
 
     def other_versions(self) -> dict[str, int]:
         """How many workers of other versions of the engine live."""
         with self.engine.begin() as connection:
-            found = connection.execute(_OTHERS, {"version": VERSION, "seconds": self.dead_after})
-            return {version: count for version, count in found}  # noqa: C416 - rows are no pairs to dict
+            rows = connection.execute(_OTHERS, {"version": VERSION, "seconds": self.dead_after})
+            return {version: count for version, count in rows}  # noqa: C416 - rows are no pairs to dict
 
     def has_company(self) -> bool:
         """Whether another worker lives."""
         with translated(self.engine), self.engine.begin() as connection:
-            found = connection.execute(
-                _COMPANY, {"executor_id": self.executor_id, "seconds": self.dead_after}
-            )
-            return found.first() is not None
+            values = {"worker_id": self.worker_id, "seconds": self.dead_after}
+            return connection.execute(_COMPANY, values).first() is not None
 
     def is_served(self, queue: str) -> bool:
         """Whether a worker that lives begins what is put into a queue."""
         with translated(self.engine), self.engine.begin() as connection:
-            found = connection.execute(_QUEUES, {"seconds": self.dead_after}).scalars()
-            return any(queues is None or queue in json.loads(queues) for queues in found)
+            served = connection.execute(_QUEUES, {"seconds": self.dead_after}).scalars()
+            return any(queues is None or queue in json.loads(queues) for queues in served)
 
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):
@@ -158,9 +157,27 @@ class Heart:
             if not connection.execute(text(f"SELECT pg_try_advisory_xact_lock({_LOCK})")).scalar():
                 return []
             dead = list(connection.execute(_DEAD, {"seconds": self.dead_after}).scalars())
-            for one in dead:
-                DBOS._recover_pending_workflows([one])  # noqa: SLF001 - what recovery is built on; pinned, and tested
-                left = DBOS.list_workflows(status="PENDING", executor_id=one, limit=1)
+            for worker in dead:
+                DBOS._recover_pending_workflows([worker])  # noqa: SLF001 - what recovery is built on; pinned, and tested
+                left = DBOS.list_workflows(status="PENDING", executor_id=worker, limit=1)
                 if not left:
-                    connection.execute(_GONE, {"executor_id": one})
+                    connection.execute(_GONE, {"worker_id": worker})
             return dead
+
+
+@dataclass
+class Crew:
+    """This worker, and those that live beside it. One that has its ledger to itself has no heart, and no company."""
+
+    queues: frozenset[str]  # that are served here
+    heart: Heart | None = None
+
+    def has_company(self) -> bool:
+        """Whether other workers live, who may have an executor that is not here."""
+        return self.heart is not None and self.heart.has_company()
+
+    def is_served(self, queue: str) -> bool:
+        """Whether somebody begins what is put into a queue: here, or in another process that lives."""
+        if queue in self.queues:
+            return True
+        return self.heart is not None and self.heart.is_served(queue)

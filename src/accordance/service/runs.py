@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, TypeAlias
 from accordance.domain.plan_review import PlanState
 from accordance.errors import AccordanceError
 from accordance.project.settings import AtOnce
-from accordance.runtime.attempt_runner import Executing
-from accordance.runtime.publishing import Heard, Publishing
+from accordance.runtime.attempt_runner import ProjectAttempts
+from accordance.runtime.ports import LOCAL, Attempt
+from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner
 from accordance.runtime.staffing import runner_of
 from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name, working_on
-from accordance.runtime.workflow import LOCAL, Attempt
 from accordance.service.outcomes import outcome_of
 from accordance.service.plans import plan_status
 from accordance.service.project import Project, find_plan, plan_id_of
@@ -63,15 +63,15 @@ class PreparedRun:
     project: Project
     plan_id: str
     name: str  # of this process
-    executing: Executing
+    attempts: ProjectAttempts
     publishing: Publishing
 
     def begin(self, listener: Listener) -> PlanRun:
         """The run; `listener` hears of each attempt that has ended."""
         place = str(self.project.place)
         bounds = self.project.home.settings().run.at_once
-        heard = _heard_by(listener)
-        return PlanRun(self, runner_of(self.executing, self.publishing, place, self.name, heard, bounds))
+        face = _Face(listener, self.publishing.warn)
+        return PlanRun(self, runner_of(self.attempts, self.publishing, place, self.name, face, bounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +121,12 @@ def prepare_run(project: Project, plan: str | None, options: RunOptions, warn: W
         if options.resume_as and record.state is PlanState.HELD:
             resume(project.ledger, record.plan_id, by=options.resume_as)
         routing = routing_for(project.home, options.executor, options.model)
-        executing = Executing(project.ledger, project.home, routing, options.isolation)
+        attempts = ProjectAttempts(project.ledger, project.home, routing, options.isolation)
         if not project.home.settings().review.own_work:
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
-        publishing = Publishing(project.ledger, executing.workshop, record.plan_id, warn)
-        yield PreparedRun(project, record.plan_id, name, executing, publishing)
+        publishing = Publishing(project.ledger, attempts.workshop, record.plan_id, warn)
+        yield PreparedRun(project, record.plan_id, name, attempts, publishing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,22 +166,29 @@ def prepare_worker(
     if not place.startswith("postgresql"):
         raise NotShared("workers share a PostgreSQL ledger; a SQLite ledger has one process")
     plan_id = plan_id_of(project, plan) if plan else None
-    executing = Executing(project.ledger, project.home, routing_for(project.home), isolation)
-    publishing = Publishing(project.ledger, executing.workshop, plan_id, warn)
+    attempts = ProjectAttempts(project.ledger, project.home, routing_for(project.home), isolation)
+    publishing = Publishing(project.ledger, attempts.workshop, plan_id, warn)
     settings = project.home.settings().run.at_once
     bounds = AtOnce(concurrency or settings.in_worker, settings.in_plan)
     name = worker_name()
-    runner = runner_of(executing, publishing, place, name, _heard_by(listener), bounds)
+    runner = runner_of(attempts, publishing, place, name, _Face(listener, warn), bounds)
     return Worker(name, project, runner)
 
 
-def _heard_by(listener: Listener) -> Heard:
-    """Tell a listener of attempts as the runner tells them."""
+@dataclass(frozen=True, slots=True)
+class _Face:
+    """What a face hears of a run: attempts as views, notices as warnings."""
 
-    def heard(attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    listener: Listener
+    warn: Warn
+
+    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+        """An attempt was settled."""
         view = AttemptView(
             task_id=attempt.task_id, kind=attempt.kind, attempt=attempt.number, answer=answer_view(answer)
         )
-        listener(view)
+        self.listener(view)
 
-    return heard
+    def notice(self, text: str) -> None:
+        """Something that whoever watches should know."""
+        self.warn(text)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.contract import Contract
 from accordance.contracts.schemas import export_schema
 from accordance.domain.faults import Fault, in_words
@@ -45,17 +44,22 @@ _NOBODY: Final = Role(name="nobody", read=())  # a role that is not known any mo
 MAX_TEXT: Final = 200_000  # characters of an artifact that are told in full; the rest is read from its file
 
 
-def assignment(
-    tx: Transaction, home: Home, taken: Taken, of_change: Contract[Any] = SUBMIT
+def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
+    """The assignment, as plain JSON, of somebody who took up a task and hands in by hand."""
+    change = coding_task(tx, taken.task) if taken.kind == "action" else None
+    contract = contract_of_message(tx, taken.task, taken.kind, change)
+    return assignment_under(tx, home, taken, contract, change)
+
+
+def assignment_under(
+    tx: Transaction, home: Home, taken: Taken, contract: Contract[Any], change: bytes | None
 ) -> dict[str, Any]:
-    """The assignment, as plain JSON; `of_change` is the contract of the answer where a repository is changed."""
+    """The same, where the contract of the answer is known. `change` is the scc.task.v1 of an action that changes a repository."""
     task = taken.task
     plan = tx.plan(task.plan_id)
     subject = task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
-    change = coding_task(tx, task) if taken.kind == "action" else None
-    sight = _sight(tx, home, task) if change else None
+    sight = None if change is None else _sight(home, change)
     method = method_of(tx, task) if taken.kind == "action" else None
-    contract = contract_of_message(tx, task, taken.kind, of_change)
     attempt = task.progress.standing.counters.attempts
     return {
         "kind": taken.kind,
@@ -76,7 +80,7 @@ def assignment(
             "schema": export_schema(contract).schema,
         },
         "context": {
-            **_context(tx, home, task, subject, plan.rules, taken),
+            **_context(tx, home, subject, plan.rules, taken, sight),
             **({"history": _history(tx, task)} if change else {}),
         },
         "hand_in": [] if change else _hand_in(taken, subject, attempt),
@@ -135,24 +139,20 @@ def _hand_in(taken: Taken, subject: TaskRecord, attempt: int) -> list[str]:
     return ["accordance", "task", "review", "-", "--task", taken.task.task_id, *seen]
 
 
-def _sight(tx: Transaction, home: Home, task: TaskRecord) -> Sight | None:
-    """What whoever makes a change may read; None for a task that changes no repository."""
-    raw = coding_task(tx, task)
-    if raw is None:
-        return None
-    change = json.loads(raw)
+def _sight(home: Home, change: bytes) -> Sight:
+    """What whoever makes a change may read."""
+    asked = json.loads(change)
     roles = gateway_of(home.settings(), home.root).roles
-    return Sight.of(change, roles.get(change["role"], _NOBODY))
+    return Sight.of(asked, roles.get(asked["role"], _NOBODY))
 
 
 def _context(
-    tx: Transaction, home: Home, task: TaskRecord, subject: TaskRecord, rules: Rules, taken: Taken
+    tx: Transaction, home: Home, subject: TaskRecord, rules: Rules, taken: Taken, sight: Sight | None
 ) -> dict[str, Any]:
+    task = taken.task
     context: dict[str, Any] = {
         "goals": [tx.task(goal).title for goal in _above(tx, task.task_id)],
-        "dependencies": _dependencies(
-            tx, home, subject, _sight(tx, home, task) if taken.kind == "action" else None
-        ),
+        "dependencies": _dependencies(tx, home, subject, sight),
         **_handed_over(tx, subject),
         "inputs": _inputs(tx, subject),
         "answers": _answers(tx, subject),

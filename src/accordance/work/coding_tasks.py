@@ -90,33 +90,44 @@ def _whole(node: Mapping[str, Any]) -> JsonObject:
     return {"task_id": node["task_id"], "goal": goal, **node[KEY]}
 
 
-def wanted_in(tx: Transaction, task: TaskRecord, kind: Kind) -> Wanted:
-    """What routes look at of a task; one that changes a repository may say which models and executors may do it."""
-    if kind != "action":
-        return wanted(task, kind)
-    return replace(
-        wanted(task, kind),
-        models=_allowed(tx, task, "allowedModels"),
-        executors=_allowed(tx, task, "allowedExecutors"),
-    )
-
-
-def allows_external(tx: Transaction, task: TaskRecord) -> bool:
-    """Whether somebody elsewhere may do what is to be done now."""
-    allowed = _allowed(tx, task, "allowedExecutors") if is_change(tx, task) else None
-    return allowed is None or EXTERNAL in allowed
-
-
-def _allowed(tx: Transaction, task: TaskRecord, key: str) -> frozenset[str] | None:
-    """Those that a task allows; None where it says nothing about them."""
-    raw = coding_task(tx, task)
-    names = json.loads(raw).get(key) if raw else None
-    return frozenset(names) if names else None
+def change_to_make(tx: Transaction, task: TaskRecord) -> bytes | None:
+    """The scc.task.v1 that somebody who takes up a task now has to carry out; None for a review, or where nothing is changed."""
+    return None if task.progress.state is State.READY_TO_CHECK else coding_task(tx, task)
 
 
 def is_change(tx: Transaction, task: TaskRecord) -> bool:
     """Whether whoever takes up a task now has to change a repository."""
-    return task.progress.state is not State.READY_TO_CHECK and coding_task(tx, task) is not None
+    return change_to_make(tx, task) is not None
+
+
+def wanted_in(tx: Transaction, task: TaskRecord, kind: Kind) -> Wanted:
+    """What routes look at of a task that is in the ledger."""
+    change = coding_task(tx, task) if kind == "action" else None
+    return wanted_for(task, kind, change)
+
+
+def wanted_for(task: TaskRecord, kind: Kind, change: bytes | None) -> Wanted:
+    """What routes look at of a task; the change it asks for may say which models and executors may make it."""
+    if change is None:
+        return wanted(task, kind)
+    asked = json.loads(change)
+    return replace(
+        wanted(task, kind),
+        models=_allowed(asked, "allowedModels"),
+        executors=_allowed(asked, "allowedExecutors"),
+    )
+
+
+def allows_external(change: bytes | None) -> bool:
+    """Whether an outside worker may do what is to be done: anything but a change whose task leaves them out."""
+    allowed = None if change is None else _allowed(json.loads(change), "allowedExecutors")
+    return allowed is None or EXTERNAL in allowed
+
+
+def _allowed(asked: Mapping[str, Any], key: str) -> frozenset[str] | None:
+    """Those that a task allows; None where it says nothing about them."""
+    names = asked.get(key)
+    return frozenset(names) if names else None
 
 
 def changes_under_way(tx: Transaction, plan_id: str) -> set[str]:

@@ -84,12 +84,15 @@ def rule_under(contract: Contract[Any], result: Accepted[Any] | Rejected, case: 
 
 
 def contract_of_message(
-    tx: Transaction, task: TaskRecord, kind: str, of_change: Contract[Any] = SUBMIT
+    tx: Transaction, task: TaskRecord, kind: str, change: bytes | None, of_change: Contract[Any] = SUBMIT
 ) -> Contract[Any]:
-    """The contract of what somebody hands in who does a task or reviews; `of_change` is that of a repository's change."""
+    """The contract of what somebody hands in who does a task or reviews.
+
+    `change` is the scc.task.v1 the task carries, if it changes a repository; `of_change` is the contract of that.
+    """
     if kind != "action":
         return reviews_by(tx.plan(task.plan_id).rules.node_rubric, "TASK_CHECK")
-    return of_change if coding_task(tx, task) is not None else contract_under(tx, task, held_to(tx, task))
+    return of_change if change is not None else contract_under(tx, task, held_to(tx, task))
 
 
 def contract_of_change(spec: Spec) -> Contract[Any]:

@@ -18,7 +18,7 @@ from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, Asked, rule_lost_lease
 from accordance.errors import Conflict
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.coding_tasks import allows_external, changes_under_way, is_change
+from accordance.work.coding_tasks import allows_external, change_to_make, changes_under_way, is_change
 from accordance.work.contracts_for import Holding, to_actions
 from accordance.work.inputs import bind_inputs
 from accordance.work.intake import begin_attempt, case_of, not_theirs
@@ -179,7 +179,11 @@ def _open_to_others(
     tx: Transaction, plan_id: str, kinds: tuple[str, ...], fits: Fits
 ) -> Iterator[TaskRecord]:
     """What is ready and meant for somebody who asks for work."""
-    return (task for task in tx.all_turns(plan_id, kinds) if fits(tx, task) and allows_external(tx, task))
+    return (
+        task
+        for task in tx.all_turns(plan_id, kinds)
+        if fits(tx, task) and allows_external(change_to_make(tx, task))
+    )
 
 
 def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> Nothing | None:

@@ -72,15 +72,24 @@ def base_snapshot(workspace: Workspace, cache: StatCache | None = None) -> Snaps
 
 
 def collect(
-    workspace: Workspace, before: Snapshot, scratch: Path, said: Said, setting: Setting | None = None
+    workspace: Workspace,
+    before: Snapshot,
+    scratch: Path,
+    said: Said,
+    setting: Setting | None = None,
+    *,
+    after: Snapshot | None = None,
 ) -> Collected:
     """Find out what changed, look at the evidence, run the tests. `scratch` is a new folder the agent cannot reach.
+
+    `after` is the tree as the agent left it, where it was read already, when the agent's processes were gone.
 
     Side effects: writes below `scratch` and, for the patch, in the workspace's private git directory; runs the tests.
     """
     setting = setting or Setting()
-    setting.tell("reading the tree")
-    after = whole_tree(workspace, cache=setting.cache, reach=setting.reach)
+    if after is None:
+        setting.tell("reading the tree")
+        after = whole_tree(workspace, cache=setting.cache, reach=setting.reach)
     began_here = workspace.pristine is None or not workspace.commit
     changes = difference(
         before, after, evidence=said.folder, ignored=BaseRules(workspace), internals_known=began_here

@@ -25,9 +25,15 @@ class Left:
     folders: tuple[str, ...] = ()  # empty ones, which no patch tells
 
 
-def left_in(workspace: Workspace, before: Snapshot, carry: Sequence[str] = ()) -> Left | None:
-    """What was left; None where a patch would not tell all of it. Ignored caches do not matter, unless tests `carry` them."""
-    after = whole_tree(workspace)
+def left_in(
+    workspace: Workspace, before: Snapshot, carry: Sequence[str] = (), after: Snapshot | None = None
+) -> Left | None:
+    """What was left; None where a patch would not tell all of it. Ignored caches do not matter, unless tests `carry` them.
+
+    `after` is the tree as it is now, where it was read already.
+    """
+    if after is None:
+        after = whole_tree(workspace)
     found = difference(before, after, ignored=BaseRules(workspace))
     needed = {change.path for change in (*beyond_caches(found.ignored), *_carried(found.ignored, carry))}
     changes = (*found.changes, *(change for change in found.ignored if change.path in needed))

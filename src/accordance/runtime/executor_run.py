@@ -1,0 +1,121 @@
+"""A run that is about to begin: who does it, what they are told, within which limits, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from accordance.changes.attempt import Commission
+from accordance.contracts.catalogue.answer import ANSWER
+from accordance.contracts.catalogue.edits import EDITS
+from accordance.contracts.catalogue.submit import SUBMIT
+from accordance.contracts.context import Context
+from accordance.contracts.contract import Contract
+from accordance.domain.context_pack import Piece
+from accordance.domain.faults import Fault
+from accordance.domain.routing import PROMPTS, Choice
+from accordance.errors import ContextTooLarge
+from accordance.executors.code_map import code_map
+from accordance.executors.leftover import run_tidily
+from accordance.executors.opinion import Opinion
+from accordance.executors.prompt_building import tell
+from accordance.executors.protocol import Assignment, Executor, Limits, Produced, Seen
+from accordance.executors.showing import show
+from accordance.store.ledger import Ledger
+from accordance.work.assignment import MERGE_CONFLICT, with_conflict
+from accordance.work.run_log import KeptAnswers, RunOf, keep_prompt
+from accordance.workspace.branch import conflicts
+
+_PROMPTS: Final[Mapping[str, str]] = {
+    SUBMIT.version: "coder.v1",
+    EDITS.version: "editor.v1",
+    ANSWER.version: "researcher.v1",
+}
+"""What agents are told by what their message is held to, where no route says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorRun:
+    """All that was read from the ledger for one run. Nothing more is asked of the ledger until it has ended."""
+
+    ledger: Ledger
+    root: Path
+    run: RunOf
+    choice: Choice
+    executor: Executor
+    limits: Limits
+    document: dict[str, Any]  # the assignment, as plain JSON
+    contract: Contract[Any]
+    context: Context
+    folder: Path
+    context_bytes: int | None = None  # None: as the role has it
+    job: Commission | None = None  # where a repository is changed
+
+    def begin(self) -> Produced:
+        """Let the executor work on a task that changes no repository."""
+        produced = self._begin(self.document)
+        return replace(produced, stronger=bool(self.choice.stronger))
+
+    def begin_in(self, work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+        """Let the executor work in a clone, where the change of the last attempt was laid as far as it still fits."""
+        start = self.job.start if self.job else b""
+        conflicting = conflicts(start, work)
+        document = with_conflict(self._with_code_map(work), conflicting)
+        produced = self._begin(document, work, opinion)
+        if not conflicting:
+            return produced
+        conflict = Seen("merge_conflict", {"code": MERGE_CONFLICT, "paths": list(conflicting)})
+        return replace(produced, seen=(conflict, *produced.seen))
+
+    @property
+    def memory(self) -> KeptAnswers:
+        """What an earlier run of the same attempt that was cut off has got."""
+        return KeptAnswers(self.ledger, self.run)
+
+    def _begin(
+        self,
+        document: dict[str, Any],
+        work: Path | None = None,
+        opinion: Callable[[bytes], Opinion] | None = None,
+    ) -> Produced:
+        """Tell the executor what to do, keep what it is told, and let it work."""
+        try:
+            told = tell(document, self._prompt, self.root, self.context_bytes, self._shown(work))
+        except ContextTooLarge as error:
+            return Produced(fault=Fault.TOO_LONG, text=str(error))
+        with self.ledger.write() as tx:
+            keep_prompt(tx, self.run, told, executor=self.choice.executor, model=self.choice.model)
+        given = Assignment(
+            document=document,
+            contract=self.contract,
+            context=self.context,
+            prompt=told.prompt,
+            folder=self.folder,
+            model=self.choice.model,
+            work=work,
+            opinion=opinion,
+            memory=self.memory,
+        )
+        return run_tidily(self.executor, given, self.limits)
+
+    @property
+    def _prompt(self) -> str:
+        """What the route says; where it says nothing, what fits the contract."""
+        is_usual = self.choice.prompt == PROMPTS["action"]
+        return _PROMPTS.get(self.contract.version, self.choice.prompt) if is_usual else self.choice.prompt
+
+    def _with_code_map(self, work: Path) -> dict[str, Any]:
+        """The assignment, with a map of the code; a map that the task brings itself is enough."""
+        change = self.document.get("change")
+        if change is None or "map_summary" in change.get("context", {}):
+            return self.document
+        context = {**self.document["context"], "map_summary": code_map(work, change)}
+        return {**self.document, "context": context}
+
+    def _shown(self, work: Path | None) -> tuple[Piece, ...]:
+        """The files of the clone, for a model: everybody else looks for themselves."""
+        if work is None or self.contract.version != EDITS.version:
+            return ()
+        return show(work, self.document["change"])

@@ -1,0 +1,51 @@
+"""What comes of offering ready tasks to their executors: attempts that were queued, and why other tasks could not begin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from accordance.domain.faults import Fault
+from accordance.domain.records import TaskRecord
+from accordance.store.ledger import Transaction
+from accordance.work.coding_tasks import changes_under_way
+
+
+class QueuedAttempt(NamedTuple):
+    """An attempt that waits in a queue."""
+
+    workflow: str
+    queue: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoTaker:
+    """Why nobody can begin a task, as far as is known here."""
+
+    fault: Fault
+    text: str
+
+
+@dataclass
+class Offers:
+    """The ready tasks of a plan, offered one after the other. It is filled while the scheduler goes through them."""
+
+    most: int | None  # attempts that may be queued; None: as many as there is room for
+    roomy: frozenset[str]  # queues that have room
+    queued: list[QueuedAttempt] = field(default_factory=list)
+    waits_for_room: bool = False  # a task could begin here if a slot were free
+    waits_elsewhere: bool = False  # a task waits for an outside worker
+    without_taker: dict[str, NoTaker] = field(default_factory=dict)  # by task
+    changing: set[str] | None = None  # changes that are under way; None: not looked up yet
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more can be queued."""
+        return not self.roomy or len(self.queued) == self.most
+
+    def others_change(self, tx: Transaction, task: TaskRecord) -> bool:
+        """Whether another change of the plan is under way: each is judged on exactly the tree it lands on."""
+        if self.changing is None:
+            self.changing = changes_under_way(tx, task.plan_id)
+        others = self.changing - {task.task_id}
+        return bool(others)
