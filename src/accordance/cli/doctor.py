@@ -16,6 +16,7 @@ from accordance._version import __version__
 from accordance.cli.desk import Where, at_desk, json_option, ledger_options, say
 from accordance.cli.exits import Exit
 from accordance.cli.showing import tell
+from accordance.cli.ways_out import line_of
 from accordance.errors import AccordanceError, LedgerMissing
 
 _OLDEST_SQLITE = (3, 35)
@@ -81,6 +82,6 @@ def _ledger(where: Where) -> Iterator[Finding]:
             waiting = len(tx.open_questions())
             yield Finding("inbox", True, f"{waiting} questions wait for a person")
     except LedgerMissing as error:
-        yield Finding("ledger", True, str(error))
+        yield Finding("ledger", True, line_of(error))
     except AccordanceError as error:
-        yield Finding("ledger", False, str(error))
+        yield Finding("ledger", False, line_of(error))

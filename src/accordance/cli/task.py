@@ -26,6 +26,7 @@ from accordance.cli.exits import Exit, one_line
 from accordance.cli.prompts import prompt, run_line
 from accordance.cli.reading import read_bounded
 from accordance.cli.showing import tell
+from accordance.cli.ways_out import why_nothing
 
 if TYPE_CHECKING:
     from accordance.work.answers import Answer
@@ -117,7 +118,7 @@ def take(
             if as_json:
                 say({"task": None, "why": given.name, "text": given.value})
             else:
-                one_line(f"nothing to take up: {given.value}")
+                one_line(f"nothing to take up: {why_nothing(given.name, given.value)}")
             waits = given in (
                 Nothing.IN_REVIEW,
                 Nothing.RETURNED,

@@ -121,11 +121,12 @@ def _verify_plans(
 def _anchor(file: Path, key: Path | None) -> tuple[Anchor, str]:
     from accordance.audit.anchoring import InvalidAnchor, read_anchor
     from accordance.cli.reading import read_bounded
+    from accordance.cli.ways_out import line_of
 
     try:
         return read_anchor(read_bounded(str(file), _LARGEST_ANCHOR), key)
     except InvalidAnchor as error:
-        raise Failure(f"{file}: {error}", Exit.REJECTED) from None
+        raise Failure(f"{file}: {line_of(error)}", Exit.REJECTED) from None
 
 
 def _as_json(found: Findings) -> dict[str, Any]:

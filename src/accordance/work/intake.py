@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from accordance.api import check
 from accordance.contracts.catalogue.action import INPUTS, Action
@@ -39,6 +39,9 @@ from accordance.work.contracts_for import contract_under, held_to, rule_under
 from accordance.work.project_routes import holding_for
 
 Kind: TypeAlias = Literal["ACTION", "SUBMISSION", "REVIEW", "FAULT"]
+
+
+_NAME_IT: Final = "say which task it is for"
 
 
 class TaskUnnamed(AccordanceError):
@@ -149,11 +152,9 @@ def named_task(raw: bytes) -> str:
     try:
         named = parse_object(raw).get("task_id")
     except Unparseable as flaw:
-        raise TaskUnnamed(
-            f"the message cannot be read ({flaw}): say which task it is for with --task"
-        ) from None
+        raise TaskUnnamed(f"the message cannot be read ({flaw})", way_out=_NAME_IT) from None
     if not isinstance(named, str):
-        raise TaskUnnamed("the message names no task_id: say which task it is for with --task")
+        raise TaskUnnamed("the message names no task_id", way_out=_NAME_IT)
     return named
 
 
@@ -184,7 +185,7 @@ def _unchanged_though_it_moved_on(arrived: Arrived, before: Answer) -> str | Non
         return None
     return (
         f"task {task.task_id} is {state}, and this is the very message of attempt {arrived.attempt}: nothing in it has"
-        f" changed; hand in another one, or this one again as --attempt {arrived.attempt + 1}"
+        f" changed; hand in another one, or this one again as attempt {arrived.attempt + 1}"
     )
 
 
