@@ -116,7 +116,7 @@ def test_no_model_reviews_its_own_product(tmp_path: Path, more: str, code: int) 
         ("[executors", (), 2, "accordance.toml"),
         (HONEST, ("no-such-plan",), 5, "no plan 'no-such-plan'"),
         (HONEST, ("plan.json",), 5, "bring it with `accordance plan import plan.json`"),
-        ('[executors.a]\nkind = "command"\ncomand = "x"\n', (), 2, "unknown key 'comand'; did you mean command"),
+        ('[executors.a]\nkind = "command"\ncomand = "x"\n', (), 2, "has no key 'comand'; did you mean command"),
     ],
     ids=[
         "no executor",
