@@ -12,6 +12,7 @@ from accordance.cli.desk import Where, isolation_option, json_option, ledger_opt
 from accordance.cli.exits import Exit, one_line
 from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
+from accordance.cli.ways_out import why_nothing
 
 if TYPE_CHECKING:
     from accordance.project.home import Home
@@ -86,7 +87,10 @@ def _print(end: RunEnd, home: Home) -> None:
 
     if not sys.stdout.isatty():
         print_status(end.view)
-    tell(end.why or "stopped; `accordance run` goes on with it")
+    if end.why is None:
+        tell("stopped; `accordance run` goes on with it")
+    else:
+        tell(why_nothing(end.view.rests, end.why))
     if end.view.not_published:
         tell(f"the changes are in the ledger, but {end.view.not_published}")
     print_outcome(end.view, home)

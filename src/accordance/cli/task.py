@@ -114,10 +114,11 @@ def _tell_turns(turns: list[TaskBriefView], as_json: bool) -> int:
 
 
 def _tell_nothing(nothing: NothingView, as_json: bool) -> int:
+    text = why_nothing(nothing.why, nothing.text)
     if as_json:
-        say(nothing.to_json())
+        say({**nothing.to_json(), "text": text})
     else:
-        one_line(f"nothing to take up: {why_nothing(nothing.why, nothing.text)}")
+        one_line(f"nothing to take up: {text}")
     return Exit.WAITING if nothing.waits_for_person else Exit.NOT_FOUND
 
 

@@ -37,7 +37,18 @@ WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The options of each error that has some."""
 
-NOTHING: Final[Mapping[str, str]] = MappingProxyType({"OWN_WORK": "--worker NAME", "OTHERS": "--any"})
+NOTHING: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ELSEWHERE": "`accordance task next`",
+        "HELD": "`accordance inbox list`",
+        "IN_REVIEW": "`accordance plan review`",
+        "NO_PLAN": "`accordance plan import`",
+        "OTHERS": "--any",
+        "OWN_WORK": "--worker NAME",
+        "STUCK": "`accordance dlq list`",
+        "WAITING": "`accordance inbox list`",
+    }
+)
 """The same for the reasons why there is nothing to take up."""
 
 

@@ -40,15 +40,15 @@ def anything(_tx: Transaction, _task: TaskRecord) -> bool:
 class Nothing(StrEnum):
     """Why there is nothing to take up."""
 
-    NO_PLAN = "there is no plan; import one with `accordance plan import`"
-    IN_REVIEW = "the plan waits for its review (`accordance plan review`)"
+    NO_PLAN = "there is no plan; import one"
+    IN_REVIEW = "the plan waits for its review"
     RETURNED = "the plan was returned; import a better one"
-    HELD = "the plan is held and waits for a person (`accordance inbox list`)"
+    HELD = "the plan is held and waits for a person"
     FINISHED = "the plan is finished"
     BUSY = "everything that can begin is being worked on"
-    WAITING = "what is left waits for a person or an input (`accordance inbox list`)"
-    STUCK = "what is left waits for something that was given up or cancelled (`accordance dlq list`)"
-    ELSEWHERE = "what is left waits for somebody who asks for it (`accordance task next`)"
+    WAITING = "what is left waits for a person or an input"
+    STUCK = "what is left waits for something that was given up or cancelled"
+    ELSEWHERE = "what is left waits for somebody who asks for it"
     OWN_WORK = (
         "what is left is to review what you made yourself: another worker does that, or own_work = true under"
         " [review] in accordance.toml allows it"
