@@ -7,6 +7,7 @@ import click
 from accordance.cli.desk import Where, json_option, ledger_options, say
 from accordance.cli.exits import Exit
 from accordance.cli.showing import tell
+from accordance.cli.ways_out import with_way_out
 
 
 @click.command(name="doctor")
@@ -17,10 +18,11 @@ def command(where: Where, as_json: bool) -> int:
     from accordance.service.health import look_around
 
     findings = look_around(where.home, where.place)
+    texts = [with_way_out(finding.found, finding.code) for finding in findings]
     if as_json:
-        say([finding.to_json() for finding in findings])
+        say([{**finding.to_json(), "found": text} for finding, text in zip(findings, texts, strict=True)])
     else:
-        for finding in findings:
+        for finding, text in zip(findings, texts, strict=True):
             mark = "✓" if finding.ok else "✗" if finding.needed else "–"
-            tell(f"{mark} {finding.name:<12} {finding.found}")
+            tell(f"{mark} {finding.name:<12} {text}")
     return Exit.REJECTED if any(finding.is_broken for finding in findings) else Exit.OK

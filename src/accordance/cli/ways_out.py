@@ -60,7 +60,12 @@ def line_of(error: AccordanceError) -> str:
             f"bring it with `accordance plan import {file}`, then name the plan by its id, or not at all"
         )
         return f"{file} is a file, and no plan of this ledger; {way_out}"
-    return _with(str(error), WAYS_OUT.get(error.code))
+    return with_way_out(str(error), error.code)
+
+
+def with_way_out(text: str, code: str) -> str:
+    """A text about an error, with the options and commands for its code."""
+    return _with(text, WAYS_OUT.get(code))
 
 
 def why_nothing(reason: str, text: str) -> str:

@@ -63,9 +63,9 @@ def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
             questions = len(tx.open_questions())
             place = ledger or project.home.ledger
     except LedgerMissing as error:
-        yield _view("ledger", str(error))
+        yield HealthView(name="ledger", ok=True, found=str(error), needed=True, code=error.code)
     except AccordanceError as error:
-        yield _view("ledger", str(error), ok=False)
+        yield HealthView(name="ledger", ok=False, found=str(error), needed=True, code=error.code)
     else:
         yield _view("ledger", f"{plans} plans in {place}")
         yield _view("inbox", f"{questions} questions wait for a person")

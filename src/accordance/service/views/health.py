@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from accordance.service.views.base import View
 
 
@@ -12,6 +14,9 @@ class HealthView(View):
     ok: bool
     found: str
     needed: bool = True  # whether something is broken if it is not there
+    code: str = Field(
+        default="", exclude=True
+    )  # of the error that was met, for a face that knows a way out of it
 
     @property
     def is_broken(self) -> bool:
