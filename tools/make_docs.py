@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import click
 from rich.console import Console
+from tools.errors_page import errors_page
+from tools.settings_page import settings_page
 
 from accordance import check
 from accordance.cli.checked import Checked
@@ -282,6 +284,8 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "lifecycle.md": lifecycle_page,
     "fail-codes.md": fail_codes_page,
     "seeds.md": seeds_page,
+    "settings.md": settings_page,
+    "errors.md": errors_page,
     "check.svg": check_picture,
 }
 """Every generated page by its name."""

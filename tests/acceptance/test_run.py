@@ -112,7 +112,7 @@ def test_no_model_reviews_its_own_product(tmp_path: Path, more: str, code: int) 
         (HONEST + '[[routes]]\nexecutor = "nobody"\n', (), 5, "unknown executor 'nobody'"),
         (HONEST + '[[routes]]\nexecutor = "honest"\nprompt = "none.v1"\n', (), 5, "unknown prompt 'none.v1'"),
         (HONEST + '[[routes]]\nkind = "review"\nexecutor = "honest"\n', (), 2, "no route in accordance.toml fits"),
-        ('[executors.m]\nkind = "lllm"\n', (), 2, "unknown kind of executor 'lllm'; did you mean llm?"),
+        ('[executors.m]\nkind = "lllm"\n', (), 2, "unknown kind 'lllm'; did you mean llm?"),
         ("[executors", (), 2, "accordance.toml"),
         (HONEST, ("no-such-plan",), 5, "no plan 'no-such-plan'"),
         (HONEST, ("plan.json",), 5, "bring it with `accordance plan import plan.json`"),

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from accordance.domain.routing import routing_of
 from accordance.errors import InvalidSettings
 from accordance.project.home import Home
-from accordance.project.settings import AtOnce, at_once
+from accordance.project.settings import AtOnce, read_settings
 from accordance.runtime.attempt_runner import ProjectAttempts
 from accordance.runtime.slots import Bound
 from tests.engine.stage import Stage
 from tests.messages import edge, node, plan
+from tests.settings import routing_from
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from tests.messages import edge, node, plan
 )
 def test_the_table_run(said: dict[str, object], expected: AtOnce) -> None:
     """Both bounds, or one, or none."""
-    assert at_once(said) == expected
+    assert read_settings(said).run.at_once == expected
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_the_table_run(said: dict[str, object], expected: AtOnce) -> None:
 def test_a_table_run_that_means_nothing(said: dict[str, object], why: str) -> None:
     """One line with the way out."""
     with pytest.raises(InvalidSettings, match=why):
-        at_once(said)
+        read_settings(said)
 
 
 SETTINGS = {
@@ -69,7 +69,7 @@ SETTINGS = {
 def test_every_executor_has_a_queue_and_every_bounded_model_its_own(on: Stage) -> None:
     """A model never gets more than its executor."""
     whole = {"executor": "model", "executor_runs": 6}
-    found = ProjectAttempts(on.ledger, on.home, routing_of(SETTINGS)).queues()
+    found = ProjectAttempts(on.ledger, on.home, routing_from(SETTINGS)).queues()
     assert found == {
         "small": Bound(runs=4, executor="small", executor_runs=4),
         "model": Bound(runs=6, per_minute=60, **whole),  # type: ignore[arg-type]
@@ -83,6 +83,6 @@ def test_tasks_go_to_the_queue_of_whoever_does_them(on: Stage, tmp_path: Path) -
     names = ("away", "strong", "small", "plain")
     nodes = [node("root", "GOAL"), *(node(name, tags=[name]) for name in names)]
     on.brings(plan(nodes, [edge("root", name) for name in names]))
-    attempts = ProjectAttempts(on.ledger, Home(tmp_path), routing_of(SETTINGS))
+    attempts = ProjectAttempts(on.ledger, Home(tmp_path), routing_from(SETTINGS))
     queues = [attempts.queue_of(on.task(name), None) for name in names]
     assert queues == [None, "model/strong", "small", "model/weak"]

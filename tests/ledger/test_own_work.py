@@ -7,14 +7,15 @@ from contextlib import nullcontext
 
 import pytest
 
-from accordance.domain.routing import Wanted, routing_of
+from accordance.domain.routing import Wanted
 from accordance.errors import AccordanceError, OwnWork
-from accordance.project.settings import allows_own_work
+from accordance.project.settings import read_settings
 from accordance.work.own_work import Maker, another_reviewer, is_own_work, maker_of, must_have_others_review
 from accordance.work.tasks import Nothing
 from tests.ledger.project import Project
 from tests.ledger.test_kept_runs import told
 from tests.messages import PLAN, edge, node, plan
+from tests.settings import routing_from
 
 MODEL = '[executors.m]\nkind = "llm"\nmodel = "small"\n'
 OTHER = '[executors.n]\nkind = "llm"\nmodel = "large"\n'
@@ -62,7 +63,7 @@ def test_routes_by_which_a_model_would_review_its_own_products(
 ) -> None:
     """They are refused before anything is paid for."""
     project.runs(unchecked_and_checked())
-    routing = routing_of(tomllib.loads(settings))
+    routing = routing_from(tomllib.loads(settings))
     refused = pytest.raises(OwnWork, match="would review its own products") if is_refused else nullcontext()
     with project.ledger.read() as tx, refused:
         must_have_others_review(tx, PLAN, routing)
@@ -96,7 +97,7 @@ def test_reviews_of_others_are_still_handed_out(project: Project) -> None:
 def test_another_model_of_the_executor_reviews() -> None:
     """The strongest one that is not the maker's."""
     tiers = "tiers = { small = 3, middle = 2, large = 1 }\n"
-    choice = routing_of(tomllib.loads(MODEL + tiers)).choose(Wanted(kind="review"))
+    choice = routing_from(tomllib.loads(MODEL + tiers)).choose(Wanted(kind="review"))
     for made, reviews in (("small", "large"), ("large", "middle")):
         another = another_reviewer(choice, Maker(executor="m", model=made))
         assert another is not None
@@ -108,7 +109,7 @@ def test_another_model_of_the_executor_reviews() -> None:
 )
 def test_what_the_settings_allow(said: str, allowed: bool) -> None:
     """Nothing, unless they say so."""
-    assert allows_own_work(tomllib.loads(f"[review]\n{said}")) is allowed
+    assert read_settings(tomllib.loads(f"[review]\n{said}")).review.own_work is allowed
 
 
 @pytest.mark.parametrize(
@@ -121,4 +122,4 @@ def test_what_the_settings_allow(said: str, allowed: bool) -> None:
 def test_settings_that_cannot_be_meant(said: str, why: str) -> None:
     """They are errors, as everywhere."""
     with pytest.raises(AccordanceError, match=why):
-        allows_own_work(tomllib.loads(f"[review]\n{said}"))
+        read_settings(tomllib.loads(f"[review]\n{said}"))

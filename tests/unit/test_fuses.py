@@ -18,19 +18,35 @@ def test_settings_become_fuses() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        pytest.param({"atempts": 3}, "unknown fuse 'atempts'; did you mean attempts", id="an unknown name"),
-        pytest.param({"attempts": None}, "attempts is a whole number, got None", id="one that is never off"),
-        pytest.param({"attempts": True}, "attempts is a whole number, got True", id="a truth value"),
-        pytest.param({"attempts": 2.0}, "attempts is a whole number, got 2.0", id="a broken number"),
-        pytest.param({"attempts": "3"}, "attempts is a whole number, got '3'", id="a text"),
-        pytest.param({"attempts": 0}, "attempts is at least 1, got 0", id="nothing at all"),
-        pytest.param({"tokens_per_run": 1.5}, "tokens_per_run is a whole number, got 1.5", id="half a token"),
-        pytest.param({"cost_per_run": "2"}, "cost_per_run is a number, got '2'", id="money as a text"),
-        pytest.param({"cost_per_task": 0.0}, "cost_per_task is more than 0, got 0.0", id="no money"),
+        pytest.param({"atempts": 3}, "has no key 'atempts'; did you mean attempts", id="an unknown name"),
         pytest.param(
-            {"cost_per_task": float("nan")}, "cost_per_task is more than 0, got nan", id="no number"
+            {"attempts": None}, "attempts is a whole number from 1, got None", id="one that is never off"
         ),
-        pytest.param({"run_seconds": -1}, "run_seconds is at least 1, got -1", id="less than nothing"),
+        pytest.param({"attempts": True}, "attempts is a whole number from 1, got True", id="a truth value"),
+        pytest.param({"attempts": 2.0}, "attempts is a whole number from 1, got 2.0", id="a broken number"),
+        pytest.param({"attempts": "3"}, "attempts is a whole number from 1, got '3'", id="a text"),
+        pytest.param({"attempts": 0}, "attempts is a whole number from 1, got 0", id="nothing at all"),
+        pytest.param(
+            {"tokens_per_run": 1.5}, "tokens_per_run is a whole number from 1, got 1.5", id="half a token"
+        ),
+        pytest.param(
+            {"cost_per_run": "2"},
+            "cost_per_run is a number above 0, got '2'",
+            id="money as a text",
+        ),
+        pytest.param(
+            {"cost_per_task": 0.0},
+            "cost_per_task is a number above 0, got 0.0",
+            id="no money",
+        ),
+        pytest.param(
+            {"cost_per_task": float("nan")},
+            "cost_per_task is a number above 0, got nan",
+            id="no number",
+        ),
+        pytest.param(
+            {"run_seconds": -1}, "run_seconds is a whole number from 1, got -1", id="less than nothing"
+        ),
     ],
 )
 def test_what_is_no_fuse(settings: dict[str, object], said: str) -> None:

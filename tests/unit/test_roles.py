@@ -8,7 +8,16 @@ import tomllib
 import pytest
 
 from accordance.contracts.context import ROLES as KNOWN
-from accordance.domain.roles import ROLES, Role, higher_role, max_attempts, role_from, role_named, roles_from
+from accordance.domain.roles import (
+    ROLES,
+    Role,
+    RolePolicy,
+    higher_role,
+    max_attempts,
+    role_from,
+    role_named,
+    roles_from,
+)
 from accordance.errors import InvalidRole, UnknownRole
 
 
@@ -39,7 +48,7 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
         read = ["docs/**"]
         """
     )["roles"]
-    roles = roles_from(table)
+    roles = roles_from({name: RolePolicy.model_validate(policy) for name, policy in table.items()})
     engineer, translator = roles["engineer"], roles["translator"]
     assert (engineer.max_attempts, engineer.write.rule("src/a"), engineer.writes_code) == (5, "allowed", True)
     assert engineer.write.rule("src/secrets/k") == "forbidden"
@@ -58,17 +67,18 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        (3, "roles.x is a table, got 3"),
-        ({"wirte": {}}, "roles.x has no key 'wirte'; did you mean write"),
-        ({"write": {"allow": []}}, "roles.x.write has no key 'allow'; did you mean allow_paths"),
-        ({"write": {"allow_paths": "src"}}, "roles.x.write.allow_paths is a list of texts, got 'src'"),
-        ({"write": {"deny_paths": [1]}}, r"roles.x.write.deny_paths is a list of texts, got \[1\]"),
-        ({"write": {"allow_paths": ["../x"]}}, "roles.x.write: '../x' is not a pattern"),
-        ({"read": "docs"}, "roles.x.read is a list of texts, got 'docs'"),
-        ({"read": ["/etc"]}, "roles.x.read: '/etc' is not a pattern"),
-        ({"max_attempts": 0}, "roles.x.max_attempts is a whole number of at least 1, got 0"),
-        ({"max_attempts": True}, "roles.x.max_attempts is a whole number"),
-        ({"plans": 1}, "roles.x.plans is true or false, got 1"),
+        (3, r"\[roles.x\] is a table, got 3"),
+        ({"wirte": {}}, r"\[roles.x\] has no key 'wirte'; did you mean write"),
+        ({"write": {"allow": []}}, r"\[roles.x.write\] has no key 'allow'; did you mean allow_paths"),
+        ({"write": {"allow_paths": "src"}}, r"\[roles.x.write\] allow_paths is a list of texts, got 'src'"),
+        ({"write": {"deny_paths": [1]}}, r"\[roles.x.write\] deny_paths is a list of texts, got \[1\]"),
+        ({"write": {"allow_paths": ["../x"]}}, r"\[roles.x.write\] allow_paths: '../x' is not a pattern"),
+        ({"write": {"deny_paths": ["../x"]}}, r"\[roles.x.write\] deny_paths: '../x' is not a pattern"),
+        ({"read": "docs"}, r"\[roles.x\] read is a list of texts, got 'docs'"),
+        ({"read": ["/etc"]}, r"\[roles.x\] read: '/etc' is not a pattern"),
+        ({"max_attempts": 0}, r"\[roles.x\] max_attempts is a whole number from 1, got 0"),
+        ({"max_attempts": True}, r"\[roles.x\] max_attempts is a whole number"),
+        ({"plans": 1}, r"\[roles.x\] plans is true or false, got 1"),
     ],
 )
 def test_policies_that_cannot_be_read(policy: object, message: str) -> None:

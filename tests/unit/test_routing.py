@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from accordance.domain.executor_specs import AgentSpec, CommandSpec, ExternalSpec, LlmSpec
-from accordance.domain.routing import Routing, Wanted, routing_of
+from accordance.domain.routing import Routing, Wanted
 from accordance.domain.spending import Price
 from accordance.errors import AccordanceError, NoExecutor, UnknownExecutor, UnknownModel
+from tests.settings import routing_from
 
 SETTINGS = """
 [executors.builder]
@@ -64,7 +65,7 @@ executor = "writer"
 @pytest.fixture
 def routing() -> Routing:
     """The settings above."""
-    return routing_of(tomllib.loads(SETTINGS), prompts=["coder.v1"])
+    return routing_from(tomllib.loads(SETTINGS), prompts=["coder.v1"])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ executor = "people"
 )
 def test_the_first_route_to_somebody_the_task_allows(allowed: tuple[str, ...] | None, executor: str) -> None:
     """In the order of the routes; where it allows none of them, whoever looks before it begins says so."""
-    routing = routing_of(tomllib.loads(TWO_WAYS))
+    routing = routing_from(tomllib.loads(TWO_WAYS))
     wanted = Wanted(executors=None if allowed is None else frozenset(allowed))
     assert routing.choose(wanted).executor == executor
 
@@ -192,7 +193,7 @@ def test_context_has_the_room_that_is_said() -> None:
         [[routes]]
         executor = "m"
     """
-    routing = routing_of(tomllib.loads(said))
+    routing = routing_from(tomllib.loads(said))
     asked = [
         (Wanted(), None),
         (Wanted(), 2),
@@ -203,29 +204,29 @@ def test_context_has_the_room_that_is_said() -> None:
     found = [routing.choose(wanted, tier).context_bytes for wanted, tier in asked]
     assert found == [50_000, 50_000, 900_000, 2_000, None]
     assert routing.everything_to("free").choose(Wanted(role="reader")).context_bytes is None
-    with pytest.raises(AccordanceError, match="context_bytes: Input should be greater than or equal to 1000"):
-        routing_of({"executors": {"x": {"kind": "external", "context_bytes": 10}}})
+    with pytest.raises(AccordanceError, match="context_bytes is a whole number from 1000, got 10"):
+        routing_from({"executors": {"x": {"kind": "external", "context_bytes": 10}}})
 
 
 def test_one_executor_alone_gets_everything() -> None:
     """Without routes there is nothing to choose."""
-    alone = routing_of({"executors": {"codex": {"model": "m"}}})
+    alone = routing_from({"executors": {"codex": {"model": "m"}}})
     assert alone.choose(Wanted(kind="plan")).prompt == "planner.v1"
 
 
 def test_everything_can_go_to_one() -> None:
     """`--executor` needs no settings for agents that need none; models are checked all the same."""
-    everything = routing_of({}).everything_to("claude", "some-model")
+    everything = routing_from({}).everything_to("claude", "some-model")
     assert everything.choose(Wanted()).model == "some-model"
-    assert routing_of({}).everything_to("llm", "some-model").choose(Wanted()).model == "some-model"
+    assert routing_from({}).everything_to("llm", "some-model").choose(Wanted()).model == "some-model"
     with pytest.raises(NoExecutor, match=r"llm needs a model: add --model NAME .* or .*\[executors.llm\]"):
-        routing_of({}).everything_to("llm")
-    configured = routing_of(tomllib.loads(SETTINGS)).everything_to("writer")
+        routing_from({}).everything_to("llm")
+    configured = routing_from(tomllib.loads(SETTINGS)).everything_to("writer")
     assert configured.choose(Wanted(role="printer")).model == "small"
     with pytest.raises(UnknownExecutor, match="did you mean codex"):
-        routing_of({}).everything_to("codx")
+        routing_from({}).everything_to("codx")
     with pytest.raises(UnknownModel, match="did you mean big"):
-        routing_of(tomllib.loads(SETTINGS)).everything_to("writer", "bigg")
+        routing_from(tomllib.loads(SETTINGS)).everything_to("writer", "bigg")
 
 
 @pytest.mark.parametrize(
@@ -241,39 +242,45 @@ def test_everything_can_go_to_one() -> None:
 def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: str) -> None:
     """Nothing is guessed."""
     with pytest.raises(NoExecutor) as raised:
-        routing_of(settings).choose(Wanted(role="x", node_type="ACTION", tags=frozenset(("t",))))
+        routing_from(settings).choose(Wanted(role="x", node_type="ACTION", tags=frozenset(("t",))))
     assert says in str(raised.value)
 
 
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"executors": []}, "executors are tables"),
+        ({"executors": []}, "[executors] is a table of tables"),
         ({"executors": {"x": 1}}, "[executors.x] is a table"),
         ({"executors": {"x": {}}}, "needs a kind: command, llm"),
-        ({"executors": {"x": {"kind": "lmm"}}}, "unknown kind of executor 'lmm'; did you mean llm?"),
-        ({"executors": {"x": {"kind": "llm", "modle": "m"}}}, "unknown key 'modle'; did you mean model?"),
-        ({"executors": {"x": {"kind": "llm"}}}, "model: field required"),
+        ({"executors": {"x": {"kind": "lmm"}}}, "[executors.x]: unknown kind 'lmm'; did you mean llm?"),
+        (
+            {"executors": {"x": {"kind": "llm", "modle": "m"}}},
+            "[executors.x] has no key 'modle'; did you mean model?",
+        ),
+        ({"executors": {"x": {"kind": "llm"}}}, "[executors.x] needs model"),
         (
             {"executors": {"x": {"kind": "llm", "model": "m", "base_ulr": "u"}}},
-            "unknown key 'base_ulr'; did you mean base_url",
+            "has no key 'base_ulr'; did you mean base_url",
         ),
         (
             {"executors": {"x": {"kind": "external", "zzz": 1}}},
-            "unknown key 'zzz'; known: seconds, output_bytes",
+            "has no key 'zzz'; known: seconds, output_bytes",
         ),
         (
             {"executors": {"x": {"kind": "external", "seconds": "9"}}},
-            "seconds: Input should be a valid number",
+            "[executors.x] seconds is a number above 0, got '9'",
         ),
-        ({"executors": {"x": {"kind": "external", "seconds": 0}}}, "seconds: Input should be greater than 0"),
-        ({"routes": {}}, "routes are a list"),
-        ({"routes": [{}]}, "route 1: executor: field required"),
-        ({"routes": [{"executor": "x", "rol": "y"}]}, "route 1: unknown key 'rol'; did you mean role"),
+        (
+            {"executors": {"x": {"kind": "external", "seconds": 0}}},
+            "[executors.x] seconds is a number above 0, got 0",
+        ),
+        ({"routes": {}}, "[[routes]] is a list of tables, got {}"),
+        ({"routes": [{}]}, "[[routes]] 1 needs executor"),
+        ({"routes": [{"executor": "x", "rol": "y"}]}, "[[routes]] 1 has no key 'rol'; did you mean role"),
         ({"routes": [{"executor": "x"}]}, "unknown executor 'x'"),
         (
             {"executors": {"codex": {}}, "routes": [{"executor": "codex", "contract": "scc.submit.v1"}]},
-            "route 1: contract 'scc.submit.v1': xiaobo_action_v1 or agent_answer_v1, for actions",
+            "[[routes]] 1: contract 'scc.submit.v1': xiaobo_action_v1 or agent_answer_v1, for actions",
         ),
         (
             {
@@ -298,6 +305,6 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
 def test_what_could_never_work_is_said_in_a_line(settings: dict[str, Any], says: str) -> None:
     """Unknown names come with the nearest known ones."""
     with pytest.raises(AccordanceError) as raised:
-        routing_of(settings, prompts=["coder.v1"])
+        routing_from(settings, prompts=["coder.v1"])
     assert says in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -29,6 +29,8 @@ _SUBJECT: Final = "ledger"
 class InvalidAnchor(AccordanceError):
     """A file that is no anchor, or one whose signature does not hold."""
 
+    code = "invalid-anchor"
+
 
 @dataclass(frozen=True, slots=True)
 class Anchor:

@@ -42,7 +42,6 @@ from accordance.judging.judgement import Judgement
 from accordance.judging.task_input import Asked, PreflightFailed, left_behind, read_task
 from accordance.project.home import Home
 from accordance.project.policy import Gateway, gateway_of, with_isolation
-from accordance.project.settings import workspace_of
 from accordance.store.ledger import Transaction
 from accordance.work.contracts_for import contract_of_change
 from accordance.work.landing import head_of, last_change
@@ -155,8 +154,9 @@ class Workshop:
 
 def workshop_of(home: Home, isolation: str | None = None) -> Workshop:
     """The workshop of a project, as `[workspace]` says. Raises InvalidSettings."""
-    repo, base = workspace_of(home.settings())
-    return Workshop(home, (home.root / repo).resolve(), base, isolation)
+    workspace = home.settings().workspace
+    repository = (home.root / workspace.repo).resolve()
+    return Workshop(home, repository, workspace.base, isolation)
 
 
 class Concluded(NamedTuple):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Final
 
 import click
 
 from accordance.cli.showing import shown, without_passwords
+from accordance.errors import Category
 
 
 class Exit(IntEnum):
@@ -22,6 +25,18 @@ class Exit(IntEnum):
     CONFLICT = 6
     INTERNAL = 70
 
+
+EXITS: Final[Mapping[Category, Exit]] = MappingProxyType(
+    {
+        Category.USAGE: Exit.USAGE,
+        Category.NOT_FOUND: Exit.NOT_FOUND,
+        Category.CONFLICT: Exit.CONFLICT,
+        Category.AUTH: Exit.AUTH,
+        Category.REJECTED: Exit.REJECTED,
+        Category.UNAVAILABLE: Exit.USAGE,
+    }
+)
+"""The exit code of each category of errors."""
 
 _LONGEST: Final = 1000  # signs of a line that is still read
 

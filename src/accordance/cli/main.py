@@ -12,23 +12,10 @@ from typing import Any
 import click
 
 from accordance._version import __version__
-from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.exits import EXITS, Exit, Failure, one_line
 from accordance.cli.stopping import tidied_up
 from accordance.cli.streams import open_streams
-from accordance.errors import (
-    AccordanceError,
-    CannotWrite,
-    Conflict,
-    IllegalTransition,
-    LedgerAddress,
-    LedgerBusy,
-    LedgerDamaged,
-    LedgerDenied,
-    LedgerMissing,
-    LedgerUnavailable,
-    LedgerUnreachable,
-    UnknownName,
-)
+from accordance.errors import AccordanceError, CannotWrite, Category, UnknownName
 
 COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
@@ -64,14 +51,6 @@ _EXTRAS = {
     "mcp_types": "mcp",
 }
 _ALSO = {"mcp": "mcp,runtime"}  # who serves tasks over MCP needs a ledger, too
-_CODES: tuple[tuple[tuple[type[AccordanceError], ...], Exit], ...] = (
-    ((UnknownName, LedgerMissing, LedgerUnreachable), Exit.NOT_FOUND),
-    ((LedgerAddress,), Exit.USAGE),
-    ((LedgerDenied,), Exit.AUTH),
-    ((LedgerDamaged,), Exit.REJECTED),
-    ((Conflict, IllegalTransition, LedgerBusy), Exit.CONFLICT),
-    ((LedgerUnavailable,), Exit.USAGE),
-)
 
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
@@ -105,6 +84,10 @@ class LazyGroup(click.Group):
 
 
 class _UnknownCommand(UnknownName):
+    """No command of that name."""
+
+    code = "unknown-command"
+    category = Category.USAGE
     kind = "command"
 
 
@@ -159,7 +142,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except AccordanceError as error:
         from accordance.cli.ways_out import in_words
 
-        return _fail(in_words(error), _code_of(error))
+        return _fail(in_words(error), EXITS[error.category])
     except ModuleNotFoundError as error:
         extra = _EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
@@ -169,11 +152,6 @@ def _run(argv: Sequence[str] | None) -> int:
     except Exception as error:  # noqa: BLE001 - the last place where anything can be said about it
         return _internal(error)
     return outcome if isinstance(outcome, int) else Exit.OK
-
-
-def _code_of(error: AccordanceError) -> Exit:
-    """The exit code of each kind of error. The first kind that fits counts."""
-    return next((code for kinds, code in _CODES if isinstance(error, kinds)), Exit.USAGE)
 
 
 def _internal(error: Exception) -> int:

@@ -3,46 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from accordance.contracts.context import EXECUTOR_KINDS
+from accordance.domain.setting_tables import Count, Positive, Table
 from accordance.domain.spending import Price
-from accordance.errors import InvalidRouting, UnknownModel, UnknownName, did_you_mean
+from accordance.errors import UnknownModel
 
 Provider: TypeAlias = Literal["openai", "openai-responses", "anthropic", "google", "local"]
 Isolation: TypeAlias = Literal["auto", "bwrap", "landlock", "rlimit"]
-Positive: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
 ContextBytes: TypeAlias = Annotated[int, Field(ge=1000)]
 
 
-class Bounds(BaseModel):
-    """What one model may use, where its executor says something else."""
+class Bounds(Table):
+    """What one model may use, where that differs from its executor."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+    concurrency: Count | None = Field(
+        default=None, description="Runs with this model at once, in each worker.", examples=[2]
+    )
+    per_minute: Count | None = Field(
+        default=None,
+        description="Runs with this model that begin in a minute, in all workers together.",
+        examples=[30],
+    )
+    context_bytes: ContextBytes | None = Field(
+        default=None, description="How much this model is told.", examples=[200_000]
+    )
 
-    concurrency: int | None = Field(default=None, ge=1)
-    per_minute: int | None = Field(default=None, ge=1)
-    context_bytes: ContextBytes | None = None
 
-
-class _Spec(BaseModel):
+class _Spec(Table):
     """What every executor has."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
-
-    seconds: Positive = 900  # a run may take so long
-    output_bytes: int = Field(default=4 << 20, ge=1024, le=16 << 20)  # and say so much
-    concurrency: int | None = Field(default=None, ge=1)  # so many runs at once, in each worker
-    per_minute: int | None = Field(
-        default=None, ge=1
-    )  # so many runs begin in a minute, in all workers together
-    context_bytes: ContextBytes | None = None  # it is told so much; else as its role is
-    bounds: dict[str, Bounds] = Field(default_factory=dict)  # of single models
+    seconds: Positive = Field(default=900, description="How long a run may take.", examples=[300])
+    output_bytes: int = Field(
+        default=4 << 20, ge=1024, le=16 << 20, description="How much a run may print.", examples=[1_000_000]
+    )
+    concurrency: Count | None = Field(
+        default=None, description="Runs at once, in each worker; no bound unless given.", examples=[2]
+    )
+    per_minute: Count | None = Field(
+        default=None,
+        description="Runs that begin in a minute, in all workers together; no bound unless given.",
+        examples=[60],
+    )
+    context_bytes: ContextBytes | None = Field(
+        default=None,
+        description="How much the executor is told; as its role has it unless given.",
+        examples=[200_000],
+    )
+    bounds: dict[str, Bounds] = Field(
+        default_factory=dict,
+        description="Other bounds for single models, by the model's name.",
+        examples=[{"large": {"concurrency": 1}}],
+    )
 
     def model_for(self, wanted: str | None) -> str | None:  # noqa: ARG002 - for those that have models
         """The model to use; None where the executor has none."""
@@ -52,11 +67,25 @@ class _Spec(BaseModel):
 class _Modelled(_Spec):
     """An executor with a model behind it."""
 
-    model: str | None = None
-    tiers: dict[str, int] = Field(default_factory=dict)  # models by strength, 1 is the strongest
-    base_url: str | None = None
-    key_env: str | None = None  # the environment variable that holds the key
-    prices: dict[str, dict[Literal["input", "output"], Positive]] = Field(default_factory=dict)
+    model: str | None = Field(default=None, description="The model to use.", examples=["gpt-5"])
+    tiers: dict[str, int] = Field(
+        default_factory=dict,
+        description="Models by strength, 1 is the strongest; after a failure the next stronger one is asked.",
+        examples=[{"small": 2, "large": 1}],
+    )
+    base_url: str | None = Field(
+        default=None,
+        description="An endpoint that speaks the provider's protocol; the provider's own unless given.",
+        examples=["http://127.0.0.1:8080/v1"],
+    )
+    key_env: str | None = Field(
+        default=None, description="The environment variable that holds the key.", examples=["OPENAI_API_KEY"]
+    )
+    prices: dict[str, dict[Literal["input", "output"], Positive]] = Field(
+        default_factory=dict,
+        description="What a million tokens cost, by model: `input` read, `output` written.",
+        examples=[{"gpt-5": {"input": 1.25, "output": 10.0}}],
+    )
 
     def model_for(self, wanted: str | None) -> str | None:
         """The wished model, if it is one of these. Raises UnknownModel."""
@@ -77,40 +106,80 @@ class _Modelled(_Spec):
 
 
 class CommandSpec(_Spec):
-    """Any program: the assignment as JSON on standard input, the message on standard output or in a file."""
+    """Any program: it gets the assignment as JSON on standard input and answers on standard output or in a file."""
 
     kind: Literal["command"]
-    command: str | list[str]  # a text goes to a shell
-    message: str | None = None  # a file below the work folder that holds the message; else standard output
-    isolation: Isolation = "auto"
-    environment: dict[str, str] = Field(default_factory=dict)
-    readable: list[str] = Field(default_factory=list)  # further folders the program may read
+    command: str | list[str] = Field(
+        description="The program and its arguments; a text goes to a shell.",
+        examples=[["python3", "agents/builder.py"]],
+    )
+    message: str | None = Field(
+        default=None,
+        description="The file below the work folder that holds the message; standard output unless given.",
+        examples=["message.json"],
+    )
+    isolation: Isolation = Field(
+        default="auto", description="How the program is kept apart from the machine.", examples=["bwrap"]
+    )
+    environment: dict[str, str] = Field(
+        default_factory=dict,
+        description="Further environment variables of the program.",
+        examples=[{"TZ": "UTC"}],
+    )
+    readable: list[str] = Field(
+        default_factory=list, description="Further folders the program may read.", examples=[["/srv/models"]]
+    )
 
 
 class LlmSpec(_Modelled):
     """A model, asked directly."""
 
     kind: Literal["llm"]
-    model: str
-    provider: Provider = "openai"
-    output: Literal["auto", "native", "prompt"] = "auto"  # how the schema is told
-    reasks: int = Field(default=2, ge=0, le=10)  # so often it is asked again, within one run
-    max_tokens: int = Field(default=16_000, ge=1)
-    temperature: float | None = Field(default=None, ge=0, le=2)
+    model: str = Field(
+        description='The model to ask; with `provider = "local"`, the path of a GGUF file.',
+        examples=["small"],
+    )
+    provider: Provider = Field(
+        default="openai", description="Whose protocol the model speaks.", examples=["anthropic"]
+    )
+    output: Literal["auto", "native", "prompt"] = Field(
+        default="auto",
+        description="How the model is given the schema: by the provider's own means, in the prompt, or what fits.",
+        examples=["native"],
+    )
+    reasks: int = Field(
+        default=2, ge=0, le=10, description="How often the model is asked again within one run.", examples=[3]
+    )
+    max_tokens: Count = Field(
+        default=16_000, description="How many tokens an answer may have.", examples=[32_000]
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="The model's temperature; its own unless given.", examples=[0.2]
+    )
 
 
 class AgentSpec(_Modelled):
     """A coding agent with a command line."""
 
     kind: Literal["codex", "opencode", "claude"]
-    binary: str | None = None  # where the program is; else it is looked for
-    isolation: Literal["auto", "bwrap", "rlimit"] = "auto"
-    arguments: list[str] = Field(default_factory=list)  # further ones for its command line
-    readable: list[str] = Field(default_factory=list)
+    binary: str | None = Field(
+        default=None,
+        description="Where the program is; it is looked for unless given.",
+        examples=["/usr/local/bin/codex"],
+    )
+    isolation: Literal["auto", "bwrap", "rlimit"] = Field(
+        default="auto", description="How the agent is kept apart from the machine.", examples=["bwrap"]
+    )
+    arguments: list[str] = Field(
+        default_factory=list, description="Further arguments for its command line.", examples=[["--verbose"]]
+    )
+    readable: list[str] = Field(
+        default_factory=list, description="Further folders the agent may read.", examples=[["/srv/models"]]
+    )
 
 
 class ExternalSpec(_Spec):
-    """Somebody elsewhere, who asks for work with `accordance task next` and hands it in."""
+    """Someone elsewhere, who asks for work and hands it in."""
 
     kind: Literal["external"]
 
@@ -119,45 +188,26 @@ Spec: TypeAlias = CommandSpec | LlmSpec | AgentSpec | ExternalSpec
 KINDS: Final = EXECUTOR_KINDS
 WITHOUT_SETTINGS: Final = frozenset(("codex", "opencode", "claude", "external"))  # kinds that need none
 
-_SPECS: Final[Mapping[str, type[Spec]]] = {
-    "command": CommandSpec,
-    "llm": LlmSpec,
-    **dict.fromkeys(("codex", "opencode", "claude"), AgentSpec),
-    "external": ExternalSpec,
-}
+AnySpec: TypeAlias = Annotated[Spec, Field(discriminator="kind")]
+_ANY_SPEC: Final = TypeAdapter[Spec](AnySpec, config=ConfigDict(defer_build=True))
 
 
-@cache
-def _adapter(kind: str) -> TypeAdapter[Spec]:
-    return TypeAdapter(_SPECS[kind])
+def with_kinds(tables: object) -> object:
+    """`[executors.codex]` needs no kind: an executor named after a kind is one of that kind."""
+    if not isinstance(tables, Mapping):
+        return tables
+    return {name: _with_kind(name, table) for name, table in tables.items()}
 
 
-class _UnknownKind(UnknownName):
-    kind = "kind of executor"
+def _with_kind(name: str, table: object) -> object:
+    if name in KINDS and isinstance(table, Mapping):
+        return {"kind": name, **table}
+    return table
 
 
-def spec_of(name: str, said: object) -> Spec:
-    """One executor. Raises InvalidRouting, which names the key and the way out."""
-    where = f"accordance.toml: [executors.{name}]"
-    if not isinstance(said, Mapping):
-        raise InvalidRouting(f"{where} is a table")
-    kind = said.get("kind", name if name in KINDS else None)
-    if kind is None:
-        raise InvalidRouting(f"{where} needs a kind: {', '.join(KINDS)}")
-    if kind not in KINDS:
-        raise InvalidRouting(f"{where}: {_UnknownKind(str(kind), KINDS)}")
-    try:
-        return _adapter(kind).validate_python({**said, "kind": kind})
-    except ValidationError as error:
-        raise InvalidRouting(f"{where}: {first_fault(error, _SPECS[kind].model_fields)}") from None
+Executors: TypeAlias = Annotated[dict[str, AnySpec], BeforeValidator(with_kinds)]
 
 
-def first_fault(error: ValidationError, known: Mapping[str, Any]) -> str:
-    """The first thing that is wrong, in a line; a key nobody knows before one that is missing, for it may be that one."""
-    fault = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    place = ".".join(str(step) for step in fault["loc"])
-    if fault["type"] == "extra_forbidden":
-        *above, key = (str(step) for step in fault["loc"])
-        fields = Bounds.model_fields if "bounds" in above else known
-        return f"unknown key {place!r}; {did_you_mean(key, fields)}"
-    return f"{place}: {fault['msg'].lower() if fault['type'] == 'missing' else fault['msg']}"
+def spec_of(name: str, table: Mapping[str, object]) -> Spec:
+    """One executor. Raises ValidationError."""
+    return _ANY_SPEC.validate_python(_with_kind(name, table))

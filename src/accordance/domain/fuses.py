@@ -3,61 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import Field, ValidationError
 
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
-from accordance.errors import InvalidFuses, did_you_mean
+from accordance.domain.setting_faults import first_fault
+from accordance.domain.setting_tables import Count, Positive, Table
+from accordance.errors import InvalidFuses
+
+Money: TypeAlias = Annotated[int, Field(gt=0)] | Positive  # a whole sum stays one, as it was written down
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fuses:
-    """Upper bounds. None: no bound. Those of a run count for a plan, all others for one task.
+class Fuses(Table):
+    """How much a task or a plan may use up before a person is asked.
 
-    Each counts since a person last gave it a chance.
+    They are kept with a plan when it is imported. Those of a run count for the whole plan, all others for one task, and each
+    since a person last gave it a chance. One without a number bounds nothing.
     """
 
-    attempts: int = MAX_ATTEMPTS  # failed ones, parse failures included
-    same_error: int = SAME_ERROR_LIMIT  # so often running, and trying again is pointless
-    review_rounds: int = 3  # a product is returned at most so often
-    review_failures: int = 3
-    idle_rounds: int = 2
-    calls_per_task: int | None = 10  # messages, whatever became of them
-    calls_per_run: int | None = None
-    run_seconds: int | None = None
-    tokens_per_task: int | None = None  # of models, read and written
-    tokens_per_run: int | None = None
-    cost_per_task: float | None = None  # in the currency of the prices
-    cost_per_run: float | None = None
+    attempts: Count = Field(
+        default=MAX_ATTEMPTS, description="Failed attempts, parse failures included.", examples=[5]
+    )
+    same_error: Count = Field(
+        default=SAME_ERROR_LIMIT,
+        description="The same error so often running makes trying again pointless.",
+        examples=[3],
+    )
+    review_rounds: Count = Field(
+        default=3, description="How often a product is returned to be changed.", examples=[2]
+    )
+    review_failures: Count = Field(
+        default=3, description="Reviews that fail or break their contract.", examples=[2]
+    )
+    idle_rounds: Count = Field(
+        default=2, description="Messages running that say there is nothing to do.", examples=[3]
+    )
+    calls_per_task: Count | None = Field(
+        default=10, description="Messages for one task, whatever became of them.", examples=[20]
+    )
+    calls_per_run: Count | None = Field(
+        default=None,
+        description="Messages of a plan; then it is held until a person resumes it.",
+        examples=[200],
+    )
+    run_seconds: Count | None = Field(
+        default=None, description="How long a plan is carried out before it is held.", examples=[7200]
+    )
+    tokens_per_task: Count | None = Field(
+        default=None, description="Tokens that models read and write for one task.", examples=[200_000]
+    )
+    tokens_per_run: Count | None = Field(
+        default=None, description="Tokens that models read and write for a plan.", examples=[5_000_000]
+    )
+    cost_per_task: Money | None = Field(
+        default=None, description="What one task may cost, in the currency of the prices.", examples=[2.5]
+    )
+    cost_per_run: Money | None = Field(
+        default=None, description="What a plan may cost, in the currency of the prices.", examples=[20.0]
+    )
 
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if name in _MONEY and value is not None and not 0 < value < _ENDLESS:
-                raise InvalidFuses(f"{name} is more than 0, got {value}")
-            if name not in _MONEY and value is not None and value < 1:
-                raise InvalidFuses(f"{name} is at least 1, got {value}")
+    @property
+    def for_what_passes(self) -> Fuses:
+        """For errors that say nothing about the next attempt: they may be repeated as often as there are attempts."""
+        return self.model_copy(update={"same_error": self.attempts})
 
 
-_MONEY: Final = frozenset(("cost_per_task", "cost_per_run"))
-_ENDLESS: Final = float("inf")
 FUSES: Final = Fuses()
-_NAMES: Final = tuple(one.name for one in fields(Fuses))
-_NEVER_OFF: Final = frozenset(("attempts", "same_error", "review_rounds", "review_failures", "idle_rounds"))
 
 
-def fuses_from(settings: Mapping[str, object]) -> Fuses:
-    """The fuses of a settings table. An unknown name or a value that is no whole number is refused."""
-    chosen: dict[str, Any] = {}
-    for name, value in settings.items():
-        if name not in _NAMES:
-            raise InvalidFuses(f"unknown fuse {name!r}; {did_you_mean(name, _NAMES)}")
-        if type(value) is int or (type(value) is float and name in _MONEY):
-            chosen[name] = value
-        elif value is None and name not in _NEVER_OFF:
-            chosen[name] = None
-        else:
-            raise InvalidFuses(f"{name} is a {'' if name in _MONEY else 'whole '}number, got {value!r}")
-    return Fuses(**chosen)
+def fuses_from(table: Mapping[str, object]) -> Fuses:
+    """Fuses from a table that was written down. Raises InvalidFuses."""
+    try:
+        return Fuses.model_validate(table)
+    except ValidationError as error:
+        raise InvalidFuses(first_fault(error, Fuses, table, "fuses")) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

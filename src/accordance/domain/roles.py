@@ -13,13 +13,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Any, Final, TypeAlias
+
+from pydantic import AfterValidator, Field, ValidationError
 
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.pins import Pins
+from accordance.contracts.pins import Pins, normal_pattern
 from accordance.domain.attempts import MAX_ATTEMPTS
 from accordance.domain.inheritance import beyond
-from accordance.errors import InvalidPattern, InvalidRole, UnknownRole, did_you_mean
+from accordance.domain.setting_faults import first_fault
+from accordance.domain.setting_tables import Count, Table, Texts
+from accordance.errors import InvalidPattern, InvalidRole, UnknownRole
 
 STEERING: Final = ("accordance.toml", "**/secrets/**")  # no agent rewrites the rules it is judged by
 NOTHING: Final = Pins.of(())
@@ -120,35 +124,99 @@ ROLES: Final[Mapping[str, Role]] = MappingProxyType(
 """The roles that come with accordance."""
 
 _SWITCHES: Final = ("plans", "writes_code", "runs_tests", "pins_required", "tests_required")
-_KEYS: Final = (*_SWITCHES, "write", "read", "denied_tools", "max_attempts")
-_WRITE_KEYS: Final = ("allow_paths", "deny_paths")
 
 
-def roles_from(table: Mapping[str, object], base: Mapping[str, Role] = ROLES) -> Mapping[str, Role]:
-    """The shipped roles with the `[roles]` table of accordance.toml laid over them. Raises InvalidRole."""
-    return MappingProxyType(
-        {**base, **{name: role_from(name, policy, base.get(name)) for name, policy in table.items()}}
+def _normal(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(normal_pattern(pattern) for pattern in patterns)
+    except InvalidPattern as fault:
+        raise ValueError(str(fault)) from None
+
+
+_OWN: Final = Role(name="a role of one's own")
+Patterns: TypeAlias = Annotated[Texts, AfterValidator(_normal)]
+
+
+class WritePolicy(Table):
+    """What a role may write, within what a task pins."""
+
+    allow_paths: Patterns = Field(
+        default=(), description="Patterns of what it may write.", examples=[["src/**", "tests/**"]]
+    )
+    deny_paths: Patterns = Field(
+        default=(),
+        description="Patterns of what it must not write, whatever is allowed.",
+        examples=[["**/secrets/**"]],
     )
 
 
-def role_from(name: str, policy: object, base: Role | None = None) -> Role:
-    """One role from its table; what the table does not say stays as it is. Raises InvalidRole."""
-    role = base or Role(name=name)
-    said = _table(policy, f"roles.{name}", _KEYS)
-    changes: dict[str, object] = {}
-    for key, value in said.items():
-        where = f"roles.{name}.{key}"
-        if key == "write":
-            changes[key] = _write_policy(value, where, role.write)
-        elif key == "read":
-            changes[key] = _patterns(_texts(value, where), where)
-        elif key == "denied_tools":
-            changes[key] = frozenset(_texts(value, where))
-        elif key == "max_attempts":
-            changes[key] = _count(value, where)
-        else:
-            changes[key] = _switch(value, where)
-    return replace(role, **changes)  # type: ignore[arg-type]  # each value was checked for its key
+class RolePolicy(Table):
+    """What a role may do. A key that is not given stays as the shipped role has it.
+
+    The defaults here are those of a role of your own, which may do nothing until it says so.
+    """
+
+    plans: bool = Field(default=_OWN.plans, description="Whether it writes plans.", examples=[True])
+    writes_code: bool = Field(
+        default=_OWN.writes_code, description="Whether it changes code.", examples=[True]
+    )
+    runs_tests: bool = Field(default=_OWN.runs_tests, description="Whether it runs tests.", examples=[True])
+    write: WritePolicy = Field(
+        default_factory=WritePolicy.model_construct,
+        description="What it may write, within what a task pins.",
+        examples=[{"allow_paths": ["src/**", "tests/**"], "deny_paths": ["**/secrets/**"]}],
+    )
+    read: Patterns = Field(
+        default=_OWN.read,
+        description="Patterns of what it may read beside what its task names.",
+        examples=[["docs/**", "pyproject.toml"]],
+    )
+    denied_tools: Texts = Field(
+        default=tuple(_OWN.denied_tools), description="Tools it must not use.", examples=[["network", "git"]]
+    )
+    pins_required: bool = Field(
+        default=_OWN.pins_required, description="Whether its tasks must have pins.", examples=[False]
+    )
+    tests_required: bool = Field(
+        default=_OWN.tests_required,
+        description="Whether its work counts as done only with a test that passed.",
+        examples=[False],
+    )
+    max_attempts: Count = Field(
+        default=_OWN.max_attempts, description="How often it may try a task.", examples=[3]
+    )
+
+
+def roles_from(policies: Mapping[str, RolePolicy], base: Mapping[str, Role] = ROLES) -> Mapping[str, Role]:
+    """The shipped roles with the policies of `[roles]` laid over them."""
+    own = {name: _laid_over(base.get(name) or Role(name=name), policy) for name, policy in policies.items()}
+    return MappingProxyType({**base, **own})
+
+
+def role_from(name: str, table: object) -> Role:
+    """One role from the table of its policy. Raises InvalidRole."""
+    try:
+        policy = RolePolicy.model_validate(table)
+    except ValidationError as error:
+        raise InvalidRole(first_fault(error, RolePolicy, table, f"roles.{name}")) from None
+    return _laid_over(Role(name=name), policy)
+
+
+def _laid_over(role: Role, policy: RolePolicy) -> Role:
+    """The role with what the policy says; what it does not say stays."""
+    changes: dict[str, Any] = {key: getattr(policy, key) for key in policy.model_fields_set}
+    if "write" in changes:
+        changes["write"] = _pins(policy.write, role.write)
+    if "denied_tools" in changes:
+        changes["denied_tools"] = frozenset(policy.denied_tools)
+    return replace(role, **changes)
+
+
+def _pins(policy: WritePolicy, base: Pins) -> Pins:
+    given = policy.model_fields_set
+    allowed = policy.allow_paths if "allow_paths" in given else base.allowed
+    forbidden = policy.deny_paths if "deny_paths" in given else base.forbidden
+    return Pins.of(allowed, forbidden)
 
 
 def role_named(name: str, roles: Mapping[str, Role] = ROLES) -> Role:
@@ -171,48 +239,3 @@ def higher_role(role: Role, roles: Mapping[str, Role] = ROLES) -> Role | None:
 def max_attempts(role: Role, asked: int | None = None, policy: int = MAX_ATTEMPTS) -> int:
     """How often a task may be tried: the lowest that task, role or policy says."""
     return min(role.max_attempts, policy, policy if asked is None else asked)
-
-
-def _write_policy(value: object, where: str, base: Pins) -> Pins:
-    said = _table(value, where, _WRITE_KEYS)
-    allow, deny = (
-        _texts(said[key], f"{where}.{key}") if key in said else before
-        for key, before in zip(_WRITE_KEYS, (base.allowed, base.forbidden), strict=True)
-    )
-    try:
-        return Pins.of(allow, deny)
-    except InvalidPattern as fault:
-        raise InvalidRole(f"{where}: {fault}") from None
-
-
-def _patterns(patterns: tuple[str, ...], where: str) -> tuple[str, ...]:
-    try:
-        return Pins.of(patterns).allowed
-    except InvalidPattern as fault:
-        raise InvalidRole(f"{where}: {fault}") from None
-
-
-def _table(value: object, where: str, known: tuple[str, ...]) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise InvalidRole(f"{where} is a table, got {value!r}")
-    if unknown := sorted(set(value) - set(known)):
-        raise InvalidRole(f"{where} has no key {unknown[0]!r}; {did_you_mean(unknown[0], sorted(known))}")
-    return value
-
-
-def _texts(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise InvalidRole(f"{where} is a list of texts, got {value!r}")
-    return tuple(value)
-
-
-def _count(value: object, where: str) -> int:
-    if type(value) is not int or value < 1:
-        raise InvalidRole(f"{where} is a whole number of at least 1, got {value!r}")
-    return value
-
-
-def _switch(value: object, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidRole(f"{where} is true or false, got {value!r}")
-    return value

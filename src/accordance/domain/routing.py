@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field
 
 from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.answer import ANSWER
 from accordance.contracts.context import ALSO_CALLED
-from accordance.domain.executor_specs import KINDS, WITHOUT_SETTINGS, ContextBytes, Spec, first_fault, spec_of
+from accordance.domain.executor_specs import WITHOUT_SETTINGS, ContextBytes, Spec, spec_of
 from accordance.domain.records import TaskRecord
+from accordance.domain.setting_tables import Table
 from accordance.errors import InvalidRouting, NoExecutor, UnknownExecutor, UnknownPrompt
 
 Kind: TypeAlias = Literal["action", "review", "plan"]
@@ -54,20 +55,42 @@ class Wanted:
         return " ".join(part for part in told if part)
 
 
-class Route(BaseModel):
-    """One row of the table: what it fits, and where it leads."""
+class Route(Table):
+    """Which executor gets which work. The first route that fits counts; one that asks for nothing fits everything."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
-
-    kind: Kind | None = None
-    role: str | None = None
-    node_type: Literal["GOAL", "ACTION", "CHECK"] | None = None
-    tags: list[str] = []  # all of them
-    executor: str
-    model: str | None = None
-    contract: str | None = None
-    prompt: str | None = None
-    context_bytes: ContextBytes | None = None
+    kind: Kind | None = Field(
+        default=None, description="Fits work of this kind; any unless given.", examples=["action"]
+    )
+    role: str | None = Field(
+        default=None, description="Fits nodes of this owner; any unless given.", examples=["engineer"]
+    )
+    node_type: Literal["GOAL", "ACTION", "CHECK"] | None = Field(
+        default=None, description="Fits nodes of this type; any unless given.", examples=["ACTION"]
+    )
+    tags: list[str] = Field(
+        default_factory=list, description="Fits nodes that have all of these tags.", examples=[["code"]]
+    )
+    executor: str = Field(
+        description="Who does the work: the NAME of an `[executors.NAME]`.", examples=["coder"]
+    )
+    model: str | None = Field(
+        default=None, description="The executor's model; its own unless given.", examples=["gpt-5"]
+    )
+    contract: str | None = Field(
+        default=None,
+        description="What an action is held to: an action, or a research agent's answer.",
+        examples=["answer"],
+    )
+    prompt: str | None = Field(
+        default=None,
+        description="The prompt file; that of the kind of work unless given.",
+        examples=["coder.v1"],
+    )
+    context_bytes: ContextBytes | None = Field(
+        default=None,
+        description="How much is told; as the model or the executor has it unless given.",
+        examples=[200_000],
+    )
 
     def fits(self, wanted: Wanted) -> bool:
         """Whether this route is meant."""
@@ -167,12 +190,13 @@ class Routing:
         )
 
 
-def routing_of(settings: Mapping[str, Any], *, prompts: Iterable[str] = ()) -> Routing:
-    """What `[executors.NAME]` and `[[routes]]` say. Raises InvalidRouting or UnknownName, with the nearest names.
+def routing_of(
+    executors: Mapping[str, Spec], routes: Sequence[Route], *, prompts: Iterable[str] = ()
+) -> Routing:
+    """The table of `[executors.NAME]` and `[[routes]]`. Raises InvalidRouting or UnknownName, with the nearest names.
 
     Without routes, one executor alone gets everything.
     """
-    executors, routes = executors_in(settings), routes_in(settings)
     if not routes and len(executors) == 1:
         routes = [Route(executor=next(iter(executors)))]
     texts = frozenset(prompts)
@@ -181,39 +205,13 @@ def routing_of(settings: Mapping[str, Any], *, prompts: Iterable[str] = ()) -> R
     return Routing(executors, tuple(routes))
 
 
-def executors_in(settings: Mapping[str, Any]) -> dict[str, Spec]:
-    """What `[executors.NAME]` says. Raises InvalidRouting."""
-    tables = settings.get("executors", {})
-    if not isinstance(tables, Mapping):
-        raise InvalidRouting(
-            f"accordance.toml: executors are tables, [executors.NAME]; kinds: {', '.join(KINDS)}"
-        )
-    return {name: spec_of(name, said) for name, said in tables.items()}
-
-
-def routes_in(settings: Mapping[str, Any]) -> list[Route]:
-    """What `[[routes]]` says. Raises InvalidRouting."""
-    rows = settings.get("routes", [])
-    if not isinstance(rows, list):
-        raise InvalidRouting("accordance.toml: routes are a list, written as [[routes]]")
-    return [_route(at, said) for at, said in enumerate(rows, 1)]
-
-
-def _route(at: int, said: object) -> Route:
-    try:
-        return Route.model_validate(said)
-    except ValidationError as error:
-        fault = first_fault(error, Route.model_fields)
-        raise InvalidRouting(f"accordance.toml: route {at}: {fault}") from None
-
-
 def _check(at: int, route: Route, executors: Mapping[str, Spec], prompts: frozenset[str]) -> None:
     if route.executor not in executors:
         raise UnknownExecutor(route.executor, executors)
     executors[route.executor].model_for(route.model)
     if route.contract is not None and (route.contract not in CONTRACTS or route.kind in ("review", "plan")):
         raise InvalidRouting(
-            f"accordance.toml: route {at}: contract {route.contract!r}: {ACTION.version} or {ANSWER.version}, for"
+            f"accordance.toml: [[routes]] {at}: contract {route.contract!r}: {ACTION.version} or {ANSWER.version}, for"
             " actions; reviews, plans and changes of a repository have their own, leave it out there"
         )
     if route.prompt is not None and prompts and route.prompt not in prompts:

@@ -192,7 +192,7 @@ def rule_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruling:
         )
     if is_helpless(fault):
         return _stalled(code, text, None)
-    fuses = replace(fuses, same_error=fuses.attempts) if passes else fuses
+    fuses = fuses.for_what_passes if passes else fuses
     return _failed(Event.ERRED, code, (with_code(code, text),), case, fuses, f"{code} {fault}")
 
 
@@ -278,7 +278,7 @@ def rule_lost_lease(case: Case, fuses: Fuses) -> Ruling:
         "LEASE_LOST",
         ("the lease ran out",),
         case,
-        replace(fuses, same_error=fuses.attempts),
+        fuses.for_what_passes,
     )
     if ruling.outcome is Outcome.RETRY:
         return replace(ruling, steps=((Event.LEASE_LOST, None),))  # it is ready again at once

@@ -32,16 +32,22 @@ Paper: TypeAlias = Path | bytes | str | Mapping[str, object]
 class PreflightFailed(AccordanceError):
     """The task itself is wrong, so nothing can be judged by it. Names every reason."""
 
+    code = "preflight-failed"
+
     def __init__(self, found: Preflight) -> None:
         super().__init__(found)
         self.preflight = found
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """Every reason."""
         return f"{CODE}: " + "; ".join(map(str, self.preflight.reasons))
 
 
 class TaskInReach(AccordanceError):
     """The task file lies in the tree that is judged, and is not the base's: the agent may have written it."""
+
+    code = "task-in-reach"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from accordance.domain.naming import folder_name, safe_name
 from accordance.errors import AccordanceError, InvalidSettings, LedgerUnavailable
-from accordance.project.policy import SETTINGS
-from accordance.project.settings import parse_settings
+from accordance.project.settings import SETTINGS, Settings, parse_settings
 
 FOLDER: Final = ".accordance"
 
 
 class InvalidHome(AccordanceError):
     """What was named as the project folder can be none."""
+
+    code = "invalid-home"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +82,18 @@ class Home:
         """The plan that was imported last, normalised."""
         return self.root / "tasks" / "plan.json"
 
-    def settings(self) -> Mapping[str, Any]:
-        """What accordance.toml says, every name of it known; nothing if there is none. Raises InvalidSettings."""
+    def settings(self) -> Settings:
+        """What accordance.toml says; the defaults where there is none. Raises InvalidSettings."""
         path = self.root / SETTINGS
         try:
             with path.open("rb") as file:
                 _must_be_ours(path, os.fstat(file.fileno()).st_uid)
                 content = file.read()
         except FileNotFoundError:
-            return {}
+            return Settings.model_construct()
         except OSError as error:
             raise InvalidSettings(f"{path}: {error.strerror or error}") from None
-        return parse_settings(content, str(path), self.root)
+        return parse_settings(content, str(path))
 
 
 def _must_be_ours(path: Path, owner: int) -> None:

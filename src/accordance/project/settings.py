@@ -1,61 +1,42 @@
-"""What accordance.toml says, table by table. Unknown names are errors, with the nearest one that is known.
+"""accordance.toml: one closed model of everything it can say, with its defaults. docs/settings.md is written from it.
 
-`TABLES` is the one list of what there is at the top; the keys of a table are known to its reader alone.
+Closed means that a table or key that does not exist is an error, whatever the command at hand needs: a misspelt fuse
+would otherwise be a fuse that is not there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationError, model_validator
 
 from accordance.contracts.toml import NoToml, read_toml
-from accordance.domain.fuses import fuses_from
+from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
+from accordance.domain.executor_specs import Executors
+from accordance.domain.fuses import Fuses, fuses_from
 from accordance.domain.records import Rules
-from accordance.domain.routing import executors_in, routes_in
-from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
-from accordance.errors import InvalidRubric, InvalidSettings, did_you_mean
-from accordance.project.policy import SETTINGS, gateway_of
+from accordance.domain.roles import RolePolicy
+from accordance.domain.routing import Route
+from accordance.domain.rubric import BEST_SCORE, NODE_RUBRIC, PLAN_RUBRIC, Rubric
+from accordance.domain.setting_faults import first_fault
+from accordance.domain.setting_tables import Count, Table, Texts
+from accordance.errors import InvalidRubric, InvalidSettings
 
-_REVIEW: Final = ("own_work",)
-_WORKSPACE: Final = ("repo", "base")
-_AT_ONCE: Final = ("concurrency", "plan_concurrency")
-_RUBRIC_KEYS: Final = ("maxima", "approve_at")
-_RUBRICS: Final = {"plan": PLAN_RUBRIC, "node": NODE_RUBRIC}
+SETTINGS: Final = "accordance.toml"
+RLIMIT: Final = "rlimit"
 
 
-def rules_of(settings: Mapping[str, Any], fuses: Mapping[str, object] | None = None) -> Rules:
-    """The rules for a plan: `[fuses]` with `fuses` over it, `[rubric.plan]` and `[rubric.node]`."""
-    rubrics = _table(settings, "rubric")
-    for name in rubrics:
-        if name not in _RUBRICS:
-            raise InvalidSettings(f"{SETTINGS}: [rubric] has no {name!r}; {did_you_mean(name, _RUBRICS)}")
-    return Rules(
-        fuses=fuses_from({**_table(settings, "fuses"), **(fuses or {})}),
-        plan_rubric=_rubric("plan", rubrics),
-        node_rubric=_rubric("node", rubrics),
+class Workspace(Table):
+    """The repository that tasks change."""
+
+    repo: str = Field(
+        default=".", description="The repository, relative to the project folder.", examples=["../app"]
     )
-
-
-def research_agents(settings: Mapping[str, Any]) -> str:
-    """The file `[research] agents` names, in the project folder; empty where none is named."""
-    return _texts(settings, "research", ("agents",)).get("agents", "")
-
-
-def ledger_of(settings: Mapping[str, Any]) -> str | None:
-    """Where the ledger is, if somewhere else: a path or a URL."""
-    named = settings.get("ledger")
-    if named is not None and not isinstance(named, str):
-        raise InvalidSettings(f"{SETTINGS}: ledger is a path or a URL, written as a text")
-    return named
-
-
-def workspace_of(settings: Mapping[str, Any]) -> tuple[str, str]:
-    """What `[workspace]` says: the repository, and what the first change builds on."""
-    said = _texts(settings, "workspace", _WORKSPACE)
-    return said.get("repo", "."), said.get("base", "HEAD")
+    base: str = Field(
+        default="HEAD", description="The commit or branch that the first change builds on.", examples=["main"]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,108 +47,218 @@ class AtOnce:
     in_plan: int | None = None  # tasks of one plan, in all processes together
 
 
-def at_once(settings: Mapping[str, Any]) -> AtOnce:
-    """What `[run]` says: `concurrency` and `plan_concurrency`."""
-    said = _table(settings, "run")
-    for name, value in said.items():
-        if name not in _AT_ONCE:
-            raise InvalidSettings(f"{SETTINGS}: [run] has no key {name!r}; {did_you_mean(name, _AT_ONCE)}")
-        if type(value) is not int or value < 1:
-            raise InvalidSettings(f"{SETTINGS}: [run] {name} is a whole number from 1, got {value!r}")
-    return AtOnce(*(said.get(name) for name in _AT_ONCE))
+class Run(Table):
+    """How much is done at once, beside what each executor allows by itself."""
+
+    concurrency: Count | None = Field(
+        default=None, description="Runs of one process at once; no bound unless given.", examples=[8]
+    )
+    plan_concurrency: Count | None = Field(
+        default=None,
+        description="Tasks of one plan at once, in all processes together; no bound unless given.",
+        examples=[20],
+    )
+
+    @property
+    def at_once(self) -> AtOnce:
+        """The bounds as the runner takes them."""
+        return AtOnce(in_worker=self.concurrency, in_plan=self.plan_concurrency)
 
 
-def allows_own_work(settings: Mapping[str, Any]) -> bool:
-    """Whether workers and models may review what they made themselves: `[review] own_work`, which is false by default."""
-    said = _table(settings, "review")
-    for key in said:
-        if key not in _REVIEW:
-            raise InvalidSettings(f"{SETTINGS}: [review] has no key {key!r}; {did_you_mean(key, _REVIEW)}")
-    allowed = said.get("own_work", False)
-    if not isinstance(allowed, bool):
-        raise InvalidSettings(f"{SETTINGS}: [review] own_work is true or false, got {allowed!r}")
-    return allowed
+class _RubricTable(Table):
+    """What a review scores, and from which score it approves."""
+
+    shipped: ClassVar[Rubric]
+
+    maxima: dict[str, int]
+    approve_at: int = Field(
+        default=PLAN_RUBRIC.approve_at,
+        ge=0,
+        le=BEST_SCORE,
+        description="The score from which a review approves.",
+        examples=[95],
+    )
+
+    @property
+    def rubric(self) -> Rubric:
+        """The rubric; one without dimensions has the shipped ones. Raises InvalidRubric."""
+        return Rubric(self.shipped.name, self.maxima or self.shipped.maxima, self.approve_at)
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> _RubricTable:
+        try:
+            _ = self.rubric
+        except InvalidRubric as fault:
+            raise ValueError(str(fault).removeprefix(f"{self.shipped.name}: ")) from None
+        return self
 
 
-def _rubric(name: str, rubrics: Mapping[str, Any]) -> Rubric:
-    if name not in rubrics:
-        return _RUBRICS[name]
-    said = _table(rubrics, name)
-    maxima = _table(said, "maxima")
-    for key in said:
-        if key not in _RUBRIC_KEYS:
-            raise InvalidRubric(f"{name}: a rubric has no key {key!r}; {did_you_mean(key, _RUBRIC_KEYS)}")
-    if not all(type(most) is int for most in maxima.values()):
-        raise InvalidRubric(f"{name}: maxima are whole numbers")
-    approve_at = said.get("approve_at", _RUBRICS[name].approve_at)
-    if type(approve_at) is not int:
-        raise InvalidRubric(f"{name}: approve_at is a whole number")
-    return Rubric(name, maxima or _RUBRICS[name].maxima, approve_at)
+class PlanRubric(_RubricTable):
+    """How plans are reviewed."""
+
+    shipped = PLAN_RUBRIC
+
+    maxima: dict[str, int] = Field(
+        default=dict(PLAN_RUBRIC.maxima),
+        description=f"Dimensions and the most points of each, which add up to {BEST_SCORE}.",
+        examples=[{"Completeness": 60, "Clarity": 40}],
+    )
 
 
-def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = settings.get(name, {})
-    if not isinstance(found, Mapping):
-        raise InvalidSettings(f"{SETTINGS}: [{name}] is a table")
-    return found
+class NodeRubric(_RubricTable):
+    """How the products of tasks are reviewed."""
+
+    shipped = NODE_RUBRIC
+
+    maxima: dict[str, int] = Field(
+        default=dict(NODE_RUBRIC.maxima),
+        description=f"Dimensions and the most points of each, which add up to {BEST_SCORE}.",
+        examples=[{"Correctness": 70, "Coverage": 30}],
+    )
 
 
-def _texts(settings: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Mapping[str, str]:
-    """A table that holds nothing but texts."""
-    said = _table(settings, name)
-    for key, value in said.items():
-        if key not in known:
-            raise InvalidSettings(f"{SETTINGS}: [{name}] has no key {key!r}; {did_you_mean(key, known)}")
-        if not isinstance(value, str):
-            raise InvalidSettings(f"{SETTINGS}: [{name}] {key} is a text, got {value!r}")
-    return said
+class Rubrics(Table):
+    """What reviews score, for the plans that are imported from now on."""
+
+    plan: PlanRubric = Field(
+        default_factory=PlanRubric.model_construct, description="How plans are reviewed."
+    )
+    node: NodeRubric = Field(
+        default_factory=NodeRubric.model_construct, description="How the products of tasks are reviewed."
+    )
 
 
-Reader: TypeAlias = Callable[[Mapping[str, Any], Path], object]
-TABLES: Final[Mapping[str, Reader]] = MappingProxyType(
-    {
-        "ledger": lambda settings, _: ledger_of(settings),
-        "workspace": lambda settings, _: workspace_of(settings),
-        "run": lambda settings, _: at_once(settings),
-        "executors": lambda settings, _: executors_in(settings),
-        "routes": lambda settings, _: routes_in(settings),
-        "fuses": lambda settings, _: rules_of(settings),
-        "rubric": lambda settings, _: rules_of(settings),
-        "review": lambda settings, _: allows_own_work(settings),
-        "research": lambda settings, _: research_agents(settings),
-        "roles": gateway_of,
-        "tiers": gateway_of,
-        "judge": gateway_of,
-    }
-)
-"""Everything accordance.toml can say, and who reads it."""
+class ReviewSettings(Table):
+    """Who may review what."""
+
+    own_work: bool = Field(
+        default=False,
+        description="Whether workers and models may review what they made themselves.",
+        examples=[True],
+    )
 
 
-def check_settings(settings: Mapping[str, Any], root: Path) -> None:
-    """Every table and every key is known and of the right type, whatever the command at hand needs of it.
+class Research(Table):
+    """Who answers research tasks."""
 
-    Raises InvalidSettings, InvalidRouting, InvalidFuses, InvalidRubric or InvalidRole.
-    """
-    for name, value in settings.items():
-        if name not in TABLES:
-            shown = (
-                f"[{name}]"
-                if isinstance(value, Mapping)
-                else f"[[{name}]]"
-                if isinstance(value, list)
-                else name
-            )
-            raise InvalidSettings(f"{SETTINGS}: unknown {shown}; {did_you_mean(name, TABLES)}")
-    for name, read in TABLES.items():
-        if name in settings:
-            read(settings, root)
+    agents: str = Field(
+        default="",
+        description="The file of research agents in the project folder; those shipped with accordance unless given.",
+        examples=["agents.toml"],
+    )
 
 
-def parse_settings(content: bytes, where: str, root: Path) -> Mapping[str, Any]:
-    """The settings in an accordance.toml. Raises InvalidSettings and the errors of single tables."""
+def _never_off(wish: object) -> object:
+    """A file can ask for more isolation and never for less: the agent that is to be held back may have written it."""
+    if wish == RLIMIT:
+        raise ValueError(f"a file cannot turn isolation off; a person can, with --isolation {RLIMIT}")
+    return wish
+
+
+def _no_empty_command(commands: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(command.strip() for command in commands):
+        raise ValueError("a command is empty")
+    return commands
+
+
+LeastIsolation: TypeAlias = Annotated[
+    Literal["auto", "bubblewrap", "bwrap", "landlock"], BeforeValidator(_never_off)
+]
+Commands: TypeAlias = Annotated[Texts, AfterValidator(_no_empty_command)]
+
+
+class Judge(Table):
+    """How attempts are judged and their tests are run. Read from the base, so that no agent writes its own rules."""
+
+    isolation: LeastIsolation = Field(
+        default="auto", description="The least isolation that tests run in.", examples=["bubblewrap"]
+    )
+    tests: Commands = Field(
+        default=(),
+        description="Test commands, for tasks that name none of their own.",
+        examples=[["make test"]],
+    )
+    max_attempts: Count = Field(
+        default=MAX_ATTEMPTS,
+        description="How often a task may be tried; a role or a task can only lower it.",
+        examples=[5],
+    )
+    repeat_threshold: Count = Field(
+        default=SAME_ERROR_LIMIT,
+        description="The same error this often running is not tried in the same way again.",
+        examples=[3],
+    )
+    seconds: Count = Field(default=600, description="How long each test command may take.", examples=[1200])
+    memory_mb: Count = Field(
+        default=8192, description="How much memory a test command may use.", examples=[4096]
+    )
+    readable: Texts = Field(
+        default=(),
+        description="Folders that tests may read beside the system's, relative to the settings.",
+        examples=[["/srv/fixtures"]],
+    )
+    carry: Texts = Field(
+        default=(),
+        description="Ignored folders of the tree that tests need; what is in them is trusted.",
+        examples=[["node_modules"]],
+    )
+    environment: dict[str, str] = Field(
+        default_factory=dict, description="Further environment variables of tests.", examples=[{"TZ": "UTC"}]
+    )
+
+
+class Settings(Table):
+    """Everything accordance.toml can say."""
+
+    ledger: str | None = Field(
+        default=None,
+        description="Where the ledger is, as a path or a URL; `.accordance/ledger.db` unless given.",
+        examples=["postgresql://user@host/name"],
+    )
+    workspace: Workspace = Field(
+        default_factory=Workspace.model_construct, description="The repository that tasks change."
+    )
+    run: Run = Field(default_factory=Run.model_construct)
+    executors: Executors = Field(default_factory=dict, description="Who can do work, by name.")
+    routes: Annotated[tuple[Route, ...], Strict(False)] = Field(
+        default=(), description="Which executor gets which work; the first route that fits counts."
+    )
+    fuses: Fuses = Field(
+        default_factory=Fuses.model_construct, description="How much a task or a plan may use up."
+    )
+    rubric: Rubrics = Field(default_factory=Rubrics.model_construct)
+    review: ReviewSettings = Field(
+        default_factory=ReviewSettings.model_construct, description="Who may review."
+    )
+    research: Research = Field(default_factory=Research.model_construct)
+    roles: dict[str, RolePolicy] = Field(default_factory=dict, description="What roles may do, by name.")
+    tiers: dict[str, Count] = Field(
+        default_factory=dict,
+        description="Models by strength, 1 is the strongest; beside those that accordance knows.",
+        examples=[{"our-large-model": 1}],
+    )
+    judge: Judge = Field(default_factory=Judge.model_construct)
+
+    def rules(self, fuses: Mapping[str, object] | None = None) -> Rules:
+        """What a plan is held to, with other fuses over those of the file. Raises InvalidFuses."""
+        chosen = {**self.fuses.model_dump(exclude_unset=True), **(fuses or {})}
+        return Rules(
+            fuses=fuses_from(chosen), plan_rubric=self.rubric.plan.rubric, node_rubric=self.rubric.node.rubric
+        )
+
+
+def read_settings(tables: Mapping[str, Any], where: str = SETTINGS) -> Settings:
+    """The settings that these tables are. Raises InvalidSettings: one line with the place and the nearest name."""
     try:
-        settings = read_toml(content.decode())
+        return Settings.model_validate(tables)
+    except ValidationError as error:
+        raise InvalidSettings(f"{where}: {first_fault(error, Settings, tables)}") from None
+
+
+def parse_settings(content: bytes, where: str) -> Settings:
+    """The settings in an accordance.toml. Raises InvalidSettings."""
+    try:
+        tables = read_toml(content.decode())
     except (NoToml, UnicodeDecodeError) as error:
         raise InvalidSettings(f"{where}: {error}") from None
-    check_settings(settings, root)
-    return settings
+    return read_settings(tables, where)

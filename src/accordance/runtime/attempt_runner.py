@@ -27,7 +27,6 @@ from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.protocol import Executor, Limits, Produced
 from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
-from accordance.project.settings import allows_own_work
 from accordance.runtime.budgets import budget_left, plan_budget, why_unpriced
 from accordance.runtime.executor_run import ExecutorRun
 from accordance.runtime.ports import Attempt
@@ -195,7 +194,7 @@ class ProjectAttempts:
         """Who reviews: nobody their own product, unless the settings allow it. Raises OwnWork."""
         reviewed = tx.task(task.checks) if task.checks else task
         maker = maker_of(tx, reviewed)
-        if allows_own_work(self.home.settings()) or not maker.is_choice(choice):
+        if self.home.settings().review.own_work or not maker.is_choice(choice):
             return choice
         another = another_reviewer(choice, maker)
         if another is None:

@@ -18,6 +18,8 @@ from accordance.work import tasks
 class NotADeadLetter(Conflict):
     """The task was not given up, so that there is nothing to drop; it may be cancelled."""
 
+    code = "not-a-dead-letter"
+
 
 def list_dead_letters(project: Project) -> list[DeadLetterView]:
     """Everything that was given up, and why."""

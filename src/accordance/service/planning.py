@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from accordance.project.home import Home, write_file
 from accordance.project.policy import gateway_of
-from accordance.project.settings import rules_of
 from accordance.runtime.consulting import Consultation
 from accordance.runtime.planning import Planned, Planner, plan_name
 from accordance.service.project import Project
@@ -51,7 +50,7 @@ class PlanWriting:
 
     def _write(self, ledger: Ledger, home: Home) -> Planned:
         routing = routing_for(home, self.executor, self.model)
-        rules = rules_of(home.settings())
+        rules = home.settings().rules()
         roles = gateway_of(home.settings(), home.root).roles
         name = plan_name(self.goal)
         consultation = Consultation(ledger, home, routing, name, rules.fuses, self.stopping)

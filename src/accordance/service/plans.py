@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -24,7 +23,6 @@ from accordance.domain.spending import total
 from accordance.errors import LedgerDamaged, Unparseable
 from accordance.project.home import Home, write_file
 from accordance.project.policy import gateway_of
-from accordance.project.settings import rules_of
 from accordance.service.project import Project, find_plan, plan_id_of
 from accordance.service.views.answers import AnswerView, answer_view
 from accordance.service.views.plans import (
@@ -102,7 +100,7 @@ def _roles(home: Home) -> tuple[str, ...]:
 
 def rules_for(home: Home, fuses: Mapping[str, object]) -> Rules:
     """What a plan is held to: these fuses over those of the settings, and the rubrics there. Raises InvalidFuses."""
-    return rules_of(home.settings(), fuses)
+    return home.settings().rules(fuses)
 
 
 def preview_import(accepted: Accepted[Plan]) -> PlanPreviewView:
@@ -176,7 +174,7 @@ def show_plan(project: Project, name: str | None = None) -> PlanDetailView:
         return PlanDetailView(
             **plan_fields(plan),
             states=tx.count_states(plan.plan_id),
-            fuses=asdict(plan.rules.fuses),
+            fuses=plan.rules.fuses.model_dump(),
             rubric=dict(plan.rules.node_rubric.maxima),
             verdicts=verdicts_on(tx, plan.plan_id),
             open_questions=tuple(question.question_id for question in questions),

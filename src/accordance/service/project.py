@@ -11,7 +11,6 @@ from pathlib import Path
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.errors import NoPlan, NotFound
 from accordance.project.home import Home, find_home
-from accordance.project.settings import ledger_of
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.opening import open_ledger
 
@@ -55,7 +54,7 @@ def open_project(
 
 def ledger_place(home: Home, ledger: str | None = None) -> str | Path:
     """Where the ledger of a project lies: as the caller says, else as the settings say, else in its folder."""
-    named = ledger or ledger_of(home.settings())
+    named = ledger or home.settings().ledger
     if named is None:
         return home.ledger
     is_address = "://" in named

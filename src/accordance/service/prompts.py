@@ -15,6 +15,8 @@ from accordance.work.run_log import KeptRun, rebuilt, run_about, run_of
 class NoSuchCall(NotFound):
     """The run made fewer calls."""
 
+    code = "no-such-call"
+
     def __init__(self, number: int, made: int) -> None:
         super().__init__("call", str(number))
         self.made = made

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from accordance.domain.plan_review import PlanState
 from accordance.errors import AccordanceError
-from accordance.project.settings import AtOnce, allows_own_work, at_once
+from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_runner import ProjectAttempts
 from accordance.runtime.ports import LOCAL, Attempt
 from accordance.runtime.publishing import Publishing
@@ -34,6 +34,8 @@ Warn: TypeAlias = Callable[[str], None]
 
 class NotShared(AccordanceError):
     """Workers share a ledger on PostgreSQL; one on SQLite belongs to a single process."""
+
+    code = "ledger-not-shared"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ class PreparedRun:
     def begin(self, listener: Listener) -> PlanRun:
         """The run; `listener` hears of each attempt that has ended."""
         place = str(self.project.place)
-        bounds = at_once(self.project.home.settings())
+        bounds = self.project.home.settings().run.at_once
         face = _Face(listener, self.publishing.warn)
         return PlanRun(self, runner_of(self.attempts, self.publishing, place, self.name, face, bounds))
 
@@ -120,7 +122,7 @@ def prepare_run(project: Project, plan: str | None, options: RunOptions, warn: W
             resume(project.ledger, record.plan_id, by=options.resume_as)
         routing = routing_for(project.home, options.executor, options.model)
         attempts = ProjectAttempts(project.ledger, project.home, routing, options.isolation)
-        if not allows_own_work(project.home.settings()):
+        if not project.home.settings().review.own_work:
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
         publishing = Publishing(project.ledger, attempts.workshop, record.plan_id, warn)
@@ -166,7 +168,7 @@ def prepare_worker(
     plan_id = plan_id_of(project, plan) if plan else None
     attempts = ProjectAttempts(project.ledger, project.home, routing_for(project.home), isolation)
     publishing = Publishing(project.ledger, attempts.workshop, plan_id, warn)
-    settings = at_once(project.home.settings())
+    settings = project.home.settings().run.at_once
     bounds = AtOnce(concurrency or settings.in_worker, settings.in_plan)
     name = worker_name()
     runner = runner_of(attempts, publishing, place, name, _Face(listener, warn), bounds)

@@ -17,7 +17,6 @@ from accordance.domain.records import QuestionRecord, ReviewRecord, TaskRecord
 from accordance.errors import Conflict, LedgerDamaged, LedgerError
 from accordance.judging.own_submission import Claim
 from accordance.project.home import Home, write_file
-from accordance.project.settings import allows_own_work
 from accordance.service.outcomes import artifact_path
 from accordance.service.project import Project, asking_as, find_task, task_id_of
 from accordance.service.views.answers import AnswerView, answer_view
@@ -101,7 +100,7 @@ def _take(project: Project, request: WorkRequest) -> Taken | Nothing:
         kinds=request.kinds,
         fits=_fits(project, request),
         holding=holding_for(project.home),
-        own_work=allows_own_work(project.home.settings()),
+        own_work=project.home.settings().review.own_work,
     )
 
 
@@ -256,7 +255,7 @@ def review(
 ) -> AnswerView:
     """Hand in a review of the product the reviewer saw. The reviewer is whoever has the task, unless they are named."""
     by = reviewer or _holder_of(project, task_id) or asking_as(None)
-    not_own_of = None if allows_own_work(project.home.settings()) else by
+    not_own_of = None if project.home.settings().review.own_work else by
     answer = reviewing.review(
         project.ledger,
         raw,

@@ -173,7 +173,7 @@ def rules_to_json(rules: Rules) -> dict[str, Any]:
     """What a plan is held to, as JSON."""
     rubrics = {"plan_rubric": rules.plan_rubric, "node_rubric": rules.node_rubric}
     return {
-        "fuses": asdict(rules.fuses),
+        "fuses": rules.fuses.model_dump(),
         **{
             name: {
                 "name": rubric.name,

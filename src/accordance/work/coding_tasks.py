@@ -43,11 +43,15 @@ _NOWHERE: Final[Mapping[str, bytes]] = {}
 class InvalidTasks(AccordanceError):
     """Tasks of a plan that could not be judged by. Names every reason."""
 
+    code = "invalid-tasks"
+
     def __init__(self, violations: tuple[Violation, ...]) -> None:
         super().__init__(violations)
         self.violations = violations
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """Every reason."""
         return "; ".join(map(str, self.violations))
 
 

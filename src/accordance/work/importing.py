@@ -27,6 +27,8 @@ from accordance.work.coding_tasks import InvalidTasks, check_tasks
 class UnfitPlan(AccordanceError):
     """A plan that honours its contract and still cannot be kept."""
 
+    code = "unfit-plan"
+
 
 @dataclass(frozen=True, slots=True)
 class Imported:

@@ -22,6 +22,8 @@ from accordance.work.reviewing import approve_product
 class UnfitAnswer(AccordanceError):
     """An answer that does not fit its question."""
 
+    code = "unfit-answer"
+
 
 @dataclass(frozen=True, slots=True)
 class Upload:

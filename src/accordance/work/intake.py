@@ -43,9 +43,13 @@ from accordance.work.project_routes import holding_for
 class TaskUnnamed(AccordanceError):
     """Nobody can tell which task a message is for."""
 
+    code = "task-unnamed"
+
 
 class MessageTooLarge(AccordanceError):
     """A message that no contract takes, whatever it says: it is not even kept."""
+
+    code = "message-too-large"
 
 
 def must_fit(raw: bytes) -> None:

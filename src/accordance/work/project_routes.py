@@ -8,14 +8,14 @@ from accordance.domain.routing import CONTRACTS, Routing, routing_of
 from accordance.errors import InvalidSettings
 from accordance.executors.prompt_files import PromptFiles
 from accordance.project.home import Home
-from accordance.project.settings import research_agents
 from accordance.shipped import AGENTS, shipped
 from accordance.work.contracts_for import Holding, by_routes
 
 
 def routing_for(home: Home, executor: str | None = None, model: str | None = None) -> Routing:
     """Who does what in a project; with an executor, that one does everything. Raises InvalidRouting or UnknownName."""
-    routing = routing_of(home.settings(), prompts=PromptFiles(home.root).names())
+    settings = home.settings()
+    routing = routing_of(settings.executors, settings.routes, prompts=PromptFiles(home.root).names())
     return routing.everything_to(executor, model) if executor else routing
 
 
@@ -28,7 +28,7 @@ def holding_for(home: Home, routing: Routing | None = None) -> Holding:
 
 def _agents(home: Home) -> str:
     """The research agents of a project, as `[research] agents` says, else those that come along: linted, as TOML."""
-    file = research_agents(home.settings())
+    file = home.settings().research.agents
     try:
         text = (home.root / file).read_text("utf-8") if file else shipped(AGENTS)
     except (OSError, UnicodeDecodeError) as error:

@@ -45,6 +45,8 @@ _SHORTEST = 8  # hex digits that name a product
 class ProductUnnamed(AccordanceError):
     """Nobody can tell which product a review is about."""
 
+    code = "product-unnamed"
+
 
 def review(
     ledger: Ledger,

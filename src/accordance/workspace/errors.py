@@ -17,63 +17,88 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accordance.domain.facts import IsolationProbe
-from accordance.errors import AccordanceError
+from accordance.errors import AccordanceError, Category
 
 
 class WorkspaceError(AccordanceError):
     """Facts could not be collected."""
 
+    code = "workspace-error"
+
 
 class GitFailed(WorkspaceError):
     """Git ended with an error."""
 
+    code = "git-failed"
+
     def __init__(self, command: Sequence[str], code: int, said: str) -> None:
         super().__init__(tuple(command), code, said)
         self.command = tuple(command)
-        self.code = code
+        self.exit_code = code
         self.said = said
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """The command, and what git wrote."""
         said = " ".join(self.said.split())[:500] or "nothing"
-        return f"git {' '.join(self.command)} ended with {self.code}, saying: {said}"
+        return f"git {' '.join(self.command)} ended with {self.exit_code}, saying: {said}"
 
 
 class UnknownBase(WorkspaceError):
     """There is no such commit to start from."""
 
+    code = "unknown-base"
+
 
 class UnfixedBase(WorkspaceError):
     """No base, or a name: the agent decides what that is."""
+
+    code = "unfixed-base"
 
 
 class InvalidBaseline(WorkspaceError):
     """No baseline, one of another repository, or one within the agent's reach."""
 
+    code = "invalid-baseline"
+
 
 class UnsafeName(WorkspaceError):
     """A name that would leave its folder if it were used as a path."""
+
+    code = "unsafe-name"
 
 
 class WorkspaceChanging(WorkspaceError):
     """A file changed while it was read: something is still running in the workspace."""
 
+    code = "workspace-changing"
+
 
 class BundleBroken(WorkspaceError):
     """An evidence bundle whose files, manifest or signature do not agree."""
 
+    code = "bundle-broken"
+
 
 class IsolationUnavailable(WorkspaceError):
     """The command was not run, because it could not be isolated as wished."""
+
+    code = "isolation-unavailable"
+    category = Category.UNAVAILABLE
 
     def __init__(self, wish: str, probe: IsolationProbe) -> None:
         super().__init__(wish, probe)
         self.wish = wish
         self.probe = probe
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """What was tried."""
         tried = "; ".join(f"{found.level}: {found.detail}" for found in self.probe.levels if not found.works)
+        return f"this machine cannot isolate commands ({tried}), so nothing was run"
+
+    @property
+    def way_out(self) -> str:
+        """What would help here."""
         remedies = " or ".join(dict.fromkeys(found.remedy for found in self.probe.levels if found.remedy))
-        return (
-            f"this machine cannot isolate commands ({tried}), so nothing was run; {remedies}, "
-            "or set isolation to rlimit to accept that commands run with your own rights"
-        )
+        return f"{remedies}, or set isolation to rlimit to accept that commands run with your own rights"

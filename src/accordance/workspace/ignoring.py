@@ -48,7 +48,7 @@ def _ignored(git: Git, asked: bytes) -> list[bytes]:
     try:
         found = git("check-ignore", "--no-index", "--stdin", "-z", given=asked)
     except GitFailed as failure:
-        if failure.code == _NONE_IGNORED:
+        if failure.exit_code == _NONE_IGNORED:
             return []
         raise
     return found.rstrip(b"\0").split(b"\0")

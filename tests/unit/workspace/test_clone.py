@@ -165,7 +165,7 @@ def test_git_says_what_went_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Its own words, its code; and a missing or endless git is told apart."""
     with pytest.raises(GitFailed, match=r"git rev-parse HEAD ended with 128, saying: fatal") as failure:
         Git(tmp_path)("rev-parse", "HEAD")
-    assert failure.value.code == 128
+    assert failure.value.exit_code == 128
     (tmp_path / "file").touch()
     for place in (tmp_path / "gone", tmp_path / "file"):
         with pytest.raises(WorkspaceError, match=f"{place.name} is no folder; git cannot work there"):

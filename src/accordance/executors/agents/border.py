@@ -21,6 +21,8 @@ _SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(;[^\r\n]*)?\r?\n")
 class Refused(AccordanceError):
     """A request that is not passed on, with the status that says so."""
 
+    code = "request-refused"
+
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status

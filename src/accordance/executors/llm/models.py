@@ -27,6 +27,8 @@ _NO_KEY: Final = "none"  # an endpoint of one's own may want none, but clients d
 class CannotBegin(AccordanceError):
     """A run that cannot even begin, and why."""
 
+    code = "cannot-begin"
+
     def __init__(self, fault: Fault, text: str) -> None:
         super().__init__(text)
         self.fault = fault

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+
+from accordance.errors import LedgerDamaged
 
 
 class View(BaseModel):
@@ -17,6 +19,17 @@ class View(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _shows_what_accordance_writes(cls, fields: Any, build: ModelWrapValidatorHandler[Self]) -> Self:
+        """What is shown comes from the ledger: what does not fit was put there by somebody else. Raises LedgerDamaged."""
+        try:
+            return build(fields)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(str(step) for step in fault["loc"])
+            raise LedgerDamaged(f"{field} cannot be shown ({fault['msg']})") from error
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
