@@ -33,11 +33,15 @@ AccordanceError
 +-- InvalidRouting             executors or routes that could never work
 |   +-- OwnWork                whoever would review a product has made it
 |   +-- NoExecutor             nothing is configured that could do the work
+|       +-- NoModel            a model is to be asked, and none is named
 +-- InvalidSettings            accordance.toml says something nobody knows
+|   +-- IsolationTurnedOff     a file asks for less isolation than there is
 +-- ContextTooLarge            what an agent must be told does not fit
 +-- NotAccepted                a model was asked as often as allowed, and no answer was accepted
 +-- IllegalTransition          a move the lifecycle does not know
 +-- Conflict                   somebody else was first, or the time for it is over
+|   +-- AttemptJudged          there is a bundle of that attempt already
+|   +-- TasksWait              others wait for a task that is to be cancelled
 +-- NotFound                   no such plan, task, question or message
 |   +-- NoPlan                 none was named, and there is none
 +-- CannotWrite                a file or a stream takes nothing
@@ -51,7 +55,7 @@ AccordanceError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -84,17 +88,15 @@ class Category(Enum):
 class AccordanceError(Exception):
     """The root of every error accordance raises on purpose.
 
-    A way out never names an option or a command: a face that has one says so itself, by the error's code and `about`, the
-    names and numbers it needs for that.
+    A way out names no option of a command: a face that has one adds it, by the error's code.
     """
 
     code: str = "error"
     category: ClassVar[Category] = Category.USAGE
 
-    def __init__(self, *args: object, way_out: str = "", **about: str) -> None:
+    def __init__(self, *args: object, way_out: str = "") -> None:
         super().__init__(*args)
         self._way_out = way_out
-        self.about: Mapping[str, str] = about
 
     @property
     def text(self) -> str:
@@ -336,6 +338,12 @@ class InvalidSettings(AccordanceError):
     code = "invalid-settings"
 
 
+class IsolationTurnedOff(InvalidSettings):
+    """accordance.toml asks for less isolation than there is: the agent that is to be held back may have written it."""
+
+    code = "isolation-turned-off"
+
+
 class OwnWork(InvalidRouting):
     """Whoever would review a product has made it."""
 
@@ -346,6 +354,12 @@ class NoExecutor(InvalidRouting):
     """Nothing is configured that could do the work."""
 
     code = "no-executor"
+
+
+class NoModel(NoExecutor):
+    """A model is to be asked, and none is named."""
+
+    code = "no-model"
 
 
 class ContextTooLarge(AccordanceError):
@@ -433,6 +447,18 @@ class Conflict(AccordanceError):
 
     code = "conflict"
     category = Category.CONFLICT
+
+
+class AttemptJudged(Conflict):
+    """There is a bundle of that attempt already."""
+
+    code = "attempt-judged"
+
+
+class TasksWait(Conflict):
+    """A task cannot be cancelled by itself: others would wait for it for ever."""
+
+    code = "tasks-wait"
 
 
 class NotFound(UnknownName):
@@ -550,7 +576,7 @@ class LedgerDamaged(LedgerError):
     @property
     def way_out(self) -> str:
         """Have all of it looked at."""
-        return "verify says what does not hold"
+        return "have the ledger verified"
 
 
 class LedgerTooOld(LedgerError):

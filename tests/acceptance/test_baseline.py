@@ -48,7 +48,7 @@ def test_a_name_is_no_base(checkout: Checkout, capsys: pytest.CaptureFixture[str
     checkout.commit("nothing has changed, says HEAD")
     code, out, err = judged(checkout, capsys, "--base", base)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"{base!r} is a name that the agent can move: give the full id" in err
+    assert f"{base!r} is a name that the agent can move; give the full id" in err
 
 
 def test_a_missing_base_is_told_with_the_way_out(
@@ -200,7 +200,10 @@ def test_a_file_never_lowers_isolation(
     base = ("--base", checkout.begun_at)
     code, out, err = judged(checkout, capsys, *base, "--json")
     if level == "rlimit":
-        assert (code, "a file cannot turn isolation off; a person can, with --isolation rlimit" in err) == (
+        assert (
+            code,
+            "a file cannot turn isolation off; a person can, for one command (--isolation rlimit)" in err,
+        ) == (
             2,
             True,
         )

@@ -102,7 +102,7 @@ def test_no_model_reviews_its_own_product(tmp_path: Path, more: str, code: int) 
     [
         ("", (), 2, "no executor for this task: none is configured; add [executors.NAME] to accordance.toml"),
         (HONEST, ("--executor", "honst"), 5, "unknown executor 'honst'; did you mean honest?"),
-        (HONEST, ("--executor", "llm"), 2, "llm needs a model: add --model NAME"),
+        (HONEST, ("--executor", "llm"), 2, "(--model NAME)"),
         (
             '[executors.m]\nkind = "llm"\nmodel = "small"\n',
             ("--executor", "m", "--model", "smal"),
@@ -116,7 +116,7 @@ def test_no_model_reviews_its_own_product(tmp_path: Path, more: str, code: int) 
         ("[executors", (), 2, "accordance.toml"),
         (HONEST, ("no-such-plan",), 5, "no plan 'no-such-plan'"),
         (HONEST, ("plan.json",), 5, "bring it with `accordance plan import plan.json`"),
-        ('[executors.a]\nkind = "command"\ncomand = "x"\n', (), 2, "unknown key 'comand'; did you mean command"),
+        ('[executors.a]\nkind = "command"\ncomand = "x"\n', (), 2, "has no key 'comand'; did you mean command"),
     ],
     ids=[
         "no executor",
@@ -157,7 +157,7 @@ def test_no_ledger_and_no_plan(tmp_path: Path) -> None:
     ran = accordance("run", cwd=tmp_path)
     assert (ran.code, ran.err) == (
         5,
-        "accordance: there is no plan yet; `accordance plan import FILE` brings one\n",
+        "accordance: there is no plan yet (`accordance plan import FILE` brings one)\n",
     )
 
 

@@ -109,7 +109,7 @@ def test_a_tie_asks_a_person(project: Project) -> None:
     (question,) = project.questions()
     assert (question.kind, question.details["options"]) == (Asked.BINDING, ["r1", "r2"])
     for wrong in ({"choose": "r3"}, {"text": "the first"}):
-        with pytest.raises(UnfitAnswer, match="--choose one of"):
+        with pytest.raises(UnfitAnswer, match="choose one of"):
             project.answer(**wrong)
     project.answer(choose="r2")
     assert project.take() is Nothing.WAITING
@@ -124,7 +124,7 @@ def test_a_confirmation(project: Project) -> None:
     assert project.take() is Nothing.WAITING
     (question,) = project.questions()
     assert (question.kind, question.text) == (Asked.CONFIRMATION, 'Task a: please confirm "budget"')
-    with pytest.raises(UnfitAnswer, match="--yes or --no"):
+    with pytest.raises(UnfitAnswer, match="confirm or decline"):
         project.answer(text="maybe")
     project.answer(yes=True)
     assert project.takes() == "a"

@@ -132,7 +132,7 @@ def test_an_older_ledger_that_may_not_be_written_says_what_upgrades_it(home: Pat
     ((code, _, err),) = ran_without_rights(home, tmp_path, ["plan", "list"])
     assert (code, len(err.splitlines())) == (2, 1)
     assert "an older accordance (0005" in err
-    assert "`accordance verify`, by somebody who may write it, upgrades it" in err
+    assert "somebody who may write it has to upgrade it (`accordance verify` does that)" in err
 
 
 def test_a_new_ledger_is_nobody_elses(tmp_path: Path) -> None:

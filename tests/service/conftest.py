@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from accordance import Accepted
-from accordance.service import plans
+from accordance.service import plan_intake
 from accordance.service.project import Project, open_project
 from accordance.service.views.plans import ImportedPlanView
 from tests.messages import Message, small_plan
@@ -32,7 +32,7 @@ def project(empty: Project) -> Project:
 def brings(project: Project, message: Message, waived_by: str | None = "test") -> ImportedPlanView:
     """Import a plan, as a face does it: its bytes are checked, then kept."""
     raw = json.dumps(message).encode()
-    accepted = plans.check_plan(raw, project.home)
+    accepted = plan_intake.check_plan(raw, project.home)
     assert isinstance(accepted, Accepted), accepted
-    rules = plans.rules_for(project.home, {})
-    return plans.import_plan(project, raw, accepted, rules, waived_by=waived_by)
+    rules = plan_intake.rules_for(project.home, {})
+    return plan_intake.import_plan(project, raw, accepted, rules, waived_by=waived_by)

@@ -10,7 +10,7 @@ import pytest
 
 from accordance import Accepted, Rejected
 from accordance.errors import InvalidFuses, LedgerDamaged
-from accordance.service import plans
+from accordance.service import drawings, plan_intake, plans
 from accordance.service.project import Project
 from tests.messages import PLAN, Message, plan, requirement, small_plan
 from tests.reviews import plan_review
@@ -30,7 +30,7 @@ def encoded(message: Message) -> bytes:
 )
 def test_what_is_no_plan(raw: bytes, path: str) -> None:
     """Comes back as a value, with every reason."""
-    result = plans.check_plan(raw)
+    result = plan_intake.check_plan(raw)
     assert isinstance(result, Rejected)
     assert path in {violation.path for violation in result.violations}
 
@@ -39,19 +39,19 @@ def test_checking_leaves_the_collector_as_it_was(empty: Project) -> None:
     """A server goes on for weeks after it has read a plan."""
     assert gc.isenabled()
     brings(empty, small_plan())
-    plans.check_plan(b"hello")
+    plan_intake.check_plan(b"hello")
     assert gc.isenabled()
 
 
 def test_a_preview_keeps_nothing(empty: Project) -> None:
     """It says what could begin; a task that waits for an input could not."""
     message = {**small_plan(), "requirements": [requirement("a")]}
-    accepted = plans.check_plan(encoded(message))
+    accepted = plan_intake.check_plan(encoded(message))
     assert isinstance(accepted, Accepted)
-    assert plans.preview_import(accepted).ready == ()
-    free = plans.check_plan(encoded(small_plan()))
+    assert plan_intake.preview_import(accepted).ready == ()
+    free = plan_intake.check_plan(encoded(small_plan()))
     assert isinstance(free, Accepted)
-    assert plans.preview_import(free).ready == ("a",)
+    assert plan_intake.preview_import(free).ready == ("a",)
     assert plans.list_plans(empty) == []
 
 
@@ -67,13 +67,13 @@ def test_an_import(empty: Project) -> None:
 def test_a_fuse_nobody_knows(empty: Project) -> None:
     """Is refused before anything is kept."""
     with pytest.raises(InvalidFuses):
-        plans.rules_for(empty.home, {"attemps": 1})
+        plan_intake.rules_for(empty.home, {"attemps": 1})
 
 
 def test_a_review_moves_the_plan(empty: Project) -> None:
     """The answer and the plan say the same; the verdict has the one shape of all verdicts."""
     brings(empty, small_plan(), waived_by=None)
-    answer = plans.review_plan(empty, encoded(plan_review(95)))
+    answer = plan_intake.review_plan(empty, encoded(plan_review(95)))
     assert (answer.status, answer.state, answer.outcome) == ("accepted", "ACTIVE", "DONE")
     (verdict,) = plans.show_plan(empty).verdicts
     assert (verdict.task_id, verdict.by, verdict.attempt, verdict.is_done) == (PLAN, "PLAN_REVIEW", 1, True)
@@ -89,7 +89,7 @@ def test_where_a_plan_stands(project: Project) -> None:
 
 def test_a_drawing(project: Project) -> None:
     """Nodes with their states, and what ties them together."""
-    drawing = plans.draw_plan(project)
+    drawing = drawings.draw_plan(project)
     nodes = {drawn.task_id: drawn for drawn in drawing.view().nodes}
     assert (nodes["a"].state, nodes["b"].state) == ("READY", "PENDING")
     assert nodes["b"].prerequisites == ("a",)
@@ -98,9 +98,9 @@ def test_a_drawing(project: Project) -> None:
 
 def test_a_plan_that_was_damaged(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is not drawn."""
-    monkeypatch.setattr(plans, "check_plan", lambda _: Rejected((), 0, "PLAN_GEN"))
+    monkeypatch.setattr(drawings, "check_plan", lambda _: Rejected((), 0, "PLAN_GEN"))
     with pytest.raises(LedgerDamaged, match=f"the document of plan {PLAN}"):
-        plans.draw_plan(project)
+        drawings.draw_plan(project)
 
 
 def test_an_export(project: Project, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from accordance.errors import Conflict, LedgerBusy, NotFound
 from accordance.project.home import Home
 from accordance.service import plans, tasks
 from accordance.service.project import Project
+from accordance.service.task_records import show_task, standing_of
 from accordance.service.tasks import Assigned, WorkRequest
 from accordance.service.views.tasks import NothingView
 from tests.acceptance.test_run import HONEST
@@ -118,9 +119,9 @@ def test_from_a_message_to_done(project: Project) -> None:
         reviewer="ben",
     )
     assert (judged.outcome, judged.state) == ("DONE", "DONE")
-    standing = tasks.standing_of(project, "a")
+    standing = standing_of(project, "a")
     assert [(verdict.attempt, verdict.outcome) for verdict in standing.verdicts] == [(1, "DONE")]
-    shown = tasks.show_task(project, "a")
+    shown = show_task(project, "a")
     assert [made.approved_at is not None for made in shown.artifacts] == [True]
     assert [(review.score, review.action) for review in shown.reviews] == [(95, "APPROVE")]
     assert shown.events[-1].event in {event["event"] for event in shown.to_json()["events"]}
@@ -148,7 +149,7 @@ def test_asking_a_person(project: Project) -> None:
     taken = taken_by(project, ANNA).taken
     answer = tasks.ask_person(project, taken, "Which currency?", holder="anna")
     assert (answer.outcome, answer.state) == ("ESCALATE", "BLOCKED")
-    assert tasks.standing_of(project, "a").questions == ("INPUT_MISSING: Which currency?",)
+    assert standing_of(project, "a").questions == ("INPUT_MISSING: Which currency?",)
 
 
 def test_a_message_that_cannot_be_stored(tmp_path: Path) -> None:
@@ -200,6 +201,6 @@ def test_cancelling(project: Project, how: dict[str, bool], along: tuple[str, ..
 
 def test_a_task_nobody_knows(project: Project) -> None:
     """Is not found, whatever is asked of it."""
-    for ask in (tasks.show_task, tasks.standing_of):
+    for ask in (show_task, standing_of):
         with pytest.raises(NotFound):
             ask(project, "nobody")

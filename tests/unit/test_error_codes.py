@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 import re
 from collections import Counter
 
 import pytest
-from tools.errors_page import all_errors
+from tools.errors_page import SOURCES, all_errors
 
 from accordance.cli.exits import EXITS, Exit
+from accordance.cli.ways_out import NOTHING, WAYS_OUT, line_of
 from accordance.errors import (
     AccordanceError,
     CannotWrite,
@@ -24,9 +26,11 @@ from accordance.errors import (
     LedgerDamaged,
     NotAccepted,
     NotFound,
+    TasksWait,
     UnknownRole,
     Unparseable,
 )
+from accordance.work.tasks import Nothing
 
 CLASSES = sorted(all_errors(), key=lambda error: error.__qualname__)
 
@@ -102,7 +106,7 @@ ERRORS = {
         "x: cannot be written (No space left on device)",
         "name another place, or make this one writable",
     ),
-    "a changed ledger": (LedgerDamaged("row 1"), "the ledger was changed from outside: row 1", "verify says what does not hold"),
+    "a changed ledger": (LedgerDamaged("row 1"), "the ledger was changed from outside: row 1", "have the ledger verified"),
     "no score": (InvalidTScore("x", 2), "x: a T-score is a number from 0 to 1, got 2", ""),
     "no phase": (InvalidPhases("x", "y", 2), "x:y: got 2", ""),
     "no answer": (NotAccepted([1], "bad"), "asked once, no answer was accepted; the last one: bad", ""),
@@ -123,6 +127,59 @@ def test_text_and_way_out(error: AccordanceError, text: str, way_out: str) -> No
 
 def test_an_error_survives_being_written_down() -> None:
     """Engines keep the errors of their steps."""
-    error = Conflict("two wait", way_out="cancel both", task="t1")
+    error = Conflict("two wait", way_out="cancel both")
     kept = pickle.loads(pickle.dumps(error))
-    assert (kept.text, kept.way_out, kept.about) == ("two wait", "cancel both", {"task": "t1"})
+    assert (kept.text, kept.way_out) == ("two wait", "cancel both")
+
+
+def test_the_command_line_adds_its_options_by_code() -> None:
+    """Each to an error that exists; all others are said as they are."""
+    assert WAYS_OUT.keys() <= {error.code for error in CLASSES}
+    assert line_of(TasksWait("b waits for a", way_out="cancel both")) == (
+        "b waits for a; cancel both (--cascade, --excuse)"
+    )
+    assert line_of(Conflict("too late")) == "too late"
+    assert NOTHING.keys() <= set(Nothing.__members__)
+
+
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
+NOT_OURS = re.compile(r"diff --|npm install|--format=")  # options of other programs
+KEPT = frozenset(("domain/ruling.py",))  # a question in the inbox, whose text is kept in the ledger
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        "errors.py",
+        "contracts",
+        "domain",
+        "gates",
+        "workspace",
+        "store",
+        "executors",
+        "project",
+        "judging",
+        "work",
+        "changes",
+        "audit",
+        "runtime",
+    ],
+)
+def test_no_sentence_below_the_faces_names_an_option(package: str) -> None:
+    """A server or an agent's tools have other ways out than the command line."""
+    place = SOURCES / "accordance" / package
+    for path in [place] if place.is_file() else place.rglob("*.py"):
+        if path.relative_to(SOURCES / "accordance").as_posix() in KEPT:
+            continue
+        for sentence in _sentences(ast.parse(path.read_text("utf-8"))):
+            assert not OPTION.search(sentence) or NOT_OURS.search(sentence), f"{path.name}: {sentence}"
+
+
+def _sentences(tree: ast.Module) -> list[str]:
+    """The texts of a module that have a space in them, docstrings apart."""
+    bodies = [
+        node.body for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+    ]
+    docstrings = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings]
+    return [node.value for node in texts if isinstance(node.value, str) and " " in node.value]

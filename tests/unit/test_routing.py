@@ -219,7 +219,7 @@ def test_everything_can_go_to_one() -> None:
     everything = routing_from({}).everything_to("claude", "some-model")
     assert everything.choose(Wanted()).model == "some-model"
     assert routing_from({}).everything_to("llm", "some-model").choose(Wanted()).model == "some-model"
-    with pytest.raises(NoExecutor, match=r"llm needs a model: add --model NAME .* or .*\[executors.llm\]"):
+    with pytest.raises(NoExecutor, match=r"llm needs a model; name one .* or .*\[executors.llm\]"):
         routing_from({}).everything_to("llm")
     configured = routing_from(tomllib.loads(SETTINGS)).everything_to("writer")
     assert configured.choose(Wanted(role="printer")).model == "small"

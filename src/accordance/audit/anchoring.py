@@ -32,6 +32,18 @@ class InvalidAnchor(AccordanceError):
     code = "invalid-anchor"
 
 
+class UnreadableAnchor(InvalidAnchor):
+    """The file is no anchor."""
+
+    code = "unreadable-anchor"
+
+
+class UnsignedAnchor(InvalidAnchor):
+    """A key was given, and the anchor has no signature."""
+
+    code = "unsigned-anchor"
+
+
 @dataclass(frozen=True, slots=True)
 class Anchor:
     """Where the chains ended at a time: the ledger's own, and that of every plan."""
@@ -87,15 +99,13 @@ def read_anchor(raw: bytes, public: Path | None) -> tuple[Anchor, str]:
         statement = json.loads(base64.b64decode(document["payload"])) if is_signed else document
         anchor = _anchor_in(statement)
     except UNREADABLE:
-        raise InvalidAnchor(
-            "it is no anchor that can be read; `accordance anchor -o FILE` writes one"
-        ) from None
+        raise UnreadableAnchor("it is no anchor that can be read") from None
     if public is None:
         return anchor, "not checked, no key was given" if is_signed else "none"
     from accordance.workspace.attestation import signed_by
 
     if not is_signed:
-        raise InvalidAnchor("nobody signed it; `accordance anchor --sign KEY` does")
+        raise UnsignedAnchor("nobody signed it")
     if not signed_by(document, public):
         raise InvalidAnchor("it was not signed with this key, or what it signs was changed")
     return anchor, "holds"

@@ -15,6 +15,7 @@ from accordance._version import __version__
 from accordance.cli.exits import EXITS, Exit, Failure, one_line
 from accordance.cli.stopping import tidied_up
 from accordance.cli.streams import open_streams
+from accordance.cli.ways_out import line_of
 from accordance.errors import AccordanceError, CannotWrite, Category, UnknownName
 
 COMMANDS = {
@@ -140,9 +141,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except Failure as failure:
         return _fail(str(failure), failure.code)
     except AccordanceError as error:
-        from accordance.cli.ways_out import in_words
-
-        return _fail(in_words(error), EXITS[error.category])
+        return _fail(line_of(error), EXITS[error.category])
     except ModuleNotFoundError as error:
         extra = _EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:

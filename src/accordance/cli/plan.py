@@ -22,7 +22,7 @@ from accordance.domain.drawing import FORMATS
 
 if TYPE_CHECKING:
     from accordance.contracts.catalogue.plan import Plan
-    from accordance.service.plans import Drawing
+    from accordance.service.drawings import Drawing
     from accordance.service.views.plans import PlanDetailView
 
 _SHOWN = 10  # repairs and warnings; the rest is counted
@@ -63,18 +63,18 @@ def import_(
     A plan that does not honour its contract is reported as `accordance check` would, with exit code 1.
     """
     from accordance.project.home import find_home
-    from accordance.service import plans
+    from accordance.service import plan_intake
     from accordance.service.project import asking_as
 
     home = find_home(where.home)
-    raw = read_bounded(file, plans.LARGEST_PLAN)
-    result = plans.check_plan(raw, home)
+    raw = read_bounded(file, plan_intake.LARGEST_PLAN)
+    result = plan_intake.check_plan(raw, home)
     if isinstance(result, Rejected):
         return _report(file, raw, result)
-    rules = plans.rules_for(home, _fuses(fuses))
+    rules = plan_intake.rules_for(home, _fuses(fuses))
     plan = result.value
     if dry_run:
-        preview = plans.preview_import(result)
+        preview = plan_intake.preview_import(result)
         if as_json:
             say(preview.to_json())
         else:
@@ -83,7 +83,7 @@ def import_(
         return Exit.OK
     waived_by = asking_as(by) if no_review else None
     with opened(where, create=True) as project, _bar(len(plan.nodes), as_json) as advance:
-        view = plans.import_plan(project, raw, result, rules, waived_by=waived_by, watch=advance)
+        view = plan_intake.import_plan(project, raw, result, rules, waived_by=waived_by, watch=advance)
     if as_json:
         say(view.to_json())
     else:
@@ -240,17 +240,18 @@ def graph(where: Where, source: str | None, picture: str, output: Path | None, a
 
     A plan that does not honour its contract is reported as `accordance check` would, with exit code 1.
     """
-    from accordance.service import plans
+    from accordance.service.drawings import draw_new_plan, draw_plan
+    from accordance.service.plan_intake import LARGEST_PLAN, check_plan
 
     if source is not None and (source == "-" or is_file(source) or source.endswith(".json")):
-        raw = read_bounded(source, plans.LARGEST_PLAN)
-        result = plans.check_plan(raw)
+        raw = read_bounded(source, LARGEST_PLAN)
+        result = check_plan(raw)
         if isinstance(result, Rejected):
             return _report(source, raw, result)
-        drawing = plans.draw_new_plan(result.value)
+        drawing = draw_new_plan(result.value)
     else:
         with opened(where) as project:
-            drawing = plans.draw_plan(project, source)
+            drawing = draw_plan(project, source)
     if as_json:
         say(drawing.view().to_json())
         return Exit.OK
@@ -303,11 +304,11 @@ def review(where: Where, file: str, plan: str | None, as_json: bool) -> int:
 
     APPROVE lets it begin, MODIFY wants a better one to be imported, REQUEST_EXTERNAL_INPUT asks a person.
     """
-    from accordance.service import plans
+    from accordance.service import plan_intake
 
     raw = read_bounded(file)
     with opened(where) as project:
-        answer = plans.review_plan(project, raw, plan)
+        answer = plan_intake.review_plan(project, raw, plan)
     if as_json:
         say(answer.to_json())
     else:
@@ -322,11 +323,11 @@ def review(where: Where, file: str, plan: str | None, as_json: bool) -> int:
 @json_option
 def resume(where: Where, plan: str | None, by: str | None, as_json: bool) -> int:
     """Let a plan whose fuse has blown go on; its fuses begin anew."""
-    from accordance.service import plans
+    from accordance.service import plan_intake
     from accordance.service.project import asking_as
 
     with opened(where) as project:
-        view = plans.resume_plan(project, plan, by=asking_as(by))
+        view = plan_intake.resume_plan(project, plan, by=asking_as(by))
     if as_json:
         say(view.to_json())
     else:

@@ -15,6 +15,7 @@ from accordance.cli.exits import Exit, one_line
 from accordance.cli.prompts import prompt, run_line
 from accordance.cli.reading import read_bounded
 from accordance.cli.showing import tell
+from accordance.cli.ways_out import why_nothing
 
 if TYPE_CHECKING:
     from accordance.project.home import Home
@@ -116,7 +117,7 @@ def _tell_nothing(nothing: NothingView, as_json: bool) -> int:
     if as_json:
         say(nothing.to_json())
     else:
-        one_line(f"nothing to take up: {nothing.text}")
+        one_line(f"nothing to take up: {why_nothing(nothing.why, nothing.text)}")
     return Exit.WAITING if nothing.waits_for_person else Exit.NOT_FOUND
 
 
@@ -188,7 +189,7 @@ def _in_a_line(value: object) -> str:
 @json_option
 def show(task: str, where: Where, as_json: bool) -> int:
     """Show a task: where it stands, its products, reviews, questions, runs and history."""
-    from accordance.service.tasks import show_task
+    from accordance.service.task_records import show_task
 
     with opened(where) as project:
         view = show_task(project, task)

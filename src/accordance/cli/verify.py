@@ -102,12 +102,13 @@ def _verify_plans(
 
 
 def _anchored(file: Path, key: Path | None) -> Anchored:
+    from accordance.cli.ways_out import line_of
     from accordance.service.verification import InvalidAnchor, anchored
 
     try:
         return anchored(read_bounded(str(file), _LARGEST_ANCHOR), key)
     except InvalidAnchor as error:
-        raise Failure(f"{file}: {error}", Exit.REJECTED) from None
+        raise Failure(f"{file}: {line_of(error)}", Exit.REJECTED) from None
 
 
 def _show(findings: FindingsView) -> None:

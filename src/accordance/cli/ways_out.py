@@ -1,19 +1,61 @@
-"""Errors as the command line tells them: where a command is the way out, it is named."""
+"""What the command line adds to an error: the options and commands that lead out of it, by the error's code.
+
+Below the faces nothing knows of them, since a server or an agent's tools have other ways.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
 from accordance.cli.reading import is_file
-from accordance.errors import AccordanceError, NoPlan, NotFound
+from accordance.errors import AccordanceError, NotFound
+
+WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "attempt-judged": "--attempt",
+        "empty-answer": "--file, --approve, --give-up",
+        "goal-waits": "`accordance dlq list`, --give-up",
+        "isolation-turned-off": "--isolation rlimit",
+        "ledger-damaged": "`accordance verify` says what does not hold",
+        "ledger-missing": "`accordance plan import` and `accordance research record` make one",
+        "ledger-too-old": "`accordance verify` does that",
+        "needs-choice": "--choose",
+        "needs-confirmation": "--yes or --no",
+        "no-earlier-copy": "--base COPY",
+        "no-executor": "--executor NAME",
+        "no-plan": "`accordance plan import FILE` brings one",
+        "no-model": "--model NAME",
+        "product-unnamed": "--artifact",
+        "task-unnamed": "--task",
+        "tasks-wait": "--cascade, --excuse",
+        "unfixed-base": "--base ID, or --baseline FILE with what `accordance baseline -o FILE` recorded",
+        "unreadable-anchor": "`accordance anchor -o FILE` writes one",
+        "unsigned-anchor": "`accordance anchor --sign KEY` does that",
+    }
+)
+"""The options of each error that has some."""
+
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({"OWN_WORK": "--worker NAME", "OTHERS": "--any"})
+"""The same for the reasons why there is nothing to take up."""
 
 
-def in_words(error: AccordanceError) -> str:
-    """What went wrong, and which command helps."""
-    if isinstance(error, NoPlan):
-        return f"{error}; `accordance plan import FILE` brings one"
+def line_of(error: AccordanceError) -> str:
+    """What the command line says about an error."""
     if isinstance(error, NotFound) and error.what == "plan" and is_file(error.name):
-        name = error.name
+        file = error.name
         way_out = (
-            f"bring it with `accordance plan import {name}`, then name the plan by its id, or not at all"
+            f"bring it with `accordance plan import {file}`, then name the plan by its id, or not at all"
         )
-        return f"{name} is a file, and no plan of this ledger; {way_out}"
-    return str(error)
+        return f"{file} is a file, and no plan of this ledger; {way_out}"
+    return _with(str(error), WAYS_OUT.get(error.code))
+
+
+def why_nothing(reason: str, text: str) -> str:
+    """What the command line says where there is nothing to take up."""
+    return _with(text, NOTHING.get(reason))
+
+
+def _with(text: str, options: str | None) -> str:
+    return f"{text} ({options})" if options else text

@@ -19,7 +19,7 @@ from accordance.contracts.context import ALSO_CALLED
 from accordance.domain.executor_specs import WITHOUT_SETTINGS, ContextBytes, Spec, spec_of
 from accordance.domain.records import TaskRecord
 from accordance.domain.setting_tables import Table
-from accordance.errors import InvalidRouting, NoExecutor, UnknownExecutor, UnknownPrompt
+from accordance.errors import InvalidRouting, NoExecutor, NoModel, UnknownExecutor, UnknownPrompt
 
 Kind: TypeAlias = Literal["action", "review", "plan"]
 PROMPTS: Final[Mapping[Kind, str]] = MappingProxyType(
@@ -32,10 +32,10 @@ CONTRACTS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What a route may hold an action to, by its names; a change of a repository has a contract of its own."""
 
-_HINT: Final = "add [executors.NAME] to accordance.toml, or name one with --executor"
+_HINT: Final = "add [executors.NAME] to accordance.toml"
 _NO_MODEL: Final = (
-    "llm needs a model: add --model NAME (OpenAI's, with the key in OPENAI_API_KEY), or to accordance.toml "
-    '[executors.llm] with model = "NAME" and, for others, provider, base_url and key_env'
+    "name one of OpenAI's, with the key in OPENAI_API_KEY, or add to accordance.toml [executors.llm] with "
+    'model = "NAME" and, for others, provider, base_url and key_env'
 )
 
 
@@ -142,7 +142,7 @@ class Routing:
         fitting = [route for route in self.routes if route.fits(wanted)]
         if not fitting:
             why = f"no route in accordance.toml fits ({wanted})" if self.executors else "none is configured"
-            raise NoExecutor(f"no executor for this task: {why}; {_HINT}")
+            raise NoExecutor(f"no executor for this task: {why}", way_out=_HINT)
         route = next((route for route in fitting if self._is_allowed(route, wanted)), fitting[0])
         spec = self.executors[route.executor]
         model = spec.model_for(route.model)
@@ -232,7 +232,7 @@ def _unconfigured(kind: str, model: str | None, executors: Mapping[str, Spec]) -
     """An executor that is named by its kind and has no settings. Raises UnknownExecutor, or says what it needs."""
     if kind == "llm":
         if model is None:
-            raise NoExecutor(_NO_MODEL)
+            raise NoModel("llm needs a model", way_out=_NO_MODEL)
         return spec_of(kind, {"model": model})
     if kind not in WITHOUT_SETTINGS:
         raise UnknownExecutor(kind, {*executors, *WITHOUT_SETTINGS, "llm"})

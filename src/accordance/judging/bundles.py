@@ -8,7 +8,7 @@ from pathlib import Path
 
 from accordance.domain.facts import ArtifactFact, ArtifactName, EvidenceFacts
 from accordance.domain.terms import terms_to_json
-from accordance.errors import Conflict
+from accordance.errors import AttemptJudged
 from accordance.judging.judgement import Judgement
 from accordance.workspace.bundle import Papers, broken_files, bundle_folder, until_it_counts, write_bundle
 from accordance.workspace.collecting import Collected
@@ -24,8 +24,8 @@ def free_place(bundles: Path, task_id: str, attempt: int, owner: str | None = No
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise WorkspaceError(f"{folder} is no folder of its own; keep the bundle in another place")
     if place.exists():
-        raise Conflict(
-            f"attempt {attempt} was judged before: {place} exists; give this one its own number (--attempt)"
+        raise AttemptJudged(
+            f"attempt {attempt} was judged before: {place} exists", way_out="give this one its own number"
         )
     return place
 

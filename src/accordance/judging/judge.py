@@ -56,7 +56,7 @@ from accordance.workspace.baseline import Baseline, fixed_base, read_baseline
 from accordance.workspace.bundle import Papers, bundle_folder
 from accordance.workspace.clone import Workspace, adopt, scratch
 from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
-from accordance.workspace.errors import UnfixedBase, UnknownBase
+from accordance.workspace.errors import BasesDiffer, NoEarlierCopy
 from accordance.workspace.evidence import Said
 from accordance.workspace.git import git_directory
 from accordance.workspace.git_settings import git_settings, programs
@@ -250,15 +250,15 @@ def _begun_at(root: Path, base: str | None, recorded: Baseline | None) -> str:
     """The commit, or the earlier copy, that the agent began with."""
     if recorded is not None:
         if base is not None and base != recorded.commit:
-            raise UnfixedBase(
-                f"--base {base} is not the commit of the baseline, {recorded.commit}; name one of the two"
+            raise BasesDiffer(
+                f"{base} is not the commit of the baseline, {recorded.commit}", way_out="name one of the two"
             )
         return recorded.commit
     if git_directory(root):
         return fixed_base(root, base)
     if base is None:
-        raise UnknownBase(
-            f"{root} is no git repository: without an earlier copy there is nothing to compare (--base COPY)"
+        raise NoEarlierCopy(
+            f"{root} is no git repository: without an earlier copy there is nothing to compare"
         )
     return str(Path(base).resolve())
 

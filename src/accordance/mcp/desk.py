@@ -17,6 +17,7 @@ from accordance.executors.tool_server import Offer
 from accordance.project.home import Home
 from accordance.service import tasks
 from accordance.service.project import Ledger, Project
+from accordance.service.task_records import standing_of
 from accordance.service.tasks import Assigned, Taken, WorkRequest
 
 INSTRUCTIONS: Final = (
@@ -162,7 +163,7 @@ class Desk:
     def get_verdict(self, arguments: JsonObject) -> JsonObject:
         """Every verdict on a task, the last one last, and where it stands."""
         with self._lock:
-            return tasks.standing_of(self.project, self._name(arguments)).to_json()
+            return standing_of(self.project, self._name(arguments)).to_json()
 
     def ask_human(self, arguments: JsonObject) -> JsonObject:
         """Hand in, in the agent's name, that it needs an answer: the task waits for it."""

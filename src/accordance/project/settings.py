@@ -22,10 +22,11 @@ from accordance.domain.routing import Route
 from accordance.domain.rubric import BEST_SCORE, NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, Table, Texts
-from accordance.errors import InvalidRubric, InvalidSettings
+from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
 
 SETTINGS: Final = "accordance.toml"
 RLIMIT: Final = "rlimit"
+_PERSONS_CHOICE: Final = "[judge] isolation: a file cannot turn isolation off; a person can, for one command"
 
 
 class Workspace(Table):
@@ -151,7 +152,7 @@ class Research(Table):
 def _never_off(wish: object) -> object:
     """A file can ask for more isolation and never for less: the agent that is to be held back may have written it."""
     if wish == RLIMIT:
-        raise ValueError(f"a file cannot turn isolation off; a person can, with --isolation {RLIMIT}")
+        raise IsolationTurnedOff(_PERSONS_CHOICE)
     return wish
 
 
@@ -251,6 +252,8 @@ def read_settings(tables: Mapping[str, Any], where: str = SETTINGS) -> Settings:
     """The settings that these tables are. Raises InvalidSettings: one line with the place and the nearest name."""
     try:
         return Settings.model_validate(tables)
+    except IsolationTurnedOff as error:
+        raise IsolationTurnedOff(f"{where}: {error}") from None
     except ValidationError as error:
         raise InvalidSettings(f"{where}: {first_fault(error, Settings, tables)}") from None
 

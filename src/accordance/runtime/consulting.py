@@ -107,7 +107,7 @@ class Consultation:
         executor = executor_for(choice.spec, self.home.root)
         if executor is None:
             raise NoExecutor(
-                f"{choice.executor} works when it asks for work; name one that can be asked (--executor)"
+                f"{choice.executor} works when it asks for work", way_out="name one that can be asked"
             )
         return executor
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from accordance.changes.attempt import workshop_of
-from accordance.domain.records import ArtifactRecord
-from accordance.project.home import Home
 from accordance.service.project import Project
 from accordance.service.views.runs import DeliverableView, OutcomeView
+from accordance.service.views.tasks import artifact_path
 from accordance.service.views.verdicts import verdicts_in
 from accordance.work.exporting import deliverables
 from accordance.work.landing import head_of
@@ -30,8 +29,3 @@ def outcome_of(project: Project, plan_id: str) -> OutcomeView:
         branch=branch_name(plan_id) if changes_repository else None,
         repository=str(workshop_of(home).repository) if changes_repository else None,
     )
-
-
-def artifact_path(home: Home, artifact: ArtifactRecord) -> str:
-    """Where a product lies in the project."""
-    return str((home.artifacts(artifact.task_id) / artifact.file_name).relative_to(home.root))

@@ -13,41 +13,29 @@ from typing import NamedTuple
 from accordance.changes import outside
 from accordance.changes.outside import hand_out
 from accordance.contracts.catalogue.action import ACTION
-from accordance.domain.records import QuestionRecord, ReviewRecord, TaskRecord
+from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict, LedgerDamaged, LedgerError
 from accordance.judging.own_submission import Claim
 from accordance.project.home import Home, write_file
-from accordance.service.outcomes import artifact_path
-from accordance.service.project import Project, asking_as, find_task, task_id_of
+from accordance.service.project import Project, asking_as, task_id_of
 from accordance.service.views.answers import AnswerView, answer_view
 from accordance.service.views.dead_letters import CancelledTaskView
-from accordance.service.views.leases import LeaseView, lease_view
-from accordance.service.views.questions import question_view
-from accordance.service.views.runs import run_view
+from accordance.service.views.leases import LeaseView
 from accordance.service.views.tasks import (
-    ArtifactView,
     AssignmentView,
     NothingView,
-    StandingView,
     TaskBriefView,
-    TaskDetailView,
     TaskView,
-    review_view,
-    task_event_view,
     task_view,
 )
-from accordance.service.views.verdicts import verdicts_on
 from accordance.store.ledger import Transaction
 from accordance.work import reviewing, tasks
 from accordance.work.assignment import described
 from accordance.work.coding_tasks import coding_task
 from accordance.work.handing_out import for_whoever_asks
 from accordance.work.inputs import look_at_inputs
-from accordance.work.loans import loan_under_way
 from accordance.work.project_routes import holding_for, routing_for
-from accordance.work.run_log import runs_in
 from accordance.work.tasks import LEASE_SECONDS, Fits, Nothing, Taken
-from accordance.work.wishes import constraints_of
 
 __all__ = ["Assigned", "Taken", "WorkRequest"]
 
@@ -140,55 +128,6 @@ def held_tasks(project: Project, holder: str, plan_id: str | None = None) -> lis
     """What somebody has, in one plan or in all."""
     with project.ledger.read() as tx:
         return tasks.held_by(tx, holder, plan_id)
-
-
-# -- looking
-
-
-def show_task(project: Project, name: str) -> TaskDetailView:
-    """A task with all that is known about it."""
-    home = project.home
-    with project.ledger.read() as tx:
-        task = find_task(tx, name)
-        task_id = task.task_id
-        entries = tx.entries_of(task_id)
-        loan = loan_under_way(tx, task)
-        return TaskDetailView(
-            **described(tx, task),
-            constraints=constraints_of(tx, tx.plan(task.plan_id)),
-            lease=lease_view(task.lease),
-            workspace=str(loan.place(home)) if loan else None,
-            last_error=task.last_error,
-            artifacts=tuple(
-                ArtifactView(
-                    version=made.version,
-                    file=artifact_path(home, made),
-                    sha256=made.sha256,
-                    approved_at=made.approved_at,
-                )
-                for made in tx.products(task_id)
-            ),
-            reviews=tuple(review_view(review) for review in tx.find(ReviewRecord, subject=task_id)),
-            questions=tuple(question_view(asked) for asked in tx.find(QuestionRecord, task_id=task_id)),
-            runs=tuple(run_view(run) for run in runs_in(entries)),
-            events=tuple(task_event_view(entry) for entry in entries),
-        )
-
-
-def standing_of(project: Project, task_id: str) -> StandingView:
-    """Every verdict on a task, or on what it reviews, and where that stands."""
-    with project.ledger.read() as tx:
-        task = tx.task(task_id)
-        subject = tx.task(task.checks) if task.checks else task
-        standing = subject.progress.standing
-        return StandingView(
-            task_id=subject.task_id,
-            state=subject.progress.state,
-            waiting=standing.waiting,
-            attempt=standing.counters.attempts,
-            verdicts=verdicts_on(tx, subject.task_id),
-            questions=tuple(question.text for question in tx.open_questions(task_id=task.task_id)),
-        )
 
 
 # -- handing in

@@ -77,9 +77,7 @@ def make_engine(
     path = Path(place)
     is_there = _exists(path)
     if not is_there and not create:
-        raise LedgerMissing(
-            f"no ledger at {path}; `accordance plan import` and `accordance research record` make one"
-        )
+        raise LedgerMissing(f"no ledger at {path}")
     if is_there and not may_write(path):
         return engine_for_reading(path, _patience())
     if not is_there:
@@ -215,7 +213,8 @@ def _bring_up_to_date(engine: Engine) -> None:
     if is_for_reading(engine):
         raise LedgerTooOld(
             f"{where(engine)}: has the tables of an older accordance ({found or 'none'}, this one knows {SCHEMA}) and may not"
-            " be written here; `accordance verify`, by somebody who may write it, upgrades it"
+            " be written here",
+            way_out="somebody who may write it has to upgrade it",
         )
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":  # only one process makes the tables

@@ -38,6 +38,30 @@ class Upload:
             raise UnfitAnswer(f"{self.name!r}: is not the name of a file")
 
 
+class NeedsConfirmation(UnfitAnswer):
+    """The question asks for yes or no."""
+
+    code = "needs-confirmation"
+
+
+class NeedsChoice(UnfitAnswer):
+    """The question asks for one of several things."""
+
+    code = "needs-choice"
+
+
+class GoalWaits(UnfitAnswer):
+    """A goal whose part is dead is not answered; its part is."""
+
+    code = "goal-waits"
+
+
+class EmptyAnswer(UnfitAnswer):
+    """The answer says nothing."""
+
+    code = "empty-answer"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """What a person says."""
@@ -84,21 +108,26 @@ def _fits(question: QuestionRecord, said: Said) -> None:
     match question.kind:
         case Asked.CONFIRMATION:
             if said.yes is None:
-                raise UnfitAnswer(f"{question.question_id} asks for a confirmation: --yes or --no")
+                raise NeedsConfirmation(
+                    f"{question.question_id} asks for a confirmation", way_out="confirm or decline"
+                )
         case Asked.BINDING:
             options = question.details["options"]
             if said.choose is None or not isinstance(options, list) or said.choose not in options:
-                raise UnfitAnswer(f"{question.question_id}: --choose one of {options}")
+                raise NeedsChoice(
+                    f"{question.question_id} asks for a choice", way_out=f"choose one of {options}"
+                )
         case Asked.GOAL:
             if not said.give_up:
-                raise UnfitAnswer(
-                    f"{question.question_id}: the goal goes on by itself when its dead part is requeued or dropped "
-                    "(`accordance dlq list`); --give-up gives the goal up"
+                raise GoalWaits(
+                    f"{question.question_id}: the goal goes on by itself when its dead part is requeued or dropped",
+                    way_out="look after that, or give the goal up",
                 )
         case _:
             if not (said.text or said.files or said.give_up or said.approve):
-                raise UnfitAnswer(
-                    f"{question.question_id}: say something, add a --file, --approve or --give-up"
+                raise EmptyAnswer(
+                    f"{question.question_id}: the answer is empty",
+                    way_out="say something, add a file, approve or give up",
                 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from accordance.contracts.catalogue.action import INPUTS, Action
 from accordance.contracts.catalogue.answer import AgentAnswer
@@ -38,6 +38,8 @@ from accordance.work.coding_tasks import coding_task
 from accordance.work.contracts_for import ACTIONS, contract_under, held_to
 from accordance.work.message_kinds import Grounds, Judged, Kind, judge_message
 from accordance.work.project_routes import holding_for
+
+_NAME_IT: Final = "say which task it is for"
 
 
 class TaskUnnamed(AccordanceError):
@@ -148,11 +150,9 @@ def named_task(raw: bytes) -> str:
     try:
         named = parse_object(raw).get("task_id")
     except Unparseable as flaw:
-        raise TaskUnnamed(
-            f"the message cannot be read ({flaw}): say which task it is for with --task"
-        ) from None
+        raise TaskUnnamed(f"the message cannot be read ({flaw})", way_out=_NAME_IT) from None
     if not isinstance(named, str):
-        raise TaskUnnamed("the message names no task_id: say which task it is for with --task")
+        raise TaskUnnamed("the message names no task_id", way_out=_NAME_IT)
     return named
 
 
@@ -183,7 +183,7 @@ def _unchanged_though_it_moved_on(arrived: Arrived, before: Answer) -> str | Non
         return None
     return (
         f"task {task.task_id} is {state}, and this is the very message of attempt {arrived.attempt}: nothing in it has"
-        f" changed; hand in another one, or this one again as --attempt {arrived.attempt + 1}"
+        f" changed; hand in another one, or this one again as attempt {arrived.attempt + 1}"
     )
 
 

@@ -73,7 +73,7 @@ def why_not_own(tx: Transaction, task: TaskRecord, worker: str) -> str | None:
         return None
     return (
         f"{worker} made this product of task {task.task_id} and cannot review it; let another worker review it"
-        f" (--worker NAME), {_ALLOW}"
+        f", {_ALLOW}"
     )
 
 

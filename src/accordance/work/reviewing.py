@@ -145,7 +145,7 @@ def _speaker(tx: Transaction, asked: TaskRecord, task: TaskRecord) -> TaskRecord
     if not open_ones:
         return f"no check of task {task.task_id} waits for a review now"
     names = ", ".join(one.task_id for one in open_ones)
-    return f"several checks review task {task.task_id}: say which one with --task ({names})"
+    return f"several checks review task {task.task_id}: say which one ({names})"
 
 
 def _not_now(arrived: Arrived, seen: str | None, *, is_taken_up: bool) -> str | None:
@@ -156,7 +156,8 @@ def _not_now(arrived: Arrived, seen: str | None, *, is_taken_up: bool) -> str | 
         return f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it moves"
     if seen is None:
         raise ProductUnnamed(
-            f"a review must say which product it saw: --artifact {task.product[:12]} if it is the current one"
+            "a review must say which product it saw",
+            way_out=f"name {task.product[:12]} if it is the current one",
         )
     if len(seen) < _SHORTEST or not task.product.startswith(seen.lower()):
         return f"stale: the review saw {seen[:12]}, the current product of task {task.task_id} is {task.product[:12]}"

@@ -11,14 +11,16 @@ import contextlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from accordance.domain.chain import Entry, canonical
 from accordance.domain.prompting import Prompt, rebuild
 from accordance.domain.spending import Spending, total
 from accordance.errors import LedgerError, NotFound
-from accordance.executors.prompt_building import Told
 from accordance.store.ledger import Ledger, Transaction
+
+if TYPE_CHECKING:  # building prompts is for those who send them; many only look at what was sent
+    from accordance.executors.prompt_building import Told
 
 PROMPTED: Final = "PROMPTED"
 SAID: Final = "SAID"  # a model, within a run

@@ -16,7 +16,7 @@ from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import left_hanging
 from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, Asked, rule_lost_lease
-from accordance.errors import Conflict
+from accordance.errors import Conflict, TasksWait
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.coding_tasks import allows_external, change_to_make, changes_under_way, is_change
 from accordance.work.contracts_for import Holding, to_actions
@@ -50,13 +50,13 @@ class Nothing(StrEnum):
     STUCK = "what is left waits for something that was given up or cancelled (`accordance dlq list`)"
     ELSEWHERE = "what is left waits for somebody who asks for it (`accordance task next`)"
     OWN_WORK = (
-        "what is left is to review what you made yourself: another worker does that (--worker NAME), or own_work = true under"
+        "what is left is to review what you made yourself: another worker does that, or own_work = true under"
         " [review] in accordance.toml allows it"
     )
     CHANGING = "another change of the plan is under way: changes are made one after the other, each on what the one before has come to"
     OTHERS = (
-        "there is work, but not for whoever asks so: of other kinds, or for an executor of accordance's own (--any hands that"
-        " out, too, where the task allows it)"
+        "there is work, but not for whoever asks so: of other kinds, or for an executor of accordance's own, which"
+        " whoever may have any task is given where it allows that"
     )
 
 
@@ -287,8 +287,9 @@ def cancel(
         hanging = left_hanging(tx, task_id)
         if hanging and not (excuse or cascade):
             few = ", ".join(hanging[:3]) + (" ..." if len(hanging) > len(hanging[:3]) else "")
-            raise Conflict(
-                f"{len(hanging)} tasks wait for {task_id} ({few}): --cascade cancels them too, --excuse lets them go on"
+            raise TasksWait(
+                f"{len(hanging)} tasks wait for {task_id} ({few})",
+                way_out="cancel them too, or let them go on without it",
             )
         along = hanging if cascade else ()
         tx.cancel(task_id, excuse=excuse, along=along, why={"by": by})

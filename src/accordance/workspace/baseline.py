@@ -24,10 +24,7 @@ from accordance.workspace.snapshot import take_snapshot
 
 _FULL_ID: Final = re.compile(r"[0-9a-fA-F]{40}(?:[0-9a-fA-F]{24})?")
 _LARGEST: Final = 16 << 20
-_WAY_OUT: Final = (
-    "give the full id of the commit it began at (--base, 40 or 64 hex digits), or what "
-    "`accordance baseline -o FILE` recorded before (--baseline FILE)"
-)
+_WAY_OUT: Final = "give the full id of the commit it began at, 40 or 64 hex digits, or the baseline that was recorded before it began"
 
 
 class Baseline(BaseModel):
@@ -105,7 +102,7 @@ def fixed_base(repository: Path, base: str | None) -> str:
         if base is None
         else f"{base!r} is a name that the agent can move"
     )
-    raise UnfixedBase(f"{told}: {_WAY_OUT}{_current(repository)}")
+    raise UnfixedBase(told, way_out=f"{_WAY_OUT}{_current(repository)}")
 
 
 def _current(repository: Path) -> str:

@@ -4,7 +4,9 @@ AccordanceError
 +-- WorkspaceError
     +-- GitFailed             git said no; carries its words
     +-- UnknownBase           the base commit is not in the repository
+    |   +-- NoEarlierCopy     a folder without git was to be compared with nothing
     +-- UnfixedBase           a base that the agent could have moved
+    |   +-- BasesDiffer       a base was named that is not the commit of the baseline
     +-- InvalidBaseline       a recorded baseline that cannot be read, or that the agent could have written
     +-- UnsafeName            a task id that could be a path
     +-- WorkspaceChanging     something was still writing while the tree was read
@@ -50,10 +52,22 @@ class UnknownBase(WorkspaceError):
     code = "unknown-base"
 
 
+class NoEarlierCopy(UnknownBase):
+    """A folder without git was to be compared with nothing."""
+
+    code = "no-earlier-copy"
+
+
 class UnfixedBase(WorkspaceError):
     """No base, or a name: the agent decides what that is."""
 
     code = "unfixed-base"
+
+
+class BasesDiffer(UnfixedBase):
+    """A base was named that is not the commit of the baseline."""
+
+    code = "bases-differ"
 
 
 class InvalidBaseline(WorkspaceError):

@@ -8,7 +8,8 @@ from pydantic import ConfigDict, Field
 
 from accordance.domain.chain import Entry
 from accordance.domain.lifecycle import State
-from accordance.domain.records import ReviewRecord, TaskRecord
+from accordance.domain.records import ArtifactRecord, ReviewRecord, TaskRecord
+from accordance.project.home import Home
 from accordance.service.views.base import View
 from accordance.service.views.leases import LeaseView
 from accordance.service.views.questions import QuestionView
@@ -169,3 +170,8 @@ def task_event_view(entry: Entry) -> TaskEventView:
     return TaskEventView.model_validate(
         {"seq": entry.seq, "at": entry.at, "event": entry.kind, **entry.payload}
     )
+
+
+def artifact_path(home: Home, artifact: ArtifactRecord) -> str:
+    """Where a product lies in the project."""
+    return str((home.artifacts(artifact.task_id) / artifact.file_name).relative_to(home.root))

@@ -1,0 +1,68 @@
+"""Tasks as the ledger knows them: all that is known about a task, and what was decided about it."""
+
+from __future__ import annotations
+
+from accordance.domain.records import QuestionRecord, ReviewRecord
+from accordance.service.project import Project, find_task
+from accordance.service.views.leases import lease_view
+from accordance.service.views.questions import question_view
+from accordance.service.views.runs import run_view
+from accordance.service.views.tasks import (
+    ArtifactView,
+    StandingView,
+    TaskDetailView,
+    artifact_path,
+    review_view,
+    task_event_view,
+)
+from accordance.service.views.verdicts import verdicts_on
+from accordance.work.assignment import described
+from accordance.work.loans import loan_under_way
+from accordance.work.run_log import runs_in
+from accordance.work.wishes import constraints_of
+
+
+def show_task(project: Project, name: str) -> TaskDetailView:
+    """A task with all that is known about it."""
+    home = project.home
+    with project.ledger.read() as tx:
+        task = find_task(tx, name)
+        task_id = task.task_id
+        entries = tx.entries_of(task_id)
+        loan = loan_under_way(tx, task)
+        return TaskDetailView(
+            **described(tx, task),
+            constraints=constraints_of(tx, tx.plan(task.plan_id)),
+            lease=lease_view(task.lease),
+            workspace=str(loan.place(home)) if loan else None,
+            last_error=task.last_error,
+            artifacts=tuple(
+                ArtifactView(
+                    version=made.version,
+                    file=artifact_path(home, made),
+                    sha256=made.sha256,
+                    approved_at=made.approved_at,
+                )
+                for made in tx.products(task_id)
+            ),
+            reviews=tuple(review_view(review) for review in tx.find(ReviewRecord, subject=task_id)),
+            questions=tuple(question_view(asked) for asked in tx.find(QuestionRecord, task_id=task_id)),
+            runs=tuple(run_view(run) for run in runs_in(entries)),
+            events=tuple(task_event_view(entry) for entry in entries),
+        )
+
+
+def standing_of(project: Project, task_id: str) -> StandingView:
+    """Every verdict on a task, or on what it reviews, and where that stands."""
+    with project.ledger.read() as tx:
+        task = tx.task(task_id)
+        subject = tx.task(task.checks) if task.checks else task
+        standing = subject.progress.standing
+        return StandingView(
+            task_id=subject.task_id,
+            state=subject.progress.state,
+            waiting=standing.waiting,
+            attempt=standing.counters.attempts,
+            verdicts=verdicts_on(tx, subject.task_id),
+            questions=tuple(question.text for question in tx.open_questions(task_id=task.task_id)),
+        )
