@@ -21,8 +21,8 @@ from accordance.runtime.ports import Attempt, QueueingTransaction, Signals
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
 from accordance.work.tasks import Taken, take_up
-from tests.engine.stage import QUEUE, ScriptedAttempts, Stage, said
 from tests.messages import PLAN, edge, node, plan
+from tests.runtime.stage import QUEUE, ScriptedAttempts, Stage, said
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
 NEXT = QueuedAttempt("next", "q")
