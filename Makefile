@@ -66,7 +66,7 @@ agents: setup .agents/.ready ## install codex, opencode and Claude Code (about 8
 	@touch $@
 
 chaos: setup ## kill -9 of workers at random points, on SQLite and PostgreSQL; KILLS=100
-	KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.engine.chaos
+	KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.runtime.chaos
 
 fuzz: setup $(VENV)-fuzz/.ready ## atheris on the readers, then bad calls of every command; SECONDS=60 for each
 	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus fuzz/corpus/seeds

@@ -23,9 +23,9 @@ from tests.acceptance.coding import (
     coding_node,
     coding_plan,
 )
-from tests.engine.test_workers import until
 from tests.hostile.stage import git
 from tests.messages import Message, edge, node
+from tests.runtime.test_workers import until
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="isolation needs Linux: no agent could be run"

@@ -13,9 +13,9 @@ from accordance.project.home import Home
 from accordance.runtime.publishing import Publishing
 from accordance.store.opening import open_ledger
 from tests.acceptance.coding import BRANCH, CodingProject
-from tests.engine.test_workers import started, until
 from tests.hostile.stage import git
 from tests.messages import PLAN
+from tests.runtime.test_workers import started, until
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"

@@ -15,7 +15,7 @@ from accordance.errors import LedgerUnavailable
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, now
 from accordance.store.sql import SqlLedger
-from tests.engine.test_workers import until
+from tests.runtime.test_workers import until
 
 
 class Looked(SqlLedger):

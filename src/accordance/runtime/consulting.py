@@ -57,16 +57,16 @@ class Consultation:
         """Let the executor of the route run once. Raises Unanswered for what asking again does not mend, and NoExecutor."""
         choice = self.routing.choose(Wanted(kind=kind, role=document["task"]["owner_agent_id"]))
         executor, budget = self._executor(choice), self._budget(choice)
-        told = self._told(document, choice)
+        instructions = self._instructions(document, choice)
         about = "plan" if kind == "plan" else "plan_review"
         run = RunOf(plan_id=self.plan_id, task_id=None, kind=about, attempt=document["attempt"])
-        self.note(PROMPTED, lambda tx: prompt_payload(tx, run, told, choice.executor, choice.model))
+        self.note(PROMPTED, lambda tx: prompt_payload(tx, run, instructions, choice.executor, choice.model))
         self.runs += 1
         given = Assignment(
             document=document,
             contract=contract,
             context=context,
-            prompt=told.prompt,
+            prompt=instructions.prompt,
             folder=self.home.new_run(self.plan_id, about),
             model=choice.model,
         )
@@ -111,7 +111,7 @@ class Consultation:
             )
         return executor
 
-    def _told(self, document: dict[str, Any], choice: Choice) -> Told:
+    def _instructions(self, document: dict[str, Any], choice: Choice) -> Told:
         try:
             return tell(document, choice.prompt, self.home.root, choice.context_bytes)
         except ContextTooLarge as error:

@@ -82,16 +82,16 @@ class ExecutorRun:
     ) -> Produced:
         """Tell the executor what to do, keep what it is told, and let it work."""
         try:
-            told = tell(document, self._prompt, self.root, self.context_bytes, self._shown(work))
+            instructions = tell(document, self._prompt, self.root, self.context_bytes, self._shown(work))
         except ContextTooLarge as error:
             return Produced(fault=Fault.TOO_LONG, text=str(error))
         with self.ledger.write() as tx:
-            keep_prompt(tx, self.run, told, executor=self.choice.executor, model=self.choice.model)
+            keep_prompt(tx, self.run, instructions, executor=self.choice.executor, model=self.choice.model)
         given = Assignment(
             document=document,
             contract=self.contract,
             context=self.context,
-            prompt=told.prompt,
+            prompt=instructions.prompt,
             folder=self.folder,
             model=self.choice.model,
             work=work,

@@ -112,11 +112,11 @@ class Planner:
             result = Rejected(faults, len(faults), contract.version) if faults else result
         self.faults = tuple(map(str, result.violations)) if isinstance(result, Rejected) else ()
 
-        def said(tx: Transaction) -> Payload:
+        def written(tx: Transaction) -> Payload:
             accepted = {"accepted": not self.faults, "faults": list(self.faults)}
             return {"attempt": self.written, "sha256": tx.keep(raw), **accepted}
 
-        self.consultation.note(PLAN_WRITTEN, said)
+        self.consultation.note(PLAN_WRITTEN, written)
         if self.faults:
             why = {"attempt": self.written, "why": self.faults[0]}
             self.consultation.note(UNPARSEABLE, lambda _: why)
@@ -152,7 +152,7 @@ class Planner:
                 "owner_agent_id": "planner",
             },
             "attempt": self.written,
-            "contract": {**_told(contract), "plan_id": plan_id},
+            "contract": {**_described(contract), "plan_id": plan_id},
             "context": context,
         }
 
@@ -178,8 +178,8 @@ class Planner:
     def _judged(self, raw: bytes, contract: Contract[Any], context: Context) -> PlanState:
         answer = review_plan(self.consultation.ledger, raw, self.consultation.plan_id).to_json()
         result = check(raw, contract, context)
-        said = result.value.model_dump(mode="json") if isinstance(result, Accepted) else {}
-        self.reviews.append({**said, "outcome": answer["outcome"], "messages": answer["messages"]})
+        message = result.value.model_dump(mode="json") if isinstance(result, Accepted) else {}
+        self.reviews.append({**message, "outcome": answer["outcome"], "messages": answer["messages"]})
         return PlanState(answer["state"])
 
     def _review_task(self, contract: Contract[Any]) -> JsonObject:
@@ -192,7 +192,7 @@ class Planner:
             "kind": "review",
             "task": {"task_id": plan_id, "title": "Review a plan", "owner_agent_id": "reviewer"},
             "attempt": record.revision,
-            "contract": {**_told(contract), "task_id": plan_id},
+            "contract": {**_described(contract), "task_id": plan_id},
             "context": {
                 "reviewed_task": {"task_id": plan_id, "title": record.title, "goal_statement": self.goal},
                 "product": {"path": _FILE, "content": text},
@@ -201,7 +201,7 @@ class Planner:
         }
 
 
-def _told(contract: Contract[Any]) -> JsonObject:
+def _described(contract: Contract[Any]) -> JsonObject:
     return {
         "scope": contract.scope,
         "schema_version": contract.version,
@@ -221,9 +221,9 @@ def carries(plan_id: str) -> Rule:
     def carries_the_plan_id(message: JsonObject, _: Context) -> Iterator[Violation]:
         """plan.plan_id is the one that was asked for."""
         head = message.get("plan")
-        found = head.get("plan_id") if isinstance(head, dict) else None
-        if isinstance(found, str) and found != plan_id:
-            yield Violation("wrong_task", "$.plan.plan_id", excerpt(plan_id), excerpt(found))
+        named = head.get("plan_id") if isinstance(head, dict) else None
+        if isinstance(named, str) and named != plan_id:
+            yield Violation("wrong_task", "$.plan.plan_id", excerpt(plan_id), excerpt(named))
 
     return carries_the_plan_id
 

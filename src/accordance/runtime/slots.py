@@ -66,8 +66,9 @@ class Slots:
             return 0
         left = bound.runs - used.count(queue)
         if bound.executor_runs is not None:
-            alike = sum(self.bounds[one].executor == bound.executor for one in used if one in self.bounds)
-            left = min(left, bound.executor_runs - alike)
+            known = [self.bounds[name] for name in used if name in self.bounds]
+            alike = [other for other in known if other.executor == bound.executor]
+            left = min(left, bound.executor_runs - len(alike))
         if self.most is not None:
             left = min(left, self.most - len(used))
         return max(0, left)

@@ -1,6 +1,6 @@
 """Many kills, on both databases: what `make chaos` runs. KILLS and SEED are taken from the environment.
 
-python -m tests.engine.chaos
+python -m tests.runtime.chaos
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             where = place if place == "restart" else os.path.join(folder, place)  # noqa: PTH118
             words = (where, folder, kills, workers, seed, kills * tasks)
-            command = [sys.executable, "-m", "tests.engine.killed_workers", *map(str, words)]
+            command = [sys.executable, "-m", "tests.runtime.killed_workers", *map(str, words)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         found = json.loads(done.stdout) if not done.returncode else {}
         is_good = found.get("killed", 0) >= kills

@@ -1,6 +1,6 @@
 """Workers that are killed again and again. Run as a process of its own: it forks them, so it must have one thread.
 
-python -m tests.engine.killed_workers PLACE|restart FOLDER KILLS WORKERS SEED TASKS
+python -m tests.runtime.killed_workers PLACE|restart FOLDER KILLS WORKERS SEED TASKS
 
 PLACE is a SQLite file or a PostgreSQL URL; `restart` brings a PostgreSQL server of its own, which is restarted now and then.
 """
@@ -25,9 +25,9 @@ from accordance.executors.protocol import Produced
 from accordance.runtime.ports import LOCAL, Attempt
 from accordance.runtime.workers import worker_name
 from accordance.work.tasks import Nothing, retry
-from tests.engine.stage import Stage, lanes, said, stage
 from tests.messages import PLAN
 from tests.postgresql import OwnServer
+from tests.runtime.stage import Stage, lanes, said, stage
 
 BEAT, DEAD = 0.3, 2.0
 RESTART_EVERY = 20

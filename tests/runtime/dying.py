@@ -1,6 +1,6 @@
 """A worker that dies at one point. Run as a process of its own: it forks the worker, so it must have one thread.
 
-python -m tests.engine.dying PLACE FOLDER POINT TIMES [VERSION]
+python -m tests.runtime.dying PLACE FOLDER POINT TIMES [VERSION]
 
 POINT is where it dies: in a `run`, or when it is `kept` and would be settled, or `never`.
 """
@@ -18,7 +18,7 @@ from accordance.executors.protocol import Produced
 from accordance.runtime import reconciling, workers, workflow
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.ports import VERSION, Attempt
-from tests.engine.stage import said, stage
+from tests.runtime.stage import said, stage
 
 
 def die(*_: Any) -> None:

@@ -31,10 +31,10 @@ from accordance.work.reviewing import review
 from accordance.work.tasks import Nothing, Taken, cancel, release, take_next
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.probing import probe
-from tests.engine.stage import QueueOf, Stage, lanes, said, stage
 from tests.ledger.project import product
 from tests.messages import PLAN, edge, node, plan
 from tests.reviews import node_review
+from tests.runtime.stage import QueueOf, Stage, lanes, said, stage
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
 HELPLESS = {

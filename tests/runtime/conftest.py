@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.stage import Stage, stage
+from tests.runtime.stage import Stage, stage
 
 
 @pytest.fixture

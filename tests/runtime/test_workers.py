@@ -29,9 +29,9 @@ from accordance.work.intake import submit
 from accordance.work.run_log import PROMPTED
 from accordance.work.tasks import Nothing, Taken, take_next
 from tests.acceptance.cli import accordance
-from tests.engine.stage import Stage, lanes, said, stage
 from tests.ledger.project import product
 from tests.messages import edge, node, plan
+from tests.runtime.stage import Stage, lanes, said, stage
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
 SLOW = '[executors.slow]\nkind = "command"\ncommand = "sleep 600"\nisolation = "rlimit"\n'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from accordance.executors.protocol import Produced
 from accordance.work.run_log import KeptAnswers, RunOf, keep_report
-from tests.engine.stage import Stage
 from tests.messages import PLAN, edge, node, plan
+from tests.runtime.stage import Stage
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
 RUN = RunOf(plan_id=PLAN, task_id="a", kind="review", attempt=1)

@@ -18,15 +18,15 @@ from accordance.runtime.slots import Bound
 from accordance.work.run_log import LEFT_ALONE
 from accordance.work.tasks import Nothing
 from tests.acceptance.cli import ROOT
-from tests.engine.stage import Stage, lanes, said
 from tests.messages import edge, node, plan
+from tests.runtime.stage import Stage, lanes, said
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
 
 
 def run_module(name: str, *words: str | Path | int) -> str:
     """Run a module of these tests in a process of its own. The time limit only keeps it from hanging the tests."""
-    command = [sys.executable, "-m", f"tests.engine.{name}", *map(str, words)]
+    command = [sys.executable, "-m", f"tests.runtime.{name}", *map(str, words)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert not done.returncode, done.stderr[-3000:]
     return done.stdout

@@ -9,8 +9,8 @@ import pytest
 from accordance.project.home import Home
 from accordance.work.sweeping import swept
 from accordance.work.tasks import take_in
-from tests.engine.stage import Stage, lanes, stage
 from tests.messages import PLAN
+from tests.runtime.stage import Stage, lanes, stage
 
 
 def left_behind(home: Home, task: str) -> None:

@@ -11,8 +11,8 @@ from accordance.project.home import Home
 from accordance.project.settings import AtOnce, read_settings
 from accordance.runtime.attempt_runner import ProjectAttempts
 from accordance.runtime.slots import Bound
-from tests.engine.stage import Stage
 from tests.messages import edge, node, plan
+from tests.runtime.stage import Stage
 from tests.settings import routing_from
 
 

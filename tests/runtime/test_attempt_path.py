@@ -1,0 +1,221 @@
+"""The path of an attempt, without an engine: what happens in which order, and what still happens when something fails."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from accordance.contracts.jsonpath import JsonObject
+from accordance.domain.faults import Fault
+from accordance.executors.protocol import Produced
+from accordance.runtime.attempt_path import AttemptPath
+from accordance.runtime.kept_run import KeptRun
+from accordance.runtime.offers import Offers, QueuedAttempt
+from accordance.runtime.ports import Attempt, QueueingTransaction, Signals
+from accordance.runtime.slots import Slots
+from accordance.store.ledger import Transaction
+from accordance.work.tasks import Taken, take_up
+from tests.messages import PLAN, edge, node, plan
+from tests.runtime.stage import QUEUE, ScriptedAttempts, Stage, said
+
+ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
+NEXT = QueuedAttempt("next", "q")
+
+
+@dataclass
+class Unit:
+    """A transaction that can queue."""
+
+    tx: Transaction
+
+    def enqueue(self, queue: str, taken: Taken) -> QueuedAttempt:
+        """Not needed here."""
+        raise AssertionError((queue, taken))
+
+
+@dataclass
+class Parts:
+    """Everything an attempt meets on its way, in one object that writes down when it was met."""
+
+    on: Stage
+    is_stopping: bool = False
+    fails: str = ""  # the part that raises
+    slots: Slots = field(default_factory=lambda: Slots(QUEUE))
+    signals: Signals = field(default_factory=Signals)
+    met: list[str] = field(default_factory=list)
+
+    def path(self, produced: Produced) -> AttemptPath:
+        """The path through these parts, with an executor that produces this."""
+
+        def run(*_: object) -> Produced:
+            self._meet("run")
+            return produced
+
+        return AttemptPath(
+            home=self.on.home,
+            attempts=ScriptedAttempts(run),
+            scheduler=self,
+            workflows=self,
+            slots=self.slots,
+            listener=self,
+            branches=self,
+            signals=self.signals,
+        )
+
+    def _meet(self, part: str) -> None:
+        self.met.append(part)
+        if part == self.fails:
+            raise RuntimeError(f"{part} fails")
+
+    # the workflow engine
+
+    @contextmanager
+    def transaction(self) -> Iterator[QueueingTransaction]:
+        """One of the ledger's."""
+        with self.on.ledger.write() as tx:
+            yield Unit(tx)
+
+    def execute_once(self, execute: Callable[[], JsonObject]) -> JsonObject:
+        """What is kept has been written down and read again."""
+        kept: JsonObject = json.loads(json.dumps(execute()))
+        self._meet("kept")
+        return kept
+
+    def settle_once(self, settle: Callable[[QueueingTransaction], JsonObject]) -> JsonObject:
+        """All of it, or nothing."""
+        with self.transaction() as unit:
+            answer = settle(unit)
+            self._meet("commit")
+        return answer
+
+    def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
+        """What may begin."""
+        self._meet(f"announce {[attempt.workflow for attempt in queued]} {freed}")
+
+    def await_ledger(self) -> None:
+        """It is there."""
+
+    # the scheduler
+
+    def take_up_all(self, unit: QueueingTransaction, plan_id: str) -> Offers:
+        """Not needed here."""
+        raise AssertionError((unit, plan_id))
+
+    def take_up_next(self, _: QueueingTransaction, plan_id: str) -> list[QueuedAttempt]:
+        """One more, if the slot of the attempt is free."""
+        assert plan_id == PLAN
+        self._meet(f"take up next, {self.slots.any_room} free")
+        return [NEXT]
+
+    # who listens
+
+    def attempt_ended(self, _: Attempt, answer: Mapping[str, Any]) -> None:
+        """The branches first, then the face."""
+        self._meet(f"heard {answer['status']}")
+
+    def notice(self, text: str) -> None:
+        """What goes wrong on the way."""
+        self.met.append(text)
+
+    def catch_up(self) -> None:
+        """Not needed here."""
+
+
+@pytest.fixture
+def attempt(on: Stage) -> Attempt:
+    """An attempt that was just taken up."""
+    on.brings(ONE)
+    with on.ledger.write() as tx:
+        taken = take_up(tx, tx.task("a"), "test", 900)
+    return Attempt("a", "action", 1, None, PLAN, "q", taken.lease.until)
+
+
+def test_the_whole_path(on: Stage, attempt: Attempt) -> None:
+    """Run, keep, settle, take up what comes next, commit; only then the world hears of it."""
+    parts = Parts(on)
+    answer = parts.path(said(attempt)).carry_out("w", attempt)
+    assert answer["state"] == "READY_TO_CHECK"
+    assert parts.met == [
+        "run",
+        "kept",
+        "take up next, 4 free",
+        "commit",
+        "announce ['next'] q",
+        "heard accepted",
+        "heard accepted",
+    ]
+    assert parts.signals.wake.is_set()
+    assert not parts.slots.busy
+
+
+@pytest.mark.parametrize(
+    ("stopping", "stopped"), [(True, False), (False, True)], ids=["the engine ends", "the runner was stopped"]
+)
+def test_nothing_new_begins_at_the_end(on: Stage, attempt: Attempt, stopping: bool, stopped: bool) -> None:
+    """What runs is settled all the same."""
+    parts = Parts(on)
+    path = parts.path(said(attempt))
+    kept = KeptRun.of(said(attempt)).to_json()
+    parts.is_stopping = stopping
+    if stopped:
+        parts.signals.stop.set()
+    slot = parts.slots.begin("w", "q")
+    answer = parts.settle_once(lambda unit: path.settle(unit, attempt, slot, kept))
+    assert (answer["status"], parts.met) == ("accepted", ["commit"])
+
+
+def test_what_was_not_begun_is_handed_back(on: Stage, attempt: Attempt) -> None:
+    """The engine ends before the executor could begin: nobody has failed."""
+    parts = Parts(on, is_stopping=True)
+    assert parts.path(said(attempt)).carry_out("w", attempt) == {"status": "handed_back"}
+    assert "run" not in parts.met
+    assert on.task("a").progress.state == "READY"
+
+
+def test_a_settling_that_does_not_hold(on: Stage, attempt: Attempt) -> None:
+    """The ledger is as it was, the slot is free, and nobody hears of an end. What was to be announced is: queues look it up."""
+    parts = Parts(on, fails="commit")
+    with pytest.raises(RuntimeError, match="commit fails"):
+        parts.path(said(attempt)).carry_out("w", attempt)
+    assert on.task("a").progress.state == "IN_PROGRESS"
+    assert parts.met[-1] == "announce ['next'] q"
+    assert not parts.slots.busy
+
+
+def test_a_listener_that_fails(on: Stage, attempt: Attempt) -> None:
+    """It is told so; the attempt has ended."""
+    parts = Parts(on, fails="heard accepted")
+    parts.path(said(attempt)).carry_out("w", attempt)
+    assert parts.met[-2:] == ["heard accepted", "a: heard accepted fails"]
+    assert on.task("a").progress.state == "READY_TO_CHECK"
+
+
+@pytest.mark.parametrize(
+    "produced",
+    [
+        Produced(raw=b'{"\xff": 1}'),
+        Produced(raw=b""),
+        Produced(fault=Fault.TIMED_OUT, text="too long"),
+        Produced(raw=b"{}", judged={"verdict": {"outcome": "DONE"}}),
+    ],
+    ids=["bytes that are no text", "an empty message", "a fault", "a change"],
+)
+def test_what_is_kept_comes_back(produced: Produced) -> None:
+    """To the last bit, through JSON."""
+    kept = KeptRun.of(produced)
+    assert KeptRun.from_json(json.loads(json.dumps(kept.to_json()))) == kept
+
+
+def test_a_run_is_stopped_before_it_begins(on: Stage, attempt: Attempt) -> None:
+    """A cancelled attempt that still waited for its slot is not run."""
+    parts = Parts(on)
+    stop = threading.Event()
+    stop.set()
+    kept = KeptRun.from_json(parts.path(said(attempt)).execute(attempt, stop))
+    assert (kept.report["fault"], parts.met) == (Fault.STOPPED, [])
