@@ -41,10 +41,11 @@ def errors_page() -> str:
 
 
 def all_errors() -> set[type[AccordanceError]]:
-    """Every class of errors, wherever it is defined."""
+    """Every class of errors, wherever it is defined; once, also where a test has loaded a module twice."""
     for module in _modules_with_errors():
         importlib.import_module(module)
-    return set(_below(AccordanceError))
+    by_name = {(error.__module__, error.__qualname__): error for error in _below(AccordanceError)}
+    return set(by_name.values())
 
 
 def _below(error: type[AccordanceError]) -> Iterator[type[AccordanceError]]:

@@ -204,7 +204,7 @@ def test_record_and_collapse(tmp_path: Path) -> None:
     assert not ledger.exists()
     ran = research("collapse", cwd=tmp_path)
     assert ran.code == 5
-    assert ran.err.startswith(f"accordance: no ledger at {ledger}; `accordance plan import` and `accordance")
+    assert ran.err.startswith(f"accordance: no ledger at {ledger} (`accordance plan import` and `accordance")
     rows = research(
         "record", EXAMPLES / "answer-1.json", EXAMPLES / "answer-3.json", *asked, "--json", cwd=tmp_path
     ).json
