@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import State
 from accordance.domain.records import Rules, TaskRecord
 from accordance.domain.spending import Spending
-from accordance.errors import NoExecutor, UnknownModel
+from accordance.errors import LedgerError, NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced, Seen
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_path import AttemptPath
@@ -76,6 +77,21 @@ def test_a_plan_is_carried_out(database: str, request: pytest.FixtureRequest) ->
     assert on.accepted() == {f"n{at:04}": ["ACTION", "REVIEW"] for at in range(9)}
     assert (runner.is_clean, runner.slots.busy, on.told) == (True, False, [])
     assert on.holds()
+
+
+@pytest.mark.parametrize("step", ["DBOSClient", "SQLAlchemyDatasource.create", "DBOS.launch"])
+def test_a_start_that_failed_can_be_repeated(on: Stage, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database that is away when a process begins leaves nothing behind that would stop the next start."""
+    on.brings(lanes(2))
+
+    def is_away(*_: object, **__: object) -> None:
+        raise OperationalError("SELECT 1", {}, OSError("the database is away"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"accordance.runtime.workflow.{step}", is_away)
+        with pytest.raises(LedgerError):
+            on.runner().until_it_rests()
+    assert on.runner().until_it_rests() is Nothing.FINISHED
 
 
 def test_it_can_be_run_again(on: Stage) -> None:

@@ -122,17 +122,20 @@ class WorkflowEngine:
         }
         logging.getLogger("dbos").setLevel(logging.CRITICAL)
         dbos = DBOS(config=config)
-        DBOS.listen_queues([])  # the queues are listened to by our own threads
-        self._datasource = SQLAlchemyDatasource.create(url, engine=self._settling, serializer=_SERIALIZER)
-        self._client = DBOSClient(
-            system_database_engine=self._system, serializer=_SERIALIZER, application_name="accordance"
-        )
         _current = self
         try:
+            DBOS.listen_queues([])  # the queues are listened to by our own threads
+            self._datasource = SQLAlchemyDatasource.create(url, engine=self._settling, serializer=_SERIALIZER)
+            self._client = DBOSClient(
+                system_database_engine=self._system, serializer=_SERIALIZER, application_name="accordance"
+            )
             DBOS.launch()
             queues = {name: self._register(name, bound) for name, bound in self.slots.bounds.items()}
-        except BaseException:  # the database went away: nothing half-launched is left
+        except (
+            BaseException
+        ):  # the database is away: nothing half-launched is left, and the next start may succeed
             DBOS.destroy()
+            _current = None
             raise
         self._dispatch = Dispatch(dbos, queues, self.slots)
 
