@@ -238,6 +238,21 @@ def test_a_required_input_is_bound_and_taken_back(home: Path) -> None:
     assert kinds.count("EVIDENCE_ADDED") == kinds.count("EVIDENCE_STALE") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("task", "show", "zzz"), "no task 'zzz' (`accordance plan graph` shows them)"),
+        (("plan", "show", "zzz"), "no plan 'zzz' (`accordance plan list` shows them)"),
+        (("inbox", "answer", "zzz", "--yes"), "no question 'zzz' (`accordance inbox list` shows them)"),
+    ],
+)
+def test_a_name_that_nothing_is_like(words: tuple[str, ...], line: str, home: Path) -> None:
+    """Where no known name is near, the line says where the names are."""
+    running(home)
+    ran = accordance(*words, cwd=home)
+    assert (ran.code, ran.err) == (5, f"accordance: {line}\n")
+
+
 def test_dead_letters(home: Path) -> None:
     """Given up, listed, requeued, dropped."""
     running(home)

@@ -52,6 +52,16 @@ NOTHING: Final[Mapping[str, str]] = MappingProxyType(
 """The same for the reasons why there is nothing to take up."""
 
 
+LISTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "plan": "`accordance plan list` shows them",
+        "task": "`accordance plan graph` shows them",
+        "question": "`accordance inbox list` shows them",
+    }
+)
+"""Where to look for a name, when no known one is near."""
+
+
 def line_of(error: AccordanceError) -> str:
     """What the command line says about an error."""
     if isinstance(error, NotFound) and error.what == "plan" and is_file(error.name):
@@ -60,6 +70,8 @@ def line_of(error: AccordanceError) -> str:
             f"bring it with `accordance plan import {file}`, then name the plan by its id, or not at all"
         )
         return f"{file} is a file, and no plan of this ledger; {way_out}"
+    if type(error) is NotFound and not error.near:
+        return _with(str(error), LISTS.get(error.what))
     return with_way_out(str(error), error.code)
 
 
