@@ -166,6 +166,8 @@ def test_without_the_extra_one_line_says_which(
 ) -> None:
     """As on an installation without it."""
     capsys.readouterr()  # of the plan that was brought
+    # another test may have loaded what imports it
+    monkeypatch.delitem(sys.modules, "accordance.mcp.serving", raising=False)
     monkeypatch.setitem(sys.modules, "anyio", None)
     assert run(["mcp", "--json", "--home", str(home)]) == 2
     told = capsys.readouterr().err
