@@ -14,7 +14,7 @@ from accordance.domain.records import Rules, TaskRecord
 from accordance.domain.rubric import NODE_RUBRIC
 from accordance.executors.protocol import Produced
 from accordance.project.home import Home
-from accordance.runtime.ports import Attempt
+from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Transaction
@@ -101,7 +101,7 @@ class Idle:
         """The contract of actions."""
         return {}
 
-    def run(self, attempt: Attempt, _: threading.Event) -> Produced:
+    def run(self, attempt: TaskAttempt, _: threading.Event) -> Produced:
         """Answer."""
         message = action(attempt.task_id) if attempt.kind == "action" else review(attempt.task_id)
         return Produced(raw=json.dumps(message).encode())

@@ -26,11 +26,11 @@ from pathlib import Path
 from accordance import Pins, judge
 from accordance.domain.facts import IsolationLevel
 from accordance.workspace.clone import clone
-from accordance.workspace.collecting import Setting, base_snapshot, collect
+from accordance.workspace.collecting import AttemptSetting, base_snapshot, collect
 from accordance.workspace.difference import difference
-from accordance.workspace.evidence import Said
+from accordance.workspace.evidence import EvidenceRequest
 from accordance.workspace.git import resolve
-from accordance.workspace.isolation import Limits, Room
+from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.probing import probe
 from accordance.workspace.running import run
 from accordance.workspace.snapshot import RACY_NS, StatCache, take_snapshot
@@ -119,8 +119,10 @@ def of_attempts() -> dict[str, float]:
             workspace = clone(root, place)
             before = base_snapshot(workspace)
             (workspace.work / "package-0/module-0/file_0.py").write_text("changed\n", "utf-8")
-            said = Said.usually("bench", (command,))
-            collect(workspace, before, place / "scratch", said, Setting(limits=Limits(seconds=60)))
+            said = EvidenceRequest.usually("bench", (command,))
+            collect(
+                workspace, before, place / "scratch", said, AttemptSetting(limits=CommandLimits(seconds=60))
+            )
 
         found["clone, snapshots, patch, evidence, test"] = timed(attempt, 5)
         for level in (one.level for one in probe().levels if one.works):

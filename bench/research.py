@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from accordance.domain.research.runs import Group, Run, StoredAnswer, collapse_by_group
+from accordance.domain.research.runs import Group, StoredAnswer, StoredRun, collapse_by_group
 from accordance.store.answers import AnswersInLedger
 from accordance.store.opening import open_ledger
 
@@ -49,7 +49,7 @@ def answers(count: int) -> Iterator[StoredAnswer]:
         selected = dice.choices(names, [favour**2, favour, 2, 1, 1, 1, 1, 1])[0]
         spelled = selected.upper() if at % 7 == 0 else selected
         time_of_day = f"{at // 3600 % 24:02}:{at // 60 % 60:02}:{at % 60:02}.{at:06}Z"
-        run = Run(group, f"2026-01-{1 + at // 86400:02}T{time_of_day}", spelled, tuple(names))
+        run = StoredRun(group, f"2026-01-{1 + at // 86400:02}T{time_of_day}", spelled, tuple(names))
         yield StoredAnswer(run, {**message, "agent_id": group.agent_id, "run": at})
 
 

@@ -20,7 +20,7 @@ from accordance.domain.records import ArtifactRecord, MessageRecord, ReviewRecor
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.store.sql import SqlLedger
-from accordance.work.tasks import Nothing, Taken, requeue
+from accordance.work.tasks import NoTaskReason, Taken, requeue
 from tests.ledger.project import Clock, Project, asking, encoded, failing, idle, product
 from tests.messages import ACTION, PLAN, Message, changed, edge, node, plan, requirement, small_plan
 from tests.reviews import node_review
@@ -176,7 +176,7 @@ def test_d11_blocked_is_sticky(project: Project) -> None:
         else:
             project.review("a", 70)
             reviews += 1
-    assert (taken, project.state("a"), reviews) == (Nothing.WAITING, "BLOCKED", 4)
+    assert (taken, project.state("a"), reviews) == (NoTaskReason.WAITING, "BLOCKED", 4)
     with project.ledger.write() as tx:
         tx.lock(PLAN)
         tx.inputs_missing("a", 1)
@@ -190,7 +190,7 @@ def test_d12_a_failed_task_does_not_keep_the_loop_busy(project: Project) -> None
     project.runs(wide_plan("a"))
     project.submit("a", failing("a"), attempt=1)
     project.submit("a", failing("a"), attempt=2)
-    assert (project.state("root"), project.take()) == ("PENDING", Nothing.WAITING)
+    assert (project.state("root"), project.take()) == ("PENDING", NoTaskReason.WAITING)
 
 
 def test_d13_nothing_to_do_ends(project: Project) -> None:
@@ -200,7 +200,7 @@ def test_d13_nothing_to_do_ends(project: Project) -> None:
     while isinstance(taken := project.take(), Taken):
         project.submit("a", idle("a"))
         calls += 1
-    assert (taken, calls, project.state("a")) == (Nothing.WAITING, 2, "BLOCKED")
+    assert (taken, calls, project.state("a")) == (NoTaskReason.WAITING, 2, "BLOCKED")
 
 
 def test_d14_a_broken_review_leaves_a_check_in_a_state_of_checks(project: Project) -> None:
@@ -246,7 +246,7 @@ def test_d17_a_removed_input_is_no_evidence(project: Project) -> None:
     project.takes(kinds=("CHECK",))
     assert project.state("a") == "READY"
     file.unlink()
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     assert project.state("a") == "PENDING"
 
 

@@ -16,7 +16,7 @@ from tools.errors_page import errors_page
 from tools.settings_page import settings_page
 
 from accordance import check
-from accordance.cli.checked import Checked
+from accordance.cli.checked_file import Checked
 from accordance.cli.main import COMMANDS, app
 from accordance.cli.text import print_results
 from accordance.contracts.catalogue import CATALOGUE

@@ -41,7 +41,7 @@ def contract_summary() -> JsonObject:
     return summary(registry)
 
 
-class StreamGuard(stream.StreamGuard):
+class StreamGuard(stream.MessageGuard):
     """Feed it the chunks of one message. It answers with the violation that dooms it, or None while there is hope.
 
     It knows what can be known early: text around the object, a second object, a wrong schema_version or task_id,

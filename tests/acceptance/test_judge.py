@@ -21,7 +21,7 @@ import pytest
 from accordance import Accepted, check, judge
 from accordance.domain.case import Usage
 from accordance.errors import Conflict, InvalidSettings, NotFound
-from accordance.judging.judge import Ground, How, judge_on
+from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on
 from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.workspace.attestation import new_key, sign_bundle
 from tests.acceptance.checkout import Checkout
@@ -699,8 +699,8 @@ def test_prepared_ground(tmp_path: Path) -> None:
     stage.begin()
     stage.work_honestly()
     stage.hand_in()
-    ground = Ground(workspace=stage.workspace, before=stage.before, private=tmp_path / "private")
-    found = judge_on(ground, read_task(stage.task), None, How(attempt=2))
+    ground = AttemptTree(workspace=stage.workspace, before=stage.before, private=tmp_path / "private")
+    found = judge_on(ground, read_task(stage.task), None, JudgeOptions(attempt=2))
     assert found
     assert found.bundle is None
     assert found.links["report_md"] == f"{FOLDER}/report.md"

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from accordance.mcp.desk import Desk
+from accordance.mcp.tools import Desk
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.work.sweeping import swept

@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from accordance.cli.judged import FORMATS, as_json
+from accordance.cli.judgement_output import FORMATS, as_json
 from accordance.cli.main import run
 from accordance.cli.showing import as_json_text, shown, without_passwords
-from accordance.domain.escalation import Standing
+from accordance.domain.escalation import LadderPosition
 from accordance.domain.facts import ChangeSet, CommandRun
 from accordance.domain.judging import History
 from accordance.domain.roles import ROLES
@@ -102,7 +102,7 @@ def judgement() -> Judgement:
         runs=(CommandRun(EVIL, 1),),
         git_programs=(f"hook {EVIL}",),
     )
-    terms = Terms(role=ROLES["engineer"], history=History(Standing(max_attempts=3)))
+    terms = Terms(role=ROLES["engineer"], history=History(LadderPosition(max_attempts=3)))
     case = case_under(terms, task, a_case(task=task, submit=said).submission, facts)
     return Judgement(
         verdict=verdict_on(case, terms.history),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from accordance.cli import telling as tellings
-from accordance.cli.telling import telling
+from accordance.cli import run_output as tellings
+from accordance.cli.run_output import telling
 from accordance.errors import LedgerUnavailable
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, now

@@ -9,24 +9,24 @@ from accordance import Accepted, Context, Notice, Pins, Rejected, Violation, che
 from accordance.contracts.catalogue.task import TASK, TaskInput, TaskPins, context_of
 from accordance.contracts.jsonpath import parse
 from accordance.domain.case import Breach, Case, claim_context
-from accordance.domain.escalation import Level, Standing, next_step
+from accordance.domain.escalation import LadderPosition, Level, next_step
 from accordance.domain.facts import (
     ArtifactFact,
     ArtifactName,
     AttemptFacts,
-    Change,
     ChangeKind,
     ChangeSet,
     CommandRun,
     EvidenceFacts,
     PatchFacts,
+    PathChange,
     SelftestFacts,
 )
 from accordance.domain.inheritance import beyond
 from accordance.domain.judging import History, judge
 from accordance.domain.patch import read_patch
 from accordance.domain.roles import role_from, role_named
-from accordance.domain.scope import Scope
+from accordance.domain.scope import PathScope
 from accordance.domain.verdict import as_outcome, as_verdict
 from accordance.errors import InvalidPattern
 from accordance.gates.running import run_gates
@@ -155,11 +155,11 @@ def scope(line: Line) -> dict[str, Any]:
     return {"rule": rule, "decision": "allow" if rule == "allowed" else "deny"}
 
 
-def scope_of(line: Line) -> Scope:
+def scope_of(line: Line) -> PathScope:
     """The scope of a line: its pins, and the role's policy where the line has one."""
     pins, policy = line["task"]["pins"], line["facts"].get("role_policy")
     role = None if policy is None else role_from("role", policy).write
-    return Scope(Pins.of(pins["allowed_paths"], pins.get("forbidden_paths", ())), role)
+    return PathScope(Pins.of(pins["allowed_paths"], pins.get("forbidden_paths", ())), role)
 
 
 def diff_scope(line: Line) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def pins_subset(line: Line) -> dict[str, Any]:
 
 def escalation(line: Line) -> dict[str, Any]:
     facts = line["facts"]
-    standing = Standing(
+    standing = LadderPosition(
         attempt=facts["attempt"],
         max_attempts=facts["max_attempts"],
         same_error_count=facts["same_error_count"],
@@ -198,7 +198,7 @@ def escalation(line: Line) -> dict[str, Any]:
 
 def verdict(line: Line) -> dict[str, Any]:
     results, facts = run_gates(case_of(line)), line["facts"]
-    standing = Standing(
+    standing = LadderPosition(
         attempt=facts["attempt"],
         max_attempts=facts["max_attempts"],
         repeat_threshold=facts["repeat_threshold"],
@@ -221,7 +221,7 @@ def case_of(line: Line) -> Case:
     task, facts = task_of(line), line["facts"]
     changes = ChangeSet(
         tuple(
-            Change(one["path"], CHANGES[one["status"]], one.get("old_path", ""), after=None)
+            PathChange(one["path"], CHANGES[one["status"]], one.get("old_path", ""), after=None)
             for one in facts["diff"]
         )
     )

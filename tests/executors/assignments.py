@@ -13,7 +13,7 @@ from accordance.contracts.context import Context
 from accordance.domain.executor_specs import Spec, spec_of
 from accordance.domain.prompting import Part, Prompt
 from accordance.executors.catalogue import executor_for
-from accordance.executors.protocol import Assignment, Executor, Limits
+from accordance.executors.protocol import Assignment, Executor, RunLimits
 from tests.messages import ACTION, TASK
 
 PROMPT = Prompt((Part("system", "shared.v1", "You do one task."), Part("user", "task", "Write it.")))
@@ -45,9 +45,9 @@ def a_spec(**said: Any) -> Spec:
 
 
 @contextmanager
-def stopped_when(ready: Callable[[], bool]) -> Iterator[Limits]:
+def stopped_when(ready: Callable[[], bool]) -> Iterator[RunLimits]:
     """Limits whose wish to stop is set as soon as something is so."""
-    limits, over = Limits(seconds=60), threading.Event()
+    limits, over = RunLimits(seconds=60), threading.Event()
 
     def watch() -> None:
         while not over.wait(0.01):

@@ -13,7 +13,7 @@ import pytest
 from accordance.domain.faults import Fault
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.local import LocalExecutor
-from accordance.executors.protocol import Limits
+from accordance.executors.protocol import RunLimits
 from tests.executors.assignments import a_spec, an_assignment, an_executor
 
 GGUF = "ACCORDANCE_GGUF"
@@ -43,7 +43,7 @@ def test_an_extra_that_is_missing_is_named(
         ):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
-    produced = an_executor(tmp_path, **said).run(an_assignment(tmp_path), Limits())
+    produced = an_executor(tmp_path, **said).run(an_assignment(tmp_path), RunLimits())
     assert (produced.fault, produced.code) == (Fault.NOT_INSTALLED, "DEPENDENCY_MISSING")
     assert f"pip install 'accordance[{extra}]'" in produced.text
 
@@ -58,12 +58,12 @@ def test_a_local_model_that_cannot_be_had_is_said(tmp_path: Path, monkeypatch: p
     """No package, or no file."""
     executor = executor_for(a_spec(kind="llm", provider="local", model="none.gguf"), tmp_path)
     assert isinstance(executor, LocalExecutor)
-    produced = executor.run(an_assignment(tmp_path), Limits())
+    produced = executor.run(an_assignment(tmp_path), RunLimits())
     if find_spec("llama_cpp") is None:
         assert produced.fault is Fault.NOT_INSTALLED
         assert "accordance[local]" in produced.text
     monkeypatch.setattr("accordance.executors.local.find_spec", lambda name: name)
-    produced = executor.run(an_assignment(tmp_path), Limits())
+    produced = executor.run(an_assignment(tmp_path), RunLimits())
     assert (produced.fault, produced.code) == (Fault.UNKNOWN_MODEL, "MODEL_UNAVAILABLE")
     assert "none.gguf is no file" in produced.text
 
@@ -93,7 +93,7 @@ def test_a_local_model_has_a_process_of_its_own(
     monkeypatch.setattr("accordance.executors.local.find_spec", lambda name: name)
     monkeypatch.setattr("accordance.executors.local._SOURCE", source)
     executor = an_executor(tmp_path, kind="llm", provider="local", model="small.gguf")
-    produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
     assert (produced.fault, produced.spending.tokens) == (fault, tokens), produced.text
     if tokens:
         said = json.loads(produced.raw or b"")
@@ -107,7 +107,7 @@ def test_a_local_model_is_asked(tmp_path: Path) -> None:
     if find_spec("llama_cpp") is None or not gguf:
         pytest.skip(f"llama-cpp-python is not installed, or {GGUF} names no file")
     executor = an_executor(tmp_path, kind="llm", provider="local", model=gguf, max_tokens=200)
-    produced = executor.run(an_assignment(tmp_path), Limits(seconds=600))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=600))
     if produced.fault is Fault.CRASHED:
         pytest.skip(f"the model's library does not run on this machine: {produced.text}")
     assert json.loads(produced.raw or b"{").keys() >= {"schema_version", "task_id"}

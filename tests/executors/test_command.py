@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.faults import Fault
-from accordance.executors.leftover import read_left, tail
 from accordance.executors.programs import cannot_run
-from accordance.executors.protocol import Limits, Produced
+from accordance.executors.protocol import Produced, RunLimits
+from accordance.executors.run_folder import read_left, tail
 from accordance.workspace.errors import UnsafeName
 from accordance.workspace.probing import probe
 from tests.executors.assignments import an_assignment, an_executor, stopped_when
@@ -36,7 +36,7 @@ def test_a_program_is_told_its_task_and_says_its_message(tmp_path: Path, isolati
     executor = an_executor(
         tmp_path, kind="command", command=["python3", "agents/honest.py"], isolation=isolation
     )
-    produced = executor.run(an_assignment(tmp_path, work=tmp_path / "clone"), Limits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path, work=tmp_path / "clone"), RunLimits(seconds=60))
     assert produced.fault is None, produced.text
     assert json.loads(produced.raw or b"") == ACTION
     assert (produced.exit_code, produced.isolation, produced.code) == (0, isolation, None)
@@ -53,7 +53,7 @@ def test_a_program_may_lie_in_the_project_itself(tmp_path: Path, isolation: str,
     executor = an_executor(
         tmp_path, kind="command", command=["python3", "honest.py"], isolation=isolation, readable=readable
     )
-    produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
     sees_it = bool(readable) or isolation == "rlimit"
     assert (produced.raw == b"secret\n") is sees_it, produced.text
     assert (produced.fault is Fault.CRASHED) is not sees_it
@@ -63,7 +63,7 @@ def test_a_message_may_lie_in_a_file(tmp_path: Path) -> None:
     """Then standard output says nothing."""
     command = "echo chatter; mkdir out; printf '{}' > out/message.json"
     executor = an_executor(tmp_path, kind="command", command=command, message="out/message.json")
-    assert executor.run(an_assignment(tmp_path), Limits(seconds=60)).raw == b"{}"
+    assert executor.run(an_assignment(tmp_path), RunLimits(seconds=60)).raw == b"{}"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_bad_program_has_its_fault(
 ) -> None:
     """The right code, a line for people, and nothing hangs."""
     executor = an_executor(tmp_path, kind="command", command=command)
-    produced = executor.run(an_assignment(tmp_path), Limits(seconds=1, output_bytes=10_000))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=1, output_bytes=10_000))
     assert (produced.fault, produced.code, produced.raw) == (fault, code, None)
     assert says in produced.text
 
@@ -107,7 +107,7 @@ def test_a_bad_program_has_its_fault(
 def test_a_failing_program_with_a_message_is_judged_by_its_message(tmp_path: Path) -> None:
     """Exit codes are seen, never trusted."""
     executor = an_executor(tmp_path, kind="command", command="printf '{}'; exit 9")
-    produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
     assert (produced.raw, produced.exit_code, produced.fault) == (b"{}", 9, None)
 
 
@@ -131,7 +131,7 @@ def test_a_program_sees_nothing_of_ours(
     executor = an_executor(
         tmp_path, kind="command", command=f"env; cat {tmp_path}/secret.txt 2>&1", isolation=isolation
     )
-    assert b"hidden" not in (executor.run(an_assignment(tmp_path), Limits(seconds=60)).raw or b"hidden")
+    assert b"hidden" not in (executor.run(an_assignment(tmp_path), RunLimits(seconds=60)).raw or b"hidden")
 
 
 def test_a_level_that_cannot_be_had_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_level_that_cannot_be_had_is_said(tmp_path: Path, monkeypatch: pytest.
     probe.cache_clear()
     try:
         executor = an_executor(tmp_path, kind="command", command="true", isolation="bwrap")
-        produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+        produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
     finally:
         monkeypatch.undo()
         probe.cache_clear()
@@ -153,7 +153,7 @@ def test_a_fault_of_our_own_is_called_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "room").write_text("in the way")
     executor = an_executor(tmp_path, kind="command", command=["true"])
-    produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
     assert (produced.fault, produced.code) == (Fault.CRASHED, "EXECUTOR_ERROR")
     assert "it could not be run: " in produced.text
     unsafe = cannot_run(UnsafeName("a name that leaves its folder"))

@@ -22,7 +22,7 @@ from accordance.cli.main import run
 from accordance.errors import Conflict, NotFound
 from accordance.executors.catalogue import executor_for
 from accordance.executors.tool_server import serve, server_of
-from accordance.mcp.desk import Desk
+from accordance.mcp.tools import Desk
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.work.intake import MessageTooLarge

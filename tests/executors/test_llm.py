@@ -14,7 +14,7 @@ from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, estimate
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import ASKED_AGAIN, MODEL_CALL, Limits, Produced, Seen
+from accordance.executors.protocol import ASKED_AGAIN, MODEL_CALL, Produced, RunLimits, Seen
 from tests.executors.assignments import BAD_ACTION, PROMPT, an_assignment, an_executor, stopped_when
 from tests.fake_model_server import Script, Server, serving
 from tests.messages import ACTION
@@ -22,12 +22,12 @@ from tests.messages import ACTION
 PROVIDERS = ("openai", "openai-responses", "anthropic", "google")
 
 
-def ask(server: Server, tmp_path: Path, limits: Limits | None = None, **said: Any) -> Produced:
+def ask(server: Server, tmp_path: Path, limits: RunLimits | None = None, **said: Any) -> Produced:
     """Ask the scripted model once."""
     said = {"provider": "openai", "model": "fake-model", **said}
     url = server.url if said["provider"] in ("anthropic", "google") else f"{server.url}/v1"
     executor = an_executor(tmp_path, kind="llm", base_url=url, **said)
-    return executor.run(an_assignment(tmp_path), limits or Limits(seconds=60, output_bytes=20_000))
+    return executor.run(an_assignment(tmp_path), limits or RunLimits(seconds=60, output_bytes=20_000))
 
 
 def calls_of(produced: Produced) -> list[Seen]:
@@ -147,7 +147,7 @@ def test_the_key_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.
     ):
         monkeypatch.delenv(name, raising=False)
         executor = an_executor(tmp_path, kind="llm", provider=provider, model="m")
-        assert name in executor.run(an_assignment(tmp_path), Limits()).text
+        assert name in executor.run(an_assignment(tmp_path), RunLimits()).text
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -170,7 +170,7 @@ def test_an_endpoint_that_is_not_there_is_said(tmp_path: Path, provider: str) ->
     executor = an_executor(
         tmp_path, kind="llm", provider=provider, model="m", base_url=f"http://127.0.0.1:{port}"
     )
-    produced = executor.run(an_assignment(tmp_path), Limits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
     assert (produced.fault, produced.code) == (Fault.UNAVAILABLE, "MODEL_UNAVAILABLE"), produced.text
     assert produced.spending == Spending()
 
@@ -178,7 +178,7 @@ def test_an_endpoint_that_is_not_there_is_said(tmp_path: Path, provider: str) ->
 def test_a_model_that_stays_silent_is_left(tmp_path: Path) -> None:
     """Its time is up; it was asked, so that is reckoned, though not a word has come."""
     with serving(Script([{"json": ACTION, "fault": {"hang": 600}}])) as server:
-        produced = ask(server, tmp_path, Limits(seconds=3))
+        produced = ask(server, tmp_path, RunLimits(seconds=3))
     assert (produced.fault, produced.code) == (Fault.TIMED_OUT, "TIMEOUT_EXCEEDED")
     assert produced.spending == estimate(PROMPT.text, "")
 
@@ -227,7 +227,7 @@ def test_empty_answers_are_silence(tmp_path: Path) -> None:
 def test_a_budget_ends_the_asking(tmp_path: Path) -> None:
     """No further call once it is used up."""
     with serving(Script([{"json": BAD_ACTION}])) as server:
-        produced = ask(server, tmp_path, Limits(seconds=60, budget=Budget(tokens=150)))
+        produced = ask(server, tmp_path, RunLimits(seconds=60, budget=Budget(tokens=150)))
     assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED")
     assert len(server.asked) == 2
 
@@ -247,7 +247,7 @@ def test_an_answer_is_no_longer_than_what_is_left(
 ) -> None:
     """The provider is told."""
     with serving(Script([{"json": ACTION}])) as server:
-        ask(server, tmp_path, Limits(seconds=60, budget=budget), **said)
+        ask(server, tmp_path, RunLimits(seconds=60, budget=budget), **said)
     body = server.requests[0]["body"]
     assert body.get("max_completion_tokens", body.get("max_tokens")) == most
 
@@ -260,7 +260,7 @@ def test_an_answer_is_no_longer_than_what_is_left(
 def test_an_answer_that_is_cut_says_by_what(tmp_path: Path, budget: Budget, fault: Fault) -> None:
     """Splitting the task would not help a budget."""
     with serving(Script([{"say": '{"schema_version": ', "finish": "length"}])) as server:
-        produced = ask(server, tmp_path, Limits(seconds=60, budget=budget))
+        produced = ask(server, tmp_path, RunLimits(seconds=60, budget=budget))
     assert produced.fault is fault, produced.text
 
 
@@ -295,7 +295,7 @@ def test_the_model_of_the_assignment_is_the_one_that_is_asked(tmp_path: Path) ->
     """So a stronger one can be asked after a failure."""
     with serving(Script([{"json": ACTION}], models=("big",))) as server:
         executor = an_executor(tmp_path, kind="llm", model="small", base_url=f"{server.url}/v1")
-        produced = executor.run(an_assignment(tmp_path, model="big"), Limits(seconds=60))
+        produced = executor.run(an_assignment(tmp_path, model="big"), RunLimits(seconds=60))
     assert produced.fault is None
     assert produced.seen[0].details["model"] == "big"
 
@@ -323,7 +323,7 @@ def test_answers_that_were_kept_are_not_asked_for_again(tmp_path: Path) -> None:
     with serving(script) as server:
         executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1")
         first, second = (
-            executor.run(an_assignment(tmp_path, memory=memory), Limits(seconds=60)) for _ in range(2)
+            executor.run(an_assignment(tmp_path, memory=memory), RunLimits(seconds=60)) for _ in range(2)
         )
     assert len(server.asked) == len(memory.kept) == 3
     assert (first.raw, first.spending) == (second.raw, second.spending)
@@ -343,7 +343,7 @@ def test_an_opinion_is_a_reason_to_ask_again(tmp_path: Path) -> None:
     with serving(Script([{"json": BAD_ACTION}, {"json": ACTION}, {"json": other}])) as server:
         executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1")
         first, second = (
-            executor.run(an_assignment(tmp_path, memory=memory, opinion=opinion), Limits(seconds=60))
+            executor.run(an_assignment(tmp_path, memory=memory, opinion=opinion), RunLimits(seconds=60))
             for _ in range(2)
         )
     assert json.loads(first.raw or b"") == other
@@ -361,7 +361,7 @@ def test_what_cannot_be_mended_is_handed_on(tmp_path: Path, reasks: int, is_fina
     opinion = Opinion(done=False, text="no", is_final=is_final)
     with serving(Script([{"json": ACTION}])) as server:
         executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1", reasks=reasks)
-        produced = executor.run(an_assignment(tmp_path, opinion=lambda _: opinion), Limits(seconds=60))
+        produced = executor.run(an_assignment(tmp_path, opinion=lambda _: opinion), RunLimits(seconds=60))
     assert json.loads(produced.raw or b"") == ACTION
     assert len(server.asked) == calls
 
@@ -371,5 +371,5 @@ def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:
     memory = Remembering()
     with serving(Script([{"fault": {"status": 500}, "json": ACTION}])) as server:
         executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1")
-        assert executor.run(an_assignment(tmp_path, memory=memory), Limits(seconds=60)).fault
+        assert executor.run(an_assignment(tmp_path, memory=memory), RunLimits(seconds=60)).fault
     assert memory.kept == {}

@@ -6,7 +6,7 @@ import pytest
 
 from accordance.domain.faults import Fault
 from accordance.executors.protocol import Produced, Seen
-from accordance.executors.withholding import KeyMask, withhold, without_key
+from accordance.executors.redaction import KeyMask, withhold, without_key
 
 KEY = "sk-very-secret"
 

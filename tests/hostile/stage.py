@@ -16,19 +16,19 @@ from typing import Any
 
 from accordance import Judgement
 from accordance.domain.facts import Snapshot
-from accordance.judging.judge import Ground, How, judge_on
+from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on
 from accordance.judging.task_input import read_task
 from accordance.project.policy import Gateway
 from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.evidence import evidence_folder
-from accordance.workspace.isolation import Limits
+from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.snapshot import StatCache, take_snapshot
 from tests.unit.cases import TASK_ID, a_submit
 
 TEST = "python -B tests/test_app.py"
 FOLDER = evidence_folder(TASK_ID)
-LIMITS = Limits(
+LIMITS = CommandLimits(
     seconds=20,
     memory_bytes=512 << 20,
     processes=64,
@@ -187,10 +187,10 @@ class Stage:
 
     def judged(self) -> Judgement:
         """The judgement of a first attempt; its bundle lies apart from the agent's tree."""
-        ground = Ground(
+        ground = AttemptTree(
             workspace=self.workspace, before=self.before, private=self.place / "private", cache=self.cache
         )
-        how = How(gateway=Gateway(limits=LIMITS), bundles=self.place / "kept")
+        how = JudgeOptions(gateway=Gateway(limits=LIMITS), bundles=self.place / "kept")
         return judge_on(ground, read_task(self.task), json.dumps(self.submit).encode(), how)
 
     def left_running(self) -> list[str]:

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.facts import Ending, IsolationLevel
-from accordance.workspace.isolation import Limits, Room
+from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.probing import probe
 from accordance.workspace.running import run
 from accordance.workspace.snapshot import take_snapshot
 from tests.hostile.commands import COMMANDS, HostileCommand
 
-LIMITS = Limits(
+LIMITS = CommandLimits(
     seconds=3,
     memory_bytes=512 << 20,
     processes=48,

@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.spending import Spending
-from accordance.executors.prompt_building import Told
+from accordance.executors.prompt_building import BuiltPrompt
 from accordance.executors.protocol import Produced, Seen
 from accordance.store.answers import AnswersInLedger
 from accordance.work.reviewing import review_plan
@@ -38,7 +38,7 @@ def _a_run(project: Project) -> None:
     run = RunOf(plan_id=PLAN, task_id="b", kind="action", attempt=3)
     prompt = Prompt((Part("system", "shared.v1", "Rules."), Part("user", "task", "Write it.")))
     with project.ledger.write() as tx:
-        keep_prompt(tx, run, Told(prompt, ()), executor="model", model="big")
+        keep_prompt(tx, run, BuiltPrompt(prompt, ()), executor="model", model="big")
     KeptAnswers(project.ledger, run).keep("asked", {"text": "an answer"})
     spent = Spending(read=7, cost=0.5, calls=1)
     produced = Produced(raw=b"{}", spending=spent, seen=(Seen("a word", {"on": "the way"}),))

@@ -24,7 +24,7 @@ from accordance.store.opening import open_ledger
 from accordance.work.importing import import_plan
 from accordance.work.intake import submit
 from accordance.work.reviewing import review
-from accordance.work.tasks import Nothing, Taken, retry, take_next
+from accordance.work.tasks import NoTaskReason, Taken, retry, take_next
 from tests.messages import ACTION, PLAN, Message, edge, node, plan
 from tests.reviews import node_review
 
@@ -51,12 +51,12 @@ def message(taken: Taken, dice: random.Random) -> bytes:
 def work(ledger: Ledger, home: Home, dice: random.Random) -> bool:
     """Do one thing. False when there is nothing left to do."""
     taken = take_next(ledger, [], holder=str(os.getpid()), seconds=1)
-    if taken is Nothing.WAITING:
+    if taken is NoTaskReason.WAITING:
         for task in blocked(ledger):
             retry(ledger, task, by="test")
         return True
-    if isinstance(taken, Nothing):
-        return taken is not Nothing.FINISHED
+    if isinstance(taken, NoTaskReason):
+        return taken is not NoTaskReason.FINISHED
     if taken.kind == "action":
         answer = submit(ledger, home, message(taken, dice), task_id=taken.task.task_id)
         assert answer.content["outcome"] in (None, Outcome.RETRY, Outcome.ESCALATE)

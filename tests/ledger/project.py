@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from accordance import Accepted, check_value
-from accordance.audit.findings import Findings
+from accordance.audit.findings import AuditFindings
 from accordance.audit.verifying import verify_ledger, verify_plan
-from accordance.domain.evidence import InputFile
+from accordance.domain.input_binding import InputFile
 from accordance.domain.records import PlanRecord, QuestionRecord, Rules, TaskRecord
-from accordance.domain.ruling import Asked
+from accordance.domain.ruling import QuestionKind
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.store.seals import ROWS_WRITTEN
-from accordance.work.answers import Answer
 from accordance.work.importing import Imported, import_plan
-from accordance.work.inbox import Said, answer
+from accordance.work.inbox import PersonAnswer, answer
 from accordance.work.inputs import look_at_inputs
 from accordance.work.intake import submit
+from accordance.work.receipts import Receipt
 from accordance.work.reviewing import review, review_plan
-from accordance.work.tasks import Nothing, Taken, take_next
+from accordance.work.tasks import NoTaskReason, Taken, take_next
 from tests.messages import ACTION, NEEDS_INPUT, PLAN, Message
 from tests.reviews import node_review, plan_review
 
@@ -100,7 +100,7 @@ class Project:
         self.imports(message, rules, waived_by="test")
         return self
 
-    def review_plan(self, message: object = None) -> Answer:
+    def review_plan(self, message: object = None) -> Receipt:
         """Review the plan; well, unless told otherwise."""
         return review_plan(self.ledger, encoded(message or plan_review()), PLAN)
 
@@ -111,7 +111,7 @@ class Project:
 
     # -- work
 
-    def take(self, **more: Any) -> Taken | Nothing:
+    def take(self, **more: Any) -> Taken | NoTaskReason:
         """Take up what is next."""
         return take_next(self.ledger, self.files(), **more)
 
@@ -120,20 +120,20 @@ class Project:
         found = self.take(**more)
         return found.task.task_id if isinstance(found, Taken) else None
 
-    def submit(self, task: str, message: object = None, *, attempt: int | None = None) -> Answer:
+    def submit(self, task: str, message: object = None, *, attempt: int | None = None) -> Receipt:
         """Hand in a product, unless told otherwise."""
         raw = encoded(product(task) if message is None else message)
         return submit(self.ledger, self.home, raw, task_id=task, attempt=attempt)
 
     def review(
         self, task: str, score: int = 95, action: str | None = None, *, of: str | None = None
-    ) -> Answer:
+    ) -> Receipt:
         """Review the current product of a task, or of the task that a CHECK reviews."""
         record = self.task(self.task(task).checks or task)
         said = node_review(record.task_id, score, action)
         return self.review_raw(task, said, of=of)
 
-    def review_raw(self, task: str, message: object, *, of: str | None = None) -> Answer:
+    def review_raw(self, task: str, message: object, *, of: str | None = None) -> Receipt:
         """Hand in a review as it is."""
         current = self.task(self.task(task).checks or task).product
         return review(self.ledger, encoded(message), task_id=task, product=of or current)
@@ -146,7 +146,7 @@ class Project:
 
     # -- people
 
-    def questions(self, kind: Asked | None = None) -> list[QuestionRecord]:
+    def questions(self, kind: QuestionKind | None = None) -> list[QuestionRecord]:
         """What is asked and not answered."""
         with self.ledger.read() as tx:
             return [one for one in tx.open_questions() if kind in (None, one.kind)]
@@ -154,7 +154,7 @@ class Project:
     def answer(self, **said: Any) -> QuestionRecord:
         """Answer the one open question."""
         (question,) = self.questions()
-        return answer(self.ledger, self.home, question.question_id, Said(by="test", **said))
+        return answer(self.ledger, self.home, question.question_id, PersonAnswer(by="test", **said))
 
     def put(self, path: str, content: str = "content") -> Path:
         """Put a file under workspace/inputs/."""
@@ -189,7 +189,7 @@ class Project:
             entries = tx.entries_of(task) if task else tx.entries(PLAN)
             return [one.kind for one in entries if one.kind != ROWS_WRITTEN]
 
-    def verify(self) -> Findings:
+    def verify(self) -> AuditFindings:
         """Recompute everything."""
         with self.ledger.read() as tx:
             return verify_plan(tx, PLAN)

@@ -21,8 +21,8 @@ from accordance.domain.research.runs import (
     AnswersInMemory,
     AnswerStore,
     Group,
-    Run,
     StoredAnswer,
+    StoredRun,
     collapse_by_group,
     request_digest,
     stored_answer,
@@ -64,7 +64,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnswerStor
 
 def kept(agent: str, question: str, at: int, selected: str = "A", contract: str = "v1") -> StoredAnswer:
     group = Group(agent, question, contract)
-    return StoredAnswer(Run(group, f"2026-01-01T00:00:{at:02}.000000Z", selected, ("A", "B")), {"at": at})
+    return StoredAnswer(
+        StoredRun(group, f"2026-01-01T00:00:{at:02}.000000Z", selected, ("A", "B")), {"at": at}
+    )
 
 
 def test_groups_come_one_after_the_other_each_in_the_order_of_time(store: AnswerStore) -> None:
@@ -135,7 +137,8 @@ def test_messages_come_back_as_they_were(store: AnswerStore) -> None:
     }
     selected = "통제\0가치 ' \" \\ \u2400"
     one = StoredAnswer(
-        Run(Group("에이전트", "r", "v"), "2026-01-01T00:00:00.000000Z", selected, (selected, "")), message
+        StoredRun(Group("에이전트", "r", "v"), "2026-01-01T00:00:00.000000Z", selected, (selected, "")),
+        message,
     )
     store.add([one])
     (found,) = store.answers()

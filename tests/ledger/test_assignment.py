@@ -10,7 +10,7 @@ import pytest
 
 from accordance.domain.prompting import rebuild
 from accordance.executors.prompt_building import tell
-from accordance.mcp.desk import Desk
+from accordance.mcp.tools import Desk
 from accordance.project.home import Home
 from accordance.store.memory import MemoryLedger
 from accordance.work.assignment import assignment

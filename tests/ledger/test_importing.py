@@ -17,7 +17,7 @@ from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.records import RequirementRecord, Rules
 from accordance.errors import Conflict, NotFound
 from accordance.work.importing import Source, UnfitPlan, import_plan
-from accordance.work.tasks import Nothing, Taken
+from accordance.work.tasks import NoTaskReason, Taken
 from tests.ledger.project import Project
 from tests.messages import PLAN, changed, edge, node, plan, requirement, small_plan
 from tests.reviews import plan_review
@@ -32,7 +32,7 @@ def test_a_plan_at_its_beginning(project: Project) -> None:
     assert found.is_new
     assert (found.plan.state, found.plan.nodes, found.plan.revision) == (PlanState.IN_REVIEW, 3, 1)
     assert project.states() == {"root": "PENDING", "a": "READY", "b": "PENDING"}
-    assert project.take() is Nothing.IN_REVIEW
+    assert project.take() is NoTaskReason.IN_REVIEW
     assert project.kinds() == ["PLAN_IMPORTED"]
 
 
@@ -52,7 +52,7 @@ def test_a_plan_that_nothing_has_begun_in_is_replaced(project: Project) -> None:
     project.imports(plan([node("root", "GOAL"), node("a")], [edge("root", "a")], requirements=[confirm]))
     assert len(project.questions()) == 1
     assert project.review_plan(plan_review(60)).content["state"] == "RETURNED"
-    assert project.take() is Nothing.RETURNED
+    assert project.take() is NoTaskReason.RETURNED
     found = project.imports(small_plan())
     assert (found.plan.revision, found.plan.rounds, found.plan.state) == (2, 1, PlanState.IN_REVIEW)
     assert project.questions() == []
@@ -105,7 +105,7 @@ def test_the_oldest_plan_that_has_work_comes_first(project: Project) -> None:
         part["plan_id"] = OTHER
     project.imports(other, waived_by="test")
     assert [project.takes(), project.takes(), project.takes()] == ["a", "a2", None]
-    assert project.take(plan_id=OTHER) is Nothing.BUSY
+    assert project.take(plan_id=OTHER) is NoTaskReason.BUSY
 
 
 def test_names_of_all_kinds(project: Project) -> None:

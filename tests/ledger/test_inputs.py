@@ -8,12 +8,12 @@ import socket
 import pytest
 
 from accordance.domain.records import EvidenceRecord, RequirementRecord
-from accordance.domain.ruling import Asked
+from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, IllegalTransition, NotFound
 from accordance.executors.agents.sockets import within
-from accordance.work.inbox import Said, UnfitAnswer, Upload, answer
+from accordance.work.inbox import PersonAnswer, UnfitAnswer, Upload, answer
 from accordance.work.inputs import look_at_inputs
-from accordance.work.tasks import Nothing
+from accordance.work.tasks import NoTaskReason
 from tests.ledger.project import Project, asking, product
 from tests.messages import PLAN, Message, edge, node, plan, requirement, small_plan
 
@@ -35,10 +35,10 @@ def live(project: Project) -> list[tuple[str, str]]:
 def test_a_file_is_bound(project: Project) -> None:
     """By its folder or keywords, of an allowed type only; then the task can begin."""
     project.runs(needing(requirement("a")))
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     project.put("sheet/notes.md")
     project.put("elsewhere/prices.xlsx")
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     project.put("sheet/prices.xlsx")
     assert project.takes() == "a"
     assert live(project) == [("r1", "sheet/prices.xlsx")]
@@ -52,7 +52,7 @@ def test_what_is_no_file_is_no_input(project: Project) -> None:
     (folder / "nowhere.xlsx").symlink_to("none")
     with socket.socket(socket.AF_UNIX) as end, within(folder) as place:
         end.bind(f"{place}/socket.xlsx")
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     assert [one.path for one in look_at_inputs(project.ledger, project.home)] == ["sheet/notes.md"]
 
 
@@ -63,12 +63,12 @@ def test_evidence_goes_stale(project: Project) -> None:
     project.takes(kinds=("CHECK",))
     assert project.state("a") == "READY"
     file.unlink()
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     assert (project.state("a"), live(project)) == ("PENDING", [])
     project.put("sheet/prices.xlsx", "back")
     assert project.takes() == "a"
     project.put("sheet/prices.xlsx", "changed once more")
-    assert project.take() is Nothing.BUSY
+    assert project.take() is NoTaskReason.BUSY
     assert project.state("a") == "IN_PROGRESS"
     assert project.kinds().count("EVIDENCE_STALE") == 2
     assert live(project) == [("r1", "sheet/prices.xlsx")]
@@ -91,11 +91,11 @@ def test_so_many_files(project: Project) -> None:
         needing(requirement("a", min_count=2), requirement("a", requirement_id="r2", required=False))
     )
     project.put("sheet/one.xlsx", "1")
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     project.put("sheet/two.xlsx", "2")
-    assert project.take() is Nothing.WAITING  # both requirements have the same name: a person says which
-    for question in project.questions(Asked.BINDING):
-        answer(project.ledger, project.home, question.question_id, Said(by="me", choose="r1"))
+    assert project.take() is NoTaskReason.WAITING  # both requirements have the same name: a person says which
+    for question in project.questions(QuestionKind.BINDING):
+        answer(project.ledger, project.home, question.question_id, PersonAnswer(by="me", choose="r1"))
     assert project.takes() == "a"
 
 
@@ -105,14 +105,14 @@ def test_a_tie_asks_a_person(project: Project) -> None:
     project.runs(needing(*twins))
     project.put("price_2026.xlsx")
     for _ in range(3):
-        assert project.take() is Nothing.WAITING
+        assert project.take() is NoTaskReason.WAITING
     (question,) = project.questions()
-    assert (question.kind, question.details["options"]) == (Asked.BINDING, ["r1", "r2"])
+    assert (question.kind, question.details["options"]) == (QuestionKind.BINDING, ["r1", "r2"])
     for wrong in ({"choose": "r3"}, {"text": "the first"}):
         with pytest.raises(UnfitAnswer, match="choose one of"):
             project.answer(**wrong)
     project.answer(choose="r2")
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     assert live(project) == [("r2", "price_2026.xlsx")]
     project.put("n1/other.xlsx")
     assert project.takes() == "a"
@@ -121,17 +121,17 @@ def test_a_tie_asks_a_person(project: Project) -> None:
 def test_a_confirmation(project: Project) -> None:
     """Only a person's yes lets the task begin."""
     project.runs(needing(requirement("a", kind="CONFIRMATION", name="budget")))
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     (question,) = project.questions()
-    assert (question.kind, question.text) == (Asked.CONFIRMATION, 'Task a: please confirm "budget"')
+    assert (question.kind, question.text) == (QuestionKind.CONFIRMATION, 'Task a: please confirm "budget"')
     with pytest.raises(UnfitAnswer, match="confirm or decline"):
         project.answer(text="maybe")
     project.answer(yes=True)
     assert project.takes() == "a"
     with pytest.raises(Conflict, match="was answered at"):
-        answer(project.ledger, project.home, question.question_id, Said(by="me", yes=False))
+        answer(project.ledger, project.home, question.question_id, PersonAnswer(by="me", yes=False))
     with pytest.raises(NotFound, match="no question"):
-        answer(project.ledger, project.home, "q-0000000000", Said(by="me", yes=True))
+        answer(project.ledger, project.home, "q-0000000000", PersonAnswer(by="me", yes=True))
 
 
 def test_a_confirmation_that_is_denied(project: Project) -> None:
@@ -139,7 +139,7 @@ def test_a_confirmation_that_is_denied(project: Project) -> None:
     project.runs(needing(requirement("a", kind="CONFIRMATION", name="budget")))
     project.answer(yes=False)
     assert project.states() == {"root": "BLOCKED", "a": "DEAD_LETTER", "b": "PENDING"}
-    assert [one.kind for one in project.questions()] == [Asked.GOAL]
+    assert [one.kind for one in project.questions()] == [QuestionKind.GOAL]
     with pytest.raises(UnfitAnswer, match="requeued or dropped"):
         project.answer(text="so what")
 
@@ -196,9 +196,9 @@ def test_documents(project: Project) -> None:
     told = project.submit("a", asking("a", "sheet", "xlsx")).content
     assert (told["state"], told["waiting"], told["outcome"]) == ("BLOCKED", "WAITING_INPUT", "ESCALATE")
     (question,) = project.questions()
-    assert (question.kind, question.question_id) == (Asked.DOCUMENTS, told["question"])
+    assert (question.kind, question.question_id) == (QuestionKind.DOCUMENTS, told["question"])
     project.put("sheet/prices.md")
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     project.put("sheet/prices.xlsx")
     assert project.takes() == "a"
     assert project.questions() == []
@@ -221,8 +221,8 @@ def test_the_same_document_again(project: Project) -> None:
     for attempt in (1, 2):
         assert project.takes() == "a"
         project.submit("a", asking("a", "sheet", "xlsx"), attempt=attempt)
-    assert project.take() is Nothing.WAITING
-    assert {one.kind for one in project.questions()} == {Asked.DOCUMENTS, Asked.BINDING}
+    assert project.take() is NoTaskReason.WAITING
+    assert {one.kind for one in project.questions()} == {QuestionKind.DOCUMENTS, QuestionKind.BINDING}
     project.put("sheet/prices.xlsx", "new")
     assert project.takes() == "a"
 

@@ -15,12 +15,12 @@ from accordance.domain.prompting import Part, Prompt
 from accordance.domain.records import Rules
 from accordance.domain.spending import Spending
 from accordance.errors import NotFound
-from accordance.executors.prompt_building import Told
+from accordance.executors.prompt_building import BuiltPrompt
 from accordance.executors.protocol import Produced, Seen
 from accordance.runtime.budgets import budget_left
 from accordance.work.assignment import assignment
 from accordance.work.faults import fail_in, hand_back_in
-from accordance.work.rebuilding import Call, calls_in, messages_of
+from accordance.work.rebuilding import ModelCall, calls_in, messages_of
 from accordance.work.run_log import (
     KeptAnswers,
     RunOf,
@@ -31,17 +31,17 @@ from accordance.work.run_log import (
     runs_in,
     spent_by_task,
 )
-from accordance.work.tasks import Nothing, Taken, requeue, resume
+from accordance.work.tasks import NoTaskReason, Taken, requeue, resume
 from tests.ledger.project import Project
 from tests.ledger.test_verifying import _below
 from tests.messages import PLAN, small_plan
 
 PROMPT = Prompt((Part("system", "shared.v1", "Rules."), Part("user", "task", "Write it, naïvely.")))
-TOLD = Told(PROMPT, (Trim("goals", 900, 0),))
+TOLD = BuiltPrompt(PROMPT, (Trim("goals", 900, 0),))
 
 
 def told(
-    project: Project, task: str = "a", attempt: int = 1, kind: str = "action", told: Told = TOLD
+    project: Project, task: str = "a", attempt: int = 1, kind: str = "action", told: BuiltPrompt = TOLD
 ) -> None:
     """An executor is told something."""
     run = RunOf(plan_id=PLAN, task_id=task, kind=kind, attempt=attempt)
@@ -76,7 +76,7 @@ def test_a_prompt_is_rebuilt_word_for_word(project: Project) -> None:
 def test_runs_are_told_apart(project: Project) -> None:
     """By attempt and by kind; one that was cut off is still there; one that got no prompt as well."""
     project.runs(small_plan())
-    told(project, told=Told(Prompt((Part("user", "task", "First."),))))
+    told(project, told=BuiltPrompt(Prompt((Part("user", "task", "First."),))))
     told(project)  # the first was cut off
     ran(project, spending=spending(5), seen=(Seen("model_call", {"said": "{}"}),))
     told(project, kind="review")
@@ -111,12 +111,12 @@ def test_the_calls_of_a_run_that_was_cut_off(project: Project) -> None:
     answers.keep("1", {"told": None, "text": "x" * 30_000})
     told(project)
     answers.keep("2", {"told": "Wrong.", "text": ""})
-    told(project, told=Told(Prompt((Part("user", "task", "Other."),))))
+    told(project, told=BuiltPrompt(Prompt((Part("user", "task", "Other."),))))
     with project.ledger.read() as tx:
         _, second, third = runs_in(tx.entries_of("a"))
         calls = calls_in(tx, second)
         assert calls_in(tx, third) == []
-    assert calls == [Call(None, "x" * 20_000), Call("Wrong.", "")]
+    assert calls == [ModelCall(None, "x" * 20_000), ModelCall("Wrong.", "")]
     assert messages_of(PROMPT, calls, 1) == [
         {"role": "system", "content": "Rules."},
         {"role": "user", "content": "Write it, naïvely."},
@@ -129,7 +129,12 @@ def test_the_calls_of_a_run_that_was_cut_off(project: Project) -> None:
 
 def test_a_conversation_that_began_anew() -> None:
     """A server that does not take the schema is asked from the beginning: what was said before is not told again."""
-    calls = [Call(None, "a"), Call("Wrong.", "b"), Call(None, "c"), Call("Still wrong.", "d")]
+    calls = [
+        ModelCall(None, "a"),
+        ModelCall("Wrong.", "b"),
+        ModelCall(None, "c"),
+        ModelCall("Still wrong.", "d"),
+    ]
     told = [[one["content"] for one in messages_of(PROMPT, calls, at)[2:]] for at in (1, 2, 3, 4)]
     assert told == [[], ["a", "Wrong."], [], ["c", "Still wrong."]]
 
@@ -203,7 +208,7 @@ def test_a_run_that_has_cost_too_much_is_held(project: Project, fuses: Fuses, re
     project.runs(small_plan(), Rules(fuses=fuses))
     project.submit("a")
     ran(project, spending=spending(120, 0.5))
-    assert project.take() is Nothing.HELD
+    assert project.take() is NoTaskReason.HELD
     assert project.questions()[0].text == f"A fuse has blown: {reason}"
     resume(project.ledger, PLAN, by="test")
     assert project.takes() == "a"

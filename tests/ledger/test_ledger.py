@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import FileRecord, Lease, QuestionRecord
-from accordance.domain.ruling import Ask, Asked
+from accordance.domain.ruling import Ask, QuestionKind
 from accordance.errors import AccordanceError, Conflict, IllegalTransition, LedgerBusy, LedgerUnavailable
 from accordance.store.failures import translated
 from accordance.store.opening import make_engine
@@ -45,9 +45,9 @@ def test_records(project: Project) -> None:
         tx.replace(replace(FILE, size=7))
         tx.replace(replace(FILE, path="b"))
         assert [one.size for one in tx.find(FileRecord)] == [7, 1]
-        one = tx.ask(PLAN, "a", Ask(kind=Asked.HELP, text="?"))
+        one = tx.ask(PLAN, "a", Ask(kind=QuestionKind.HELP, text="?"))
         tx.replace(replace(one, answered_at=tx.now, answer={"text": "!"}))
-        other = tx.ask(PLAN, None, Ask(kind=Asked.PLAN, text="??"))
+        other = tx.ask(PLAN, None, Ask(kind=QuestionKind.PLAN, text="??"))
         assert tx.open_questions() == tx.find(QuestionRecord, task_id=None) == [other]
     with pytest.raises(Conflict), project.ledger.write() as tx:
         tx.add(FILE)

@@ -7,11 +7,11 @@ from contextlib import nullcontext
 
 import pytest
 
-from accordance.domain.routing import Wanted
+from accordance.domain.routing import RouteRequest
 from accordance.errors import AccordanceError, OwnWork
 from accordance.project.settings import read_settings
 from accordance.work.own_work import Maker, another_reviewer, is_own_work, maker_of, must_have_others_review
-from accordance.work.tasks import Nothing
+from accordance.work.tasks import NoTaskReason
 from tests.ledger.project import Project
 from tests.ledger.test_kept_runs import told
 from tests.messages import PLAN, edge, node, plan
@@ -90,14 +90,14 @@ def test_reviews_of_others_are_still_handed_out(project: Project) -> None:
     project.runs(plan([node("root", "GOAL"), node("a")], [edge("root", "a")]))
     assert project.takes(holder="ann", own_work=False) == "a"
     project.submit("a")
-    assert project.take(holder="ann", own_work=False) is Nothing.OWN_WORK
+    assert project.take(holder="ann", own_work=False) is NoTaskReason.OWN_WORK
     assert project.takes(holder="bob", own_work=False) == "a"
 
 
 def test_another_model_of_the_executor_reviews() -> None:
     """The strongest one that is not the maker's."""
     tiers = "tiers = { small = 3, middle = 2, large = 1 }\n"
-    choice = routing_from(tomllib.loads(MODEL + tiers)).choose(Wanted(kind="review"))
+    choice = routing_from(tomllib.loads(MODEL + tiers)).choose(RouteRequest(kind="review"))
     for made, reviews in (("small", "large"), ("large", "middle")):
         another = another_reviewer(choice, Maker(executor="m", model=made))
         assert another is not None

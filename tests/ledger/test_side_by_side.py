@@ -18,8 +18,8 @@ from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.store.memory import MemoryLedger
 from accordance.store.opening import open_ledger
-from accordance.work.answers import Answer
-from accordance.work.inbox import Said, answer
+from accordance.work.inbox import PersonAnswer, answer
+from accordance.work.receipts import Receipt
 from accordance.work.tasks import Taken, cancel, release, requeue, retry
 from tests.ledger.project import Clock, Project, asking, failing, idle, product
 from tests.messages import PLAN, Message, requirement
@@ -99,7 +99,7 @@ def answer_something(project: Project, number: int, said: dict[str, Any]) -> obj
     question = open_ones[number % len(open_ones)]
     if "options" in question.details:
         said = {"choose": question.details["options"][0]}  # type: ignore[index]
-    return answer(project.ledger, project.home, question.question_id, Said(by="test", **said)).answer
+    return answer(project.ledger, project.home, question.question_id, PersonAnswer(by="test", **said)).answer
 
 
 def tried(doing: Doing, project: Project) -> object:
@@ -108,7 +108,7 @@ def tried(doing: Doing, project: Project) -> object:
         found = doing(project)
     except AccordanceError as error:
         return type(error).__name__
-    return found.to_json() if isinstance(found, Answer) else found
+    return found.to_json() if isinstance(found, Receipt) else found
 
 
 def a_plan(dice: random.Random) -> Message:

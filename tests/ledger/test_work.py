@@ -11,14 +11,14 @@ import pytest
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Waiting
 from accordance.domain.records import ArtifactRecord, MessageRecord, Rules, VerdictRecord
-from accordance.domain.ruling import Asked
+from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, IllegalTransition, NotFound
-from accordance.work.answers import Answer
 from accordance.work.intake import TaskUnnamed, submit
+from accordance.work.receipts import Receipt
 from accordance.work.reviewing import ProductUnnamed, review
 from accordance.work.tasks import (
     LEASE_SECONDS,
-    Nothing,
+    NoTaskReason,
     Taken,
     cancel,
     dead_letters,
@@ -66,7 +66,7 @@ def test_what_is_taken_first(project: Project) -> None:
     while isinstance(found := project.take(), Taken):
         order.append((found.task.task_id, found.kind))
     assert order == [("b", "action"), ("a", "review"), ("c", "action"), ("d", "action")]
-    assert found is Nothing.BUSY
+    assert found is NoTaskReason.BUSY
 
 
 def test_only_some_kinds(project: Project) -> None:
@@ -82,19 +82,19 @@ def test_only_some_kinds(project: Project) -> None:
 
 def test_why_there_is_nothing(project: Project) -> None:
     """No plan, in review, busy, waiting, finished: each is said."""
-    assert project.take() is Nothing.NO_PLAN
+    assert project.take() is NoTaskReason.NO_PLAN
     with pytest.raises(NotFound):
         project.take(plan_id=PLAN)
     project.imports(small_plan())
-    assert project.take() is Nothing.IN_REVIEW
+    assert project.take() is NoTaskReason.IN_REVIEW
     project.review_plan()
     assert project.takes() == "a"
-    assert project.take() is Nothing.BUSY
+    assert project.take() is NoTaskReason.BUSY
     project.submit("a", asking("a"))
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     project.answer(text="use last year's")
     project.finish("a", "b")
-    assert project.take() is Nothing.FINISHED
+    assert project.take() is NoTaskReason.FINISHED
 
 
 def test_a_lease_runs_out(project: Project) -> None:
@@ -105,9 +105,9 @@ def test_a_lease_runs_out(project: Project) -> None:
         assert isinstance(found, Taken)
         assert found.task.progress.standing.counters.attempts == attempt
         project.clock.pass_by(59)
-        assert project.take() is Nothing.BUSY
+        assert project.take() is NoTaskReason.BUSY
         project.clock.pass_by(2)
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     assert project.state("a") == "BLOCKED"
     (question,) = project.questions()
     assert "MAX_ATTEMPTS_EXCEEDED" in question.text
@@ -122,7 +122,7 @@ def test_a_lease_is_extended(project: Project) -> None:
     project.clock.pass_by(50)
     extend(project.ledger, "a", attempt=1, seconds=60)
     project.clock.pass_by(50)
-    assert project.take() is Nothing.BUSY
+    assert project.take() is NoTaskReason.BUSY
     with pytest.raises(Conflict, match="attempt 2 of task a is over"):
         extend(project.ledger, "a", attempt=2)
     project.submit("a")
@@ -251,7 +251,7 @@ def test_an_action_that_is_approved(project: Project) -> None:
 def test_the_same_message_twice(project: Project) -> None:
     """The same answer, and nothing is doubled: product, review, refusal, and what could not be read."""
     project.runs(small_plan())
-    handed_in: list[Callable[[], Answer]] = [
+    handed_in: list[Callable[[], Receipt]] = [
         lambda: project.submit("a", GARBAGE),
         lambda: project.submit("a", attempt=2),
         lambda: project.review("a", 60),
@@ -456,7 +456,7 @@ def test_nothing_to_do_twice(project: Project) -> None:
     assert project.submit("a", idle("a"), attempt=1).content["state"] == "READY"
     told = project.submit("a", idle("a"), attempt=2).content
     assert (told["state"], told["reason_code"]) == ("BLOCKED", "NOOP_LOOP")
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
 
 
 # -- reviews
@@ -472,7 +472,7 @@ def test_three_times_returned_then_escalated(project: Project) -> None:
     told = project.review("a", 70).content
     assert (told["state"], told["reason_code"]) == ("BLOCKED", "MAX_REVIEW_ROUNDS_EXCEEDED")
     assert project.submit("a", product("a", "text 4")).status == "refused"
-    assert project.take() is Nothing.WAITING
+    assert project.take() is NoTaskReason.WAITING
     project.answer(approve=True)
     assert project.states() == {"root": "DONE", "a": "DONE"}
     with project.ledger.read() as tx:
@@ -485,7 +485,7 @@ def test_a_review_that_needs_something(project: Project) -> None:
     project.submit("a")
     told = project.review("a", 80, "REQUEST_EXTERNAL_INPUT").content
     assert (told["state"], told["waiting"], told["outcome"]) == ("BLOCKED", "WAITING_EXTERNAL", "ESCALATE")
-    assert project.questions()[0].kind is Asked.HELP
+    assert project.questions()[0].kind is QuestionKind.HELP
     project.answer(text="the price is 4.20")
     assert project.takes() == "a"
 
@@ -694,7 +694,7 @@ def test_the_last_alternative_asks_a_person(project: Project) -> None:
     assert project.state("copier") == "BLOCKED"
     project.answer(give_up=True)
     assert (project.state("copier"), project.state("root")) == ("DEAD_LETTER", "BLOCKED")
-    assert project.questions()[0].kind is Asked.GOAL
+    assert project.questions()[0].kind is QuestionKind.GOAL
     with project.ledger.read() as tx:
         assert [one.task_id for one in dead_letters(tx, tx.plans())] == ["offset", "copier"]
     requeue(project.ledger, "offset", by="me")
@@ -710,7 +710,7 @@ def test_a_goal_is_given_up(project: Project) -> None:
     project.answer(give_up=True)
     project.answer(give_up=True)
     assert project.states() == {"root": "DEAD_LETTER", "a": "DEAD_LETTER", "b": "READY"}
-    assert project.take() is Nothing.FINISHED
+    assert project.take() is NoTaskReason.FINISHED
 
 
 def test_a_dead_letter_is_dropped(project: Project) -> None:
@@ -758,7 +758,7 @@ def test_cancelling_the_root(project: Project) -> None:
     project.runs(small_plan())
     cancel(project.ledger, "root", by="me")
     assert project.states() == {"root": "ABANDONED", "a": "ABANDONED", "b": "ABANDONED"}
-    assert project.take() is Nothing.FINISHED
+    assert project.take() is NoTaskReason.FINISHED
 
 
 def test_another_chance(project: Project) -> None:
@@ -797,7 +797,7 @@ def test_a_plan_that_is_returned_too_often(project: Project) -> None:
         project.imports(changed(small_plan(), "plan.title", f"Try {round_}"))
         told = project.review_plan(plan_review(60)).content
     assert (told["state"], told["reason_code"]) == ("HELD", "MAX_REVIEW_ROUNDS_EXCEEDED")
-    assert project.take() is Nothing.HELD
+    assert project.take() is NoTaskReason.HELD
     with pytest.raises(Conflict, match="has not begun"):
         resume(project.ledger, PLAN, by="me")
     project.answer(approve=True)
@@ -810,7 +810,7 @@ def test_a_plan_review_that_needs_something(project: Project) -> None:
     for _ in range(2):
         told = project.review_plan(plan_review(80, "REQUEST_EXTERNAL_INPUT"))
         assert (told.content["state"], told.repeated) == ("HELD", False)
-        assert project.questions()[0].kind is Asked.PLAN
+        assert project.questions()[0].kind is QuestionKind.PLAN
         project.answer(text="the budget is 5000")
     assert project.review_plan().content["state"] == "ACTIVE"
 
@@ -821,7 +821,7 @@ def test_a_plan_is_given_up(project: Project) -> None:
     project.review_plan(plan_review(80, "REQUEST_EXTERNAL_INPUT"))
     project.answer(give_up=True)
     assert project.states() == {"root": "ABANDONED", "a": "ABANDONED", "b": "ABANDONED"}
-    assert project.take() is Nothing.FINISHED
+    assert project.take() is NoTaskReason.FINISHED
 
 
 def test_plan_reviews_that_cannot_be_read(project: Project) -> None:
@@ -851,7 +851,7 @@ def test_the_fuse_for_calls(project: Project) -> None:
     project.review_plan()
     project.submit("a")
     project.submit("b", failing("b"))
-    assert project.take() is Nothing.HELD
+    assert project.take() is NoTaskReason.HELD
     assert project.review("a").content["why"] == f"plan {PLAN} is HELD: nothing in it moves"
     (question,) = project.questions()
     assert "calls_per_run: 2 of 2 messages are used up" in question.text
@@ -872,10 +872,10 @@ def test_the_fuse_for_time(project: Project) -> None:
     project.clock.pass_by(59)
     assert project.takes() == "b"
     project.clock.pass_by(2)
-    assert project.take() is Nothing.HELD
+    assert project.take() is NoTaskReason.HELD
     assert resume(project.ledger, PLAN, by="me").state == "ACTIVE"
     assert project.questions() == []
-    assert project.take() is Nothing.BUSY
+    assert project.take() is NoTaskReason.BUSY
     with pytest.raises(IllegalTransition):
         resume(project.ledger, PLAN, by="me")
 
@@ -886,10 +886,10 @@ def test_what_waits_for_something_given_up(project: Project) -> None:
     edges += [edge("g", "b"), edge("a", "b", "DEPENDS_ON")]
     nodes = [node("root", "GOAL"), node("a"), node("g", "GOAL"), node("b")]
     project.runs(plan(nodes, edges))
-    assert project.take(kinds=("CHECK",)) is Nothing.OTHERS
+    assert project.take(kinds=("CHECK",)) is NoTaskReason.OTHERS
     project.submit("a", failing("a", "LLM_REFUSAL"))
     project.answer(give_up=True)
     assert project.states() == {"root": "PENDING", "a": "DEAD_LETTER", "g": "PENDING", "b": "PENDING"}
-    assert project.take() is Nothing.STUCK
+    assert project.take() is NoTaskReason.STUCK
     cancel(project.ledger, "a", by="me", excuse=True)
     assert project.takes() == "b"

@@ -22,9 +22,9 @@ from accordance.domain.lifecycle import State
 from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.errors import LedgerError
 from accordance.executors.protocol import Produced
-from accordance.runtime.ports import LOCAL, Attempt
+from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.workers import worker_name
-from accordance.work.tasks import Nothing, retry
+from accordance.work.tasks import NoTaskReason, retry
 from tests.messages import PLAN
 from tests.postgresql import OwnServer
 from tests.runtime.stage import Stage, lanes, said, stage
@@ -35,12 +35,12 @@ LOG = "ran.log"
 HURRY = "hurry"  # enough were killed
 
 
-def work(place: str, folder: Path, seed: int, *, shared: bool) -> Nothing | None:
+def work(place: str, folder: Path, seed: int, *, shared: bool) -> NoTaskReason | None:
     """Work until nothing is left to do."""
     dice = random.Random(seed)
     log = (folder / LOG).open("ab", buffering=0)
 
-    def run(one: Attempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
         name = f"{os.getpid()} {one.task_id} {one.kind} {one.number}"
         log.write(f"begin {name}\n".encode())
         if not (folder / HURRY).exists():  # so that there is work left to be killed at

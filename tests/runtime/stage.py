@@ -14,7 +14,7 @@ from accordance.audit.verifying import verify_plan
 from accordance.domain.records import MessageRecord, Rules, TaskRecord, VerdictRecord
 from accordance.executors.protocol import Produced
 from accordance.project.home import Home
-from accordance.runtime.ports import Attempt
+from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Transaction
@@ -27,7 +27,7 @@ from tests.reviews import node_review
 
 QUEUE = {"q": Bound(runs=4)}
 
-Run: TypeAlias = Callable[[Attempt, threading.Event], Produced]
+Run: TypeAlias = Callable[[TaskAttempt, threading.Event], Produced]
 QueueOf: TypeAlias = Callable[[TaskRecord], str | None]
 
 
@@ -39,13 +39,13 @@ def lanes(tasks: int, wide: int = 4) -> Message:
     return plan([node("root", "GOAL"), *(node(name) for name in names)], edges)
 
 
-def said(one: Attempt, text: str = "text") -> Produced:
+def said(one: TaskAttempt, text: str = "text") -> Produced:
     """What a good executor says."""
     message = product(one.task_id, text) if one.kind == "action" else node_review(one.task_id, 95)
     return Produced(raw=json.dumps(message).encode())
 
 
-def good(one: Attempt, _: threading.Event) -> Produced:
+def good(one: TaskAttempt, _: threading.Event) -> Produced:
     """A good executor."""
     return said(one)
 
@@ -75,7 +75,7 @@ class ScriptedAttempts:
         """Actions are held to the contract of actions."""
         return {}
 
-    def run(self, attempt: Attempt, stop: threading.Event) -> Produced:
+    def run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
         """One run."""
         return self.run_with(attempt, stop)
 
@@ -87,7 +87,7 @@ class Stage:
     place: str
     home: Home
     ledger: SqlLedger
-    heard: list[tuple[Attempt, dict[str, Any]]] = field(default_factory=list)
+    heard: list[tuple[TaskAttempt, dict[str, Any]]] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
     def brings(self, message: Message, rules: Rules | None = None) -> Stage:
@@ -97,7 +97,7 @@ class Stage:
         import_plan(self.ledger, result.value, rules or Rules(), waived_by="test")
         return self
 
-    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """Keep what a listener hears of an attempt."""
         self.heard.append((attempt, dict(answer)))
 

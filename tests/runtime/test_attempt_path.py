@@ -17,7 +17,7 @@ from accordance.executors.protocol import Produced
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import Offers, QueuedAttempt
-from accordance.runtime.ports import Attempt, QueueingTransaction, Signals
+from accordance.runtime.ports import QueueingTransaction, Signals, TaskAttempt
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
 from accordance.work.tasks import Taken, take_up
@@ -115,7 +115,7 @@ class Parts:
 
     # who listens
 
-    def attempt_ended(self, _: Attempt, answer: Mapping[str, Any]) -> None:
+    def attempt_ended(self, _: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """The branches first, then the face."""
         self._meet(f"heard {answer['status']}")
 
@@ -128,15 +128,15 @@ class Parts:
 
 
 @pytest.fixture
-def attempt(on: Stage) -> Attempt:
+def attempt(on: Stage) -> TaskAttempt:
     """An attempt that was just taken up."""
     on.brings(ONE)
     with on.ledger.write() as tx:
         taken = take_up(tx, tx.task("a"), "test", 900)
-    return Attempt("a", "action", 1, None, PLAN, "q", taken.lease.until)
+    return TaskAttempt("a", "action", 1, None, PLAN, "q", taken.lease.until)
 
 
-def test_the_whole_path(on: Stage, attempt: Attempt) -> None:
+def test_the_whole_path(on: Stage, attempt: TaskAttempt) -> None:
     """Run, keep, settle, take up what comes next, commit; only then the world hears of it."""
     parts = Parts(on)
     answer = parts.path(said(attempt)).carry_out("w", attempt)
@@ -157,7 +157,9 @@ def test_the_whole_path(on: Stage, attempt: Attempt) -> None:
 @pytest.mark.parametrize(
     ("stopping", "stopped"), [(True, False), (False, True)], ids=["the engine ends", "the runner was stopped"]
 )
-def test_nothing_new_begins_at_the_end(on: Stage, attempt: Attempt, stopping: bool, stopped: bool) -> None:
+def test_nothing_new_begins_at_the_end(
+    on: Stage, attempt: TaskAttempt, stopping: bool, stopped: bool
+) -> None:
     """What runs is settled all the same."""
     parts = Parts(on)
     path = parts.path(said(attempt))
@@ -170,7 +172,7 @@ def test_nothing_new_begins_at_the_end(on: Stage, attempt: Attempt, stopping: bo
     assert (answer["status"], parts.met) == ("accepted", ["commit"])
 
 
-def test_what_was_not_begun_is_handed_back(on: Stage, attempt: Attempt) -> None:
+def test_what_was_not_begun_is_handed_back(on: Stage, attempt: TaskAttempt) -> None:
     """The engine ends before the executor could begin: nobody has failed."""
     parts = Parts(on, is_stopping=True)
     assert parts.path(said(attempt)).carry_out("w", attempt) == {"status": "handed_back"}
@@ -178,7 +180,7 @@ def test_what_was_not_begun_is_handed_back(on: Stage, attempt: Attempt) -> None:
     assert on.task("a").progress.state == "READY"
 
 
-def test_a_settling_that_does_not_hold(on: Stage, attempt: Attempt) -> None:
+def test_a_settling_that_does_not_hold(on: Stage, attempt: TaskAttempt) -> None:
     """The ledger is as it was, the slot is free, and nobody hears of an end. What was to be announced is: queues look it up."""
     parts = Parts(on, fails="commit")
     with pytest.raises(RuntimeError, match="commit fails"):
@@ -188,7 +190,7 @@ def test_a_settling_that_does_not_hold(on: Stage, attempt: Attempt) -> None:
     assert not parts.slots.busy
 
 
-def test_a_listener_that_fails(on: Stage, attempt: Attempt) -> None:
+def test_a_listener_that_fails(on: Stage, attempt: TaskAttempt) -> None:
     """It is told so; the attempt has ended."""
     parts = Parts(on, fails="heard accepted")
     parts.path(said(attempt)).carry_out("w", attempt)
@@ -212,7 +214,7 @@ def test_what_is_kept_comes_back(produced: Produced) -> None:
     assert KeptRun.from_json(json.loads(json.dumps(kept.to_json()))) == kept
 
 
-def test_a_run_is_stopped_before_it_begins(on: Stage, attempt: Attempt) -> None:
+def test_a_run_is_stopped_before_it_begins(on: Stage, attempt: TaskAttempt) -> None:
     """A cancelled attempt that still waited for its slot is not run."""
     parts = Parts(on)
     stop = threading.Event()

@@ -13,10 +13,10 @@ import pytest
 from dbos._sys_db import SystemDatabase
 
 from accordance.executors.protocol import Produced
-from accordance.runtime.ports import Attempt
+from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.work.run_log import LEFT_ALONE
-from accordance.work.tasks import Nothing
+from accordance.work.tasks import NoTaskReason
 from tests.acceptance.cli import ROOT
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said
@@ -69,7 +69,7 @@ def test_what_was_cut_off_is_run_again_in_the_same_attempt(on: Stage, tmp_path: 
     """Killed while the executor ran: nothing of it was kept."""
     on.brings(ONE)
     run_module("dying", on.place, tmp_path, "run", 2)
-    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     assert runs(tmp_path) == ["a action 1"] * 2
     assert on.task("a").progress.standing.counters.attempts == 1
     assert on.holds()
@@ -79,7 +79,7 @@ def test_a_task_that_kills_every_worker_is_given_up(on: Stage, tmp_path: Path) -
     """After six of them its attempt has failed, and says why; the plan goes on."""
     on.brings(lanes(1))
     run_module("dying", on.place, tmp_path, "run", 6)
-    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     assert runs(tmp_path) == ["n0000 action 1"] * 6
     assert on.verdicts("n0000") == [("RETRY", "EXECUTOR_ERROR"), ("DONE", "APPROVE")]
     assert on.holds()
@@ -89,10 +89,10 @@ def test_attempts_of_another_version_are_left_alone(on: Stage, tmp_path: Path) -
     """Whoever cannot go on with them says so, and does not wait for ever; a worker of that version goes on."""
     on.brings(ONE)
     run_module("dying", on.place, tmp_path, "run", 1, "0")
-    assert on.runner().until_it_rests() is Nothing.BUSY
+    assert on.runner().until_it_rests() is NoTaskReason.BUSY
     assert [text.split(";")[0] for text in on.told] == ["a: was begun by engine version 0, this is version 1"]
     assert on.states()["a"] == "IN_PROGRESS"
-    assert on.runner().until_it_rests() is Nothing.BUSY
+    assert on.runner().until_it_rests() is NoTaskReason.BUSY
     with on.ledger.read() as tx:
         left = [dict(one.payload) for one in tx.entries_of("a") if one.kind == LEFT_ALONE]
     assert left == [{"attempt": 1, "version": "0", "here": "1"}]  # once, however often it is seen
@@ -118,7 +118,7 @@ def test_an_attempt_that_was_given_out_and_never_begun(on: Stage) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SystemDatabase, "start_queued_workflows", lose)
-        assert runner.until_it_rests() is Nothing.FINISHED
+        assert runner.until_it_rests() is NoTaskReason.FINISHED
     assert given == [["a:action:1"]]
     assert on.task("a").progress.standing.counters.attempts == 1
     assert on.holds()
@@ -128,7 +128,7 @@ def test_work_in_the_queue_of_an_executor_that_is_gone(on: Stage) -> None:
     """It was renamed after a process had been killed: the task goes to whoever is there now."""
     on.brings(lanes(2, wide=2))
 
-    def stop(one: Attempt, _: threading.Event) -> Produced:
+    def stop(one: TaskAttempt, _: threading.Event) -> Produced:
         first.stop()
         return said(one)
 
@@ -137,5 +137,5 @@ def test_work_in_the_queue_of_an_executor_that_is_gone(on: Stage) -> None:
     first.engine._hand_back_queued = lambda: None  # type: ignore[method-assign] # as if it were killed
     assert first.until_it_rests() is None
     assert sorted(on.states().values()) == ["IN_PROGRESS", "PENDING", "READY_TO_CHECK"]
-    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     assert on.holds()

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from accordance.runtime.looks import Look, Progress, combined, resting
-from accordance.work.tasks import Nothing
+from accordance.runtime.run_progress import Look, RunProgress, combined, resting
+from accordance.work.tasks import NoTaskReason
 
-BEGAN = Look(Progress.BEGAN)
-BUSY = resting(Nothing.BUSY)
-FINISHED = resting(Nothing.FINISHED)
-WAITING = resting(Nothing.WAITING)
-HELD = resting(Nothing.HELD)
+BEGAN = Look(RunProgress.BEGAN)
+BUSY = resting(NoTaskReason.BUSY)
+FINISHED = resting(NoTaskReason.FINISHED)
+WAITING = resting(NoTaskReason.WAITING)
+HELD = resting(NoTaskReason.HELD)
 
 
 @pytest.mark.parametrize(
     ("looks", "is_stranded", "progress", "rest"),
     [
-        ([], False, Progress.AT_REST, Nothing.FINISHED),
-        ([FINISHED, FINISHED], False, Progress.AT_REST, Nothing.FINISHED),
-        ([FINISHED, WAITING, HELD], False, Progress.AT_REST, Nothing.WAITING),
-        ([WAITING, BEGAN, BUSY], False, Progress.BEGAN, None),
-        ([WAITING, BEGAN, BUSY], True, Progress.BEGAN, None),
-        ([WAITING, BUSY], False, Progress.UNDER_WAY, Nothing.BUSY),
-        ([WAITING, BUSY], True, Progress.AT_REST, Nothing.BUSY),
+        ([], False, RunProgress.AT_REST, NoTaskReason.FINISHED),
+        ([FINISHED, FINISHED], False, RunProgress.AT_REST, NoTaskReason.FINISHED),
+        ([FINISHED, WAITING, HELD], False, RunProgress.AT_REST, NoTaskReason.WAITING),
+        ([WAITING, BEGAN, BUSY], False, RunProgress.BEGAN, None),
+        ([WAITING, BEGAN, BUSY], True, RunProgress.BEGAN, None),
+        ([WAITING, BUSY], False, RunProgress.UNDER_WAY, NoTaskReason.BUSY),
+        ([WAITING, BUSY], True, RunProgress.AT_REST, NoTaskReason.BUSY),
     ],
     ids=[
         "no plan",
@@ -35,12 +35,14 @@ HELD = resting(Nothing.HELD)
         "all that is in work is for another version",
     ],
 )
-def test_looks_as_one(looks: list[Look], is_stranded: bool, progress: Progress, rest: Nothing | None) -> None:
+def test_looks_as_one(
+    looks: list[Look], is_stranded: bool, progress: RunProgress, rest: NoTaskReason | None
+) -> None:
     """What moves anywhere keeps the run going."""
     assert combined(looks, is_stranded=is_stranded) == Look(progress, rest)
 
 
-@pytest.mark.parametrize("why", list(Nothing), ids=lambda why: why.name)
-def test_only_what_is_in_work_keeps_a_run_going(why: Nothing) -> None:
+@pytest.mark.parametrize("why", list(NoTaskReason), ids=lambda why: why.name)
+def test_only_what_is_in_work_keeps_a_run_going(why: NoTaskReason) -> None:
     """Every other reason waits for a person, an outside worker, or nothing at all."""
-    assert resting(why).is_at_rest is (why is not Nothing.BUSY)
+    assert resting(why).is_at_rest is (why is not NoTaskReason.BUSY)

@@ -23,13 +23,13 @@ from accordance.errors import LedgerError, NoExecutor, UnknownModel
 from accordance.executors.protocol import Produced, Seen
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_path import AttemptPath
-from accordance.runtime.looks import Look
-from accordance.runtime.ports import Attempt, AttemptSteps
+from accordance.runtime.ports import AttemptSteps, TaskAttempt
+from accordance.runtime.run_progress import Look
 from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
 from accordance.work.intake import submit
 from accordance.work.reviewing import review
-from accordance.work.tasks import Nothing, Taken, cancel, release, take_next
+from accordance.work.tasks import NoTaskReason, Taken, cancel, release, take_next
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.probing import probe
 from tests.ledger.project import product
@@ -72,7 +72,7 @@ def test_a_plan_is_carried_out(database: str, request: pytest.FixtureRequest) ->
     """Every task is done once and reviewed once, and everything can be recomputed."""
     on: Stage = request.getfixturevalue(database)
     runner = on.brings(lanes(9)).runner(worker_id="local" if database == "on" else "worker-1")
-    assert runner.until_it_rests() is Nothing.FINISHED
+    assert runner.until_it_rests() is NoTaskReason.FINISHED
     assert set(on.states().values()) == {"DONE"}
     assert on.accepted() == {f"n{at:04}": ["ACTION", "REVIEW"] for at in range(9)}
     assert (runner.is_clean, runner.slots.busy, on.told) == (True, False, [])
@@ -91,13 +91,13 @@ def test_a_start_that_failed_can_be_repeated(on: Stage, step: str, monkeypatch: 
         patch.setattr(f"accordance.runtime.workflow.{step}", is_away)
         with pytest.raises(LedgerError):
             on.runner().until_it_rests()
-    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.runner().until_it_rests() is NoTaskReason.FINISHED
 
 
 def test_it_can_be_run_again(on: Stage) -> None:
     """A finished plan is finished; a new task in another run finds the engine as it was left."""
     on.brings(ONE)
-    assert [on.runner().until_it_rests() for _ in range(2)] == [Nothing.FINISHED, Nothing.FINISHED]
+    assert [on.runner().until_it_rests() for _ in range(2)] == [NoTaskReason.FINISHED, NoTaskReason.FINISHED]
     assert len(on.heard) == 2
 
 
@@ -105,7 +105,7 @@ def test_it_can_be_run_again(on: Stage) -> None:
 def test_a_fault_of_each_kind_is_ruled(on: Stage, fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tried again while that may help, else a person is asked, or it is given up; our report stands in the ledger and verifies."""
 
-    def run(_: Attempt, __: threading.Event) -> Produced:
+    def run(_: TaskAttempt, __: threading.Event) -> Produced:
         return Produced(fault=fault, text="it went wrong")
 
     monkeypatch.setattr(AttemptPath, "_let_rest", lambda *_: None)
@@ -121,10 +121,10 @@ def test_a_fault_of_each_kind_is_ruled(on: Stage, fault: Fault, monkeypatch: pyt
 def test_a_reviewer_that_fails_is_not_the_tasks_fault(on: Stage, fault: Fault) -> None:
     """The product waits for another review, then for a person."""
 
-    def run(one: Attempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> Produced:
         return said(one) if one.kind == "action" else Produced(fault=fault, text="it went wrong")
 
-    assert on.brings(ONE).runner(run).until_it_rests() is Nothing.WAITING
+    assert on.brings(ONE).runner(run).until_it_rests() is NoTaskReason.WAITING
     counters = on.task("a").progress.standing.counters
     expected = (0, 1) if fault is Fault.KEY_MISSING else (0, 3)
     assert (counters.failures, counters.review_failures) == expected
@@ -143,12 +143,12 @@ def test_a_reviewer_that_fails_is_not_the_tasks_fault(on: Stage, fault: Fault) -
 def test_an_executor_that_raises_has_failed(on: Stage, error: Exception, code: str) -> None:
     """The attempt has failed and says why; the run goes on."""
 
-    def run(one: Attempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> Produced:
         if one.task_id == "n0000":
             raise error
         return said(one)
 
-    assert on.brings(flat(2)).runner(run).until_it_rests() is Nothing.WAITING
+    assert on.brings(flat(2)).runner(run).until_it_rests() is NoTaskReason.WAITING
     assert on.verdicts("n0000")[-1] == ("ESCALATE", code)
     assert on.states() == {"root": "PENDING", "n0000": "BLOCKED", "n0001": "DONE"}
 
@@ -157,7 +157,7 @@ def test_what_runs_is_handed_back_when_a_fuse_blows(on: Stage) -> None:
     """Nothing more is paid for; nobody has failed, and when a person lets the plan go on it begins anew."""
     others_run = threading.Barrier(2)
 
-    def run(one: Attempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
         if one.number == 1:
             others_run.wait(60)
         if one.task_id == "n0000" or one.number > 1:
@@ -167,7 +167,7 @@ def test_what_runs_is_handed_back_when_a_fuse_blows(on: Stage) -> None:
 
     fuses = Fuses(tokens_per_run=150)
     runner = on.brings(flat(2), Rules(fuses=fuses)).runner(run)
-    assert runner.until_it_rests() is Nothing.HELD
+    assert runner.until_it_rests() is NoTaskReason.HELD
     assert on.states()["n0001"] == "READY"
     assert on.task("n0001").progress.standing.counters.failures == 0
     with on.ledger.read() as tx:
@@ -186,7 +186,7 @@ def test_a_listener_that_raises_changes_nothing(on: Stage) -> None:
 
     deaf = Deaf(on.place, on.home, on.ledger, told=on.told)
     runner = on.brings(ONE).runner(listener=deaf)
-    assert runner.until_it_rests() is Nothing.FINISHED
+    assert runner.until_it_rests() is NoTaskReason.FINISHED
     assert on.told == ["a: no ear"] * 2
 
 
@@ -194,7 +194,7 @@ def test_a_task_that_is_cancelled_while_it_runs_is_stopped(on: Stage) -> None:
     """Soon, and without waiting for its end; the others go on."""
     stopped: list[str] = []
 
-    def run(one: Attempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
         if one.task_id != "n0000":
             return said(one)
         cancel(on.ledger, "n0000", by="test", excuse=True)
@@ -202,7 +202,7 @@ def test_a_task_that_is_cancelled_while_it_runs_is_stopped(on: Stage) -> None:
         stopped.append(one.task_id)
         return Produced(fault=Fault.STOPPED, text="it was stopped")
 
-    assert on.brings(flat(3)).runner(run).until_it_rests() is Nothing.FINISHED
+    assert on.brings(flat(3)).runner(run).until_it_rests() is NoTaskReason.FINISHED
     assert (stopped, on.states()["n0000"]) == (["n0000"], "ABANDONED")
     assert on.holds()
 
@@ -212,7 +212,7 @@ def test_stopping_hands_back_what_runs(on: Stage) -> None:
     on.brings(flat(3))
     begun = threading.Barrier(4)
 
-    def run(_: Attempt, stop: threading.Event) -> Produced:
+    def run(_: TaskAttempt, stop: threading.Event) -> Produced:
         begun.wait(60)
         assert stop.wait(60)
         return Produced(fault=Fault.STOPPED, text="it was stopped")
@@ -223,7 +223,7 @@ def test_stopping_hands_back_what_runs(on: Stage) -> None:
     assert runner.is_clean
     assert {on.task(f"n000{at}").progress.state.value for at in range(3)} == {"READY"}
     assert on.task("n0000").progress.standing.counters.failures == 0
-    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     assert on.holds()
 
 
@@ -232,7 +232,7 @@ def test_a_run_that_does_not_stop_is_not_waited_for(on: Stage) -> None:
     on.brings(ONE)
     let_go, begun = threading.Event(), threading.Event()
 
-    def run(one: Attempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> Produced:
         begun.set()
         let_go.wait(60)
         return said(one)
@@ -242,7 +242,7 @@ def test_a_run_that_does_not_stop_is_not_waited_for(on: Stage) -> None:
     stop_after(runner, begun.wait)
     assert (runner.until_it_rests(), runner.is_clean) == (None, False)
     assert on.states()["a"] == "IN_PROGRESS"
-    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     let_go.set()
     assert on.task("a").progress.standing.counters.attempts == 1
     assert on.holds()
@@ -252,13 +252,13 @@ def test_a_fuse_holds_the_plan_and_what_was_begun_still_counts(on: Stage) -> Non
     """Nothing begins any more; messages of attempts that run are judged like any other."""
     together = threading.Barrier(4)
 
-    def run(one: Attempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> Produced:
         if one.kind == "action":
             together.wait(60)  # all four were begun before the first message came
         return said(one)
 
     on.brings(flat(8), Rules(fuses=Fuses(calls_per_run=2)))
-    assert on.runner(run).until_it_rests() is Nothing.HELD
+    assert on.runner(run).until_it_rests() is NoTaskReason.HELD
     assert len(on.accepted()) == 4
     assert "IN_PROGRESS" not in on.states().values()
     assert on.holds()
@@ -272,7 +272,7 @@ class Crowd:
         self.most: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def run(self, one: Attempt, stop: threading.Event) -> Produced:
+    def run(self, one: TaskAttempt, stop: threading.Event) -> Produced:
         with self._lock:
             for name in (one.queue, "all"):
                 self.now[name] = self.now.get(name, 0) + 1
@@ -308,7 +308,7 @@ def test_no_more_runs_at_once_than_may(
     """Whatever is ready."""
     crowd = Crowd()
     runner = on.brings(flat(10)).runner(crowd.run, queue_of=by_number, queues=queues, bounds=bounds)
-    assert runner.until_it_rests() is Nothing.FINISHED
+    assert runner.until_it_rests() is NoTaskReason.FINISHED
     assert all(crowd.most[name] <= count for name, count in most.items()), crowd.most
 
 
@@ -316,7 +316,7 @@ def test_no_more_begin_in_a_minute_than_may(on: Stage) -> None:
     """What is over the rate waits in its queue."""
     begun: list[str] = []
 
-    def run(one: Attempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> Produced:
         begun.append(one.task_id)
         if len(begun) == 2:
             runner.stop()
@@ -332,12 +332,12 @@ def test_what_somebody_elsewhere_does_is_waited_for(on: Stage) -> None:
     on.brings(lanes(2, wide=1))
 
     runner = on.runner(queue_of=elsewhere)
-    resting: list[Nothing | None] = []
+    resting: list[NoTaskReason | None] = []
     waited, look = threading.Event(), runner._look
 
     def looked() -> Look:
         looked_at = look()
-        if looked_at.rest is Nothing.ELSEWHERE:
+        if looked_at.rest is NoTaskReason.ELSEWHERE:
             waited.set()
         return looked_at
 
@@ -350,7 +350,7 @@ def test_what_somebody_elsewhere_does_is_waited_for(on: Stage) -> None:
     product_hash = on.task("n0000").product
     review(on.ledger, json.dumps(node_review("n0000")).encode(), product=product_hash)
     running.join(60)
-    assert (resting, set(on.states().values())) == ([Nothing.FINISHED], {"DONE"})
+    assert (resting, set(on.states().values())) == ([NoTaskReason.FINISHED], {"DONE"})
 
 
 def nobody_for(_: TaskRecord) -> str | None:
@@ -366,7 +366,7 @@ def elsewhere(task: TaskRecord) -> str | None:
 def test_what_nobody_asks_for_is_not_waited_for(on: Stage) -> None:
     """The rest is done; then the run says what is left, and for whom."""
     on.brings(flat(4))
-    assert on.runner(queue_of=elsewhere).until_it_rests() is Nothing.ELSEWHERE
+    assert on.runner(queue_of=elsewhere).until_it_rests() is NoTaskReason.ELSEWHERE
     assert list(on.states().values()) == ["PENDING", "READY", "DONE", "READY", "DONE"]
     assert on.holds()
 
@@ -378,12 +378,12 @@ def test_what_somebody_has_taken_up_is_waited_for(on: Stage) -> None:
     assert isinstance(taken, Taken)
     done = threading.Event()
 
-    def run(one: Attempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> Produced:
         if one.task_id == "n0001" and one.kind == "review":
             done.set()
         return said(one)
 
-    resting: list[Nothing | None] = []
+    resting: list[NoTaskReason | None] = []
     runner = on.runner(run, queue_of=elsewhere)
     running = threading.Thread(target=lambda: resting.append(runner.until_it_rests()))
     running.start()
@@ -391,7 +391,7 @@ def test_what_somebody_has_taken_up_is_waited_for(on: Stage) -> None:
     assert resting == []
     release(on.ledger, "n0000", by="somebody")
     running.join(60)
-    assert (resting, on.states()["n0000"]) == ([Nothing.ELSEWHERE], "READY")
+    assert (resting, on.states()["n0000"]) == ([NoTaskReason.ELSEWHERE], "READY")
 
 
 HANG = 130  # more than one look sees at once
@@ -412,7 +412,7 @@ def test_what_can_begin_is_found_behind_much_that_cannot(on: Stage, ahead: Queue
     on.brings(plan([node("root", "GOAL"), *nodes], [edge("root", one["task_id"]) for one in nodes]))
     over = threading.Event()
 
-    def run(one: Attempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
         if one.task_id == "ok":
             if one.kind == "review":
                 over.set()
@@ -456,7 +456,7 @@ def test_settling_looks_at_a_few_however_many_wait(on: Stage) -> None:
         return put
 
     runner.scheduler.take_up_next = counted  # type: ignore[method-assign,assignment]
-    assert runner.until_it_rests() is Nothing.ELSEWHERE
+    assert runner.until_it_rests() is NoTaskReason.ELSEWHERE
     assert max(seen for seen, _ in few) <= 2 * (2 + 4)
     assert sum(put for _, put in few) > 40  # of 80: most begins when something else ends
     assert on.holds()
@@ -468,7 +468,7 @@ def test_a_task_nobody_is_there_for(on: Stage) -> None:
     def nobody(task: TaskRecord) -> str | None:
         return nobody_for(task) if task.task_id == "n0001" else "q"
 
-    assert on.brings(flat(3)).runner(queue_of=nobody).until_it_rests() is Nothing.WAITING
+    assert on.brings(flat(3)).runner(queue_of=nobody).until_it_rests() is NoTaskReason.WAITING
     assert on.states() == {"root": "PENDING", "n0000": "DONE", "n0001": "BLOCKED", "n0002": "DONE"}
     assert on.verdicts("n0001") == [("ESCALATE", "DEPENDENCY_MISSING")]
     with on.ledger.read() as tx:
@@ -483,7 +483,7 @@ def test_a_product_nobody_is_there_to_review(on: Stage) -> None:
     def queue_of(task: TaskRecord) -> str | None:
         return nobody_for(task) if task.progress.state is State.READY_TO_CHECK else "q"
 
-    assert on.brings(ONE).runner(queue_of=queue_of).until_it_rests() is Nothing.WAITING
+    assert on.brings(ONE).runner(queue_of=queue_of).until_it_rests() is NoTaskReason.WAITING
     assert (on.states()["a"], on.verdicts("a")) == ("BLOCKED", [("ESCALATE", "DEPENDENCY_MISSING")])
     assert on.holds()
 
@@ -509,7 +509,7 @@ def test_a_worker_goes_on_when_there_is_nothing_to_do(on: Stage) -> None:
     class Watcher(Stage):
         """Waits for the end of a review."""
 
-        def attempt_ended(self, attempt: Attempt, _: Mapping[str, Any]) -> None:
+        def attempt_ended(self, attempt: TaskAttempt, _: Mapping[str, Any]) -> None:
             if attempt.kind == "review":
                 reviewed.set()
 
@@ -529,15 +529,15 @@ def test_an_outcome_that_cannot_be_settled_is_a_failure(on: Stage) -> None:
     (on.home.root / "workspace").mkdir()
     (on.home.root / "workspace" / "artifacts").write_text("in the way")
 
-    def paid(one: Attempt, _: threading.Event) -> Produced:
+    def paid(one: TaskAttempt, _: threading.Event) -> Produced:
         return replace(said(one), spending=Spending(read=100, written=20, calls=1))
 
-    assert on.runner(paid).until_it_rests() is Nothing.WAITING
+    assert on.runner(paid).until_it_rests() is NoTaskReason.WAITING
     assert on.verdicts("a") == [("RETRY", "EXECUTOR_ERROR"), ("ESCALATE", "EXECUTOR_ERROR")]
     assert on.states()["a"] == "BLOCKED"
     with on.ledger.read() as tx:  # what was paid for is counted, and what was said is there
         assert tx.plan(PLAN).tokens == 240
-        assert tx.blob(hashlib.sha256(said(Attempt("a", "action", 1)).raw or b"").hexdigest())
+        assert tx.blob(hashlib.sha256(said(TaskAttempt("a", "action", 1)).raw or b"").hexdigest())
     assert on.holds()
 
 
@@ -571,7 +571,7 @@ def test_a_ledger_that_is_busy_is_waited_for(on: Stage, monkeypatch: pytest.Monk
         held.wait(60)
 
     runner.engine.start = start  # type: ignore[method-assign]
-    assert runner.until_it_rests() is Nothing.FINISHED
+    assert runner.until_it_rests() is NoTaskReason.FINISHED
     assert any("another process holds it" in text for text in on.told), on.told
 
 
@@ -580,13 +580,13 @@ def test_a_provider_that_asks_for_a_pause_gets_it(on: Stage) -> None:
     on.brings(ONE)
     called: list[float] = []
 
-    def run(one: Attempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> Produced:
         called.append(time.monotonic())
         if len(called) == 1:
             return Produced(fault=Fault.RATE_LIMITED, text="429 Too Many Requests", retry_after=0.5)
         return said(one)
 
-    assert on.runner(run).until_it_rests() is Nothing.FINISHED
+    assert on.runner(run).until_it_rests() is NoTaskReason.FINISHED
     assert called[1] - called[0] >= 0.5
     assert on.told == ["q: 429 Too Many Requests; it is called again in 0.5 s"]
     assert on.verdicts("a")[0] == ("RETRY", "EXECUTOR_ERROR")
@@ -597,7 +597,7 @@ def test_what_was_not_begun_is_handed_back_at_the_end(on: Stage) -> None:
     """It lay in a queue that had no room for it; the next run takes it up anew."""
     on.brings(flat(2))
 
-    def stop(one: Attempt, _: threading.Event) -> Produced:
+    def stop(one: TaskAttempt, _: threading.Event) -> Produced:
         runner.stop()
         return said(one)
 
@@ -605,7 +605,7 @@ def test_what_was_not_begun_is_handed_back_at_the_end(on: Stage) -> None:
     runner = on.runner(stop, queues=narrow)
     assert runner.until_it_rests() is None
     assert sorted(on.states().values()) == ["PENDING", "READY", "READY_TO_CHECK"]
-    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     assert on.holds()
 
 
@@ -613,7 +613,7 @@ def test_a_fault_may_hold_any_garbage(on: Stage) -> None:
     """Half a character, as a program's last words may hold, is nothing a database keeps: the run is settled all the same."""
     on.brings(ONE)
     garbage = Produced(fault=Fault.CRASHED, text="it said: \udcff\0", seen=(Seen("log", {"end": "\ud800"}),))
-    assert on.runner(lambda *_: garbage).until_it_rests() is Nothing.WAITING
+    assert on.runner(lambda *_: garbage).until_it_rests() is NoTaskReason.WAITING
     assert on.heard[0][1]["messages"] == ["EXECUTOR_ERROR: it said: ?\0"]
     assert on.holds()
 
@@ -623,7 +623,7 @@ def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
     folder = tmp_path / "what? 100%41 #1"
     folder.mkdir()
     on = stage(str(folder / "ledger.db"), folder).brings(ONE)
-    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     on.ledger.close()
     assert {place.name.partition(".")[0] for place in folder.iterdir()} == {"ledger", "workspace"}
     assert [place.name for place in tmp_path.iterdir()] == [folder.name]
@@ -634,7 +634,7 @@ def test_a_reviewer_whose_product_was_given_to_another_changes_nothing(on: Stage
     on.brings(ONE)
     seen: list[tuple[int, str]] = []
 
-    def run(one: Attempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
         if one.kind == "action":
             return said(one)
         seen.append((len(seen), one.lease or ""))
@@ -644,7 +644,7 @@ def test_a_reviewer_whose_product_was_given_to_another_changes_nothing(on: Stage
             return Produced(fault=Fault.CRASHED, text="it broke")
         return said(one)
 
-    assert on.runner(run).until_it_rests() is Nothing.FINISHED
+    assert on.runner(run).until_it_rests() is NoTaskReason.FINISHED
     assert len({lease for _, lease in seen}) == len(seen) == 2
     assert on.task("a").progress.standing.counters.review_failures == 0
     assert on.holds()

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from accordance.cli.main import run
 from accordance.domain.records import Rules
-from accordance.domain.setting_tables import Table
+from accordance.domain.setting_tables import SettingTable
 from accordance.errors import InvalidSettings
 from accordance.project.home import Home
 from accordance.project.policy import Gateway, gateway_of
@@ -126,7 +126,7 @@ def test_every_table_can_be_said(tmp_path: Path) -> None:
 def test_every_key_is_explained() -> None:
     """By a sentence; and by an example, unless it is a table that is explained key by key."""
     without: list[str] = []
-    models: list[type[Table]] = [Settings, *_tables_in(Settings)]
+    models: list[type[SettingTable]] = [Settings, *_tables_in(Settings)]
     for model in models:
         for name, field in model.model_fields.items():
             is_explained = (field.description or "").endswith(".") and field.examples
@@ -137,14 +137,14 @@ def test_every_key_is_explained() -> None:
     assert all(table.__doc__ for table in _tables_in(Settings))
 
 
-def _tables_in(model: type[Table]) -> set[type[Table]]:
+def _tables_in(model: type[SettingTable]) -> set[type[SettingTable]]:
     """Every table the model refers to, at any depth."""
     annotations = [field.annotation for field in model.model_fields.values()]
-    inner: set[type[Table]] = set()
+    inner: set[type[SettingTable]] = set()
     while annotations:
         annotation = annotations.pop()
         annotations += typing.get_args(annotation)
-        if isinstance(annotation, type) and issubclass(annotation, Table):
+        if isinstance(annotation, type) and issubclass(annotation, SettingTable):
             inner |= {annotation, *_tables_in(annotation)}
     return inner
 

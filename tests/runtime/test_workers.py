@@ -21,13 +21,13 @@ from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict, NoExecutor
 from accordance.executors.protocol import Produced
-from accordance.runtime.ports import LOCAL, Attempt
+from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.runtime.workers import Heart, only_one, worker_name, working_on
 from accordance.store.opening import make_engine
 from accordance.work.intake import submit
 from accordance.work.run_log import PROMPTED
-from accordance.work.tasks import Nothing, Taken, take_next
+from accordance.work.tasks import NoTaskReason, Taken, take_next
 from tests.acceptance.cli import accordance
 from tests.ledger.project import product
 from tests.messages import edge, node, plan
@@ -84,11 +84,11 @@ def test_a_heart_beats_and_leaves_nothing_behind(on_postgresql: Stage) -> None:
     on = on_postgresql.brings(lanes(2))
     seen: list[dict[str, str]] = []
 
-    def run(one: Attempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> Produced:
         seen.append(workers(on))
         return said(one)
 
-    assert on.runner(run, worker_id="w-1").until_it_rests() is Nothing.FINISHED
+    assert on.runner(run, worker_id="w-1").until_it_rests() is NoTaskReason.FINISHED
     assert seen == [{"w-1": "1"}] * 4
     assert workers(on) == {}
 
@@ -98,7 +98,7 @@ def test_workers_of_other_versions_are_told_of(on_postgresql: Stage) -> None:
     on = on_postgresql.brings(ONE)
     add_worker(on, "old", "0", "1 second")
     add_worker(on, "older", "00", "1 hour")
-    assert on.runner(worker_id="w-1").until_it_rests() is Nothing.FINISHED
+    assert on.runner(worker_id="w-1").until_it_rests() is NoTaskReason.FINISHED
     assert on.told == [
         "1 workers of engine version 0 are here too: each version goes on with its own attempts"
     ]
@@ -109,7 +109,7 @@ def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
     on = on_postgresql.brings(ONE)
     begun, let_go = threading.Event(), threading.Event()
 
-    def hang(one: Attempt, _: threading.Event) -> Produced:
+    def hang(one: TaskAttempt, _: threading.Event) -> Produced:
         begun.set()
         let_go.wait(60)
         return said(one)
@@ -123,7 +123,7 @@ def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
     assert (lost.is_clean, workers(on)) == (False, {"lost": "1"})
     assert callable(DBOS._recover_pending_workflows)
     next_one = on.runner(worker_id="next", beat_seconds=0.05)
-    assert next_one.until_it_rests() is Nothing.FINISHED
+    assert next_one.until_it_rests() is NoTaskReason.FINISHED
     let_go.set()
     assert [one.kind for one, _ in on.heard] == ["action", "review"]
     assert workers(on) == {}
@@ -135,7 +135,7 @@ def leave_behind(on: Stage, queue: str) -> None:
     """An attempt that a worker has begun and not ended, in a queue that it alone had."""
     begun, let_go = threading.Event(), threading.Event()
 
-    def hang(one: Attempt, _: threading.Event) -> Produced:
+    def hang(one: TaskAttempt, _: threading.Event) -> Produced:
         begun.set()
         let_go.wait(60)
         return said(one)
@@ -155,7 +155,7 @@ def test_an_attempt_in_a_queue_that_nobody_has_is_taken_back(on_postgresql: Stag
     """Its executor went with the last worker that had it: whoever has one now does the task."""
     on = on_postgresql.brings(ONE)
     leave_behind(on, "gone")
-    assert on.runner(worker_id="next", beat_seconds=0.05).until_it_rests() is Nothing.FINISHED
+    assert on.runner(worker_id="next", beat_seconds=0.05).until_it_rests() is NoTaskReason.FINISHED
     assert [(one.kind, one.queue) for one, _ in on.heard] == [("action", "q"), ("review", "q")]
     assert on.task("a").progress.standing.counters.failures == 0
     assert on.holds()
@@ -202,7 +202,7 @@ def test_others_are_given_time_for_what_nobody_here_can_do(
         return "q"
 
     runner = on.runner(worker_id="w-1", queue_of=nobody)
-    resting: list[Nothing | None] = []
+    resting: list[NoTaskReason | None] = []
     running = threading.Thread(target=lambda: resting.append(runner.until_it_rests()))
     monkeypatch.setattr("accordance.runtime.runner._OTHERS_SECONDS", 3600)
     running.start()
@@ -210,7 +210,7 @@ def test_others_are_given_time_for_what_nobody_here_can_do(
     assert isinstance(take_next(on.ledger, [], holder="living"), Taken)
     submit(on.ledger, on.home, json.dumps(product("a")).encode())
     running.join(60)
-    assert resting == [Nothing.FINISHED]
+    assert resting == [NoTaskReason.FINISHED]
 
 
 def test_a_heart_survives_a_database_that_is_away(on_postgresql: Stage) -> None:
@@ -254,7 +254,7 @@ def test_a_worker_beats_before_it_takes_anything(
         launch()
 
     monkeypatch.setattr(DBOS, "launch", look)
-    assert on_postgresql.brings(ONE).runner(worker_id="w-1").until_it_rests() is Nothing.FINISHED
+    assert on_postgresql.brings(ONE).runner(worker_id="w-1").until_it_rests() is NoTaskReason.FINISHED
     assert seen == [{"w-1": "1"}]
 
 
@@ -315,7 +315,7 @@ def test_a_stopped_run_is_no_failure(on: Stage) -> None:
     """A review that was stopped is handed back too."""
     on.brings(ONE)
 
-    def run(one: Attempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
         if one.kind == "action":
             return said(one)
         runner.stop()
@@ -325,5 +325,5 @@ def test_a_stopped_run_is_no_failure(on: Stage) -> None:
     runner = on.runner(run)
     assert runner.until_it_rests() is None
     assert (on.states()["a"], on.task("a").lease) == ("READY_TO_CHECK", None)
-    assert on.runner().until_it_rests() is Nothing.FINISHED
+    assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     assert on.holds()

@@ -6,7 +6,7 @@ import pytest
 
 from accordance.errors import Conflict, NotFound
 from accordance.service import dead_letters, inbox
-from accordance.service.inbox import Said, Upload
+from accordance.service.inbox import PersonAnswer, Upload
 from accordance.service.project import Project
 from accordance.work.intake import submit
 from tests.ledger.project import asking, encoded, failing
@@ -23,7 +23,7 @@ def asked(project: Project) -> str:
 
 def test_an_upload_answers_a_question(project: Project, asked: str) -> None:
     """A name and bytes: whoever hands it over needs no file on this machine."""
-    said = Said(by="anna", files=(Upload("prices.pdf", b"4.20"),))
+    said = PersonAnswer(by="anna", files=(Upload("prices.pdf", b"4.20"),))
     answered = inbox.answer_question(project, asked, said)
     assert (answered.task_id, answered.state) == ("a", "READY")
     assert (project.home.inputs / "sheet/prices.pdf").read_bytes() == b"4.20"
@@ -36,15 +36,15 @@ def test_questions_of_another_plan(project: Project, asked: str) -> None:
     """A plan nobody knows has none; a question is answered once."""
     with pytest.raises(NotFound):
         inbox.list_questions(project, "nothing")
-    inbox.answer_question(project, asked, Said(by="anna", text="there is none"))
+    inbox.answer_question(project, asked, PersonAnswer(by="anna", text="there is none"))
     with pytest.raises(Conflict):
-        inbox.answer_question(project, asked, Said(by="ben", text="there is one"))
+        inbox.answer_question(project, asked, PersonAnswer(by="ben", text="there is one"))
 
 
 @pytest.fixture
 def given_up(project: Project, asked: str) -> Project:
     """Task a is in the dead letters."""
-    inbox.answer_question(project, asked, Said(by="anna", give_up=True))
+    inbox.answer_question(project, asked, PersonAnswer(by="anna", give_up=True))
     return project
 
 

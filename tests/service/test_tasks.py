@@ -15,7 +15,7 @@ from accordance.service.project import Project
 from accordance.service.task_records import show_task, standing_of
 from accordance.service.tasks import Assigned, WorkRequest
 from accordance.service.views.tasks import NothingView
-from accordance.work.tasks import Nothing
+from accordance.work.tasks import NoTaskReason
 from tests.acceptance.test_run import HONEST
 from tests.ledger.project import encoded, failing, product
 from tests.messages import PLAN, small_plan
@@ -70,8 +70,8 @@ def test_nothing_to_take_up(empty: Project, waived_by: str | None, why: str, wai
     assert nothing.to_json() == {"task": None, "why": why, "text": nothing.text}
 
 
-@pytest.mark.parametrize("reason", Nothing)
-def test_reasons_name_no_command(reason: Nothing) -> None:
+@pytest.mark.parametrize("reason", NoTaskReason)
+def test_reasons_name_no_command(reason: NoTaskReason) -> None:
     """Whoever asks over MCP or HTTP has none; the command line adds its own."""
     assert "accordance " not in reason.value.replace("accordance's", "")
     assert "--" not in reason.value

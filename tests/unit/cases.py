@@ -14,12 +14,12 @@ from accordance.domain.facts import (
     ArtifactFact,
     ArtifactName,
     AttemptFacts,
-    Change,
     ChangeKind,
     ChangeSet,
     CommandRun,
     EvidenceFacts,
     PatchFacts,
+    PathChange,
     SelftestFacts,
 )
 from accordance.domain.roles import ROLES
@@ -69,9 +69,9 @@ def a_submit(**changes: Any) -> dict[str, Any]:
     return said | changes
 
 
-def some_changes(*paths: str) -> tuple[Change, ...]:
+def some_changes(*paths: str) -> tuple[PathChange, ...]:
     """Each of them modified."""
-    return tuple(Change(path, ChangeKind.MODIFIED) for path in paths)
+    return tuple(PathChange(path, ChangeKind.MODIFIED) for path in paths)
 
 
 def some_evidence(**spoilt: dict[str, Any]) -> EvidenceFacts:

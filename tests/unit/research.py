@@ -10,7 +10,7 @@ from accordance import Accepted, check
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.catalogue.handoff import Handoff
 from accordance.contracts.catalogue.request import AgentRequest
-from accordance.domain.research.agents import Agent, AgentRegistry
+from accordance.domain.research.agents import AgentRegistry, ResearchAgent
 from accordance.domain.research.agents_file import read_agents
 from accordance.shipped import AGENTS, shipped
 from tests.messages import Message
@@ -51,7 +51,7 @@ def handoff(sender: str, receiver: str, **changes: Any) -> Handoff:
     return found
 
 
-def agent(name: str, **more: Any) -> Agent:
+def agent(name: str, **more: Any) -> ResearchAgent:
     """A Light agent about which nothing matters but what is said."""
     fields: dict[str, Any] = {
         "id": name,
@@ -63,9 +63,9 @@ def agent(name: str, **more: Any) -> Agent:
         "phases": (1, 4),
         "tier": "LOW",
     }
-    return Agent(**{**fields, **more})
+    return ResearchAgent(**{**fields, **more})
 
 
-def registry(*agents: Agent, **topics: dict[str, tuple[str, ...]]) -> AgentRegistry:
+def registry(*agents: ResearchAgent, **topics: dict[str, tuple[str, ...]]) -> AgentRegistry:
     """A registry of these."""
     return AgentRegistry(agents, topics)

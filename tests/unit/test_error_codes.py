@@ -30,7 +30,7 @@ from accordance.errors import (
     UnknownRole,
     Unparseable,
 )
-from accordance.work.tasks import Nothing
+from accordance.work.tasks import NoTaskReason
 
 CLASSES = sorted(all_errors(), key=lambda error: error.__qualname__)
 
@@ -139,7 +139,7 @@ def test_the_command_line_adds_its_options_by_code() -> None:
         "b waits for a; cancel both (--cascade, --excuse)"
     )
     assert line_of(Conflict("too late")) == "too late"
-    assert NOTHING.keys() <= set(Nothing.__members__)
+    assert NOTHING.keys() <= set(NoTaskReason.__members__)
 
 
 OPTION = re.compile(r"(?<![\w-])--[a-z]")

@@ -13,9 +13,9 @@ from accordance.domain.escalation import (
     ACTIONS,
     FAST_TRACKS,
     LEVELS,
+    LadderPosition,
     Level,
     NextAction,
-    Standing,
     Step,
     next_step,
     tiers_of,
@@ -26,7 +26,7 @@ from accordance.domain.retrying import STRATEGIES, DeadLetter, Strategy, retry_p
 from accordance.domain.verdict import Checks, Outcome, Verdict
 from accordance.errors import UnknownCode
 
-STANDING = Standing(
+STANDING = LadderPosition(
     attempt=2, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2, 1)), higher_role=True
 )
 

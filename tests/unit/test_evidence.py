@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accordance.domain.evidence import FileNeed, InputFile, bind, score, stale
+from accordance.domain.input_binding import FileNeed, InputFile, bind, score, stale
 
 SHEET = FileNeed(
     requirement_id="r1", name="supplier_sheet", allowed_types=("xlsx", ".CSV"), keywords=("supplier", "price")

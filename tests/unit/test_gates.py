@@ -9,17 +9,17 @@ import pytest
 
 from accordance.domain.case import Breach, Budget, Case, Usage
 from accordance.domain.facts import (
-    Change,
     ChangeKind,
     ChangeSet,
     CommandRun,
     Ending,
-    Entry,
     EntryKind,
     EscapingLink,
     PatchFacts,
+    PathChange,
     SelftestFacts,
     SteeringFile,
+    TreeEntry,
 )
 from accordance.domain.findings import Gate, in_order
 from accordance.domain.roles import ROLES
@@ -54,7 +54,7 @@ def changed(*paths: str, **more: Any) -> Case:
 def with_modes(before: int | None, after: int | None) -> Case:
     """A case whose one changed file had and has these modes; None: it was or is not there."""
     entries = [
-        None if mode is None else Entry("src/app.py", EntryKind.FILE, mode) for mode in (before, after)
+        None if mode is None else TreeEntry("src/app.py", EntryKind.FILE, mode) for mode in (before, after)
     ]
     case = changed("src/app.py")
     change = replace(case.facts.changes.changes[0], before=entries[0], after=entries[1])
@@ -125,17 +125,17 @@ def test_scope(case: Case, code: str, message: str) -> None:
 
 def test_a_rename_touches_both_ends() -> None:
     """Moving a file out of scope into it removes one that was not the agent's."""
-    move = Change("src/a", ChangeKind.RENAMED, "lib/a")
+    move = PathChange("src/a", ChangeKind.RENAMED, "lib/a")
     case = a_case(facts=replace(FACTS, changes=ChangeSet((move,))))
     assert GATES[Gate.SCOPE](case).findings[0].about == ("lib/a",)
 
 
 def test_links_the_change_makes_are_judged_where_they_lead() -> None:
     """A link into a forbidden place is refused; one that goes is no link any more."""
-    entry = Entry("src/l", EntryKind.SYMLINK, target="secrets/k")
+    entry = TreeEntry("src/l", EntryKind.SYMLINK, target="secrets/k")
     made, gone = (
-        Change("src/l", ChangeKind.ADDED, after=entry),
-        Change("src/l", ChangeKind.DELETED, before=entry),
+        PathChange("src/l", ChangeKind.ADDED, after=entry),
+        PathChange("src/l", ChangeKind.DELETED, before=entry),
     )
     for change, paths in ((made, [("src/l",)]), (gone, [])):
         case = a_case(facts=replace(FACTS, changes=ChangeSet((change,))))

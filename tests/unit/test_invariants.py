@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from accordance import Accepted, check_value
 from accordance.domain.lifecycle import LIFECYCLE, Event, State
 from accordance.domain.plan import plan_graph
-from accordance.domain.progress import PlanInMemory, Progress, begin, left_hanging, recount
+from accordance.domain.progress import NodeProgress, PlanInMemory, begin, left_hanging, recount
 from accordance.errors import IllegalTransition
 from tests.plans import random_plan
 
@@ -120,7 +120,7 @@ class MovingPlans(RuleBasedStateMachine):
         self.keep_to_the_rules(before, {event}, task)
 
     def keep_to_the_rules(
-        self, before: dict[str, Progress], events: set[Event], moved: str | None = None
+        self, before: dict[str, NodeProgress], events: set[Event], moved: str | None = None
     ) -> None:
         """Counters never fall; states that stay are left only by the events that may."""
         for task, at in self.plan.at.items():

@@ -7,15 +7,15 @@ from itertools import pairwise
 import pytest
 
 from accordance import Accepted, Context, check_value
-from accordance.domain.escalation import Level, NextAction, Standing
+from accordance.domain.escalation import LadderPosition, Level, NextAction
 from accordance.domain.findings import Finding, Gate, Result, in_order, listed
 from accordance.domain.judging import History, judge
 from accordance.domain.verdict import Outcome, Verdict, as_outcome, as_verdict
 from accordance.errors import GateNotRun
 from tests.unit.cases import TASK_ID
 
-FRESH = Standing(attempt=1, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2)))
-SPENT = Standing(attempt=2, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2)))
+FRESH = LadderPosition(attempt=1, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2)))
+SPENT = LadderPosition(attempt=2, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2)))
 CODES = {
     Gate.SCHEMA: "SCHEMA_VIOLATION",
     Gate.CONSTITUTION: "CONSTITUTION_VIOLATION",
@@ -87,7 +87,7 @@ def test_clean_work_is_done_even_on_the_last_attempt() -> None:
 @pytest.mark.seed("003-33")
 def test_the_same_error_again_is_not_retried() -> None:
     """The way it failed is compared, not only the code; the count starts anew after another error."""
-    standing = Standing(attempt=2, max_attempts=5, model_tier=3, allowed_tiers=frozenset((2,)))
+    standing = LadderPosition(attempt=2, max_attempts=5, model_tier=3, allowed_tiers=frozenset((2,)))
     same = judge(results(Gate.TESTS), History(standing)).signature
     outcomes = [
         judge(results(Gate.TESTS), History(standing, earlier)).outcome

@@ -15,8 +15,8 @@ from accordance.domain.lifecycle import (
     TERMINAL,
     WAITS_FOR,
     Event,
-    Standing,
     State,
+    TaskStanding,
     Waiting,
     advance,
     next_state,
@@ -31,12 +31,12 @@ def test_every_pair_is_decided(state: State, event: Event) -> None:
     if legal is not None:
         assert next_state(state, event) is legal
         return
-    before = Standing(state=state)
+    before = TaskStanding(state=state)
     with pytest.raises(IllegalTransition) as caught:
         advance(before, event)
     assert caught.value.legal == tuple(LIFECYCLE[state])
     assert f"{event} cannot happen to a task that is {state}" in str(caught.value)
-    assert before == Standing(state=state)
+    assert before == TaskStanding(state=state)
 
 
 def test_every_state_has_a_row_and_every_event_a_use() -> None:
@@ -69,7 +69,7 @@ def test_what_must_hold() -> None:
 @pytest.mark.seed("000-33", "000-34")
 def test_an_unparseable_message_fails_the_task_and_counts() -> None:
     """Seed 000 s4: the event, FAILED, one attempt more; and the kinds of failure are counted apart."""
-    taken = advance(advance(Standing(), Event.ENABLED), Event.CLAIMED)
+    taken = advance(advance(TaskStanding(), Event.ENABLED), Event.CLAIMED)
     failed = advance(taken, Event.UNPARSEABLE)
     assert (failed.state, Event.UNPARSEABLE.value) == (State.FAILED, "LLM_UNPARSEABLE")
     assert asdict(failed.counters) == {
@@ -84,7 +84,7 @@ def test_an_unparseable_message_fails_the_task_and_counts() -> None:
 
 def test_a_blocked_task_says_why() -> None:
     """By the event, unless somebody knows better; and no longer when it goes on."""
-    taken = Standing(state=State.IN_PROGRESS)
+    taken = TaskStanding(state=State.IN_PROGRESS)
     assert advance(taken, Event.ASKED).waiting is Waiting.INPUT
     skill = advance(taken, Event.STALLED, waiting=Waiting.SKILL)
     assert skill.waiting is Waiting.SKILL
@@ -93,7 +93,7 @@ def test_a_blocked_task_says_why() -> None:
 
 def test_another_chance_forgives_without_forgetting() -> None:
     """The counters never fall; what counts against a limit begins anew when a person says so."""
-    failed = advance(Standing(state=State.IN_PROGRESS), Event.ERRED)
+    failed = advance(TaskStanding(state=State.IN_PROGRESS), Event.ERRED)
     assert advance(failed, Event.RETRIED).used.failures == 1
     granted = advance(failed, Event.GRANTED)
     assert (granted.counters.failures, granted.used.failures) == (1, 0)
@@ -102,7 +102,7 @@ def test_another_chance_forgives_without_forgetting() -> None:
 @given(st.lists(st.sampled_from(list(Event)), max_size=40))
 def test_whatever_happens(events: list[Event]) -> None:
     """Counters never fall; a reason stands exactly beside BLOCKED; DONE stays."""
-    standing = Standing()
+    standing = TaskStanding()
     for event in events:
         before = standing
         try:
@@ -123,7 +123,7 @@ def test_whatever_happens(events: list[Event]) -> None:
 
 def test_an_answer_that_is_asked_for_again_is_counted_and_forgiven() -> None:
     """The attempts of a task are its runs; a reviewer's bad message is never the executor's."""
-    taken = advance(Standing(state=State.READY), Event.CLAIMED)
+    taken = advance(TaskStanding(state=State.READY), Event.CLAIMED)
     mended = advance(advance(taken, Event.UNPARSEABLE), Event.ASKED_AGAIN)
     assert (mended.state, mended.counters.attempt_count, mended.counters.parse_failures) == (
         State.IN_PROGRESS,
@@ -131,7 +131,7 @@ def test_an_answer_that_is_asked_for_again_is_counted_and_forgiven() -> None:
         1,
     )
     assert (mended.used.attempts, mended.used.parse_failures) == (1, 0)
-    reviewed = advance(Standing(state=State.READY_TO_CHECK), Event.UNPARSEABLE)
+    reviewed = advance(TaskStanding(state=State.READY_TO_CHECK), Event.UNPARSEABLE)
     assert (reviewed.state, reviewed.counters.attempt_count) == (State.FAILED, 1)
     assert (reviewed.used.review_failures, reviewed.used.parse_failures) == (1, 0)
     assert advance(reviewed, Event.RECHECKED).used.review_failures == 1

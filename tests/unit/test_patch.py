@@ -9,7 +9,7 @@ import pytest
 
 from accordance import Pins
 from accordance.domain.patch import Patch, changed_lines, patch_within, read_patch
-from accordance.domain.scope import Scope
+from accordance.domain.scope import PathScope
 from accordance.gates.scope import patch_is_in_scope
 
 
@@ -160,7 +160,7 @@ def test_what_is_unclear_is_a_problem(text: str, problem: str) -> None:
     """And a patch with a problem is in nobody's scope."""
     patch = read_patch(text)
     assert problem in patch.problem
-    assert not patch_is_in_scope(Scope(Pins.of(["**"])), patch)
+    assert not patch_is_in_scope(PathScope(Pins.of(["**"])), patch)
 
 
 def test_what_was_read_before_the_problem_still_counts() -> None:
@@ -180,7 +180,7 @@ def test_what_was_read_before_the_problem_still_counts() -> None:
 )
 def test_scope_of_a_patch(patch: Patch, clean: bool) -> None:
     """Every path and the end of every link, those that stand already too."""
-    assert patch_is_in_scope(Scope(Pins.of(["docs/**"])), patch, {"docs/l": "/etc"}) is clean
+    assert patch_is_in_scope(PathScope(Pins.of(["docs/**"])), patch, {"docs/l": "/etc"}) is clean
 
 
 def test_a_patch_as_far_as_it_may_be_shown() -> None:

@@ -16,7 +16,7 @@ from accordance.domain.plan_review import (
     next_plan_state,
     rule_plan_review,
 )
-from accordance.domain.ruling import Asked
+from accordance.domain.ruling import QuestionKind
 from accordance.errors import IllegalTransition
 from tests.reviews import plan_review
 
@@ -77,5 +77,5 @@ def test_what_a_review_means(
         assert ruled.ask is None
     else:
         assert ruled.ask is not None
-        assert ruled.ask.kind is Asked.PLAN
+        assert ruled.ask.kind is QuestionKind.PLAN
         assert asks in ruled.ask.text

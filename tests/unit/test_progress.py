@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from accordance import Accepted, check_value
 from accordance.domain.lifecycle import CLAIMABLE, LIFECYCLE, Event, State, Waiting
 from accordance.domain.plan import PlanGraph, plan_graph
-from accordance.domain.progress import PlanInMemory, Progress, begin, left_hanging, recount
+from accordance.domain.progress import NodeProgress, PlanInMemory, begin, left_hanging, recount
 from accordance.errors import IllegalTransition
 from tests.messages import Message, edge, node, plan, small_plan
 from tests.plans import random_plan
@@ -602,7 +602,7 @@ def agrees_with_a_recount(moving: PlanInMemory) -> None:
     assert again.at == moving.at
 
 
-def keeps_the_rules(before: dict[str, Progress], moving: PlanInMemory, moved: str) -> None:
+def keeps_the_rules(before: dict[str, NodeProgress], moving: PlanInMemory, moved: str) -> None:
     for task, at in moving.at.items():
         was = before[task]
         is_work = moving.graph[task].is_work

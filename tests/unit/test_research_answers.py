@@ -9,7 +9,7 @@ import pytest
 
 from accordance import Accepted, Rejected
 from accordance.contracts.catalogue.answer import ANSWER
-from accordance.domain.research.answers import Asked, awaits_a_person, check_answer, rules_for
+from accordance.domain.research.answers import AnswerExpectations, awaits_a_person, check_answer, rules_for
 from accordance.domain.research.comparators import ABSENT, comparator, found_at
 from accordance.domain.research.floors import Acknowledgement
 from accordance.domain.research.quality import critique_quality, distribution, provenance_completeness
@@ -17,11 +17,11 @@ from accordance.errors import InvalidComparator
 from tests.messages import Message, changed
 from tests.unit.research import REGISTRY, example, request
 
-ASKED = Asked(registry=REGISTRY, request=request())
+ASKED = AnswerExpectations(registry=REGISTRY, request=request())
 OTHER = "00000000-0000-4000-8000-000000000000"
 
 
-def found(message: Message, asked: Asked = ASKED) -> list[str]:
+def found(message: Message, asked: AnswerExpectations = ASKED) -> list[str]:
     result = check_answer(json.dumps(message), asked)
     if isinstance(result, Rejected):
         return [f"{one.code} {one.path}" for one in result.violations]
@@ -132,7 +132,10 @@ QUALITY: list[tuple[str, Message, dict[str, list[str]]]] = [
 def test_the_quality_level_binds(_: str, message: Message, expected: dict[str, list[str]]) -> None:
     """A draft is warned where a standard answer is refused; what is to be published must say more."""
     levels = {
-        level: found(message, Asked(registry=REGISTRY, request=request(constraints={"quality_level": level})))
+        level: found(
+            message,
+            AnswerExpectations(registry=REGISTRY, request=request(constraints={"quality_level": level})),
+        )
         for level in expected
     }
     assert levels == expected
@@ -141,17 +144,17 @@ def test_the_quality_level_binds(_: str, message: Message, expected: dict[str, l
 def test_without_a_quality_level_an_answer_is_held_to_the_standard() -> None:
     """No request, no constraints, or constraints that say nothing about it."""
     for asked in (
-        Asked(registry=REGISTRY),
-        Asked(registry=REGISTRY, request=request(constraints={"time_budget": 5})),
+        AnswerExpectations(registry=REGISTRY),
+        AnswerExpectations(registry=REGISTRY, request=request(constraints={"time_budget": 5})),
     ):
         assert asked.quality == "standard"
 
 
 def test_an_answer_of_another_agent_is_refused() -> None:
     """Where somebody in particular was asked."""
-    asked = Asked(registry=REGISTRY, agent="question-shaper")
+    asked = AnswerExpectations(registry=REGISTRY, agent="question-shaper")
     assert found(example("answer-1"), asked) == ["wrong_agent $.agent_id"]
-    assert found(example("answer-1"), Asked(registry=REGISTRY, agent="ta")) == []
+    assert found(example("answer-1"), AnswerExpectations(registry=REGISTRY, agent="ta")) == []
 
 
 def test_the_seed_asks_nothing_of_this() -> None:
@@ -180,7 +183,7 @@ def test_below_the_floor_a_person_must_say_yes() -> None:
     assert awaits_a_person(result)
     assert isinstance(result, Rejected)
     assert "0.3 (theory-architect, topic theory)" in result.violations[0].expected
-    good = Asked(registry=REGISTRY, request=request(), acknowledgement=acknowledgement())
+    good = AnswerExpectations(registry=REGISTRY, request=request(), acknowledgement=acknowledgement())
     assert found(example("answer-low"), good) == ["floor_acknowledged"]
     for changes in (
         {"agent_id": "question-shaper"},
@@ -188,7 +191,9 @@ def test_below_the_floor_a_person_must_say_yes() -> None:
         {"option": "기술수용모형"},
         {"t_score": 0.21},
     ):
-        stale = Asked(registry=REGISTRY, request=request(), acknowledgement=acknowledgement(**changes))
+        stale = AnswerExpectations(
+            registry=REGISTRY, request=request(), acknowledgement=acknowledgement(**changes)
+        )
         assert awaits_a_person(check_answer(json.dumps(example("answer-low")), stale)), changes
     assert not awaits_a_person(check_answer(json.dumps(example("answer-1")), ASKED))
     assert not awaits_a_person(check_answer("{}", ASKED))
@@ -196,7 +201,7 @@ def test_below_the_floor_a_person_must_say_yes() -> None:
 
 def test_low_typicality_is_worth_a_word() -> None:
     """Below 0.3, where the floor allows it: strictly."""
-    free = Asked(registry=REGISTRY)
+    free = AnswerExpectations(registry=REGISTRY)
     assert found(example("answer-low"), free) == ["low_typicality"]
     on_the_bound = changed(example("answer-low"), "vs_metadata.final_selection.t_score", 0.3)
     on_the_bound["vs_metadata"]["t_scores"][-1]["score"] = 0.3

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from accordance import Accepted, check
 from accordance.contracts.catalogue.answer import AgentAnswer
-from accordance.domain.research.answers import Asked, check_answer
+from accordance.domain.research.answers import AnswerExpectations, check_answer
 from accordance.domain.research.collapse import Tally, collapse
 from accordance.domain.research.documents import (
     WRITERS,
@@ -108,7 +108,7 @@ def test_reports_are_the_same_bytes(language: Language, form: str) -> None:
 
 def refused() -> Any:
     return check_answer(
-        json.dumps(changed(example("answer-1"), "provenance", None)), Asked(registry=REGISTRY)
+        json.dumps(changed(example("answer-1"), "provenance", None)), AnswerExpectations(registry=REGISTRY)
     )
 
 
@@ -153,7 +153,7 @@ def test_the_distribution_is_judged(scores: tuple[float, float], told: str) -> N
 def test_validation_reports() -> None:
     """Verdict, violations, warnings, and how many are not listed."""
     accepted = check_answer(
-        json.dumps(changed(example("answer-1"), "mood", "fine")), Asked(registry=REGISTRY)
+        json.dumps(changed(example("answer-1"), "mood", "fine")), AnswerExpectations(registry=REGISTRY)
     )
     text = as_markdown(list(validation_report(accepted, language="en")))
     assert "- **Verdict**: accepted" in text
@@ -161,7 +161,11 @@ def test_validation_reports() -> None:
     assert "Violations" not in text
     broken = changed(example("answer-1"), "vs_metadata.t_scores", ["x"] * 60)
     text = as_markdown(
-        list(validation_report(check_answer(json.dumps(broken), Asked(registry=REGISTRY)), "f", "en"))
+        list(
+            validation_report(
+                check_answer(json.dumps(broken), AnswerExpectations(registry=REGISTRY)), "f", "en"
+            )
+        )
     )
     assert "## Violations (60)" in text
     assert "Violations not listed: 10" in text

@@ -20,7 +20,7 @@ from accordance.domain.research.collapse import (
 from accordance.domain.research.names import plain
 from accordance.domain.research.runs import (
     Group,
-    Run,
+    StoredRun,
     collapse_by_group,
     in_utc,
     request_digest,
@@ -178,6 +178,6 @@ def test_runs_of_two_groups_do_not_mix() -> None:
     """A group is agent, request and contract."""
     one, other = Group("a", "r", "v1"), Group("a", "r", "v2")
     found = collapse_by_group(
-        Run(group, "t", name, ()) for group, name in ((one, "A"), (other, "B"), (one, "A"))
+        StoredRun(group, "t", name, ()) for group, name in ((one, "A"), (other, "B"), (one, "A"))
     )
     assert {group.contract: report.total_runs for group, report in found.items()} == {"v1": 2, "v2": 1}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accordance.domain.executor_specs import AgentSpec, CommandSpec, ExternalSpec, LlmSpec
-from accordance.domain.routing import Routing, Wanted
+from accordance.domain.routing import RouteRequest, Routing
 from accordance.domain.spending import Price
 from accordance.errors import AccordanceError, NoExecutor, UnknownExecutor, UnknownModel
 from tests.settings import routing_from
@@ -71,18 +71,18 @@ def routing() -> Routing:
 @pytest.mark.parametrize(
     ("wanted", "tier", "executor", "model", "prompt"),
     [
-        (Wanted(tags=frozenset(("code", "rust", "x"))), None, "codex", "gpt", "coder.v1"),
-        (Wanted(tags=frozenset(("code",)), node_type="ACTION"), None, "writer", "small", "worker.v1"),
-        (Wanted(kind="review", node_type="CHECK"), None, "writer", "middle", "reviewer.v1"),
-        (Wanted(role="printer", node_type="ACTION"), None, "people", None, "worker.v1"),
-        (Wanted(node_type="ACTION"), 2, "writer", "middle", "worker.v1"),
-        (Wanted(node_type="ACTION"), 1, "writer", "big", "worker.v1"),
-        (Wanted(tags=frozenset(("code", "rust"))), 1, "codex", "gpt", "coder.v1"),
+        (RouteRequest(tags=frozenset(("code", "rust", "x"))), None, "codex", "gpt", "coder.v1"),
+        (RouteRequest(tags=frozenset(("code",)), node_type="ACTION"), None, "writer", "small", "worker.v1"),
+        (RouteRequest(kind="review", node_type="CHECK"), None, "writer", "middle", "reviewer.v1"),
+        (RouteRequest(role="printer", node_type="ACTION"), None, "people", None, "worker.v1"),
+        (RouteRequest(node_type="ACTION"), 2, "writer", "middle", "worker.v1"),
+        (RouteRequest(node_type="ACTION"), 1, "writer", "big", "worker.v1"),
+        (RouteRequest(tags=frozenset(("code", "rust"))), 1, "codex", "gpt", "coder.v1"),
     ],
     ids=str,
 )
 def test_the_first_route_that_fits_counts(
-    routing: Routing, wanted: Wanted, tier: int | None, executor: str, model: str | None, prompt: str
+    routing: Routing, wanted: RouteRequest, tier: int | None, executor: str, model: str | None, prompt: str
 ) -> None:
     """All its tags, its role, its type and its kind; a tier asks for a model at least that strong."""
     choice = routing.choose(wanted, tier)
@@ -119,7 +119,7 @@ executor = "people"
 def test_the_first_route_to_somebody_the_task_allows(allowed: tuple[str, ...] | None, executor: str) -> None:
     """In the order of the routes; where it allows none of them, whoever looks before it begins says so."""
     routing = routing_from(tomllib.loads(TWO_WAYS))
-    wanted = Wanted(executors=None if allowed is None else frozenset(allowed))
+    wanted = RouteRequest(executors=None if allowed is None else frozenset(allowed))
     assert routing.choose(wanted).executor == executor
 
 
@@ -142,20 +142,20 @@ def test_specs_are_read(routing: Routing) -> None:
 @pytest.mark.parametrize(
     ("wanted", "failures", "model", "stronger"),
     [
-        (Wanted(node_type="ACTION"), 0, "small", [2, 1]),
-        (Wanted(node_type="ACTION"), 1, "middle", [1]),
-        (Wanted(node_type="ACTION"), 2, "big", []),
-        (Wanted(node_type="ACTION"), 9, "big", []),
-        (Wanted(kind="review", node_type="CHECK"), 1, "big", []),
-        (Wanted(node_type="ACTION", models=frozenset(("small",))), 2, "small", []),
-        (Wanted(node_type="ACTION", models=frozenset(("small", "big"))), 1, "big", []),
-        (Wanted(node_type="ACTION", models=frozenset(("middle", "big"))), 0, "middle", [1]),
-        (Wanted(node_type="ACTION", models=frozenset(("another",))), 3, "small", []),
-        (Wanted(role="printer", node_type="ACTION"), 3, None, []),
+        (RouteRequest(node_type="ACTION"), 0, "small", [2, 1]),
+        (RouteRequest(node_type="ACTION"), 1, "middle", [1]),
+        (RouteRequest(node_type="ACTION"), 2, "big", []),
+        (RouteRequest(node_type="ACTION"), 9, "big", []),
+        (RouteRequest(kind="review", node_type="CHECK"), 1, "big", []),
+        (RouteRequest(node_type="ACTION", models=frozenset(("small",))), 2, "small", []),
+        (RouteRequest(node_type="ACTION", models=frozenset(("small", "big"))), 1, "big", []),
+        (RouteRequest(node_type="ACTION", models=frozenset(("middle", "big"))), 0, "middle", [1]),
+        (RouteRequest(node_type="ACTION", models=frozenset(("another",))), 3, "small", []),
+        (RouteRequest(role="printer", node_type="ACTION"), 3, None, []),
     ],
 )
 def test_each_failure_asks_the_next_stronger_model_that_is_allowed(
-    routing: Routing, wanted: Wanted, failures: int, model: str | None, stronger: list[int]
+    routing: Routing, wanted: RouteRequest, failures: int, model: str | None, stronger: list[int]
 ) -> None:
     """Until there is none; a task that allows none of them is left to whoever looks before it begins."""
     choice = routing.after(wanted, failures)
@@ -166,9 +166,9 @@ def test_each_failure_asks_the_next_stronger_model_that_is_allowed(
 def test_routes_say_which_contract_holds(routing: Routing, to: str | None) -> None:
     """Whoever does the work; where none is named, it is an action's."""
     routing = routing.everything_to(to) if to else routing
-    research = Wanted(node_type="ACTION", tags=frozenset(("research",)))
+    research = RouteRequest(node_type="ACTION", tags=frozenset(("research",)))
     assert routing.choose(research).contract == "agent_answer_v1"
-    assert routing.choose(Wanted(node_type="ACTION")).contract == "xiaobo_action_v1"
+    assert routing.choose(RouteRequest(node_type="ACTION")).contract == "xiaobo_action_v1"
     assert routing.choose(research).executor == (to or "writer")
 
 
@@ -195,15 +195,15 @@ def test_context_has_the_room_that_is_said() -> None:
     """
     routing = routing_from(tomllib.loads(said))
     asked = [
-        (Wanted(), None),
-        (Wanted(), 2),
-        (Wanted(), 1),
-        (Wanted(role="reader"), 1),
-        (Wanted(kind="review"), None),
+        (RouteRequest(), None),
+        (RouteRequest(), 2),
+        (RouteRequest(), 1),
+        (RouteRequest(role="reader"), 1),
+        (RouteRequest(kind="review"), None),
     ]
     found = [routing.choose(wanted, tier).context_bytes for wanted, tier in asked]
     assert found == [50_000, 50_000, 900_000, 2_000, None]
-    assert routing.everything_to("free").choose(Wanted(role="reader")).context_bytes is None
+    assert routing.everything_to("free").choose(RouteRequest(role="reader")).context_bytes is None
     with pytest.raises(AccordanceError, match="context_bytes is a whole number from 1000, got 10"):
         routing_from({"executors": {"x": {"kind": "external", "context_bytes": 10}}})
 
@@ -211,18 +211,18 @@ def test_context_has_the_room_that_is_said() -> None:
 def test_one_executor_alone_gets_everything() -> None:
     """Without routes there is nothing to choose."""
     alone = routing_from({"executors": {"codex": {"model": "m"}}})
-    assert alone.choose(Wanted(kind="plan")).prompt == "planner.v1"
+    assert alone.choose(RouteRequest(kind="plan")).prompt == "planner.v1"
 
 
 def test_everything_can_go_to_one() -> None:
     """`--executor` needs no settings for agents that need none; models are checked all the same."""
     everything = routing_from({}).everything_to("claude", "some-model")
-    assert everything.choose(Wanted()).model == "some-model"
-    assert routing_from({}).everything_to("llm", "some-model").choose(Wanted()).model == "some-model"
+    assert everything.choose(RouteRequest()).model == "some-model"
+    assert routing_from({}).everything_to("llm", "some-model").choose(RouteRequest()).model == "some-model"
     with pytest.raises(NoExecutor, match=r"llm needs a model; name one .* or .*\[executors.llm\]"):
         routing_from({}).everything_to("llm")
     configured = routing_from(tomllib.loads(SETTINGS)).everything_to("writer")
-    assert configured.choose(Wanted(role="printer")).model == "small"
+    assert configured.choose(RouteRequest(role="printer")).model == "small"
     with pytest.raises(UnknownExecutor, match="did you mean codex"):
         routing_from({}).everything_to("codx")
     with pytest.raises(UnknownModel, match="did you mean big"):
@@ -242,7 +242,7 @@ def test_everything_can_go_to_one() -> None:
 def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: str) -> None:
     """Nothing is guessed."""
     with pytest.raises(NoExecutor) as raised:
-        routing_from(settings).choose(Wanted(role="x", node_type="ACTION", tags=frozenset(("t",))))
+        routing_from(settings).choose(RouteRequest(role="x", node_type="ACTION", tags=frozenset(("t",))))
     assert says in str(raised.value)
 
 

@@ -11,7 +11,7 @@ from accordance.domain.escalation import Level, Step
 from accordance.domain.findings import Finding, Gate, with_code
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters, State, Waiting
-from accordance.domain.ruling import Asked, Case, rule_submission
+from accordance.domain.ruling import QuestionKind, TaskHistory, rule_submission
 from accordance.domain.verdict import Checks, Outcome, Verdict
 from tests.unit.test_ruling import FRESH, Expected, holds
 
@@ -37,11 +37,11 @@ def found(gate: Gate, code: str, outcome: Outcome, level: Level, *, uses_attempt
     ("verdict", "case", "expected"),
     [
         pytest.param(DONE, FRESH, Expected("APPROVED", "DONE", "PASSED"), id="done"),
-        pytest.param(DONE, Case(used=Counters(), other_checks=1), Expected("PRODUCED", "DONE", "PASSED"), id="done, and to be reviewed"),
-        pytest.param(DONE, Case(used=Counters(), other_checks=1, is_behind=True), Expected("RELEASED", "RETRY", "BEHIND"), id="done too late"),
+        pytest.param(DONE, TaskHistory(used=Counters(), other_checks=1), Expected("PRODUCED", "DONE", "PASSED"), id="done, and to be reviewed"),
+        pytest.param(DONE, TaskHistory(used=Counters(), other_checks=1, is_behind=True), Expected("RELEASED", "RETRY", "BEHIND"), id="done too late"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.RETRY, Level.RETRY), FRESH, Expected("ERRED RETRIED", "RETRY", "CI_FAILED"), id="tests fail"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.MODEL_UPGRADE), FRESH, Expected("ERRED RETRIED", "ESCALATE", "CI_FAILED"), id="a stronger model tries"),
-        pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.MODEL_UPGRADE), Case(used=Counters(attempts=10)), Expected("ERRED ESCALATED", "ESCALATE", "CI_FAILED", "MAX_CALLS_PER_TASK_EXCEEDED: CI_FAILED"), id="no ladder is endless"),
+        pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.MODEL_UPGRADE), TaskHistory(used=Counters(attempts=10)), Expected("ERRED ESCALATED", "ESCALATE", "CI_FAILED", "MAX_CALLS_PER_TASK_EXCEEDED: CI_FAILED"), id="no ladder is endless"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.ROLE_ESCALATION), FRESH, Expected("ERRED ESCALATED", "ESCALATE", "CI_FAILED", "CI_FAILED: it is so"), id="a person gives it to another role"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.DEAD_LETTER), FRESH, Expected("ERRED BURIED", "ESCALATE", "CI_FAILED"), id="given up"),
         pytest.param(found(Gate.SCHEMA, "SCHEMA_VIOLATION", Outcome.REJECT, Level.RETRY), FRESH, Expected("UNPARSEABLE RETRIED", "REJECT", "SCHEMA_VIOLATION"), id="no contract honoured"),
@@ -50,12 +50,12 @@ def found(gate: Gate, code: str, outcome: Outcome, level: Level, *, uses_attempt
         pytest.param(
             found(Gate.NEED_INPUT, "NEED_INPUT_REQUIRED", Outcome.ESCALATE, Level.HUMAN, uses_attempt=False),
             FRESH,
-            Expected("STALLED", "ESCALATE", "NEED_INPUT_REQUIRED", "it is so", Asked.HELP, Waiting.INPUT),
+            Expected("STALLED", "ESCALATE", "NEED_INPUT_REQUIRED", "it is so", QuestionKind.HELP, Waiting.INPUT),
             id="a question costs no attempt",
         ),
     ],
 )  # fmt: skip
-def test_a_verdict_moves_its_task(verdict: Verdict, case: Case, expected: Expected) -> None:
+def test_a_verdict_moves_its_task(verdict: Verdict, case: TaskHistory, expected: Expected) -> None:
     """Approved, reviewed, tried again, a person asked, or given up: as the ladder has said."""
     ruling = rule_submission(verdict, case, Fuses())
     holds(ruling, expected, State.IN_PROGRESS)

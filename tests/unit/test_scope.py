@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accordance import Pins
-from accordance.domain.scope import Scope, real_path
+from accordance.domain.scope import PathScope, real_path
 
 ROLE = Pins.of(["docs/**", "src/**"], ["src/contracts/**"])
 
@@ -25,7 +25,7 @@ ROLE = Pins.of(["docs/**", "src/**"], ["src/contracts/**"])
 )
 def test_pins_and_role(path: str, told: str) -> None:
     """A path must be allowed by both; the pins are asked first, and git's own files belong to nobody."""
-    scope = Scope(Pins.of(["**"], ["docs/secret"]), ROLE)
+    scope = PathScope(Pins.of(["**"], ["docs/secret"]), ROLE)
     assert str(scope.explain(path)) == told
     assert scope.rule(path) == scope.explain(path).rule
 
@@ -41,12 +41,12 @@ def test_pins_and_role(path: str, told: str) -> None:
 )  # fmt: skip
 def test_a_star_at_the_end_opens_no_tree(pins: Pins, role: Pins | None, rule: str) -> None:
     """Neither in the pins nor in what a role may write; where a role must not write, it closes one."""
-    assert Scope(pins, role).rule("src/auth/keys.py") == rule
+    assert PathScope(pins, role).rule("src/auth/keys.py") == rule
 
 
 def test_a_role_that_writes_nothing() -> None:
     """Nothing is in its scope, whatever is pinned."""
-    assert Scope(Pins.of(["**"]), Pins.of(())).rule("a") == "role_not_allowed"
+    assert PathScope(Pins.of(["**"]), Pins.of(())).rule("a") == "role_not_allowed"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_role_that_writes_nothing() -> None:
 )
 def test_links_are_judged_where_they_lead(links: dict[str, str], path: str, told: str) -> None:
     """The name and the real path must both be in scope; a link that leaves or leads nowhere is unsafe."""
-    scope = Scope(Pins.of(["docs/**"], ["docs/private/**"]))
+    scope = PathScope(Pins.of(["docs/**"], ["docs/private/**"]))
     assert str(scope.explain(path, links)) == told
 
 

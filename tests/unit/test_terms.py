@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from accordance.domain.case import Breach, Budget, Usage
-from accordance.domain.escalation import Level, Standing
+from accordance.domain.escalation import LadderPosition, Level
 from accordance.domain.judging import History
 from accordance.domain.roles import ROLES
 from accordance.domain.terms import Terms, case_under, terms_from, terms_to_json
@@ -18,7 +18,9 @@ from tests.unit.cases import FACTS, a_case
 TERMS = Terms(
     role=replace(ROLES["engineer"], max_attempts=5),
     history=History(
-        Standing(max_attempts=3, model_tier=2, allowed_tiers=frozenset((2, 1)), level=Level.MODEL_UPGRADE),
+        LadderPosition(
+            max_attempts=3, model_tier=2, allowed_tiers=frozenset((2, 1)), level=Level.MODEL_UPGRADE
+        ),
         ("CI_FAILED: make test",),
     ),
     usage=Usage(tokens=7, model="glm-4.7", tools=frozenset(("edit", "read"))),

@@ -27,7 +27,7 @@ from accordance.contracts.checking import Reader
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.stream import StreamGuard
+from accordance.contracts.stream import MessageGuard
 from accordance.contracts.violation import Rejected
 from accordance.domain.spending import Spending
 
@@ -181,11 +181,11 @@ class _Incoming:
     text: str = ""
     spending: Spending | None = None
     doom: Rejected | None = None
-    _guard: StreamGuard = field(init=False)
+    _guard: MessageGuard = field(init=False)
     _show_at: float = field(default=1, init=False)  # characters
 
     def __post_init__(self) -> None:
-        self._guard = StreamGuard(self.contract, self.context)
+        self._guard = MessageGuard(self.contract, self.context)
 
     @property
     def reply(self) -> Reply:

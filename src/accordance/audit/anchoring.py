@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from accordance.audit.findings import UNREADABLE, Findings
-from accordance.domain.chain import EMPTY, Entry, Head, canonical
+from accordance.audit.findings import UNREADABLE, AuditFindings
+from accordance.domain.chain import EMPTY, ChainEntry, Head, canonical
 from accordance.errors import AccordanceError
 from accordance.store.ledger import Transaction
 
@@ -124,7 +124,7 @@ def _head(told: Mapping[str, Any]) -> Head:
     return Head(seq=int(told["events"]), hash=str(told["head"]))
 
 
-def compare_with(anchor: Anchor, tx: Transaction, found: Iterable[Findings]) -> None:
+def compare_with(anchor: Anchor, tx: Transaction, found: Iterable[AuditFindings]) -> None:
     """Every chain that was anchored is still there, with the event at its place that was the last one then."""
     when = f"the anchor of {anchor.at[:19]}"
     for one in found:
@@ -135,16 +135,16 @@ def compare_with(anchor: Anchor, tx: Transaction, found: Iterable[Findings]) -> 
             _compare(head, tx.entries(one.plan_id, after=head.seq - 1, limit=1), one, when)
 
 
-def missing_plans(anchor: Anchor, found: Iterable[Findings]) -> list[Findings]:
+def missing_plans(anchor: Anchor, found: Iterable[AuditFindings]) -> list[AuditFindings]:
     """Findings for the plans that were anchored and that the ledger no longer knows."""
     known = {one.plan_id for one in found}
-    lost = [Findings(plan_id) for plan_id in sorted(anchor.plans.keys() - known)]
+    lost = [AuditFindings(plan_id) for plan_id in sorted(anchor.plans.keys() - known)]
     for one in lost:
         one.missing(f"plans {one.plan_id}: is in the anchor of {anchor.at[:19]}, and not in the ledger")
     return lost
 
 
-def _compare(head: Head, entries: Iterable[Entry], found: Findings, when: str) -> None:
+def _compare(head: Head, entries: Iterable[ChainEntry], found: AuditFindings, when: str) -> None:
     if head == EMPTY:
         return
     try:

@@ -26,7 +26,7 @@ _MANY: Final = 100
 
 
 @dataclass(slots=True)
-class Findings:
+class AuditFindings:
     """What does not hold in a plan's records, or in those that belong to no plan."""
 
     plan_id: str | None
@@ -56,7 +56,7 @@ class Findings:
             self.completeness.append(what)
 
 
-def fetch(tx: Transaction, sha256: str, what: str, found: Findings) -> bytes | None:
+def fetch(tx: Transaction, sha256: str, what: str, found: AuditFindings) -> bytes | None:
     """Bytes that were kept, if they are there and are what was kept."""
     found.blobs += 1
     try:

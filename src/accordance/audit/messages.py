@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from accordance.audit.findings import UNREADABLE, Findings, fetch
+from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.changes.settling import verdict_again
 from accordance.contracts.contract import Contract
 from accordance.domain.chain import Payload
@@ -16,7 +16,7 @@ from accordance.judging.rejudging import is_bundle
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import coding_tasks
 from accordance.work.contracts_for import ACTIONS, contract_under
-from accordance.work.message_kinds import Grounds, Judged, judge_message, judge_plan_review
+from accordance.work.message_kinds import Grounds, JudgedMessage, judge_message, judge_plan_review
 
 Announced: TypeAlias = dict[str, Payload]  # messages by their names, with what their event says
 Claims: TypeAlias = Mapping[
@@ -31,7 +31,7 @@ def verify_messages(
     announced: Announced,
     rules: Mapping[int, Rules],
     claims: Claims,
-    found: Findings,
+    found: AuditFindings,
 ) -> None:
     """Every message is there, was announced, and is ruled the same way again."""
     known = set()
@@ -65,7 +65,7 @@ def _again(tx: Transaction, rules: Rules, claims: Claims, message: MessageRecord
 
 
 def _compare_ruling(
-    ruled: Again, message: MessageRecord, verdict: VerdictRecord | None, found: Findings
+    ruled: Again, message: MessageRecord, verdict: VerdictRecord | None, found: AuditFindings
 ) -> None:
     what = f"message {message.message_id[:40]}"
     accepted, outcome, reason, messages = ruled
@@ -84,7 +84,7 @@ def _judged(accepted: bool) -> str:
 
 
 def verify_changes(
-    tx: Transaction, plan: PlanRecord, announced: Announced, root: Path | None, found: Findings
+    tx: Transaction, plan: PlanRecord, announced: Announced, root: Path | None, found: AuditFindings
 ) -> None:
     """Every verdict on a change follows again from its evidence, which is the one the chain names."""
     verdicts = {one.message_id: one for one in tx.find(VerdictRecord, plan_id=plan.plan_id)}
@@ -110,7 +110,7 @@ def _judge_again(
     root: Path,
     message: MessageRecord,
     was: VerdictRecord | None,
-    found: Findings,
+    found: AuditFindings,
 ) -> None:
     what = f"message {message.message_id[:40]}"
     try:
@@ -137,13 +137,13 @@ def judge_again(rules: Rules, actions: Contract[Any], message: MessageRecord, ra
     return _as_ruled(judge_message(message.kind, raw, grounds))
 
 
-def _as_ruled(judged: Judged) -> Again:
+def _as_ruled(judged: JudgedMessage) -> Again:
     ruling = judged.ruling
     return bool(judged.result), ruling.outcome, ruling.reason, ruling.messages
 
 
 def verify_verdicts(
-    tx: Transaction, plan: PlanRecord, announced: Announced, hashes: Mapping[int, str], found: Findings
+    tx: Transaction, plan: PlanRecord, announced: Announced, hashes: Mapping[int, str], found: AuditFindings
 ) -> None:
     """Every verdict was announced as it stands, and names a head that is in the chain."""
     known = set()

@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 
 from sqlalchemy import Table
 
-from accordance.audit.findings import UNREADABLE, Findings
+from accordance.audit.findings import UNREADABLE, AuditFindings
 from accordance.contracts.catalogue.plan import Plan
-from accordance.domain.chain import Entry
+from accordance.domain.chain import ChainEntry
 from accordance.domain.plan import PlanGraph
 from accordance.domain.progress import PlanInMemory
 from accordance.store.ledger import MAKES_WAY, Transaction
@@ -64,12 +64,12 @@ Expected: TypeAlias = Sealed | Derived
 class Rows:
     """The rows of a plan, or those of no plan, as the events of its chain leave them."""
 
-    found: Findings
+    found: AuditFindings
     expected: dict[tuple[str, Key], Expected] = field(default_factory=dict)
     blobs: set[str] = field(default_factory=set)
     _are_sealed: bool = False
 
-    def see(self, entry: Entry) -> None:
+    def see(self, entry: ChainEntry) -> None:
         """Take in what an event says of rows."""
         if entry.kind not in SEALS:
             return
@@ -84,7 +84,7 @@ class Rows:
         except UNREADABLE:
             self.found.broken(f"event {entry.seq}: what it says of rows cannot be read")
 
-    def _take_over(self, entry: Entry) -> None:
+    def _take_over(self, entry: ChainEntry) -> None:
         """Rows are taken over once, before anything was sealed; later it would hide what somebody has changed."""
         if self._are_sealed:
             self.found.broken(f"event {entry.seq}: rows were sealed anew after they had been sealed")
@@ -92,7 +92,7 @@ class Rows:
         if notice not in self.found.notices:
             self.found.notices.append(notice)
 
-    def begin(self, plan: Plan, graph: PlanGraph, progress: PlanInMemory, entry: Entry) -> None:
+    def begin(self, plan: Plan, graph: PlanGraph, progress: PlanInMemory, entry: ChainEntry) -> None:
         """A plan was imported: its rows follow from its document."""
         for name in [name for name in self.expected if name[0] in _MAKES_WAY]:
             del self.expected[name]

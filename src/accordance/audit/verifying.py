@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from accordance.api import check_value
-from accordance.audit.findings import UNREADABLE, Findings, fetch
+from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.audit.messages import (
     Announced,
     verify_changes,
@@ -25,11 +25,11 @@ from accordance.changes.settling import JUDGED
 from accordance.contracts.limits import Limits
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Rejected
-from accordance.domain.chain import EMPTY, Entry, Head, next_entry
+from accordance.domain.chain import EMPTY, ChainEntry, Head, next_entry
 from accordance.domain.lifecycle import Event, State, Waiting
 from accordance.domain.plan import plan_graph
 from accordance.domain.plan_review import PlanEvent
-from accordance.domain.progress import Change, PlanInMemory, begin
+from accordance.domain.progress import NodeMove, PlanInMemory, begin
 from accordance.domain.records import (
     ArtifactRecord,
     PlanRecord,
@@ -51,9 +51,9 @@ _MOVES = frozenset(Event)
 _IN_WORK = (State.IN_PROGRESS, State.READY_TO_CHECK)
 
 
-def verify_ledger(tx: Transaction, root: Path | None = None) -> list[Findings]:
+def verify_ledger(tx: Transaction, root: Path | None = None) -> list[AuditFindings]:
     """Recompute everything: every plan, and in the last findings what belongs to none, the ledger's own chain and the blobs."""
-    own = Findings(None)
+    own = AuditFindings(None)
     rows, began = Rows(own), _Began()
     for entry in _linked(tx.ledger_entries(), own):
         rows.see(entry)
@@ -74,12 +74,12 @@ class _Began:
     def __init__(self) -> None:
         self.plans: set[str] = set()
 
-    def see(self, entry: Entry) -> None:
+    def see(self, entry: ChainEntry) -> None:
         if entry.kind == PLAN_BEGAN:
             self.plans.add(str(entry.payload.get("plan_id")))
 
 
-def _verify_strays(tx: Transaction, found: Findings) -> None:
+def _verify_strays(tx: Transaction, found: AuditFindings) -> None:
     """Every row belongs to a plan that is there."""
     plans = tx.plan_ids()
     for table in (*planned_tables(), TASK_EVENTS):
@@ -87,7 +87,7 @@ def _verify_strays(tx: Transaction, found: Findings) -> None:
             found.broken(f"{table.name}: rows of plan {plan_id}, which is not there")
 
 
-def _verify_blobs(tx: Transaction, named: set[str], found: Findings) -> None:
+def _verify_blobs(tx: Transaction, named: set[str], found: AuditFindings) -> None:
     """Every blob is what its name says, some event names it, and none of those is missing."""
     seen = set()
     for name, content in tx.blobs():
@@ -101,10 +101,10 @@ def _verify_blobs(tx: Transaction, named: set[str], found: Findings) -> None:
         found.missing(f"blobs {name[:12]}: is missing")
 
 
-def verify_plan(tx: Transaction, plan: PlanRecord | str, root: Path | None = None) -> Findings:
+def verify_plan(tx: Transaction, plan: PlanRecord | str, root: Path | None = None) -> AuditFindings:
     """Recompute everything that is known of a plan. The evidence of its changes lies below `root`, the project folder."""
     plan_id = plan if isinstance(plan, str) else plan.plan_id
-    found = Findings(plan_id)
+    found = AuditFindings(plan_id)
     rows = Rows(found)
     replay = _Replay(tx, found, rows)
     hashes: dict[int, str] = {}
@@ -141,7 +141,7 @@ def verify_plan(tx: Transaction, plan: PlanRecord | str, root: Path | None = Non
     return found
 
 
-def _plan(tx: Transaction, plan_id: str, found: Findings) -> PlanRecord | None:
+def _plan(tx: Transaction, plan_id: str, found: AuditFindings) -> PlanRecord | None:
     try:
         return tx.plan(plan_id)
     except NotFound:
@@ -152,7 +152,7 @@ def _plan(tx: Transaction, plan_id: str, found: Findings) -> PlanRecord | None:
 
 
 @contextmanager
-def _readable(what: str, found: Findings) -> Iterator[None]:
+def _readable(what: str, found: AuditFindings) -> Iterator[None]:
     """Rows that cannot be read are a finding; what comes after them in the same table is not looked at."""
     try:
         yield
@@ -164,7 +164,7 @@ def _why(error: Exception) -> str:
     return error.what if isinstance(error, LedgerDamaged) else str(error)
 
 
-def _linked(entries: Iterator[Entry], found: Findings) -> Iterator[Entry]:
+def _linked(entries: Iterator[ChainEntry], found: AuditFindings) -> Iterator[ChainEntry]:
     """The events of a chain, each held against the one before it; the findings learn how many there are, and the head."""
     try:
         for entry in entries:
@@ -179,7 +179,7 @@ def _linked(entries: Iterator[Entry], found: Findings) -> Iterator[Entry]:
         found.broken(f"event {found.head.seq + 1} cannot be read ({_why(error)})")
 
 
-def _follows(head: Head, entry: Entry) -> bool:
+def _follows(head: Head, entry: ChainEntry) -> bool:
     again = next_entry(
         head,
         plan_id=entry.plan_id,
@@ -191,7 +191,7 @@ def _follows(head: Head, entry: Entry) -> bool:
     return again.hash == entry.hash
 
 
-def _compare_head(plan: PlanRecord, hashes: Mapping[int, str], found: Findings) -> None:
+def _compare_head(plan: PlanRecord, hashes: Mapping[int, str], found: AuditFindings) -> None:
     last = found.head.seq
     if last < plan.head.seq:
         found.missing(f"plans {plan.plan_id}: events {last + 1} to {plan.head.seq} are missing")
@@ -204,15 +204,15 @@ def _compare_head(plan: PlanRecord, hashes: Mapping[int, str], found: Findings) 
 class _Replay:
     """The plan, moved again by its own events."""
 
-    def __init__(self, tx: Transaction, found: Findings, rows: Rows) -> None:
+    def __init__(self, tx: Transaction, found: AuditFindings, rows: Rows) -> None:
         self._tx = tx
         self._found = found
         self._rows = rows
         self._plan: PlanInMemory | None = None
-        self._due: deque[Change] = deque()
+        self._due: deque[NodeMove] = deque()
         self.rules: dict[int, Rules] = {}  # by revision
 
-    def see(self, entry: Entry) -> None:
+    def see(self, entry: ChainEntry) -> None:
         """Let an event happen again, and hold what followed from it against what was written."""
         if entry.kind == PlanEvent.IMPORTED:
             self._hold_to(entry)
@@ -226,14 +226,14 @@ class _Replay:
         elif entry.kind == LEFT_ALONE:
             self._was_in_work(self._plan, entry)
 
-    def _hold_to(self, entry: Entry) -> None:
+    def _hold_to(self, entry: ChainEntry) -> None:
         revision, rules = entry.payload.get("revision"), entry.payload.get("rules")
         try:
             self.rules[whole_number(revision)] = rules_from_json(cast("dict[str, Any]", rules))
         except UNREADABLE:
             self._found.broken(f"event {entry.seq}: the rules of the plan cannot be read")
 
-    def _begin(self, entry: Entry) -> None:
+    def _begin(self, entry: ChainEntry) -> None:
         document = str(entry.payload.get("document"))
         raw = fetch(self._tx, document, "the plan's document", self._found)
         if raw is None:
@@ -246,7 +246,7 @@ class _Replay:
         self._plan = begin(graph, missing_inputs(result.value))
         self._rows.begin(result.value, graph, self._plan, entry)
 
-    def _happen(self, plan: PlanInMemory, entry: Entry) -> None:
+    def _happen(self, plan: PlanInMemory, entry: ChainEntry) -> None:
         self._nothing_is_due(entry.seq)
         task, said = entry.task_id or "", entry.payload
         try:
@@ -259,7 +259,7 @@ class _Replay:
             self._compare(entry, first)
         self._due.extend(change for change in changes if change.event is not None)
 
-    def _was_in_work(self, plan: PlanInMemory, entry: Entry) -> None:
+    def _was_in_work(self, plan: PlanInMemory, entry: ChainEntry) -> None:
         """An attempt that waits for another version of the engine is one that was begun and has not ended."""
         at = plan.at.get(entry.task_id or "")
         attempt = entry.payload.get("attempt")
@@ -268,13 +268,13 @@ class _Replay:
                 f"event {entry.seq}: attempt {attempt} of task {entry.task_id} was not in work"
             )
 
-    def _followed(self, entry: Entry) -> None:
+    def _followed(self, entry: ChainEntry) -> None:
         if not self._due:
             self._found.broken(f"event {entry.seq}: {entry.kind} followed from nothing")
             return
         self._compare(entry, self._due.popleft())
 
-    def _compare(self, entry: Entry, change: Change) -> None:
+    def _compare(self, entry: ChainEntry, change: NodeMove) -> None:
         written = (entry.task_id, entry.kind, entry.payload.get("from"), entry.payload.get("to"))
         happened = (change.task_id, change.event, change.before.state, change.after.state)
         if written != happened:
@@ -307,7 +307,7 @@ class _Replay:
             self._found.missing(f"{len(self._plan.at) - seen} tasks are missing")
 
 
-def _again(plan: PlanInMemory, kind: str, task: str, said: Mapping[str, Any]) -> list[Change]:
+def _again(plan: PlanInMemory, kind: str, task: str, said: Mapping[str, Any]) -> list[NodeMove]:
     if kind == INPUTS_CHANGED:
         return list(plan.set_missing_inputs(task, said["missing"]))
     if kind == CANCELLED:
@@ -323,7 +323,7 @@ class _Claims:
         self._begun: Counter[str] = Counter()
         self.held: dict[tuple[str, int], Mapping[str, Any]] = {}  # by task and attempt; actions are left out
 
-    def see(self, entry: Entry) -> None:
+    def see(self, entry: ChainEntry) -> None:
         if entry.kind == Event.ASKED_AGAIN and entry.task_id is not None:
             self._go_on(entry.task_id)
         if entry.kind == Event.CLAIMED and entry.task_id is not None:
@@ -343,12 +343,12 @@ class _Claims:
 class _Runs:
     """What runs were told and what was seen of them: every part that an event names is there."""
 
-    def __init__(self, tx: Transaction, found: Findings) -> None:
+    def __init__(self, tx: Transaction, found: AuditFindings) -> None:
         self._tx = tx
         self._found = found
         self._seen: set[str] = set()
 
-    def see(self, entry: Entry) -> None:
+    def see(self, entry: ChainEntry) -> None:
         said: Mapping[str, Any] = entry.payload
         if entry.kind == PROMPTED:
             raw = self._fetch(str(said.get("recipe")), f"event {entry.seq}: the recipe of a prompt")
@@ -382,7 +382,7 @@ class _Runs:
         return fetch(self._tx, sha256, what, self._found)
 
 
-def _verify_products(tx: Transaction, plan: PlanRecord, found: Findings) -> None:
+def _verify_products(tx: Transaction, plan: PlanRecord, found: AuditFindings) -> None:
     for artifact in tx.find(ArtifactRecord, plan_id=plan.plan_id):
         fetch(tx, artifact.sha256, f"the artifact {artifact.file_name}", found)
     for review in tx.find(ReviewRecord, plan_id=plan.plan_id):

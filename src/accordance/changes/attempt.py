@@ -22,7 +22,7 @@ from accordance.api import check
 from accordance.changes.edits import Spoken, lay_edits
 from accordance.changes.kept_work import keep_work, recall_work
 from accordance.changes.provisional import Opinions
-from accordance.changes.settling import Change, manifest_of
+from accordance.changes.settling import JudgedChange, manifest_of
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.serialising import dump
@@ -37,9 +37,9 @@ from accordance.domain.verdict import Outcome
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, Produced
-from accordance.judging.judge import Ground, How, judge_on
+from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on
 from accordance.judging.judgement import Judgement
-from accordance.judging.task_input import Asked, PreflightFailed, left_behind, read_task
+from accordance.judging.task_input import PreflightFailed, TaskRequest, left_behind, read_task
 from accordance.project.home import Home
 from accordance.project.policy import Gateway, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
@@ -53,7 +53,7 @@ from accordance.workspace.editing import Draft
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
-from accordance.workspace.leaving import lay_again
+from accordance.workspace.leftovers import lay_again
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import readable_patch
 from accordance.workspace.runnable import why_not
@@ -71,7 +71,7 @@ _OUT_OF_BOUNDS: Final = frozenset(
 class Commission:
     """All that an attempt to change a repository takes from the ledger."""
 
-    asked: Asked
+    asked: TaskRequest
     title: str
     number: int  # of all attempts
     attempt: int  # of those that count
@@ -163,7 +163,7 @@ class Concluded(NamedTuple):
     """What came of a judgement: the submission that counts, and the change as it takes effect."""
 
     raw: bytes
-    change: Change
+    change: JudgedChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class CodingAttempt:
             if place.exists():
                 discard(place)
 
-    def _done(self, place: Path, do: Do) -> tuple[Ground, Draft, Produced]:
+    def _done(self, place: Path, do: Do) -> tuple[AttemptTree, Draft, Produced]:
         """Let the agent work, and keep what it has left."""
         ground = self.ground(place, self.base())
         self.look_at(ground)
@@ -207,7 +207,7 @@ class CodingAttempt:
             keep_work(self.memory, ground, produced, self.job.gateway.carry)
         return ground, draft, produced
 
-    def _gone_on(self, place: Path) -> tuple[Ground, Draft, Produced] | None:
+    def _gone_on(self, place: Path) -> tuple[AttemptTree, Draft, Produced] | None:
         """The work of a run of this attempt that was cut off, if it was done and still fits."""
         kept = recall_work(self.memory)
         if kept is None or self.job.head not in (None, kept.left.base):
@@ -238,7 +238,7 @@ class CodingAttempt:
                 f"the branch {branch.name} is there and is not this ledger's; rename or delete it, then answer"
             )
 
-    def ground(self, place: Path, base: str) -> Ground:
+    def ground(self, place: Path, base: str) -> AttemptTree:
         """A fresh clone; what this run has left there is thrown away."""
         if place.exists():
             discard(place)
@@ -246,9 +246,9 @@ class CodingAttempt:
         workspace = clone(
             self.shop.repository, place, base=base, readable=sight.readable, folders=sight.folders
         )
-        return Ground(workspace=workspace, before=base_snapshot(workspace), private=place / "private")
+        return AttemptTree(workspace=workspace, before=base_snapshot(workspace), private=place / "private")
 
-    def look_at(self, ground: Ground) -> None:
+    def look_at(self, ground: AttemptTree) -> None:
         """Preflight: a task that could not be judged in the end is not begun. Raises PreflightFailed."""
         task, gateway = self.job.asked.task, self.job.gateway
         room = Room(ground.private, readable=gateway.readable)
@@ -277,14 +277,14 @@ class CodingAttempt:
         allowed = self.job.asked.task.allowedExecutors or ()
         return next((name for name in names if name in allowed), names[0])
 
-    def how(self, produced: Produced | None = None) -> How:
+    def how(self, produced: Produced | None = None) -> JudgeOptions:
         """How it is judged, after what was seen of its run."""
         usage = Usage(model=self.choice.model, executor=self._executor)
         if produced is not None:
             usage = produced.spending.usage(
                 model=self.choice.model, executor=self._executor, duration_ms=produced.duration_ms
             )
-        return How(
+        return JudgeOptions(
             gateway=replace(self.job.gateway, tiers=self.choice.tiers),  # what could really be asked
             attempt=self.job.attempt,
             number=self.job.number,
@@ -300,7 +300,7 @@ class CodingAttempt:
         return contract_of_change(self.choice.spec) is EDITS
 
     def _judge(
-        self, draft: Draft, ground: Ground, raw: bytes | None, how: How
+        self, draft: Draft, ground: AttemptTree, raw: bytes | None, how: JudgeOptions
     ) -> tuple[Judgement, Spoken | None]:
         """Judge the clone by what was handed in; edits are laid into it first, and accordance hands in for them."""
         if raw is None or not self._is_spoken:
@@ -310,18 +310,20 @@ class CodingAttempt:
             return judge_on(ground, self.job.asked, raw, how), None
         return judge_on(ground, self.job.asked, None, spoken.judged(how)), spoken
 
-    def _judged(self, ground: Ground, draft: Draft, produced: Produced) -> Produced:
+    def _judged(self, ground: AttemptTree, draft: Draft, produced: Produced) -> Produced:
         message = produced.raw if self._is_spoken else self._message(ground.workspace.work, produced.raw)
         raw, change = self.conclude(ground, draft, message, self.how(produced))
         return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
 
-    def conclude(self, ground: Ground, draft: Draft, message: bytes | None, how: How) -> Concluded:
+    def conclude(
+        self, ground: AttemptTree, draft: Draft, message: bytes | None, how: JudgeOptions
+    ) -> Concluded:
         """Judge what was left, keep the evidence under a name of this run, write the commit if it passed."""
         root, task = self.shop.home.root, self.job.asked.task
         apart = replace(ground, private=ground.private / "judged")
         judgement, _ = self._judge(draft, apart, message, replace(how, bundles=root, owner=self.owner))
         written = judgement.bundle or root
-        change = Change(
+        change = JudgedChange(
             verdict=judgement.verdict,
             bundle=bundle_folder(root, task.task_id, self.job.number).relative_to(root).as_posix(),
             written=written.relative_to(root).as_posix(),
@@ -342,7 +344,7 @@ class CodingAttempt:
         )
         return next(honouring, handed_in[0])
 
-    def _commit(self, ground: Ground, judgement: Judgement) -> str | None:
+    def _commit(self, ground: AttemptTree, judgement: Judgement) -> str | None:
         if judgement.outcome is not Outcome.DONE:
             return None
         change = readable_patch(ground.workspace, judgement.facts.changes)

@@ -9,7 +9,7 @@ from accordance.contracts.catalogue.edits import EDITS, FileEdits
 from accordance.contracts.context import Context
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Breach
-from accordance.judging.judge import How
+from accordance.judging.judge import JudgeOptions
 from accordance.judging.own_submission import Claim
 from accordance.workspace.editing import Draft, Refusal
 
@@ -26,7 +26,7 @@ class Spoken:
         """Whether its author has nothing to add: it asks a person, or says itself that it has failed."""
         return self.claim.status != "DONE"
 
-    def judged(self, how: How) -> How:
+    def judged(self, how: JudgeOptions) -> JudgeOptions:
         """How it is judged: by its claim; an edit that would have led out of the clone is a breach of scope."""
         led_out = (Breach("SCOPE_CONFLICT", str(one)) for one in self.refused if one.leaves)
         return replace(how, claim=self.claim, breaches=(*how.breaches, *led_out))

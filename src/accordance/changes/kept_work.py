@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from accordance.domain.faults import Fault
 from accordance.executors.protocol import Memory, Produced, Seen
-from accordance.judging.judge import Ground
+from accordance.judging.judge import AttemptTree
 from accordance.work.run_log import spending_of
-from accordance.workspace.leaving import Left, left_in
+from accordance.workspace.leftovers import Left, left_in
 
 _WORK: Final = "work"  # the question
 
@@ -28,7 +28,7 @@ class KeptWork:
     left: Left
 
 
-def keep_work(memory: Memory, ground: Ground, produced: Produced, carry: tuple[str, ...]) -> None:
+def keep_work(memory: Memory, ground: AttemptTree, produced: Produced, carry: tuple[str, ...]) -> None:
     """Keep it, if a patch can tell all of it; it is judged at once in any case."""
     left = left_in(ground.workspace, ground.before, carry, ground.after)
     if left is None:

@@ -29,12 +29,11 @@ from accordance.executors.code_map import code_map
 from accordance.judging.own_submission import Claim
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.answers import Answer
 from accordance.work.assignment import assignment, with_conflict
 from accordance.work.coding_tasks import EXTERNAL, TAG, coding_task, wanted_in
 from accordance.work.faults import fail_in, report_of
 from accordance.work.intake import (
-    Arrived,
+    ArrivedMessage,
     arrive,
     must_fit,
     named_task,
@@ -45,10 +44,11 @@ from accordance.work.intake import (
 )
 from accordance.work.intake import submit as submit_message
 from accordance.work.landing import head_of
-from accordance.work.loans import LENT, Loan, loan_under_way, sweep_loans
+from accordance.work.lent_clones import LENT, Loan, loan_under_way, sweep_loans
 from accordance.work.project_routes import routing_for
+from accordance.work.receipts import Receipt
 from accordance.work.sweeping import kept_from_sweeping
-from accordance.work.tasks import Nothing, Taken, later
+from accordance.work.tasks import NoTaskReason, Taken, later
 from accordance.work.tasks import release as put_down
 from accordance.workspace.branch import conflicts, lay
 from accordance.workspace.clone import discard
@@ -70,7 +70,9 @@ class HandedOut:
 # -- taking up
 
 
-def hand_out(ledger: Ledger, home: Home, take: Callable[[], Taken | Nothing]) -> HandedOut | Nothing:
+def hand_out(
+    ledger: Ledger, home: Home, take: Callable[[], Taken | NoTaskReason]
+) -> HandedOut | NoTaskReason:
     """Take up the next task that can be begun, and tell all about it; a change comes with its clone.
 
     A change that cannot be begun as it is waits for a person, as it does in a run, and the next task is taken up.
@@ -78,7 +80,7 @@ def hand_out(ledger: Ledger, home: Home, take: Callable[[], Taken | Nothing]) ->
     sweep_loans(ledger, home)
     while True:
         taken = take()
-        if isinstance(taken, Nothing):
+        if isinstance(taken, NoTaskReason):
             return taken
         document = tell_about(ledger, home, taken)
         if document is not None:
@@ -209,7 +211,7 @@ def submit(
     attempt: int | None = None,
     holder: str | None = None,
     claim: Claim | None = None,
-) -> Answer:
+) -> Receipt:
     """Hand in for a task: its message, or the change in the clone that was lent for it.
 
     Without a message, what lies in the clone's evidence folder counts for a change; where nothing does, accordance hands in
@@ -240,12 +242,12 @@ class _HandingIn:
     holder: str | None
     claim: Claim | None
 
-    def go(self) -> Answer:
+    def go(self) -> Receipt:
         """Hand in. Raises Conflict while somebody else hands in the same clone, AccordanceError if it cannot be judged."""
         shop = workshop_of(self.home)
         with self._alone_with_clone():
             opened = self._opened(shop)
-            answer = opened if isinstance(opened, Answer) else self._settled(shop, *opened)
+            answer = opened if isinstance(opened, Receipt) else self._settled(shop, *opened)
         return published(self.ledger, self.home, answer)
 
     @contextlib.contextmanager
@@ -258,7 +260,7 @@ class _HandingIn:
                 end.enter_context(_locked(loan.place(self.home)))
             yield
 
-    def _opened(self, shop: Workshop) -> tuple[Loan, Commission] | Answer:
+    def _opened(self, shop: Workshop) -> tuple[Loan, Commission] | Receipt:
         """The clone and what it is judged by, with the task kept for as long as that takes; or the answer at once."""
         with self.ledger.write() as tx:
             arrived = arrive(tx, self.task_id, "SUBMISSION", self.message or b"")
@@ -271,16 +273,16 @@ class _HandingIn:
             _keep_while_judged(tx, arrived.task)
             return loan, _commission(tx, shop, arrived.task)
 
-    def _repeated(self, tx: Transaction, arrived: Arrived) -> Answer | None:
+    def _repeated(self, tx: Transaction, arrived: ArrivedMessage) -> Receipt | None:
         """The answer that this very hand-in got before; without a message, the one that its attempt got."""
         if self.message is not None:
             return repeated_answer(tx, arrived, self.attempt)
         number = arrived.attempt if self.attempt is None else self.attempt
         messages = tx.find(MessageRecord, subject=self.task_id, kind="SUBMISSION", attempt=number)
         judged = [message for message in messages if "bundle" in message.case]
-        return Answer(judged[-1].answer, repeated=True) if judged else None
+        return Receipt(judged[-1].answer, repeated=True) if judged else None
 
-    def _why_not(self, arrived: Arrived, loan: Loan | None) -> str | None:
+    def _why_not(self, arrived: ArrivedMessage, loan: Loan | None) -> str | None:
         """Why nothing is taken from whoever hands in, if so."""
         task = arrived.task
         if (why_not := not_now(arrived, self.attempt) or not_theirs(task, self.holder)) is not None:
@@ -317,7 +319,7 @@ class _HandingIn:
             finally:
                 discard(attempt.place)
 
-    def _settled(self, shop: Workshop, loan: Loan, job: Commission) -> Answer:
+    def _settled(self, shop: Workshop, loan: Loan, job: Commission) -> Receipt:
         """Judge the change, and let the verdict take effect; the clone has done its duty then."""
         concluded = self._concluded(shop, loan, job)
         judged = concluded.change.to_json()
@@ -367,7 +369,7 @@ def _holds_alone(folder: int) -> bool:
 # -- afterwards
 
 
-def published(ledger: Ledger, home: Home, answer: Answer) -> Answer:
+def published(ledger: Ledger, home: Home, answer: Receipt) -> Receipt:
     """The answer, once the plan's branch stands where the ledger says; if it cannot be moved, the answer says why."""
     if answer.content.get("state") != State.DONE:
         return answer

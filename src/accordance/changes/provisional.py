@@ -11,9 +11,9 @@ from accordance.changes.edits import Spoken
 from accordance.domain.prompting import fenced
 from accordance.domain.retrying import what_to_tell
 from accordance.errors import AccordanceError
-from accordance.executors.leftover import tail
 from accordance.executors.opinion import Opinion
-from accordance.judging.judge import Ground, How
+from accordance.executors.run_folder import tail
+from accordance.judging.judge import AttemptTree, JudgeOptions
 from accordance.judging.judgement import Judgement
 from accordance.workspace.clone import discard
 
@@ -21,7 +21,7 @@ _DONE: Final = "All checks passed. Change nothing more, and end."
 _NOT_SHOWN: Final = "what {command} printed is not shown: it needs files that this task may not read"
 _OVER: Final = Opinion(done=False, text="The run is over.", reason_code="TIMEOUT_EXCEEDED")
 
-Judge: TypeAlias = Callable[[Ground, bytes, How], tuple[Judgement, Spoken | None]]
+Judge: TypeAlias = Callable[[AttemptTree, bytes, JudgeOptions], tuple[Judgement, Spoken | None]]
 
 
 @dataclass(slots=True)
@@ -31,8 +31,8 @@ class Opinions:
     Nothing of it is kept; in the end everything is judged again.
     """
 
-    ground: Ground
-    how: How
+    ground: AttemptTree
+    how: JudgeOptions
     judge: Judge
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _over: threading.Event = field(default_factory=threading.Event)
@@ -58,7 +58,7 @@ class Opinions:
             finally:
                 discard(ground.private)
 
-    def _opinion(self, ground: Ground, raw: bytes) -> Opinion:
+    def _opinion(self, ground: AttemptTree, raw: bytes) -> Opinion:
         try:
             judgement, spoken = self.judge(ground, raw, replace(self.how, stop=self._over))
         except (AccordanceError, OSError) as error:

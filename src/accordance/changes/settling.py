@@ -25,10 +25,9 @@ from accordance.domain.verdict import Outcome, Verdict
 from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
 from accordance.store.ledger import Transaction
-from accordance.work.answers import Answer
 from accordance.work.inputs import supply_from_artifact
 from accordance.work.intake import (
-    Arrived,
+    ArrivedMessage,
     Product,
     arrive,
     case_of,
@@ -38,6 +37,7 @@ from accordance.work.intake import (
     store_product,
 )
 from accordance.work.landing import lands_on_head
+from accordance.work.receipts import Receipt
 from accordance.work.reviewing import approve_product
 from accordance.workspace.bundle import MANIFEST
 from accordance.workspace.errors import BundleBroken
@@ -46,7 +46,7 @@ JUDGED: Final = "JUDGED"  # the event that names the evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class JudgedChange:
     """What was found out about one attempt to change a repository."""
 
     verdict: Verdict
@@ -67,13 +67,13 @@ class Change:
 
 
 @cache
-def _adapter() -> TypeAdapter[Change]:
-    return TypeAdapter(Change)
+def _adapter() -> TypeAdapter[JudgedChange]:
+    return TypeAdapter(JudgedChange)
 
 
 def change_in(
     tx: Transaction, home: Home, raw: bytes, task_id: str, attempt: int, judged: JsonObject
-) -> Answer:
+) -> Receipt:
     """Let the verdict on a change take effect, in a transaction of the caller's."""
     arrived = arrive(tx, task_id, "SUBMISSION", raw)
     if arrived.task.progress.state is not State.IN_PROGRESS or arrived.attempt != attempt:
@@ -104,7 +104,7 @@ def change_in(
     return settle(tx, arrived, settled, case, act)
 
 
-def _name_evidence(root: Path, change: Change) -> None:
+def _name_evidence(root: Path, change: JudgedChange) -> None:
     """Let the evidence of a change that counts have its name. Raises BundleBroken if it is gone.
 
     Several runs of one attempt may have been judged: a worker that was thought dead, a run that was cut off. The one that
@@ -125,7 +125,7 @@ def _name_evidence(root: Path, change: Change) -> None:
     written.rename(bundle)
 
 
-def _is_there(folder: Path, change: Change) -> bool:
+def _is_there(folder: Path, change: JudgedChange) -> bool:
     return (folder / MANIFEST).is_file() and manifest_of(folder) == change.manifest
 
 
@@ -136,7 +136,7 @@ def _reviewers(tx: Transaction, task_id: str) -> int:
 
 
 def _keep_patch(
-    tx: Transaction, home: Home, arrived: Arrived, change: Change, summary: str | None
+    tx: Transaction, home: Home, arrived: ArrivedMessage, change: JudgedChange, summary: str | None
 ) -> dict[str, Any]:
     patch = (home.root / change.bundle / "patch.diff").read_bytes()
     return store_product(tx, home, arrived, Product("change", "diff", patch, summary))

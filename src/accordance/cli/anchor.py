@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from accordance.cli.desk import Where, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit
+from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened, say
 from accordance.cli.writing import write_output
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from accordance.api import check, registry
-from accordance.cli.checked import Checked
+from accordance.cli.checked_file import Checked
 from accordance.cli.exits import Exit, Failure, one_line
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS

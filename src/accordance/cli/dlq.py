@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from accordance.cli.desk import Where, by_option, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.ledger_commands import Where, by_option, json_option, ledger_options, opened, say
 from accordance.cli.showing import tell
 
 

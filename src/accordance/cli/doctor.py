@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from accordance.cli.desk import Where, json_option, ledger_options, say
 from accordance.cli.exits import Exit
+from accordance.cli.ledger_commands import Where, json_option, ledger_options, say
 from accordance.cli.showing import tell
 from accordance.cli.ways_out import with_way_out
 

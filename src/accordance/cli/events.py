@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import Where, json_option, ledger_options, opened
 from accordance.cli.exits import Exit
+from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened
 from accordance.cli.showing import shown
 from accordance.cli.streams import reader_is_gone
 from accordance.contracts.printable import printable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import Where, by_option, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.ledger_commands import Where, by_option, json_option, ledger_options, opened, say
 from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def answer(
     from accordance.service import inbox
     from accordance.service.project import asking_as
 
-    said = inbox.Said(
+    said = inbox.PersonAnswer(
         by=asking_as(by),
         text=text,
         files=tuple(inbox.Upload(file.name, _content(file)) for file in files),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import isolation_option
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.ledger_commands import isolation_option
 from accordance.cli.reading import is_stream, must_be_a_name, read_bounded
 from accordance.cli.stopping import tidied_up
 from accordance.domain.escalation import NextAction
@@ -65,7 +65,7 @@ def command(
         raise click.UsageError("--task and --submit cannot both be standard input")
     for name in (repo, base, baseline, artifacts):
         must_be_a_name(name or ".")
-    from accordance.cli import judged
+    from accordance.cli import judgement_output
     from accordance.domain.case import Usage
     from accordance.judging.judge import judge
     from accordance.workspace.errors import UnknownBase
@@ -88,7 +88,7 @@ def command(
             )
     except UnknownBase as error:
         raise Failure(str(error), Exit.NOT_FOUND) from None
-    written = judged.as_json if as_json else judged.FORMATS[output_format]
+    written = judgement_output.as_json if as_json else judgement_output.FORMATS[output_format]
     click.echo(written(found, "task.json" if task == "-" else task))
     return exit_code(found)
 

@@ -10,7 +10,7 @@ from accordance.contracts.scanner import Scanner
 from accordance.contracts.violation import Notice, Repair, Violation
 
 
-class Place(NamedTuple):
+class LineAndColumn(NamedTuple):
     """A line and a column, counted from 1."""
 
     line: int
@@ -19,7 +19,7 @@ class Place(NamedTuple):
 
 def places(
     text: str, found: Iterable[Violation | Notice], repairs: Iterable[Repair] = ()
-) -> dict[str, Place]:
+) -> dict[str, LineAndColumn]:
     """The place of each finding's path, or of the nearest thing above it that is in the text."""
     findings, names = list(found), _names_in_the_text(repairs)
     paths = {finding.path: _as_written(parse(finding.path), names) for finding in findings}
@@ -50,6 +50,6 @@ def _nearest(path: Path, known: dict[Path, int]) -> int:
     return next((known[path[:end]] for end in range(len(path), -1, -1) if path[:end] in known), 0)
 
 
-def _place(text: str, offset: int) -> Place:
+def _place(text: str, offset: int) -> LineAndColumn:
     start = text.rfind("\n", 0, offset) + 1
-    return Place(text.count("\n", 0, offset) + 1, offset - start + 1)
+    return LineAndColumn(text.count("\n", 0, offset) + 1, offset - start + 1)

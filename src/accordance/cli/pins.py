@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from accordance.cli.desk import json_option, say
 from accordance.cli.exits import Exit
+from accordance.cli.ledger_commands import json_option, say
 from accordance.cli.reading import read_bounded
 from accordance.cli.showing import tell
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from accordance.cli.answered import exit_of, print_answer
-from accordance.cli.desk import Where, by_option, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.ledger_commands import Where, by_option, json_option, ledger_options, opened, say
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import is_file, read_bounded
+from accordance.cli.receipts import exit_of, print_answer
 from accordance.cli.showing import shown, tell
 from accordance.cli.spent import spent_text
 from accordance.cli.writing import write_output
@@ -95,7 +95,7 @@ def import_(
 
 def _report(file: str, raw: bytes, result: Rejected) -> int:
     """Say what is wrong with a plan, as `accordance check` would."""
-    from accordance.cli.checked import Checked
+    from accordance.cli.checked_file import Checked
     from accordance.cli.report import as_text
 
     as_text([Checked(file, raw, result)])
@@ -207,7 +207,7 @@ def status(where: Where, plan: str | None, once: bool, as_json: bool) -> int:
 
     Exit code 0: done, or on its way; 1: something is in the dead letters; 3: a person is asked.
     """
-    from accordance.cli.watching import exit_of_status, print_status, watch
+    from accordance.cli.plan_status import exit_of_status, print_status, watch
     from accordance.service.plans import plan_status
     from accordance.service.project import plan_id_of
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import Where, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit, one_line
+from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened, say
 from accordance.cli.showing import tell
 from accordance.cli.spent import spent_text
 from accordance.cli.stopping import stoppable

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from accordance.cli.desk import Where, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit
+from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened, say
 from accordance.cli.spent import spent_text
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from accordance.cli.annotations import github_annotation, sarif_document
-from accordance.cli.checked import Checked
+from accordance.cli.checked_file import Checked
 from accordance.contracts.codes import CODES
 from accordance.contracts.printable import printable, printable_lines
 from accordance.contracts.serialising import dump

@@ -20,7 +20,7 @@ from accordance.cli.research_reading import (
     text_of,
 )
 from accordance.cli.showing import tell, tell_document
-from accordance.domain.research.agents import Agent
+from accordance.domain.research.agents import ResearchAgent
 from accordance.domain.research.agents_file import parse_agents
 from accordance.domain.research.lint import lint as find_faults
 from accordance.domain.research.prompts import build_prompt
@@ -50,7 +50,7 @@ def agents(name: str | None, agents_file: str | None, language: Language | None,
             _tell(agent, shown)
 
 
-def _tell(agent: Agent, language: str) -> None:
+def _tell(agent: ResearchAgent, language: str) -> None:
     tell(f"  {agent.about[language]}")
     rows = (
         ("also", agent.aliases),
@@ -67,7 +67,7 @@ def _tell(agent: Agent, language: str) -> None:
             tell(f"  {label}: {', '.join(values)}")
 
 
-def _as_json(agent: Agent) -> dict[str, object]:
+def _as_json(agent: ResearchAgent) -> dict[str, object]:
     return asdict(agent)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from accordance.cli.checked import Checked
+from accordance.cli.checked_file import Checked
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
@@ -32,7 +32,7 @@ from accordance.contracts.checking import Checker
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.reading import read
 from accordance.contracts.registry import Registry
-from accordance.domain.research.answers import Asked, awaits_a_person, check_answer
+from accordance.domain.research.answers import AnswerExpectations, awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS, Block
 from accordance.domain.research.floors import ACKNOWLEDGEMENT, Acknowledgement
 from accordance.domain.research.plots import t_score_svg, t_score_text
@@ -98,10 +98,10 @@ def check(
 
 def asked_of(
     request_file: str | None, agent: str | None, agents_file: str | None, acknowledged: str | None
-) -> Asked:
+) -> AnswerExpectations:
     """What answers are held against."""
     registry = agents_of(agents_file)
-    return Asked(
+    return AnswerExpectations(
         registry=registry,
         request=request_of(request_file) if request_file else None,
         agent=registry.get(agent).id if agent else None,
@@ -187,7 +187,7 @@ def report(
     if kind == "validation":
         raw = read_bounded(file)
         spoken = language_for(language, request, _summary_in(raw))
-        result: Any = check_answer(raw, Asked(registry=agents_of(agents_file), request=request))
+        result: Any = check_answer(raw, AnswerExpectations(registry=agents_of(agents_file), request=request))
         code = Exit.OK if result else Exit.REJECTED
         blocks = validation_report(result, file, spoken)
     else:

@@ -11,9 +11,9 @@ from typing import Final
 
 import click
 
-from accordance.cli.asking import ask
-from accordance.cli.desk import Where, ledger_options, opened
+from accordance.cli.asking_programs import ask
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.ledger_commands import Where, ledger_options, opened
 from accordance.cli.reading import must_be_a_name, read_bounded
 from accordance.cli.research_reading import agents_of, agents_option, json_option, print_json, text_of
 from accordance.contracts.catalogue.request import AgentRequest

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from accordance.api import check
-from accordance.cli.checked import Checked
+from accordance.cli.checked_file import Checked
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS

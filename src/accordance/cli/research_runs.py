@@ -8,9 +8,9 @@ from typing import Final
 
 import click
 
-from accordance.cli.checked import Checked
-from accordance.cli.desk import Where, ledger_options, opened
+from accordance.cli.checked_file import Checked
 from accordance.cli.exits import Exit
+from accordance.cli.ledger_commands import Where, ledger_options, opened
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
 from accordance.cli.research_answers import acknowledgement_option, asked_of
@@ -32,7 +32,7 @@ from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
 from accordance.domain.research.answers import awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS
 from accordance.domain.research.reports import collapse_blocks
-from accordance.domain.research.runs import Run, collapse_by_group, request_digest, stored_answer
+from accordance.domain.research.runs import StoredRun, collapse_by_group, request_digest, stored_answer
 from accordance.domain.research.words import Language
 
 
@@ -118,7 +118,7 @@ def collapse(
     return Exit.REJECTED if any(one.status == "collapsed" for one in reports.values()) else Exit.OK
 
 
-def _heard(runs: Iterable[Run], selected: set[str]) -> Iterator[Run]:
+def _heard(runs: Iterable[StoredRun], selected: set[str]) -> Iterator[StoredRun]:
     """The same runs, and on the way the names they have selected."""
     for run in runs:
         selected.add(run.selected)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import Where, isolation_option, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit, one_line
+from accordance.cli.ledger_commands import Where, isolation_option, json_option, ledger_options, opened, say
 from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
 from accordance.cli.ways_out import why_nothing
@@ -49,8 +49,8 @@ def command(
     0: done; 1: something is in the dead letters; 3: a person is asked, or what is left waits for somebody who asks for it;
     130 or 143: it was stopped by Ctrl-C or SIGTERM.
     """
-    from accordance.cli.telling import telling
-    from accordance.cli.watching import exit_of_status
+    from accordance.cli.plan_status import exit_of_status
+    from accordance.cli.run_output import telling
     from accordance.service.runs import RunOptions, prepare_run
 
     options = RunOptions(
@@ -82,8 +82,8 @@ def _silent(attempt: AttemptView) -> None:
 
 
 def _print(end: RunEnd, home: Home) -> None:
-    from accordance.cli.telling import print_outcome
-    from accordance.cli.watching import print_status
+    from accordance.cli.plan_status import print_status
+    from accordance.cli.run_output import print_outcome
 
     if not sys.stdout.isatty():
         print_status(end.view)

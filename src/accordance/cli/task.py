@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from accordance.cli.answered import exit_of, print_answer
-from accordance.cli.desk import Where, by_option, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit, one_line
+from accordance.cli.ledger_commands import Where, by_option, json_option, ledger_options, opened, say
 from accordance.cli.prompts import prompt, run_line
 from accordance.cli.reading import read_bounded
+from accordance.cli.receipts import exit_of, print_answer
 from accordance.cli.showing import tell
 from accordance.cli.ways_out import why_nothing
 

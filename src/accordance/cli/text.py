@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from accordance.cli.checked import Checked
+from accordance.cli.checked_file import Checked
 from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rewrite_texts, rule_text

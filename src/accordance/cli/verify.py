@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.desk import Where, json_option, ledger_options, opened, say
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened, say
 from accordance.cli.reading import must_be_a_name, read_bounded
 from accordance.cli.showing import tell
 

@@ -34,7 +34,7 @@ from accordance.contracts.serialising import dump, write
 from accordance.contracts.unknown_keys import knows
 from accordance.contracts.validating import (
     UNKNOWN_KEY,
-    Findings,
+    ViolationLog,
     hear_rule,
     is_refused_key,
     judge_fields,
@@ -266,9 +266,9 @@ def conform(
     return Accepted(value, repairs, notices[:MAX_REPORTED], road.label, len(notices))
 
 
-def _findings(repairs: tuple[Repair, ...], notices: tuple[Notice, ...]) -> Findings:
+def _findings(repairs: tuple[Repair, ...], notices: tuple[Notice, ...]) -> ViolationLog:
     """What the steps before have found."""
-    findings = Findings(repairs=repairs)
+    findings = ViolationLog(repairs=repairs)
     for notice in notices:
         findings.note(notice)
     return findings
@@ -302,7 +302,7 @@ def _conform_at_length(
     road: _Road,
     context: Context,
     error: ValidationError,
-    findings: Findings,
+    findings: ViolationLog,
 ) -> Accepted[Any] | Rejected:
     """Normalise; validate what came of it; report everything."""
     faults = _faults(error)
@@ -345,7 +345,7 @@ def _rewritten(
 
 
 def _judge(
-    message: JsonObject, subject: object, road: _Road, faults: list[ErrorDetails], findings: Findings
+    message: JsonObject, subject: object, road: _Road, faults: list[ErrorDetails], findings: ViolationLog
 ) -> BaseModel | None:
     """Report what is wrong with the fields. Where nothing is, the value, as pydantic makes it of its own accord."""
     contract = road.contract
@@ -394,7 +394,7 @@ def _report(
     value: BaseModel | None,
     road: _Road,
     context: Context,
-    findings: Findings,
+    findings: ViolationLog,
     rules: tuple[Rule, ...],
 ) -> Accepted[Any] | Rejected:
     """The outcome, once these rules have spoken too: those of the contract that may have something to say."""

@@ -19,7 +19,7 @@ from accordance.contracts.scanner import Flaw, Scanner
 from accordance.contracts.violation import Violation
 
 
-class StreamGuard:
+class MessageGuard:
     """Feed it the chunks of one message. It answers with the violation that dooms it, or None while there is hope.
 
     It knows what can be known early: text around the object, a second object, a wrong schema_version or task_id,

@@ -90,7 +90,7 @@ _SHOULD: Final = re.compile(r"(?:Input|Date|Datetime|Decimal input|Data|Value) s
 
 
 @dataclass(slots=True)
-class Findings:
+class ViolationLog:
     """What was found so far. Only the first violations and notices are written out; all are counted."""
 
     violations: list[Violation] = field(default_factory=list)
@@ -117,7 +117,7 @@ def judge_fields(
     contract: Contract[Any],
     message: JsonObject,
     faults: Iterable[ErrorDetails],
-    findings: Findings,
+    findings: ViolationLog,
     *,
     has_labels: bool = True,
 ) -> None:
@@ -147,7 +147,7 @@ def judge_fields(
             _add_fault(contract, details, place, findings)
 
 
-def _add_fault(contract: Contract[Any], details: ErrorDetails, place: Place, findings: Findings) -> None:
+def _add_fault(contract: Contract[Any], details: ErrorDetails, place: Place, findings: ViolationLog) -> None:
     findings.total += 1
     findings.faulty.add(place.path)
     if len(findings.violations) < MAX_REPORTED:
@@ -155,7 +155,7 @@ def _add_fault(contract: Contract[Any], details: ErrorDetails, place: Place, fin
 
 
 def judge_unknown_key(
-    contract: Contract[Any], details: ErrorDetails, place: Place, message: JsonObject, findings: Findings
+    contract: Contract[Any], details: ErrorDetails, place: Place, message: JsonObject, findings: ViolationLog
 ) -> None:
     """Mention a key that the contract does not name and that breaks nothing."""
     if not contract.mentions_unknown_keys:
@@ -286,13 +286,13 @@ def _is_nothing(found: object) -> bool:
     return is_blank(found) if isinstance(found, str) else not found
 
 
-def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, findings: Findings) -> None:
+def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, findings: ViolationLog) -> None:
     """Run the rules across fields."""
     for rule in rules:
         hear_rule(rule(message, context), findings)
 
 
-def hear_rule(heard: Iterable[Violation | Notice], findings: Findings) -> None:
+def hear_rule(heard: Iterable[Violation | Notice], findings: ViolationLog) -> None:
     """Add what a rule says, but for what is at fault already."""
     for finding in heard:
         if isinstance(finding, Notice):

@@ -15,7 +15,7 @@ from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.findings import Finding, Gate
 from accordance.domain.roles import Role
-from accordance.domain.scope import Scope
+from accordance.domain.scope import PathScope
 
 Submission: TypeAlias = Accepted[Submit] | Rejected
 Author: TypeAlias = Literal["agent", "accordance"]
@@ -63,7 +63,7 @@ class Case:
 
     task: TaskInput
     role: Role
-    scope: Scope
+    scope: PathScope
     submission: Submission
     facts: AttemptFacts
     usage: Usage = Usage()
@@ -117,9 +117,9 @@ def chosen_tests(task: TaskInput, claim: Submit | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(claim.tests.commands))
 
 
-def scope_of(task: TaskInput, role: Role) -> Scope:
+def scope_of(task: TaskInput, role: Role) -> PathScope:
     """The effective scope: the task's pins, narrowed by the role's policy."""
-    return Scope(Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), role.write)
+    return PathScope(Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), role.write)
 
 
 def claim_context(task: TaskInput) -> Context:

@@ -25,7 +25,7 @@ EMPTY: Final = Head()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ChainEntry:
     """One event, as it was written down."""
 
     plan_id: str
@@ -39,12 +39,14 @@ class Entry:
 
 def next_entry(
     head: Head, *, plan_id: str, kind: str, task_id: str | None, at: str, payload: Payload
-) -> Entry:
+) -> ChainEntry:
     """The entry that follows."""
     seq = head.seq + 1
     said = canonical([head.hash, plan_id, seq, kind, task_id, at, payload])
     digest = hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
-    return Entry(plan_id=plan_id, seq=seq, kind=kind, task_id=task_id, at=at, payload=payload, hash=digest)
+    return ChainEntry(
+        plan_id=plan_id, seq=seq, kind=kind, task_id=task_id, at=at, payload=payload, hash=digest
+    )
 
 
 def canonical(value: object) -> str:

@@ -83,7 +83,7 @@ MODEL_TIERS: Final[Mapping[str, int]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class LadderPosition:
     """Where a task stands on the ladder, and what could still be had."""
 
     attempt: int = 1  # runs already made, this one included
@@ -130,7 +130,7 @@ class Step:
         return ACTIONS[self.level]
 
 
-def next_step(reason: str, standing: Standing) -> Step:
+def next_step(reason: str, standing: LadderPosition) -> Step:
     """Where a failure with this reason leads a task that stands there."""
     if standing.human_resolved is not None:
         return Step(Level.RETRY if standing.human_resolved else Level.DEAD_LETTER)
@@ -148,7 +148,7 @@ def next_step(reason: str, standing: Standing) -> Step:
     return _first_above(standing)
 
 
-def _first_above(standing: Standing) -> Step:
+def _first_above(standing: LadderPosition) -> Step:
     """The lowest level that can still be had; an error that repeats leaves the level it stands on."""
     lowest = standing.level + 1 if standing.repeats else standing.level
     if lowest <= Level.MODEL_UPGRADE and standing.stronger_tier is not None:

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from accordance.contracts.context import EXECUTOR_KINDS
-from accordance.domain.setting_tables import Count, Positive, Table
+from accordance.domain.setting_tables import Count, Positive, SettingTable
 from accordance.domain.spending import Price
 from accordance.errors import UnknownModel
 
@@ -17,7 +17,7 @@ Isolation: TypeAlias = Literal["auto", "bwrap", "landlock", "rlimit"]
 ContextBytes: TypeAlias = Annotated[int, Field(ge=1000)]
 
 
-class Bounds(Table):
+class Bounds(SettingTable):
     """What one model may use, where that differs from its executor."""
 
     concurrency: Count | None = Field(
@@ -33,7 +33,7 @@ class Bounds(Table):
     )
 
 
-class _Spec(Table):
+class _Spec(SettingTable):
     """What every executor has."""
 
     seconds: Positive = Field(default=900, description="How long a run may take.", examples=[300])

@@ -27,7 +27,7 @@ class EntryKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """One thing in a tree. `sha256` belongs to files, `target` to links; `note` says why something is unreadable."""
 
     path: str
@@ -53,8 +53,8 @@ class Entry:
 class Snapshot:
     """A whole tree at one moment: its entries by path, and git's own steering files apart."""
 
-    entries: Mapping[str, Entry]
-    internals: Mapping[str, Entry] = field(
+    entries: Mapping[str, TreeEntry]
+    internals: Mapping[str, TreeEntry] = field(
         default_factory=dict
     )  # config, hooks, info ... of every git directory
     nested: tuple[str, ...] = ()  # repositories and submodules below the root
@@ -79,14 +79,14 @@ class ChangeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PathChange:
     """One difference between two trees. A rename touches both of its ends."""
 
     path: str
     kind: ChangeKind
     old_path: str = ""
-    before: Entry | None = None
-    after: Entry | None = None
+    before: TreeEntry | None = None
+    after: TreeEntry | None = None
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -119,10 +119,10 @@ class ChangeSet:
     cannot be judged, and directories (only empty ones and changed modes: the others are implied by their files).
     """
 
-    changes: tuple[Change, ...] = ()
-    ignored: tuple[Change, ...] = ()
-    internals: tuple[Change, ...] = ()
-    directories: tuple[Change, ...] = ()
+    changes: tuple[PathChange, ...] = ()
+    ignored: tuple[PathChange, ...] = ()
+    internals: tuple[PathChange, ...] = ()
+    directories: tuple[PathChange, ...] = ()
     escaping_links: tuple[EscapingLink, ...] = ()
     special: tuple[str, ...] = ()  # fifos, sockets, devices that came
     unreadable: tuple[str, ...] = ()  # cannot be judged, so never harmless
@@ -319,7 +319,7 @@ CACHES: Final = MappingProxyType(
 )
 
 
-def beyond_caches(ignored: Iterable[Change]) -> tuple[Change, ...]:
+def beyond_caches(ignored: Iterable[PathChange]) -> tuple[PathChange, ...]:
     """The ignored changes that no known cache explains; these are judged by scope like any other."""
     return tuple(
         change

@@ -10,13 +10,13 @@ from pydantic import Field, ValidationError
 
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.setting_faults import first_fault
-from accordance.domain.setting_tables import Count, Positive, Table
+from accordance.domain.setting_tables import Count, Positive, SettingTable
 from accordance.errors import InvalidFuses
 
 Money: TypeAlias = Annotated[int, Field(gt=0)] | Positive  # a whole sum stays one, as it was written down
 
 
-class Fuses(Table):
+class Fuses(SettingTable):
     """How much a task or a plan may use up before a person is asked.
 
     They are kept with a plan when it is imported. Those of a run count for the whole plan, all others for one task, and each

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from accordance.domain.attempts import times_in_a_row
-from accordance.domain.escalation import Level, Standing, Step, next_step
+from accordance.domain.escalation import LadderPosition, Level, Step, next_step
 from accordance.domain.findings import Finding, Gate, Result, in_order
 from accordance.domain.verdict import Checks, Outcome, Verdict
 
@@ -25,7 +25,7 @@ ASKING: Final = "NEED_INPUT_REQUIRED"
 class History:
     """What came before: how the task stands, and how its earlier attempts failed, oldest first."""
 
-    standing: Standing
+    standing: LadderPosition
     earlier: Sequence[str] = ()  # signatures of verdicts
 
 

@@ -203,7 +203,7 @@ FORGIVES: Final = frozenset((Event.ANSWERED, Event.GRANTED, Event.REQUEUED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class TaskStanding:
     """All that the lifecycle knows of one task."""
 
     state: State = State.PENDING
@@ -217,7 +217,7 @@ class Standing:
         return self.counters - self.forgiven
 
 
-AT_THE_BEGINNING: Final = Standing()
+AT_THE_BEGINNING: Final = TaskStanding()
 
 
 def next_state(state: State, event: Event) -> State:
@@ -228,7 +228,7 @@ def next_state(state: State, event: Event) -> State:
         raise IllegalTransition(state, event, LIFECYCLE[state]) from None
 
 
-def advance(standing: Standing, event: Event, *, waiting: Waiting | None = None) -> Standing:
+def advance(standing: TaskStanding, event: Event, *, waiting: Waiting | None = None) -> TaskStanding:
     """One step of one task: the new state, why it waits if it does, and one counter more where the event costs one.
 
     Raises IllegalTransition for a move the table does not know; then nothing has changed.
@@ -237,10 +237,10 @@ def advance(standing: Standing, event: Event, *, waiting: Waiting | None = None)
     reason = (waiting or WAITS_FOR.get(event)) if state is State.BLOCKED else None
     counters = _count(standing, event)
     forgiven = counters if event in FORGIVES else standing.forgiven.plus(**_MENDED.get(event, {}))
-    return Standing(state=state, waiting=reason, counters=counters, forgiven=forgiven)
+    return TaskStanding(state=state, waiting=reason, counters=counters, forgiven=forgiven)
 
 
-def _count(standing: Standing, event: Event) -> Counters:
+def _count(standing: TaskStanding, event: Event) -> Counters:
     name = _COUNTED.get(event)
     if event is Event.UNPARSEABLE and standing.state is State.READY_TO_CHECK:
         name = "review_failures"  # the reviewer's message, not the executor's

@@ -17,7 +17,7 @@ Group: TypeAlias = tuple[str, str]  # the parent and the group's name
 _NOTHING: Final[tuple[str, ...]] = ()
 
 
-class Node(Protocol):
+class NodeLinks(Protocol):
     """What moving a node needs to know of it: its neighbours, and nothing else. A store may look them up when asked."""
 
     @property

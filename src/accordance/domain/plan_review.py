@@ -11,7 +11,7 @@ from typing import Final
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.fuses import Fuses
-from accordance.domain.ruling import UNPARSEABLE, Ask, Asked
+from accordance.domain.ruling import UNPARSEABLE, Ask, QuestionKind
 from accordance.domain.verdict import Outcome
 from accordance.errors import IllegalTransition
 
@@ -116,5 +116,5 @@ def _ruled(
     messages: tuple[str, ...],
     question: str | None = None,
 ) -> PlanRuling:
-    ask = Ask(kind=Asked.PLAN, text=question) if question else None
+    ask = Ask(kind=QuestionKind.PLAN, text=question) if question else None
     return PlanRuling(events=events, outcome=outcome, reason=reason, messages=messages, ask=ask)

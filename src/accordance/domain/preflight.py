@@ -20,7 +20,7 @@ Part: TypeAlias = Literal["contract", "role", "pins", "files", "tests", "model",
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class PreflightFault:
     """One reason why a task cannot be started: which part of it is wrong, and how."""
 
     part: Part
@@ -46,7 +46,7 @@ class Start:
 class Preflight:
     """What came of it."""
 
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[PreflightFault, ...] = ()
 
     @property
     def reason_code(self) -> str | None:
@@ -62,10 +62,10 @@ def preflight(
 ) -> Preflight:
     """Every reason why this task must not start. Raises GateNotRun if nobody tried one of its test commands."""
     if isinstance(task, Rejected):
-        return Preflight(tuple(Reason("contract", str(violation)) for violation in task.violations))
+        return Preflight(tuple(PreflightFault("contract", str(violation)) for violation in task.violations))
     role = roles.get(task.value.role)
     if role is None:
-        return Preflight((Reason("role", str(UnknownRole(task.value.role, roles))),))
+        return Preflight((PreflightFault("role", str(UnknownRole(task.value.role, roles))),))
     return Preflight(
         (
             *_pins_lie_within_the_parents(task.value, start),
@@ -79,57 +79,59 @@ def preflight(
     )
 
 
-def _pins_lie_within_the_parents(task: TaskInput, start: Start) -> Iterator[Reason]:
+def _pins_lie_within_the_parents(task: TaskInput, start: Start) -> Iterator[PreflightFault]:
     """A child may reach nothing its parent cannot."""
     if start.parent is None:
         return
     try:
         path = beyond(Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), start.parent)
     except InvalidPattern as fault:
-        yield Reason("pins", str(fault))
+        yield PreflightFault("pins", str(fault))
         return
     if path is not None:
-        yield Reason("pins", f"they allow {path}, which the parent task's pins do not")
+        yield PreflightFault("pins", f"they allow {path}, which the parent task's pins do not")
 
 
-def _files_are_in_scope(task: TaskInput, role: Role) -> Iterator[Reason]:
+def _files_are_in_scope(task: TaskInput, role: Role) -> Iterator[PreflightFault]:
     """Every file the task expects to be touched may be touched, by its pins and by its role."""
     scope = scope_of(task, role)
     for path in task.files or ():
         found = scope.explain(path)
         if found.rule != "allowed":
-            yield Reason("files", str(found))
+            yield PreflightFault("files", str(found))
 
 
-def _role_can_write(task: TaskInput, role: Role) -> Iterator[Reason]:
+def _role_can_write(task: TaskInput, role: Role) -> Iterator[PreflightFault]:
     """A task that names files has a role that writes."""
     if task.files and not role.write.allowed:
-        yield Reason("role", f"{role.name} writes nothing, but the task names files: {listed(task.files)}")
+        yield PreflightFault(
+            "role", f"{role.name} writes nothing, but the task names files: {listed(task.files)}"
+        )
 
 
-def _tests_are_there(task: TaskInput, role: Role, start: Start) -> Iterator[Reason]:
+def _tests_are_there(task: TaskInput, role: Role, start: Start) -> Iterator[PreflightFault]:
     """A role whose work must be tested has a test that is not only a self-test, or an agent that can name one."""
     tests = tests_of(task, start.own_tests)
     if not role.tests_required or (start.chooses_tests and not tests):
         return
     if not tests:
-        yield Reason("tests", f"allowedTests is empty, and the work of {role.name} must be tested")
+        yield PreflightFault("tests", f"allowedTests is empty, and the work of {role.name} must be tested")
     elif all(map(is_self_test, tests)):
-        yield Reason("tests", f"only a self-test: {listed(tests)}")
+        yield PreflightFault("tests", f"only a self-test: {listed(tests)}")
 
 
-def _tests_can_be_run(task: TaskInput, start: Start) -> Iterator[Reason]:
+def _tests_can_be_run(task: TaskInput, start: Start) -> Iterator[PreflightFault]:
     """Every test command can be started on this machine."""
     for command in tests_of(task, start.own_tests):
         if command not in start.runnable:
             raise GateNotRun(f"nobody tried whether this test can be run: {command}")
         if why_not := start.runnable[command]:
-            yield Reason("tests", f"{command}: {why_not}")
+            yield PreflightFault("tests", f"{command}: {why_not}")
 
 
 def _is_allowed(
     part: Literal["model", "executor"], used: str | None, allowed: list[str] | None
-) -> Iterator[Reason]:
+) -> Iterator[PreflightFault]:
     """Who is to do the work is among those the task allows."""
     if used is not None and allowed is not None and used not in allowed:
-        yield Reason(part, f"{used} is not among those allowed: {listed(allowed)}")
+        yield PreflightFault(part, f"{used} is not among those allowed: {listed(allowed)}")

@@ -11,16 +11,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from accordance.domain.lifecycle import AT_THE_BEGINNING, TERMINAL, Event, Standing, State, Waiting, advance
-from accordance.domain.plan import Node, PlanGraph, PlanNode
+from accordance.domain.lifecycle import (
+    AT_THE_BEGINNING,
+    TERMINAL,
+    Event,
+    State,
+    TaskStanding,
+    Waiting,
+    advance,
+)
+from accordance.domain.plan import NodeLinks, PlanGraph, PlanNode
 from accordance.errors import IllegalTransition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class NodeProgress:
     """Where one node stands, and the counts that decide when it may move."""
 
-    standing: Standing = AT_THE_BEGINNING
+    standing: TaskStanding = AT_THE_BEGINNING
     active: bool = True  # not a candidate that was passed over, nor below one
     excused: bool = False  # another candidate of its group is done: nobody waits for this one any more
     waits_on: int = 0  # prerequisites that are not there yet
@@ -36,23 +44,23 @@ class Progress:
         return self.standing.state
 
 
-class Change(NamedTuple):
+class NodeMove(NamedTuple):
     """One node that moved, by which event, from where to where. `event` is None where only counts changed."""
 
     task_id: str
     event: Event | None
-    before: Progress
-    after: Progress
+    before: NodeProgress
+    after: NodeProgress
 
 
-class View(Protocol):
+class Neighbourhood(Protocol):
     """What a move needs to see: a node with its neighbours, and where a node stands."""
 
-    def node(self, task: str) -> Node:
+    def node(self, task: str) -> NodeLinks:
         """The node."""
         ...
 
-    def progress(self, task: str) -> Progress:
+    def progress(self, task: str) -> NodeProgress:
         """Where it stands."""
         ...
 
@@ -68,7 +76,7 @@ class _Signs(NamedTuple):
     gate: bool  # it keeps none of its parts from beginning; one that is not wanted has no say
 
 
-def _signs(node: Node, at: Progress) -> _Signs:
+def _signs(node: NodeLinks, at: NodeProgress) -> _Signs:
     done = at.state is State.DONE
     dead = at.active and at.state is State.DEAD_LETTER
     return _Signs(
@@ -85,14 +93,14 @@ def _signs(node: Node, at: Progress) -> _Signs:
 class _Move:
     """One move under way: what has changed so far, and who has to look again."""
 
-    view: View
-    changed: dict[str, Progress] = field(default_factory=dict)
-    changes: list[Change] = field(default_factory=list)
+    view: Neighbourhood
+    changed: dict[str, NodeProgress] = field(default_factory=dict)
+    changes: list[NodeMove] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     goals: list[str] = field(default_factory=list)  # look last, when all news of their parts is in
-    news: list[tuple[Node, _Signs, _Signs]] = field(default_factory=list)  # a list: no depth is too deep
+    news: list[tuple[NodeLinks, _Signs, _Signs]] = field(default_factory=list)  # a list: no depth is too deep
 
-    def at(self, task: str) -> Progress:
+    def at(self, task: str) -> NodeProgress:
         found = self.changed.get(task)
         return self.view.progress(task) if found is None else found
 
@@ -101,19 +109,19 @@ class _Move:
         at = self.at(task)
         self.put(task, replace(at, standing=advance(at.standing, event, waiting=waiting)), event)
 
-    def put(self, task: str, after: Progress, event: Event | None = None) -> None:
+    def put(self, task: str, after: NodeProgress, event: Event | None = None) -> None:
         before = self.at(task)
         if after == before:
             return
         self.changed[task] = after
-        self.changes.append(Change(task, event, before, after))
+        self.changes.append(NodeMove(task, event, before, after))
         self.waiting.append(task)
         node = self.view.node(task)
         was, now = _signs(node, before), _signs(node, after)
         if now != was:
             self.news.append((node, was, now))
 
-    def tell(self, node: Node, was: _Signs, now: _Signs) -> None:
+    def tell(self, node: NodeLinks, was: _Signs, now: _Signs) -> None:
         """Pass on to each neighbour what it can see, as a difference."""
         if now.satisfies != was.satisfies or now.to_check != was.to_check:
             for dependent in node.dependents if now.satisfies != was.satisfies else node.checked_by:
@@ -138,7 +146,7 @@ class _Move:
                 at = self.at(part)
                 self.put(part, replace(at, closed_gates=at.closed_gates - now.gate + was.gate))
 
-    def settle(self) -> tuple[Change, ...]:
+    def settle(self) -> tuple[NodeMove, ...]:
         """Let everybody who was told something look again, until nobody has anything to do."""
         while self.news or self.waiting or self.goals:
             if self.news:
@@ -150,7 +158,7 @@ class _Move:
                 self.look_at_parts(goal, self.at(goal.task_id))
         return tuple(self.changes)
 
-    def look(self, node: Node) -> None:
+    def look(self, node: NodeLinks) -> None:
         """One node looks at what it knows now."""
         if node.rivals:
             self.look_at_rivals(node, self.at(node.task_id))
@@ -159,7 +167,7 @@ class _Move:
         else:
             self.goals.append(node.task_id)
 
-    def look_at_work(self, node: Node, at: Progress) -> None:
+    def look_at_work(self, node: NodeLinks, at: NodeProgress) -> None:
         """Ready when it is wanted and nothing is missing; pending again when something went.
 
         A check of one product waits for that alone: its goal may be waiting for the very task it checks.
@@ -171,7 +179,7 @@ class _Move:
         elif not enabled and at.state is State.READY:
             self.happen(node.task_id, Event.DISABLED)
 
-    def look_at_parts(self, node: Node, at: Progress) -> None:
+    def look_at_parts(self, node: NodeLinks, at: NodeProgress) -> None:
         """Done as its rule says; stuck when it can no longer be; free again when what was dead is back.
 
         One whose parts are all excused has nothing left to do: it held only checks of what nobody needs any more.
@@ -197,7 +205,7 @@ class _Move:
         elif stuck and at.state is not State.BLOCKED:
             self.happen(node.task_id, Event.ESCALATED)
 
-    def drop_the_rest(self, node: Node) -> None:
+    def drop_the_rest(self, node: NodeLinks) -> None:
         """What an OR goal no longer needs, nobody else waits for either; nor for candidates that were passed over."""
         for part in node.parts:
             at = self.at(part)
@@ -216,7 +224,7 @@ class _Move:
             self.at(one).active and self.at(one).state is not State.DONE for one in node.parents
         )
 
-    def look_at_rivals(self, node: Node, at: Progress) -> None:
+    def look_at_rivals(self, node: NodeLinks, at: NodeProgress) -> None:
         """One candidate at a time: done, it excuses the others; dead, the next one is chosen."""
         if at.active and at.state is State.DONE:
             for rival in node.rivals:
@@ -228,7 +236,7 @@ class _Move:
                 self.deactivate(node.task_id)
                 self.activate(following)
 
-    def next_rival(self, node: Node) -> str | None:
+    def next_rival(self, node: NodeLinks) -> str | None:
         """The best candidate of its group that has not been tried."""
         return next((rival for rival in node.rivals if self.at(rival).state is State.ABANDONED), None)
 
@@ -239,7 +247,7 @@ class _Move:
             if rival != task and self.at(rival).state is State.DEAD_LETTER:
                 self.deactivate(rival)
 
-    def spare_the_checks(self, node: Node) -> None:
+    def spare_the_checks(self, node: NodeLinks) -> None:
         """A person has approved a product: what was to check it has nothing left to decide."""
         for check in node.checked_by:
             if self.at(check).state not in TERMINAL:
@@ -287,7 +295,7 @@ class _Move:
             self.put(one, replace(at, excused=True))
             below += [*node.parts, *node.checked_by]
 
-    def is_excused_with_all_above(self, node: Node) -> bool:
+    def is_excused_with_all_above(self, node: NodeLinks) -> bool:
         """Whether no goal it belongs to could still be taken up."""
         return all(self.at(one).excused or self.at(one).state is State.DONE for one in node.parents)
 
@@ -319,7 +327,9 @@ class _Move:
         return not rivals or task == (done or rivals[0])
 
 
-def move(view: View, task: str, event: Event, *, waiting: Waiting | None = None) -> tuple[Change, ...]:
+def move(
+    view: Neighbourhood, task: str, event: Event, *, waiting: Waiting | None = None
+) -> tuple[NodeMove, ...]:
     """One event on one task, with everything that follows for others. Raises IllegalTransition; then nothing moved."""
     node, at = view.node(task), view.progress(task)
     if event is Event.CLAIMED and not node.is_work:
@@ -333,7 +343,9 @@ def move(view: View, task: str, event: Event, *, waiting: Waiting | None = None)
     return moving.settle()
 
 
-def drop(view: View, task: str, *, excuse: bool = False, along: Iterable[str] = ()) -> tuple[Change, ...]:
+def drop(
+    view: Neighbourhood, task: str, *, excuse: bool = False, along: Iterable[str] = ()
+) -> tuple[NodeMove, ...]:
     """A person cancels a task. `excuse`: whoever waits for it goes on without it; `along`: they are cancelled with it."""
     moving = _Move(view)
     moving.give_up(task, excuse=excuse)
@@ -343,7 +355,7 @@ def drop(view: View, task: str, *, excuse: bool = False, along: Iterable[str] = 
     return moving.settle()
 
 
-def left_hanging(view: View, task: str) -> tuple[str, ...]:
+def left_hanging(view: Neighbourhood, task: str) -> tuple[str, ...]:
     """What would wait for ever if a task were cancelled: everything open that waits for it, or for what goes with it."""
     gone = {change.task_id for change in drop(view, task) if not change.after.active}
     found: dict[str, None] = {}
@@ -358,7 +370,7 @@ def left_hanging(view: View, task: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def inputs_changed(view: View, task: str, missing: int) -> tuple[Change, ...]:
+def inputs_changed(view: Neighbourhood, task: str, missing: int) -> tuple[NodeMove, ...]:
     """So many required inputs are missing now."""
     moving = _Move(view)
     moving.put(task, replace(view.progress(task), missing_inputs=missing))
@@ -370,29 +382,29 @@ class PlanInMemory:
     """A whole plan and where it stands: for tests, small plans and the beginning of large ones."""
 
     graph: PlanGraph
-    at: dict[str, Progress] = field(default_factory=dict)
+    at: dict[str, NodeProgress] = field(default_factory=dict)
 
     def node(self, task: str) -> PlanNode:
         """The node."""
         return self.graph[task]
 
-    def progress(self, task: str) -> Progress:
+    def progress(self, task: str) -> NodeProgress:
         """Where it stands."""
         return self.at[task]
 
-    def move(self, task: str, event: Event, *, waiting: Waiting | None = None) -> tuple[Change, ...]:
+    def move(self, task: str, event: Event, *, waiting: Waiting | None = None) -> tuple[NodeMove, ...]:
         """Move, and keep what came of it."""
         return self._keep(move(self, task, event, waiting=waiting))
 
-    def drop(self, task: str, *, excuse: bool = False, along: Iterable[str] = ()) -> tuple[Change, ...]:
+    def drop(self, task: str, *, excuse: bool = False, along: Iterable[str] = ()) -> tuple[NodeMove, ...]:
         """Cancel, and keep what came of it."""
         return self._keep(drop(self, task, excuse=excuse, along=along))
 
-    def set_missing_inputs(self, task: str, missing: int) -> tuple[Change, ...]:
+    def set_missing_inputs(self, task: str, missing: int) -> tuple[NodeMove, ...]:
         """So many required inputs are missing now."""
         return self._keep(inputs_changed(self, task, missing))
 
-    def _keep(self, changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    def _keep(self, changes: tuple[NodeMove, ...]) -> tuple[NodeMove, ...]:
         self.at.update((change.task_id, change.after) for change in changes)
         return changes
 
@@ -403,8 +415,8 @@ def begin(graph: PlanGraph, missing_inputs: Mapping[str, int] | None = None) -> 
     inactive = _passed_over(graph)
     plan = PlanInMemory(graph)
     for task in graph:
-        dropped = Standing(state=State.ABANDONED) if task in inactive else Standing()
-        plan.at[task] = Progress(
+        dropped = TaskStanding(state=State.ABANDONED) if task in inactive else TaskStanding()
+        plan.at[task] = NodeProgress(
             standing=dropped, active=task not in inactive, missing_inputs=missing.get(task, 0)
         )
     recount(plan)

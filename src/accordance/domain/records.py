@@ -10,9 +10,9 @@ from typing import Final, Literal, TypeAlias
 from accordance.domain.chain import EMPTY, Head
 from accordance.domain.fuses import FUSES, Fuses
 from accordance.domain.plan_review import PlanState
-from accordance.domain.progress import Progress
+from accordance.domain.progress import NodeProgress
 from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
-from accordance.domain.ruling import Asked
+from accordance.domain.ruling import QuestionKind
 
 Details: TypeAlias = Mapping[str, object]
 UNSPENT: Final = MappingProxyType({"calls": 0, "tokens": 0, "cost": 0.0})
@@ -80,7 +80,7 @@ class TaskRecord:
     is_work: bool
     checks: str | None  # the task whose product it reviews
     is_checked: bool  # some CHECK reviews its product
-    progress: Progress
+    progress: NodeProgress
     lease: Lease | None = None
     product: str | None = None  # the current artifact, by its hash
     last_error: str | None = None
@@ -159,7 +159,7 @@ class QuestionRecord:
     question_id: str
     plan_id: str
     task_id: str | None
-    kind: Asked
+    kind: QuestionKind
     text: str
     details: Details
     asked_at: str

@@ -22,7 +22,7 @@ from accordance.contracts.pins import Pins, normal_pattern
 from accordance.domain.attempts import MAX_ATTEMPTS
 from accordance.domain.inheritance import beyond
 from accordance.domain.setting_faults import first_fault
-from accordance.domain.setting_tables import Count, Table, Texts
+from accordance.domain.setting_tables import Count, SettingTable, Texts
 from accordance.errors import InvalidPattern, InvalidRole, UnknownRole
 
 STEERING: Final = ("accordance.toml", "**/secrets/**")  # no agent rewrites the rules it is judged by
@@ -137,7 +137,7 @@ _OWN: Final = Role(name="a role of one's own")
 Patterns: TypeAlias = Annotated[Texts, AfterValidator(_normal)]
 
 
-class WritePolicy(Table):
+class WritePolicy(SettingTable):
     """What a role may write, within what a task pins."""
 
     allow_paths: Patterns = Field(
@@ -150,7 +150,7 @@ class WritePolicy(Table):
     )
 
 
-class RolePolicy(Table):
+class RolePolicy(SettingTable):
     """What a role may do. A key that is not given stays as the shipped role has it.
 
     The defaults here are those of a role of your own, which may do nothing until it says so.

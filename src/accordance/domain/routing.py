@@ -18,7 +18,7 @@ from accordance.contracts.catalogue.answer import ANSWER
 from accordance.contracts.context import ALSO_CALLED
 from accordance.domain.executor_specs import WITHOUT_SETTINGS, ContextBytes, Spec, spec_of
 from accordance.domain.records import TaskRecord
-from accordance.domain.setting_tables import Table
+from accordance.domain.setting_tables import SettingTable
 from accordance.errors import InvalidRouting, NoExecutor, NoModel, UnknownExecutor, UnknownPrompt
 
 Kind: TypeAlias = Literal["action", "review", "plan"]
@@ -40,7 +40,7 @@ _NO_MODEL: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RouteRequest:
     """What is to be done, as far as routes look at it."""
 
     kind: Kind = "action"
@@ -55,7 +55,7 @@ class Wanted:
         return " ".join(part for part in told if part)
 
 
-class Route(Table):
+class Route(SettingTable):
     """Which executor gets which work. The first route that fits counts; one that asks for nothing fits everything."""
 
     kind: Kind | None = Field(
@@ -92,7 +92,7 @@ class Route(Table):
         examples=[200_000],
     )
 
-    def fits(self, wanted: Wanted) -> bool:
+    def fits(self, wanted: RouteRequest) -> bool:
         """Whether this route is meant."""
         said = ((self.kind, wanted.kind), (self.role, wanted.role), (self.node_type, wanted.node_type))
         return wanted.tags.issuperset(self.tags) and all(mine in (None, theirs) for mine, theirs in said)
@@ -117,9 +117,11 @@ class Choice:
         return sorted({at for at in self.tiers.values() if self.tier is None or at < self.tier}, reverse=True)
 
 
-def wanted(task: TaskRecord, kind: Kind) -> Wanted:
+def wanted(task: TaskRecord, kind: Kind) -> RouteRequest:
     """What routes look at of a task."""
-    return Wanted(kind=kind, role=task.owner_agent_id, node_type=task.node_type, tags=frozenset(task.tags))
+    return RouteRequest(
+        kind=kind, role=task.owner_agent_id, node_type=task.node_type, tags=frozenset(task.tags)
+    )
 
 
 def names_of(executor: str, spec: Spec) -> tuple[str, ...]:
@@ -134,7 +136,7 @@ class Routing:
     executors: Mapping[str, Spec] = field(default_factory=dict)
     routes: Sequence[Route] = ()
 
-    def choose(self, wanted: Wanted, tier: int | None = None) -> Choice:
+    def choose(self, wanted: RouteRequest, tier: int | None = None) -> Choice:
         """Who does this; with `tier`, with a model at least that strong. Raises NoExecutor.
 
         Where the task allows none of those the routes lead to, the first one is left to whoever looks before it begins.
@@ -162,7 +164,7 @@ class Routing:
             context_bytes=route.context_bytes or _room(spec, model),
         )
 
-    def _is_allowed(self, route: Route, wanted: Wanted) -> bool:
+    def _is_allowed(self, route: Route, wanted: RouteRequest) -> bool:
         names = names_of(route.executor, self.executors[route.executor])
         return wanted.executors is None or not wanted.executors.isdisjoint(names)
 
@@ -179,7 +181,7 @@ class Routing:
         kept = (route.model_copy(update=to_one) for route in self.routes)
         return replace(self, executors=executors, routes=(*kept, Route(executor=executor, model=model)))
 
-    def after(self, wanted: Wanted, failures: int) -> Choice:
+    def after(self, wanted: RouteRequest, failures: int) -> Choice:
         """Who does this after so many failures: each time the next stronger model, where there is one. Raises NoExecutor."""
         first = self.choose(wanted)
         stronger = first.stronger

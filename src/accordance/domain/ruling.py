@@ -26,7 +26,7 @@ from accordance.domain.research.answers import awaits_a_person
 from accordance.domain.verdict import Outcome, Verdict
 
 
-class Asked(StrEnum):
+class QuestionKind(StrEnum):
     """What a person is asked for."""
 
     DOCUMENTS = "DOCUMENTS"  # an attempt needs files
@@ -42,7 +42,7 @@ class Asked(StrEnum):
 class Ask:
     """A question to a person."""
 
-    kind: Asked
+    kind: QuestionKind
     text: str
     details: Mapping[str, object] = field(default_factory=dict)
 
@@ -51,7 +51,7 @@ Step: TypeAlias = tuple[Event, Waiting | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class TaskHistory:
     """What counts beside the message."""
 
     used: Counters  # since a person last gave it a chance, before this message
@@ -96,7 +96,7 @@ BEHIND: Final = (
 )
 
 
-def rule_action(result: Accepted[Action] | Rejected, case: Case, fuses: Fuses) -> Ruling:
+def rule_action(result: Accepted[Action] | Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
     """What an executor's message means for its task."""
     if isinstance(result, Rejected):
         return _failed(Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result))
@@ -113,7 +113,7 @@ def rule_action(result: Accepted[Action] | Rejected, case: Case, fuses: Fuses) -
     return _idle(case, fuses)
 
 
-def rule_answer(result: Accepted[AgentAnswer] | Rejected, case: Case, fuses: Fuses) -> Ruling:
+def rule_answer(result: Accepted[AgentAnswer] | Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
     """What a research agent's answer means for its task: it is the product.
 
     One that is only more daring than its agent may be waits for a person, who can approve it as it is.
@@ -129,11 +129,11 @@ def rule_answer(result: Accepted[AgentAnswer] | Rejected, case: Case, fuses: Fus
         outcome=Outcome.ESCALATE,
         reason="BELOW_FLOOR",
         messages=faults,
-        ask=Ask(kind=Asked.DECISION, text=text),
+        ask=Ask(kind=QuestionKind.DECISION, text=text),
     )
 
 
-def rule_review(result: Accepted[Review] | Rejected, case: Case, fuses: Fuses) -> Ruling:
+def rule_review(result: Accepted[Review] | Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
     """What a review means for the product it is about. `case` is the reviewed task's."""
     if isinstance(result, Rejected):
         return _misreviewed(result, case, fuses)
@@ -152,7 +152,7 @@ def rule_review(result: Accepted[Review] | Rejected, case: Case, fuses: Fuses) -
             messages=said,
         )
     if review.action_required == "REQUEST_EXTERNAL_INPUT":
-        ask = Ask(kind=Asked.HELP, text=f"The review needs something from outside: {review.summary}")
+        ask = Ask(kind=QuestionKind.HELP, text=f"The review needs something from outside: {review.summary}")
         return Ruling(
             steps=((Event.REFERRED, None),),
             check_steps=released,
@@ -170,16 +170,16 @@ def rule_review(result: Accepted[Review] | Rejected, case: Case, fuses: Fuses) -
             messages=said,
         )
     text = f"Returned {case.used.review_rounds} times and still not approved: {review.summary}"
-    ask = Ask(kind=Asked.DECISION, text=text)
+    ask = Ask(kind=QuestionKind.DECISION, text=text)
     return replace(_escalated((), "MAX_REVIEW_ROUNDS_EXCEEDED", said, ask), check_steps=released)
 
 
-def rule_check_failure(result: Rejected, case: Case, fuses: Fuses) -> Ruling:
+def rule_check_failure(result: Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
     """A check whose review honours no contract: the check has failed, the product is left alone. `case` is the check's."""
     return _failed(Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result))
 
 
-def rule_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruling:
+def rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruling:
     """What it means for a task that a run ended without a message.
 
     What passes by itself is tried again as often as there are attempts: that it comes twice says nothing about the task.
@@ -196,7 +196,7 @@ def rule_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruling:
     return _failed(Event.ERRED, code, (with_code(code, text),), case, fuses, f"{code} {fault}")
 
 
-def rule_review_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruling:
+def rule_review_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruling:
     """What it means for a product that the run of its reviewer ended without a review. The product goes on waiting."""
     code = FAULTS[fault].code
     faults = (with_code(code, text),)
@@ -204,7 +204,7 @@ def rule_review_fault(fault: Fault, text: str, case: Case, fuses: Fuses) -> Ruli
     failures = case.used.review_failures + 1
     if failures < fuses.review_failures and not is_helpless(fault):
         return Ruling(steps=(first,), outcome=Outcome.RETRY, reason=code, messages=faults)
-    ask = Ask(kind=Asked.DECISION, text=f"{failures} reviews failed; the last: {faults[0]}")
+    ask = Ask(kind=QuestionKind.DECISION, text=f"{failures} reviews failed; the last: {faults[0]}")
     return _escalated((first,), code, faults, ask)
 
 
@@ -214,7 +214,7 @@ def is_helpless(fault: Fault) -> bool:
     return code in _BLOCKED_BY or code in FAST_TRACKS
 
 
-def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
+def rule_submission(verdict: Verdict, case: TaskHistory, fuses: Fuses) -> Ruling:
     """What the gateway's verdict on a change means for its task: the ladder has spoken, this only carries it out.
 
     A change that has a reviewer of its own waits for the review; what facts can show has been shown.
@@ -231,7 +231,7 @@ def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
         )
     reason, lead = verdict.reason_code or "", verdict.findings[0]
     if not verdict.uses_attempt:
-        asking = Ask(kind=Asked.HELP, text=verdict.reason, details={"questions": list(lead.about)})
+        asking = Ask(kind=QuestionKind.HELP, text=verdict.reason, details={"questions": list(lead.about)})
         waits: Step = (Event.STALLED, Waiting.INPUT)
         return Ruling(
             steps=(waits,), outcome=verdict.outcome, reason=reason, messages=verdict.messages, ask=asking
@@ -243,12 +243,12 @@ def rule_submission(verdict: Verdict, case: Case, fuses: Fuses) -> Ruling:
     elif verdict.next_action in (NextAction.HUMAN, NextAction.ROLE_ESCALATION):
         event, ask = (
             Event.ESCALATED,
-            Ask(kind=Asked.DECISION, text=f"{reason}: {verdict.reason}{_to_role(verdict)}"),
+            Ask(kind=QuestionKind.DECISION, text=f"{reason}: {verdict.reason}{_to_role(verdict)}"),
         )
     elif _calls_are_used_up(case, fuses):
         event, ask = (
             Event.ESCALATED,
-            Ask(kind=Asked.DECISION, text=f"{_TOO_MANY}: {reason}: {verdict.reason}"),
+            Ask(kind=QuestionKind.DECISION, text=f"{_TOO_MANY}: {reason}: {verdict.reason}"),
         )
     return Ruling(
         steps=(failed, (event, None)),
@@ -271,7 +271,7 @@ def _behind(event: Event) -> Ruling:
     return Ruling(steps=((event, None),), outcome=Outcome.RETRY, reason="BEHIND", messages=(BEHIND,))
 
 
-def rule_lost_lease(case: Case, fuses: Fuses) -> Ruling:
+def rule_lost_lease(case: TaskHistory, fuses: Fuses) -> Ruling:
     """Whoever had the task is gone; a task that loses its workers again and again is not handed out for ever."""
     ruling = _failed(
         Event.LEASE_LOST,
@@ -286,7 +286,12 @@ def rule_lost_lease(case: Case, fuses: Fuses) -> Ruling:
 
 
 def _failed(
-    event: Event, reason: str, faults: tuple[str, ...], case: Case, fuses: Fuses, error: str | None = None
+    event: Event,
+    reason: str,
+    faults: tuple[str, ...],
+    case: TaskHistory,
+    fuses: Fuses,
+    error: str | None = None,
 ) -> Ruling:
     """A failed attempt: tried again while attempts remain and it is not the same error again and again."""
     error = error or reason
@@ -303,11 +308,11 @@ def _failed(
         steps = (first, (Event.BURIED, None))
         messages = (*faults, f"{why}: the next alternative is taken")
         return Ruling(steps=steps, outcome=Outcome.REJECT, reason=reason, messages=messages, error=error)
-    ask = Ask(kind=Asked.DECISION, text=f"{why} after {used} failed attempts; the last: {faults[0]}")
+    ask = Ask(kind=QuestionKind.DECISION, text=f"{why} after {used} failed attempts; the last: {faults[0]}")
     return replace(_escalated((first,), reason, (*faults, why), ask), error=error)
 
 
-def _calls_are_used_up(case: Case, fuses: Fuses) -> bool:
+def _calls_are_used_up(case: TaskHistory, fuses: Fuses) -> bool:
     """Messages about a task: one for each attempt, one for each review that did not settle it."""
     used = case.used
     calls = used.attempts + used.review_rounds + used.review_failures
@@ -338,7 +343,7 @@ def _documents_needed(action: Action) -> Ruling:
         outcome=Outcome.ESCALATE,
         reason="NEEDS_INPUT",
         messages=tuple(f"{doc.name}: {doc.description} ({doc.suggested_path})" for doc in docs),
-        ask=Ask(kind=Asked.DOCUMENTS, text=f"Needs {names}", details=details),
+        ask=Ask(kind=QuestionKind.DOCUMENTS, text=f"Needs {names}", details=details),
     )
 
 
@@ -349,21 +354,21 @@ def _stalled(code: str, text: str, suggestion: str | None) -> Ruling:
         outcome=Outcome.ESCALATE,
         reason=code,
         messages=(with_code(code, text),),
-        ask=Ask(kind=Asked.HELP, text=f"{with_code(code, text)}{hint}"),
+        ask=Ask(kind=QuestionKind.HELP, text=f"{with_code(code, text)}{hint}"),
     )
 
 
-def _idle(case: Case, fuses: Fuses) -> Ruling:
+def _idle(case: TaskHistory, fuses: Fuses) -> Ruling:
     """Nothing to do, says the attempt. Once that may be; again and again it is a loop."""
     rounds = case.used.idle_rounds + 1
     if rounds < fuses.idle_rounds:
         steps: tuple[Step, ...] = ((Event.IDLED, None),)
         return Ruling(steps=steps, outcome=Outcome.RETRY, reason="NOOP", messages=("no progress",))
-    ask = Ask(kind=Asked.DECISION, text=f"NOOP {rounds} times: the task makes no progress")
+    ask = Ask(kind=QuestionKind.DECISION, text=f"NOOP {rounds} times: the task makes no progress")
     return _escalated((), "NOOP_LOOP", (f"no progress in {rounds} rounds",), ask)
 
 
-def _misreviewed(result: Rejected, case: Case, fuses: Fuses) -> Ruling:
+def _misreviewed(result: Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
     """A review that honours no contract: the task has failed, and its product waits again for a good one.
 
     It is counted as the reviewer's failure: the attempts of whoever made the product are not used up by it.
@@ -374,7 +379,7 @@ def _misreviewed(result: Rejected, case: Case, fuses: Fuses) -> Ruling:
         steps = (first, (Event.RECHECKED, None))
         return Ruling(steps=steps, outcome=Outcome.RETRY, reason=UNPARSEABLE, messages=faults)
     failures = case.used.review_failures + 1
-    ask = Ask(kind=Asked.DECISION, text=f"{failures} reviews could not be read; the last: {faults[0]}")
+    ask = Ask(kind=QuestionKind.DECISION, text=f"{failures} reviews could not be read; the last: {faults[0]}")
     return _escalated((first,), UNPARSEABLE, faults, ask)
 
 

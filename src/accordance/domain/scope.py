@@ -25,7 +25,7 @@ _NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class PathScope:
     """The task's pins and, where the role has limits, the role's: a path must be allowed by both."""
 
     pins: Pins

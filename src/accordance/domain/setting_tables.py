@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
 
-class Table(BaseModel):
+class SettingTable(BaseModel):
     """A table of accordance.toml. A key that it does not have is an error; a value is never turned into another type."""
 
     model_config = ConfigDict(

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.case import Author, Breach, Budget, Case, Submission, Usage, scope_of
-from accordance.domain.escalation import Standing
+from accordance.domain.escalation import LadderPosition
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.judging import History
 from accordance.domain.roles import Role, role_from
@@ -43,7 +43,7 @@ class _Written:
 
     role: str
     policy: JsonObject
-    standing: Standing
+    standing: LadderPosition
     earlier: tuple[str, ...]
     usage: Usage
     budget: Budget

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from accordance.domain.executor_specs import AgentSpec, CommandSpec, LlmSpec, Spec
 from accordance.domain.faults import Fault
-from accordance.executors.protocol import Assignment, Executor, Limits, Produced
+from accordance.executors.protocol import Assignment, Executor, Produced, RunLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Missing:
 
     extra: str
 
-    def run(self, assignment: Assignment, limits: Limits) -> Produced:  # noqa: ARG002 - it is not even looked at
+    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:  # noqa: ARG002 - it is not even looked at
         """Say what is missing."""
         text = f"this needs the extra {self.extra}: pip install 'accordance[{self.extra}]'"
         return Produced(fault=Fault.NOT_INSTALLED, text=text)
@@ -55,6 +55,6 @@ def _agent(spec: AgentSpec, root: Path) -> Executor:
     return AgentExecutor(spec, root)
 
 
-def limits_for(spec: Spec) -> Limits:
+def limits_for(spec: Spec) -> RunLimits:
     """How much a run may use, as the spec says; the caller adds the task's own bounds and the wish to stop."""
-    return Limits(seconds=spec.seconds, output_bytes=spec.output_bytes)
+    return RunLimits(seconds=spec.seconds, output_bytes=spec.output_bytes)

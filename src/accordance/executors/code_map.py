@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from accordance.contracts.pins import Pins
 from accordance.domain.prompting import plain
-from accordance.executors.leftover import read_left
+from accordance.executors.run_folder import read_left
 from accordance.executors.showing import LARGEST_FILE, tracked_files
 
 MOST_FILES: Final = 400

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from accordance.domain.executor_specs import CommandSpec
-from accordance.executors.leftover import read_left
 from accordance.executors.programs import Program, cannot_run, run_program
-from accordance.executors.protocol import Assignment, Limits, Produced
+from accordance.executors.protocol import Assignment, Produced, RunLimits
+from accordance.executors.run_folder import read_left
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
 
@@ -25,7 +25,7 @@ class CommandExecutor:
     spec: CommandSpec
     root: Path
 
-    def run(self, assignment: Assignment, limits: Limits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
         """Run the program once."""
         try:
             program = self._program(assignment)

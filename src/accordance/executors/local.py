@@ -16,7 +16,7 @@ from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
 from accordance.executors.inside import llama
 from accordance.executors.programs import Program, Ran, cannot_run, run_program
-from accordance.executors.protocol import Assignment, Limits, Produced
+from accordance.executors.protocol import Assignment, Produced, RunLimits
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
 
@@ -32,7 +32,7 @@ class LocalExecutor:
     spec: LlmSpec
     root: Path
 
-    def run(self, assignment: Assignment, limits: Limits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
         """Ask it."""
         if find_spec("llama_cpp") is None:
             text = "this needs the extra local: pip install 'accordance[local]'"

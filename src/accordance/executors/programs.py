@@ -10,10 +10,10 @@ from typing import Final
 
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
 from accordance.domain.faults import Fault
-from accordance.executors.leftover import ERRORS, ROOM, tail
-from accordance.executors.protocol import Limits, Produced
+from accordance.executors.protocol import Produced, RunLimits
+from accordance.executors.run_folder import ERRORS, ROOM, tail
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
-from accordance.workspace.isolation import Limits as ProcessLimits
+from accordance.workspace.isolation import CommandLimits as ProcessLimits
 from accordance.workspace.isolation import Room
 from accordance.workspace.running import run
 
@@ -67,7 +67,7 @@ class Ran:
         """Why it was ended, if it was; what it says counts for nothing then."""
         return _FAULTS[self.about.ending][0] if self.about.ending in _FAULTS else None
 
-    def without_message(self, limits: Limits) -> Produced:
+    def without_message(self, limits: RunLimits) -> Produced:
         """The end of a run that said nothing anybody could judge."""
         exited = self.about.exit_code
         if self.fault is not None:
@@ -102,7 +102,7 @@ def cannot_run(error: WorkspaceError | OSError) -> Produced:
     return Produced(fault=Fault.CRASHED, text=f"it could not be run: {error}")
 
 
-def run_program(program: Program, limits: Limits) -> Ran:
+def run_program(program: Program, limits: RunLimits) -> Ran:
     """Run it to its end, its limits or the wish to stop. Nothing of it is running afterwards."""
     room = program.room
     room.folder.mkdir(parents=True, mode=0o700, exist_ok=True)

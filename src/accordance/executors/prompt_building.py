@@ -11,14 +11,14 @@ from typing import Any, Final
 from accordance.domain.briefing import briefing
 from accordance.domain.context_pack import Excerpt, Pack, Piece, Trim, budget_for, pack
 from accordance.domain.prompting import Part, Prompt, prompt_of
-from accordance.executors.leftover import read_left
 from accordance.executors.prompt_files import SHARED, PromptFiles
+from accordance.executors.run_folder import read_left
 
 MOST_INPUT: Final = 200_000  # bytes of an input file that are told
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BuiltPrompt:
     """What an agent is told, and what was cut to fit."""
 
     prompt: Prompt
@@ -31,14 +31,14 @@ def tell(
     root: Path,
     budget: int | None = None,
     more: Sequence[Piece] = (),
-) -> Told:
+) -> BuiltPrompt:
     """The whole prompt for an assignment, with further pieces, and what was cut to fit. Raises ContextTooLarge or UnknownPrompt."""
     files = PromptFiles(root)
     context = packed(document, root, budget, more)
     parts = [Part("user", piece.name, piece.rendered) for piece in context.pieces]
     if context.note:
         parts.append(Part("user", "cut", context.note))
-    return Told(prompt_of(files.part(SHARED), files.part(name), parts), context.trims)
+    return BuiltPrompt(prompt_of(files.part(SHARED), files.part(name), parts), context.trims)
 
 
 def packed(

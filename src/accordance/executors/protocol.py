@@ -78,7 +78,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RunLimits:
     """How much one run may use, and how it is told to stop."""
 
     seconds: float = 900
@@ -147,6 +147,6 @@ class Produced:
 class Executor(Protocol):
     """Who does the work."""
 
-    def run(self, assignment: Assignment, limits: Limits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
         """Do it once."""
         ...

@@ -8,10 +8,10 @@ from typing import Final
 
 from accordance.contracts.pins import normal_path
 from accordance.domain.case import Case
-from accordance.domain.facts import Change, ChangeSet, EntryKind, beyond_caches
+from accordance.domain.facts import ChangeSet, EntryKind, PathChange, beyond_caches
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
 from accordance.domain.patch import Patch
-from accordance.domain.scope import Scope, ScopeRule
+from accordance.domain.scope import PathScope, ScopeRule
 
 _TEXTS: Final[Mapping[ScopeRule, str]] = MappingProxyType(
     {
@@ -76,7 +76,7 @@ def _told(broken: Mapping[ScopeRule, set[str]], before: str) -> Iterator[Finding
 
 
 def out_of_scope(
-    scope: Scope, changes: Iterable[Change], links: Mapping[str, str]
+    scope: PathScope, changes: Iterable[PathChange], links: Mapping[str, str]
 ) -> dict[ScopeRule, set[str]]:
     """The changed paths that are not allowed, by the rule that says so; a link is judged where it leads, too."""
     changes = tuple(changes)
@@ -91,7 +91,7 @@ def out_of_scope(
     return broken
 
 
-def patch_is_in_scope(scope: Scope, patch: Patch, links: Mapping[str, str] = _NO_LINKS) -> bool:
+def patch_is_in_scope(scope: PathScope, patch: Patch, links: Mapping[str, str] = _NO_LINKS) -> bool:
     """Whether everything a patch would touch is in scope; never, if it cannot be read for certain."""
     leading = {**links, **patch.links}
     return not patch.problem and all(scope.rule(path, leading) == "allowed" for path in patch.touched)

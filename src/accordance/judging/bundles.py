@@ -11,7 +11,7 @@ from accordance.domain.terms import terms_to_json
 from accordance.errors import AttemptJudged
 from accordance.judging.judgement import Judgement
 from accordance.workspace.bundle import Papers, broken_files, bundle_folder, until_it_counts, write_bundle
-from accordance.workspace.collecting import Collected
+from accordance.workspace.collecting import CollectedFacts
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 
 
@@ -63,7 +63,7 @@ def _is_kept(fact: ArtifactFact) -> bool:
     return fact.inside and fact.exists and bool(fact.size or is_folder)
 
 
-def keep(judgement: Judgement, place: Path, collected: Collected, work: Path, papers: Papers) -> None:
+def keep(judgement: Judgement, place: Path, collected: CollectedFacts, work: Path, papers: Papers) -> None:
     """Write the bundle. Raises WorkspaceError."""
     more = {
         "terms.json": terms_to_json(judgement.terms),

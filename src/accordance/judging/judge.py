@@ -29,7 +29,7 @@ from accordance.domain.case import (
     claim_context,
     tests_of,
 )
-from accordance.domain.escalation import Standing, tiers_of
+from accordance.domain.escalation import LadderPosition, tiers_of
 from accordance.domain.facts import ArtifactName, Snapshot
 from accordance.domain.findings import listed
 from accordance.domain.judging import History
@@ -42,8 +42,8 @@ from accordance.judging.claims import read_claim
 from accordance.judging.judgement import Judgement
 from accordance.judging.own_submission import Claim, hand_in
 from accordance.judging.task_input import (
-    Asked,
     Paper,
+    TaskRequest,
     left_behind,
     look_at,
     out_of_reach,
@@ -55,9 +55,9 @@ from accordance.project.policy import Gateway, gateway_of, with_isolation
 from accordance.workspace.baseline import Baseline, fixed_base, read_baseline
 from accordance.workspace.bundle import Papers, bundle_folder
 from accordance.workspace.clone import Workspace, adopt, scratch
-from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
+from accordance.workspace.collecting import AttemptSetting, CollectedFacts, base_snapshot, collect
 from accordance.workspace.errors import BasesDiffer, NoEarlierCopy
-from accordance.workspace.evidence import Said
+from accordance.workspace.evidence import EvidenceRequest
 from accordance.workspace.git import git_directory
 from accordance.workspace.git_settings import git_settings, programs
 from accordance.workspace.isolation import Room
@@ -68,7 +68,7 @@ _MOST_CHOSEN: Final = 10  # of the agent's own test commands; each may take its 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class AttemptTree:
     """Where an attempt was made: its workspace, the tree before, and a folder the agent cannot reach.
 
     Whoever has run the attempt may know more about it than whoever only judges, and hands that on.
@@ -85,7 +85,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class How:
+class JudgeOptions:
     """How an attempt is judged: by which rules, as which attempt, after what was seen of it."""
 
     gateway: Gateway = field(default_factory=Gateway)
@@ -146,7 +146,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
         gateway = with_isolation(gateway, isolation)
     asked = read_task(task, gateway)
     out_of_reach(task, asked, root, commit)
-    how = How(
+    how = JudgeOptions(
         gateway=gateway,
         attempt=attempt,
         usage=usage or Usage(),
@@ -161,7 +161,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
         tell("cloning the base")
         workspace = adopt(root, folder / "ours", base=commit)
         hidden = folder.resolve().is_relative_to(root)  # the copy would cover its own home
-        ground = Ground(
+        ground = AttemptTree(
             workspace=workspace,
             before=base_snapshot(workspace),
             private=folder / "private",
@@ -171,7 +171,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
         return judge_on(ground, asked, submitted, how)
 
 
-def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Judgement:
+def judge_on(ground: AttemptTree, asked: TaskRequest, submit: bytes | None, how: JudgeOptions) -> Judgement:
     """Judge an attempt on prepared ground. Call it when the agent's processes are gone. Raises as `judge` does."""
     log, task = _Log(how.tell), asked.task
     if not ground.has_passed_preflight:
@@ -205,7 +205,7 @@ def judge_on(ground: Ground, asked: Asked, submit: bytes | None, how: How) -> Ju
     return replace(judgement, bundle=place)
 
 
-def _place(how: How, task: TaskInput) -> Path | None:
+def _place(how: JudgeOptions, task: TaskInput) -> Path | None:
     """Where the bundle is written."""
     if how.bundles is None:
         return None
@@ -217,15 +217,15 @@ class _Found(NamedTuple):
 
     submit: bytes
     submission: Submission
-    collected: Collected
+    collected: CollectedFacts
     made: Mapping[str, bytes] | None = None
 
 
 def _find_out(
-    ground: Ground,
+    ground: AttemptTree,
     task: TaskInput,
     submit: bytes | Claim | None,
-    setting: Setting,
+    setting: AttemptSetting,
     own_tests: tuple[str, ...],
 ) -> _Found:
     """Collect the facts; where no agent handed anything in, or could, do so from them."""
@@ -284,7 +284,7 @@ def top_of(repo: Path, base: str | None = None) -> Path:
     return next((folder for folder in (here, *here.parents) if git_directory(folder)), here)
 
 
-def _could_be_kept(how: How, task: TaskInput) -> None:
+def _could_be_kept(how: JudgeOptions, task: TaskInput) -> None:
     """What would be in the way at the end is said at the beginning."""
     if how.bundles is not None:
         free_place(how.bundles, task.task_id, how.attempt)
@@ -294,20 +294,20 @@ def _could_be_kept(how: How, task: TaskInput) -> None:
         check_key(how.attest)
 
 
-def _said(task: TaskInput, submission: Submission | None, own_tests: tuple[str, ...]) -> Said:
+def _said(task: TaskInput, submission: Submission | None, own_tests: tuple[str, ...]) -> EvidenceRequest:
     claim = submission.value if isinstance(submission, Accepted) else None
     chosen = chosen_tests(task, claim)[:_MOST_CHOSEN]
     tests = dict.fromkeys((*tests_of(task, own_tests), *chosen))
-    usual = Said.usually(task.task_id, tuple(tests))
+    usual = EvidenceRequest.usually(task.task_id, tuple(tests))
     if not isinstance(submission, Accepted):
         return usual
     places = {name: str(getattr(submission.value.artifacts, name)) for name in ArtifactName}
     return replace(usual, places=places)
 
 
-def _setting(ground: Ground, how: How, tell: Tell) -> Setting:
+def _setting(ground: AttemptTree, how: JudgeOptions, tell: Tell) -> AttemptSetting:
     gateway = how.gateway
-    return Setting(
+    return AttemptSetting(
         isolation=gateway.isolation,
         limits=gateway.limits,
         readable=gateway.readable,
@@ -321,10 +321,10 @@ def _setting(ground: Ground, how: How, tell: Tell) -> Setting:
     )
 
 
-def _terms(task: TaskInput, how: How, submitted_by: Author) -> Terms:
+def _terms(task: TaskInput, how: JudgeOptions, submitted_by: Author) -> Terms:
     gateway, role = how.gateway, how.gateway.roles[task.role]
     above = higher_role(role, gateway.roles)
-    standing = Standing(
+    standing = LadderPosition(
         attempt=how.attempt,
         max_attempts=max_attempts(role, task.max_attempts, gateway.max_attempts),
         repeat_threshold=gateway.repeat_threshold,
@@ -348,14 +348,14 @@ def _terms(task: TaskInput, how: How, submitted_by: Author) -> Terms:
     )
 
 
-def _models(task: TaskInput, how: How) -> Iterable[str]:
+def _models(task: TaskInput, how: JudgeOptions) -> Iterable[str]:
     """The models that could try next: those the task allows; where it says nothing, those that would be asked."""
     if task.allowedModels is None and how.upgrades_at_once:
         return how.gateway.tiers
     return task.allowedModels or ()
 
 
-def _model_tier(how: How) -> int | None:
+def _model_tier(how: JudgeOptions) -> int | None:
     """How strong the model is; for a run that upgrades, one that is in no table is weaker than all that are."""
     tiers = how.gateway.tiers
     tier = tiers.get(how.usage.model or "")

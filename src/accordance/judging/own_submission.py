@@ -17,8 +17,8 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.facts import AttemptFacts, ChangeKind
 from accordance.domain.research.documents import inline
 from accordance.workspace.clone import Workspace
-from accordance.workspace.collecting import Collected
-from accordance.workspace.evidence import Said, look_at_evidence
+from accordance.workspace.collecting import CollectedFacts
+from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 
 _LARGEST_LOG: Final = 1 << 20  # of each command, in selftest.log; the whole one is kept beside it
 
@@ -38,15 +38,15 @@ class HandedIn(NamedTuple):
     """The submission, the facts with its evidence, and the artifacts by their path in the evidence folder."""
 
     submit: bytes
-    collected: Collected
+    collected: CollectedFacts
     artifacts: Mapping[str, bytes]
 
 
 def hand_in(
     task: TaskInput,
-    collected: Collected,
+    collected: CollectedFacts,
     workspace: Workspace,
-    said: Said,
+    said: EvidenceRequest,
     work: Path,
     claim: Claim | None = None,
 ) -> HandedIn:
@@ -73,7 +73,7 @@ def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
 
 
-def _submission(task: TaskInput, facts: AttemptFacts, said: Said) -> JsonObject:
+def _submission(task: TaskInput, facts: AttemptFacts, said: EvidenceRequest) -> JsonObject:
     failed = [run for run in facts.runs if not run.passed]
     new = {change.path for change in facts.changes.changes if change.kind is ChangeKind.ADDED}
     passed = len(facts.runs) - len(failed)

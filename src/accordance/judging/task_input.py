@@ -51,21 +51,21 @@ class TaskInReach(AccordanceError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TaskRequest:
     """A task that was accepted, with its bytes."""
 
     raw: bytes
     task: TaskInput
 
 
-def read_task(task: Paper, gateway: Gateway | None = None) -> Asked:
+def read_task(task: Paper, gateway: Gateway | None = None) -> TaskRequest:
     """The task, if its contract accepts it. Raises PreflightFailed and NotFound."""
     raw = read_paper(task)
     roles = (gateway or Gateway()).roles
     result = check(raw, TASK, Context(roles=frozenset(roles)))
     if isinstance(result, Rejected):
         raise PreflightFailed(preflight(result, Start(runnable={}), roles))
-    return Asked(raw, result.value)
+    return TaskRequest(raw, result.value)
 
 
 def read_paper(paper: Paper) -> bytes:
@@ -103,7 +103,7 @@ def left_behind(work: Path, task_id: str) -> bytes | None:
     return read_paper(place) if place.is_file() and place.resolve() == place else None
 
 
-def out_of_reach(task: Paper, asked: Asked, root: Path, base: str) -> None:
+def out_of_reach(task: Paper, asked: TaskRequest, root: Path, base: str) -> None:
     """A task that lies in the judged tree is the base's, or it proves nothing. Raises TaskInReach."""
     if not isinstance(task, Path) or not task.resolve().is_relative_to(root):
         return

@@ -7,7 +7,7 @@ from functools import partial
 import anyio
 
 from accordance.executors.tool_server import Offer, serve, server_of
-from accordance.mcp.desk import INSTRUCTIONS, Desk
+from accordance.mcp.tools import INSTRUCTIONS, Desk
 from accordance.service.project import Project
 
 

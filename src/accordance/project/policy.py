@@ -16,7 +16,7 @@ from accordance.domain.escalation import MODEL_TIERS
 from accordance.domain.roles import ROLES, Role, roles_from
 from accordance.errors import InvalidSettings
 from accordance.project.settings import Settings
-from accordance.workspace.isolation import Limits
+from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.probing import AUTO, WISHES
 
 LEVELS: Final[Mapping[str, str]] = MappingProxyType(
@@ -35,7 +35,7 @@ class Gateway:
     max_attempts: int = MAX_ATTEMPTS
     repeat_threshold: int = SAME_ERROR_LIMIT
     tests: tuple[str, ...] = ()  # for tasks that name none
-    limits: Limits = field(default_factory=Limits)
+    limits: CommandLimits = field(default_factory=CommandLimits)
     readable: tuple[Path, ...] = ()
     carry: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def gateway_of(settings: Settings, root: Path) -> Gateway:
         max_attempts=judge.max_attempts,
         repeat_threshold=judge.repeat_threshold,
         tests=judge.tests,
-        limits=Limits(seconds=judge.seconds, memory_bytes=judge.memory_mb << 20),
+        limits=CommandLimits(seconds=judge.seconds, memory_bytes=judge.memory_mb << 20),
         readable=tuple(root / folder for folder in judge.readable),
         carry=judge.carry,
         environment=judge.environment,

@@ -21,7 +21,7 @@ from accordance.domain.roles import RolePolicy
 from accordance.domain.routing import Route
 from accordance.domain.rubric import BEST_SCORE, NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.setting_faults import first_fault
-from accordance.domain.setting_tables import Count, Table, Texts
+from accordance.domain.setting_tables import Count, SettingTable, Texts
 from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
 
 SETTINGS: Final = "accordance.toml"
@@ -29,7 +29,7 @@ RLIMIT: Final = "rlimit"
 _PERSONS_CHOICE: Final = "[judge] isolation: a file cannot turn isolation off; a person can, for one command"
 
 
-class Workspace(Table):
+class WorkspaceSettings(SettingTable):
     """The repository that tasks change."""
 
     repo: str = Field(
@@ -48,7 +48,7 @@ class AtOnce:
     in_plan: int | None = None  # tasks of one plan, in all processes together
 
 
-class Run(Table):
+class RunSettings(SettingTable):
     """How much is done at once, beside what each executor allows by itself."""
 
     concurrency: Count | None = Field(
@@ -66,7 +66,7 @@ class Run(Table):
         return AtOnce(in_worker=self.concurrency, in_plan=self.plan_concurrency)
 
 
-class _RubricTable(Table):
+class _RubricTable(SettingTable):
     """What a review scores, and from which score it approves."""
 
     shipped: ClassVar[Rubric]
@@ -118,7 +118,7 @@ class NodeRubric(_RubricTable):
     )
 
 
-class Rubrics(Table):
+class Rubrics(SettingTable):
     """What reviews score, for the plans that are imported from now on."""
 
     plan: PlanRubric = Field(
@@ -129,7 +129,7 @@ class Rubrics(Table):
     )
 
 
-class ReviewSettings(Table):
+class ReviewSettings(SettingTable):
     """Who may review what."""
 
     own_work: bool = Field(
@@ -139,7 +139,7 @@ class ReviewSettings(Table):
     )
 
 
-class Research(Table):
+class Research(SettingTable):
     """Who answers research tasks."""
 
     agents: str = Field(
@@ -168,7 +168,7 @@ LeastIsolation: TypeAlias = Annotated[
 Commands: TypeAlias = Annotated[Texts, AfterValidator(_no_empty_command)]
 
 
-class Judge(Table):
+class Judge(SettingTable):
     """How attempts are judged and their tests are run. Read from the base, so that no agent writes its own rules."""
 
     isolation: LeastIsolation = Field(
@@ -208,7 +208,7 @@ class Judge(Table):
     )
 
 
-class Settings(Table):
+class Settings(SettingTable):
     """Everything accordance.toml can say."""
 
     ledger: str | None = Field(
@@ -216,10 +216,10 @@ class Settings(Table):
         description="Where the ledger is, as a path or a URL; `.accordance/ledger.db` unless given.",
         examples=["postgresql://user@host/name"],
     )
-    workspace: Workspace = Field(
-        default_factory=Workspace.model_construct, description="The repository that tasks change."
+    workspace: WorkspaceSettings = Field(
+        default_factory=WorkspaceSettings.model_construct, description="The repository that tasks change."
     )
-    run: Run = Field(default_factory=Run.model_construct)
+    run: RunSettings = Field(default_factory=RunSettings.model_construct)
     executors: Executors = Field(default_factory=dict, description="Who can do work, by name.")
     routes: Annotated[tuple[Route, ...], Strict(False)] = Field(
         default=(), description="Which executor gets which work; the first route that fits counts."

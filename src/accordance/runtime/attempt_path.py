@@ -20,33 +20,33 @@ from typing import Any, Final
 
 from accordance.changes.settling import change_in
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.evidence import InputFile
 from accordance.domain.faults import FAULTS, Fault, pause_after
+from accordance.domain.input_binding import InputFile
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.protocol import Produced
 from accordance.project.home import Home
 from accordance.runtime.kept_run import KeptRun
-from accordance.runtime.looks import Look, Progress, resting
 from accordance.runtime.mending import count_mended
 from accordance.runtime.offers import Offers, QueuedAttempt
 from accordance.runtime.ports import (
-    Attempt,
     AttemptRunner,
     Branches,
     Listener,
     QueueingTransaction,
     Scheduling,
     Signals,
+    TaskAttempt,
     Workflows,
 )
+from accordance.runtime.run_progress import Look, RunProgress, resting
 from accordance.runtime.slots import Slot, Slots
 from accordance.store.ledger import Transaction
-from accordance.work.answers import Answer
 from accordance.work.faults import fail_in, hand_back_in
 from accordance.work.intake import submit_in
+from accordance.work.receipts import Receipt
 from accordance.work.reviewing import review_in
 from accordance.work.run_log import RunOf, keep_report
-from accordance.work.tasks import Nothing, may_not_begin, why_nothing
+from accordance.work.tasks import NoTaskReason, may_not_begin, why_nothing
 from accordance.workspace.errors import IsolationUnavailable
 
 _AGAIN_SECONDS: Final = 0.5
@@ -84,7 +84,7 @@ class AttemptPath:
 
     # -- 2: its workflow runs
 
-    def carry_out(self, workflow: str, attempt: Attempt) -> JsonObject:
+    def carry_out(self, workflow: str, attempt: TaskAttempt) -> JsonObject:
         """Both steps, in a slot of this process. A step that was done before a kill is not done again."""
         slot = self.slots.begin(workflow, attempt.queue)
         try:
@@ -99,14 +99,14 @@ class AttemptPath:
 
     # -- 3: the executor runs, and what came of it is kept
 
-    def execute(self, attempt: Attempt, stop: threading.Event) -> JsonObject:
+    def execute(self, attempt: TaskAttempt, stop: threading.Event) -> JsonObject:
         """The first step: let the executor run; what is returned is kept."""
         produced = self._run(attempt, stop)
         self._let_rest(attempt.queue, produced)
         self.workflows.await_ledger()  # what was paid for is not lost because nobody could write it down
         return KeptRun.of(produced).to_json()
 
-    def _run(self, attempt: Attempt, stop: threading.Event) -> Produced:
+    def _run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
         """One run. Whatever goes wrong is an outcome of the attempt, but for a ledger that is away: then nothing has begun."""
         while not (stop.is_set() or self.workflows.is_stopping):
             try:
@@ -134,7 +134,7 @@ class AttemptPath:
     # -- 4: the run is settled, and what can begin now is taken up
 
     def settle(
-        self, unit: QueueingTransaction, attempt: Attempt, slot: Slot, kept: Mapping[str, Any]
+        self, unit: QueueingTransaction, attempt: TaskAttempt, slot: Slot, kept: Mapping[str, Any]
     ) -> JsonObject:
         """The second step. Everything here commits together, with the mark that the step is done."""
         unit.tx.lock(attempt.plan_id)
@@ -143,7 +143,7 @@ class AttemptPath:
         self._queued[slot.name] = self._take_up_next(unit, attempt.plan_id)
         return {name: value for name, value in answer.items() if name not in _LEFT_OUT}
 
-    def _decide(self, tx: Transaction, attempt: Attempt, kept: KeptRun) -> JsonObject:
+    def _decide(self, tx: Transaction, attempt: TaskAttempt, kept: KeptRun) -> JsonObject:
         """What the run means for its task."""
         run = RunOf(
             plan_id=attempt.plan_id, task_id=attempt.task_id, kind=attempt.kind, attempt=attempt.number
@@ -155,7 +155,7 @@ class AttemptPath:
         number = count_mended(tx, attempt.task_id, attempt.number, kept.report)
         return self._take_in(tx, attempt, number, kept).to_json()
 
-    def _take_in(self, tx: Transaction, attempt: Attempt, number: int, kept: KeptRun) -> Answer:
+    def _take_in(self, tx: Transaction, attempt: TaskAttempt, number: int, kept: KeptRun) -> Receipt:
         """Take in the message of a run, by its kind. `number` counts the answers that were asked for again, too."""
         task_id, message = attempt.task_id, kept.message
         if message is None:
@@ -177,7 +177,7 @@ class AttemptPath:
 
     # -- 5: the world hears of it
 
-    def _report(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    def _report(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """The attempt is settled, whatever its listeners make of it."""
         try:
             self.branches.attempt_ended(attempt, answer)
@@ -191,8 +191,8 @@ class AttemptPath:
 def _look_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:
     """What was taken up, or why nothing was."""
     if offers.queued:
-        return Look(Progress.BEGAN, None, offers.without_taker)
-    why = Nothing.BUSY if offers.waits_for_room else why_nothing(tx, plan_id)
-    if offers.waits_elsewhere and why is not Nothing.BUSY:
-        why = Nothing.ELSEWHERE
+        return Look(RunProgress.BEGAN, None, offers.without_taker)
+    why = NoTaskReason.BUSY if offers.waits_for_room else why_nothing(tx, plan_id)
+    if offers.waits_elsewhere and why is not NoTaskReason.BUSY:
+        why = NoTaskReason.ELSEWHERE
     return resting(why, offers.without_taker)

@@ -20,16 +20,16 @@ from accordance.domain.context_pack import budget_for
 from accordance.domain.faults import Fault
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
-from accordance.domain.routing import Choice, Kind, Routing, Wanted
+from accordance.domain.routing import Choice, Kind, RouteRequest, Routing
 from accordance.domain.spending import BYTES_PER_TOKEN, Spending
 from accordance.errors import OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
-from accordance.executors.protocol import Executor, Limits, Produced
+from accordance.executors.protocol import Executor, Produced, RunLimits
 from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
 from accordance.runtime.budgets import budget_left, plan_budget, why_unpriced
 from accordance.runtime.executor_run import ExecutorRun
-from accordance.runtime.ports import Attempt
+from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.assignment import assignment_under
@@ -40,7 +40,7 @@ from accordance.work.contracts_for import (
     contract_of_message,
     review_context,
 )
-from accordance.work.handing_out import kind_of
+from accordance.work.offering import kind_of
 from accordance.work.own_work import another_reviewer, cannot_review, maker_of
 from accordance.work.project_routes import holding_for
 from accordance.work.research_tasks import budgets_of
@@ -122,7 +122,7 @@ class ProjectAttempts:
 
     # -- one run
 
-    def run(self, attempt: Attempt, stop: threading.Event) -> Produced:
+    def run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
         """Let the executor of an attempt run."""
         try:
             with self.ledger.read() as tx:
@@ -143,7 +143,7 @@ class ProjectAttempts:
         return self.workshop.carry_out(job, prepared.choice, prepared.begin_in, prepared.memory)
 
     def _prepare(
-        self, tx: Transaction, plan: PlanRecord, attempt: Attempt, stop: threading.Event
+        self, tx: Transaction, plan: PlanRecord, attempt: TaskAttempt, stop: threading.Event
     ) -> ExecutorRun:
         """Read all that a run needs. Raises _NotBegun for what stands in its way, the first reason first."""
         task = tx.task(attempt.task_id)
@@ -177,12 +177,12 @@ class ProjectAttempts:
 
     # -- who does it
 
-    def _choose(self, tx: Transaction, task: TaskRecord, attempt: Attempt, asked: Wanted) -> Choice:
+    def _choose(self, tx: Transaction, task: TaskRecord, attempt: TaskAttempt, asked: RouteRequest) -> Choice:
         """Who runs: by the routes, but nobody reviews their own product. Raises NoExecutor, OwnWork."""
         choice = self._routed(attempt, asked, _failures(task, asked.kind))
         return self._reviewer(tx, task, choice) if asked.kind == "review" else choice
 
-    def _routed(self, attempt: Attempt, asked: Wanted, failures: int) -> Choice:
+    def _routed(self, attempt: TaskAttempt, asked: RouteRequest, failures: int) -> Choice:
         """By the routes. Work that lies in the queue of another executor stays with it: it was queued under other routes."""
         choice = self.routing.after(asked, failures)
         bound = self.queues().get(attempt.queue)
@@ -211,14 +211,14 @@ class ProjectAttempts:
 
     def _limits(
         self, tx: Transaction, plan: PlanRecord, taken: Taken, choice: Choice, stop: threading.Event
-    ) -> Limits:
+    ) -> RunLimits:
         """What the executor's settings, the fuses and the task allow, whichever is least."""
         budget = _budget(tx, plan, taken.task, choice)
         own = limits_for(choice.spec)
         seconds = min(own.seconds, _seconds(tx, taken))
         return replace(own, stop=stop, budget=budget, seconds=seconds)
 
-    def _commission(self, tx: Transaction, task: TaskRecord, change: bytes, limits: Limits) -> Commission:
+    def _commission(self, tx: Transaction, task: TaskRecord, change: bytes, limits: RunLimits) -> Commission:
         """What is to be changed, with what it may cost."""
         try:
             job = self.workshop.commission(tx, task, change)

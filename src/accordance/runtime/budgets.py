@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from accordance.domain.case import Budget
-from accordance.domain.chain import Entry
+from accordance.domain.chain import ChainEntry
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import FORGIVES
 from accordance.domain.records import PlanRecord
@@ -55,7 +55,7 @@ def why_unpriced(choice: Choice, budget: Budget) -> str | None:
     )
 
 
-def _since_forgiven(entries: list[Entry]) -> Iterator[Entry]:
+def _since_forgiven(entries: list[ChainEntry]) -> Iterator[ChainEntry]:
     """The events since a person last gave the task a chance."""
     last = max((at for at, entry in enumerate(entries) if entry.kind in _FORGIVEN_BY), default=-1)
     yield from entries[last + 1 :]

@@ -13,14 +13,14 @@ from accordance.domain.case import Budget
 from accordance.domain.chain import Payload
 from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.fuses import Fuses
-from accordance.domain.routing import Choice, Kind, Routing, Wanted
+from accordance.domain.routing import Choice, Kind, RouteRequest, Routing
 from accordance.domain.ruling import UNPARSEABLE
 from accordance.domain.spending import Spending, remaining
 from accordance.errors import ContextTooLarge, NoExecutor, NotFound
 from accordance.executors.catalogue import executor_for, limits_for
-from accordance.executors.leftover import run_tidily
-from accordance.executors.prompt_building import Told, tell
+from accordance.executors.prompt_building import BuiltPrompt, tell
 from accordance.executors.protocol import Assignment, Executor, Produced
+from accordance.executors.run_folder import run_tidily
 from accordance.project.home import Home
 from accordance.runtime.budgets import why_unpriced
 from accordance.runtime.mending import answers_mended
@@ -55,7 +55,7 @@ class Consultation:
         self, kind: Kind, document: dict[str, Any], contract: Contract[Any], context: Context = NO_CONTEXT
     ) -> Produced:
         """Let the executor of the route run once. Raises Unanswered for what asking again does not mend, and NoExecutor."""
-        choice = self.routing.choose(Wanted(kind=kind, role=document["task"]["owner_agent_id"]))
+        choice = self.routing.choose(RouteRequest(kind=kind, role=document["task"]["owner_agent_id"]))
         executor, budget = self._executor(choice), self._budget(choice)
         instructions = self._instructions(document, choice)
         about = "plan" if kind == "plan" else "plan_review"
@@ -111,7 +111,7 @@ class Consultation:
             )
         return executor
 
-    def _instructions(self, document: dict[str, Any], choice: Choice) -> Told:
+    def _instructions(self, document: dict[str, Any], choice: Choice) -> BuiltPrompt:
         try:
             return tell(document, choice.prompt, self.home.root, choice.context_bytes)
         except ContextTooLarge as error:

@@ -18,10 +18,10 @@ from accordance.domain.faults import Fault
 from accordance.domain.routing import PROMPTS, Choice
 from accordance.errors import ContextTooLarge
 from accordance.executors.code_map import code_map
-from accordance.executors.leftover import run_tidily
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import tell
-from accordance.executors.protocol import Assignment, Executor, Limits, Produced, Seen
+from accordance.executors.protocol import Assignment, Executor, Produced, RunLimits, Seen
+from accordance.executors.run_folder import run_tidily
 from accordance.executors.showing import show
 from accordance.store.ledger import Ledger
 from accordance.work.assignment import MERGE_CONFLICT, with_conflict
@@ -45,7 +45,7 @@ class ExecutorRun:
     run: RunOf
     choice: Choice
     executor: Executor
-    limits: Limits
+    limits: RunLimits
     document: dict[str, Any]  # the assignment, as plain JSON
     contract: Contract[Any]
     context: Context

@@ -33,7 +33,7 @@ LOCAL: Final = "local"  # the worker that has a SQLite ledger to itself
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class TaskAttempt:
     """One attempt. Its fields, in this order, are what its workflow is queued with: an old queue must still be readable."""
 
     task_id: str
@@ -75,7 +75,7 @@ class Router(Protocol):
 class AttemptRunner(Protocol):
     """Runs executors."""
 
-    def run(self, attempt: Attempt, stop: threading.Event) -> Produced:
+    def run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
         """Let the executor of an attempt run once; when `stop` is set it ends early."""
 
 
@@ -119,14 +119,14 @@ class Workflows(Protocol):
 class AttemptSteps(Protocol):
     """What the workflow of one attempt does."""
 
-    def carry_out(self, workflow: str, attempt: Attempt) -> JsonObject:
+    def carry_out(self, workflow: str, attempt: TaskAttempt) -> JsonObject:
         """Carry an attempt out, or go on with it after a kill; the answer it got."""
 
 
 class Listener(Protocol):
     """What a face hears of a run. Called from any thread; what it raises is reported as a notice and changes nothing."""
 
-    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """An attempt was settled, with this answer."""
 
     def notice(self, text: str) -> None:
@@ -136,7 +136,7 @@ class Listener(Protocol):
 class Branches(Protocol):
     """Keeps the branches of changed repositories where the ledger says."""
 
-    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """Move the plan's branch, if the attempt has landed a change."""
 
     def catch_up(self) -> None:
@@ -147,7 +147,7 @@ class Branches(Protocol):
 class Silence:
     """A listener that listens to nothing."""
 
-    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """Nobody wants to know."""
 
     def notice(self, text: str) -> None:
@@ -158,7 +158,7 @@ class Silence:
 class NoBranches:
     """For plans that change no repository."""
 
-    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """There is nothing to move."""
 
     def catch_up(self) -> None:

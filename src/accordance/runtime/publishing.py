@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from accordance.changes.attempt import Workshop
 from accordance.domain.lifecycle import State
-from accordance.runtime.ports import Attempt
+from accordance.runtime.ports import TaskAttempt
 from accordance.store.ledger import Ledger
 from accordance.work.coding_tasks import TAG, coding_tasks
 from accordance.work.landing import head_of
@@ -51,7 +51,7 @@ class Publishing:
         self._why_not[plan_id] = why_not or ""
         return why_not
 
-    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """Move the plan's branch if an attempt has landed a change: one that needs no review, or whose review approved it."""
         may_have_landed = "commit" in answer or attempt.kind == "review"
         if not may_have_landed or answer.get("state") != State.DONE:

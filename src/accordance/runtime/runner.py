@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from accordance.domain.evidence import InputFile
+from accordance.domain.input_binding import InputFile
 from accordance.domain.lifecycle import State
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord
@@ -21,18 +21,18 @@ from accordance.errors import LedgerError
 from accordance.project.home import Home
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_path import AttemptPath
-from accordance.runtime.looks import Look, Progress, combined, resting
 from accordance.runtime.ports import (
     LOCAL,
-    Attempt,
     Attempts,
     Branches,
     Listener,
     NoBranches,
     Signals,
     Silence,
+    TaskAttempt,
 )
 from accordance.runtime.reconciling import Reconciler
+from accordance.runtime.run_progress import Look, RunProgress, combined, resting
 from accordance.runtime.scheduler import Scheduler
 from accordance.runtime.slots import Slots
 from accordance.runtime.untaken import Untaken
@@ -42,7 +42,7 @@ from accordance.store.failures import translated
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, open_ledger
 from accordance.work.inputs import look_at_inputs
-from accordance.work.tasks import Nothing, at_rest
+from accordance.work.tasks import NoTaskReason, at_rest
 
 _LOOK_SECONDS: Final = 0.5  # how often others' doings are looked for
 _FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
@@ -95,7 +95,7 @@ class Runner:
 
     # -- from outside
 
-    def until_it_rests(self, *, wait: bool = False) -> Nothing | None:
+    def until_it_rests(self, *, wait: bool = False) -> NoTaskReason | None:
         """Run until nothing moves without a person. Why it rests; None if it was stopped.
 
         With `wait`, tasks for outside workers are waited for, too. Raises NoExecutor if there is no executor for anything that
@@ -177,19 +177,19 @@ class Runner:
                     raise
                 self.listener.notice(f"{error}")
                 self._signals.stop.wait(1.0)
-        return Look(Progress.STOPPED)
+        return Look(RunProgress.STOPPED)
 
     def _look_for_an_end(self, *, wait: bool) -> Look:
         """A look that is at rest only if the run is over: a person is asked for what nobody can begin, before it is."""
         look = self._look()
         if not look.is_at_rest or self.slots.busy:
             self._rests_since = None
-            return Look(Progress.UNDER_WAY)
+            return Look(RunProgress.UNDER_WAY)
         if self._untaken:
             self._ask_unless_others_can(look)
-            return Look(Progress.UNDER_WAY)
-        if wait and look.rest is Nothing.ELSEWHERE:
-            return Look(Progress.UNDER_WAY)
+            return Look(RunProgress.UNDER_WAY)
+        if wait and look.rest is NoTaskReason.ELSEWHERE:
+            return Look(RunProgress.UNDER_WAY)
         return look
 
     def _ask_unless_others_can(self, look: Look) -> None:
@@ -197,7 +197,7 @@ class Runner:
         self._rests_since = self._rests_since or time.monotonic()
         had_time = time.monotonic() >= self._rests_since + _OTHERS_SECONDS
         if had_time or not self.crew.has_company():
-            is_set_up = self._has_begun or look.rest is Nothing.ELSEWHERE
+            is_set_up = self._has_begun or look.rest is NoTaskReason.ELSEWHERE
             self._untaken.ask_a_person(is_set_up=is_set_up)
             self._signals.wake.set()
 
@@ -206,11 +206,11 @@ class Runner:
         self._stop_what_is_unwanted()
         self.slots.forget(self.engine.queued)
         if self._is_too_full_to_look():
-            return Look(Progress.FULL)
+            return Look(RunProgress.FULL)
         self._looked = time.monotonic()
         self.branches.catch_up()
         looks = self._look_at_plans()
-        busy = [plan_id for plan_id, look in looks.items() if look.rest is Nothing.BUSY]
+        busy = [plan_id for plan_id, look in looks.items() if look.rest is NoTaskReason.BUSY]
         self._reconcile(busy)
         return combined(list(looks.values()), is_stranded=self._reconciler.are_stranded(busy))
 
@@ -236,7 +236,7 @@ class Runner:
     def _take_up_in(self, plan_id: str, files: list[InputFile]) -> Look:
         self._untaken.replace(plan_id, {})
         look = self._path.take_up(plan_id, files)
-        self._has_begun = self._has_begun or look.progress is Progress.BEGAN
+        self._has_begun = self._has_begun or look.progress is RunProgress.BEGAN
         self._untaken.replace(plan_id, look.without_taker)
         if self._is_worker:
             self._untaken.announce()
@@ -260,7 +260,7 @@ class Runner:
                     slot.stop.set()
 
 
-def is_wanted(tx: Transaction, attempt: Attempt) -> bool:
+def is_wanted(tx: Transaction, attempt: TaskAttempt) -> bool:
     """Whether what an attempt will bring still counts. While its plan is held, it does not."""
     task = tx.task(attempt.task_id)
     if tx.plan(task.plan_id).state is PlanState.HELD:

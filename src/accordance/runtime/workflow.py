@@ -32,7 +32,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.runtime.dispatching import Dispatch
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import QueuedAttempt
-from accordance.runtime.ports import LOCAL, VERSION, Attempt, AttemptSteps, QueueingTransaction
+from accordance.runtime.ports import LOCAL, VERSION, AttemptSteps, QueueingTransaction, TaskAttempt
 from accordance.runtime.slots import Bound, Slot, Slots
 from accordance.store.failures import translated
 from accordance.store.opening import engine_beside, make_engine, now
@@ -101,7 +101,7 @@ class WorkflowEngine:
     slots: Slots
     worker_id: str = LOCAL
     stopping: threading.Event = field(default_factory=threading.Event)
-    _attempts: dict[str, Attempt] = field(default_factory=dict)  # by workflow, while they run here
+    _attempts: dict[str, TaskAttempt] = field(default_factory=dict)  # by workflow, while they run here
 
     def start(self, steps: AttemptSteps) -> None:
         """Launch; work that was left behind under this worker's id is gone on with."""
@@ -208,7 +208,7 @@ class WorkflowEngine:
                 return
             self.stopping.wait(_AGAIN_SECONDS)
 
-    def carry_out(self, attempt: Attempt) -> JsonObject:
+    def carry_out(self, attempt: TaskAttempt) -> JsonObject:
         """Let the steps of an attempt run, in the workflow that DBOS has just begun."""
         name = DBOS.workflow_id or ""
         self._attempts[name] = attempt
@@ -228,7 +228,7 @@ class WorkflowEngine:
         """Whether a workflow runs here, or waits here for a slot."""
         return name in self._attempts
 
-    def running(self) -> list[tuple[Attempt, Slot]]:
+    def running(self) -> list[tuple[TaskAttempt, Slot]]:
         """The attempts that run here now."""
         pairs = [(self._attempts.get(slot.name), slot) for slot in self.slots.running()]
         return [(attempt, slot) for attempt, slot in pairs if attempt is not None]
@@ -289,7 +289,7 @@ class WorkflowEngine:
         with contextlib.suppress(Exception):  # the ledger is away: the next process goes on with it
             for workflow in DBOS.list_workflows(status="ENQUEUED", app_version=VERSION, load_output=False):
                 if not workflow.recovery_attempts and workflow.input:
-                    attempt = Attempt(*workflow.input["args"])
+                    attempt = TaskAttempt(*workflow.input["args"])
                     self.take_back(workflow.workflow_id, attempt.task_id, attempt.number)
 
     def _has_nothing(self) -> bool:
@@ -322,4 +322,4 @@ def attempt(*arguments: Any) -> JsonObject:
     engine = _current
     if engine is None:  # pragma: no cover - DBOS runs workflows only while it is launched
         raise RuntimeError("no engine runs in this process")
-    return engine.carry_out(Attempt(*arguments))
+    return engine.carry_out(TaskAttempt(*arguments))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from accordance.domain.chain import Entry
+from accordance.domain.chain import ChainEntry
 from accordance.service.project import Project
 from accordance.service.views.events import EventView, event_view
 from accordance.store.seals import SEALS
@@ -29,6 +29,6 @@ class EventReader:
                 if self._is_wanted(entry):
                     yield event_view(entry)
 
-    def _is_wanted(self, entry: Entry) -> bool:
+    def _is_wanted(self, entry: ChainEntry) -> bool:
         is_shown = self.with_seals or entry.kind not in SEALS
         return is_shown and (entry.task_id or "").startswith(self.task)

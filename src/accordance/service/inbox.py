@@ -7,9 +7,9 @@ from accordance.service.project import Project, find_plan
 from accordance.service.views.questions import AnsweredView, QuestionView, question_view
 from accordance.store.ledger import Transaction
 from accordance.work import inbox
-from accordance.work.inbox import Said, Upload
+from accordance.work.inbox import PersonAnswer, Upload
 
-__all__ = ["Said", "Upload", "answer_question", "list_questions"]
+__all__ = ["PersonAnswer", "Upload", "answer_question", "list_questions"]
 
 
 def list_questions(
@@ -25,7 +25,7 @@ def _questions(tx: Transaction, plan: str | None, *, with_answered: bool) -> lis
     return tx.find(QuestionRecord, **only) if with_answered else tx.open_questions(**only)
 
 
-def answer_question(project: Project, question_id: str, said: Said) -> AnsweredView:
+def answer_question(project: Project, question_id: str, said: PersonAnswer) -> AnsweredView:
     """Answer a question. Raises NotFound, Conflict (somebody has answered it) or UnfitAnswer."""
     question = inbox.answer(project.ledger, project.home, question_id, said)
     with project.ledger.read() as tx:

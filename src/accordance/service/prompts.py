@@ -9,7 +9,7 @@ from accordance.service.project import Project, find_plan, find_task
 from accordance.service.views.runs import PromptMessageView, PromptView, run_fields
 from accordance.store.ledger import Transaction
 from accordance.work.rebuilding import calls_in, messages_of
-from accordance.work.run_log import KeptRun, rebuilt, run_about, run_of
+from accordance.work.run_log import RunRecord, rebuilt, run_about, run_of
 
 
 class NoSuchCall(NotFound):
@@ -55,7 +55,7 @@ def plan_prompt(
         return _prompt_view(tx, run, {"plan_id": plan_id}, call)
 
 
-def _prompt_view(tx: Transaction, run: KeptRun, about: dict[str, str], call: int | None) -> PromptView:
+def _prompt_view(tx: Transaction, run: RunRecord, about: dict[str, str], call: int | None) -> PromptView:
     prompt = rebuilt(tx, run.recipe or "")
     calls = calls_in(tx, run)
     asked: dict[str, Any] = {}

@@ -11,7 +11,7 @@ from accordance.domain.plan_review import PlanState
 from accordance.errors import AccordanceError
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_runner import ProjectAttempts
-from accordance.runtime.ports import LOCAL, Attempt
+from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner
 from accordance.runtime.staffing import runner_of
@@ -24,7 +24,7 @@ from accordance.service.views.runs import AttemptView, PlanRunView
 from accordance.work.own_work import must_have_others_review
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import swept
-from accordance.work.tasks import Nothing, resume
+from accordance.work.tasks import NoTaskReason, resume
 
 __all__ = ["DEAD_AFTER_SECONDS", "Listener", "NotShared", "PlanRun", "PreparedRun", "RunEnd", "RunOptions"]
 
@@ -103,7 +103,7 @@ class PlanRun:
             rests=rests.name if rests else "STOPPED",
             not_published=not_published,
         )
-        return RunEnd(view, rests.value if rests else None, is_finished=rests is Nothing.FINISHED)
+        return RunEnd(view, rests.value if rests else None, is_finished=rests is NoTaskReason.FINISHED)
 
 
 @contextmanager
@@ -182,7 +182,7 @@ class _Face:
     listener: Listener
     warn: Warn
 
-    def attempt_ended(self, attempt: Attempt, answer: Mapping[str, Any]) -> None:
+    def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """An attempt was settled."""
         view = AttemptView(
             task_id=attempt.task_id, kind=attempt.kind, attempt=attempt.number, answer=answer_view(answer)

@@ -17,9 +17,9 @@ from accordance.service.views.tasks import (
 )
 from accordance.service.views.verdicts import verdicts_on
 from accordance.work.assignment import described
-from accordance.work.loans import loan_under_way
+from accordance.work.lent_clones import loan_under_way
+from accordance.work.plan_extras import constraints_of
 from accordance.work.run_log import runs_in
-from accordance.work.wishes import constraints_of
 
 
 def show_task(project: Project, name: str) -> TaskDetailView:

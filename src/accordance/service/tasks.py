@@ -32,10 +32,10 @@ from accordance.store.ledger import Transaction
 from accordance.work import reviewing, tasks
 from accordance.work.assignment import described
 from accordance.work.coding_tasks import coding_task
-from accordance.work.handing_out import for_whoever_asks
 from accordance.work.inputs import look_at_inputs
+from accordance.work.offering import for_whoever_asks
 from accordance.work.project_routes import holding_for, routing_for
-from accordance.work.tasks import LEASE_SECONDS, Fits, Nothing, Taken
+from accordance.work.tasks import LEASE_SECONDS, Fits, NoTaskReason, Taken
 
 __all__ = ["Assigned", "Taken", "WorkRequest"]
 
@@ -70,12 +70,12 @@ def take_task(project: Project, request: WorkRequest) -> Assigned | NothingView:
     """Take up the task that whoever asks had before they came back, else the next one; else why there is none."""
     take = partial(_take, project, request)
     handed = hand_out(project.ledger, project.home, take)
-    if isinstance(handed, Nothing):
+    if isinstance(handed, NoTaskReason):
         return NothingView(task=None, why=handed.name, text=handed.value)
     return Assigned(handed.taken, AssignmentView.model_validate(handed.document))
 
 
-def _take(project: Project, request: WorkRequest) -> Taken | Nothing:
+def _take(project: Project, request: WorkRequest) -> Taken | NoTaskReason:
     resumed = _taken_before(project, request)
     if resumed is not None:
         return resumed

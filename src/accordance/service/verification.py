@@ -14,7 +14,7 @@ from accordance.audit.anchoring import (
     missing_plans,
     read_anchor,
 )
-from accordance.audit.findings import Findings
+from accordance.audit.findings import AuditFindings
 from accordance.audit.verifying import verify_ledger, verify_plan
 from accordance.service.project import Project, find_plan_id
 from accordance.service.views.verification import AnchorView, FindingsView, VerificationView
@@ -52,7 +52,7 @@ def verify(project: Project, plan: str | None = None, against: Anchored | None =
     )
 
 
-def _findings_view(findings: Findings) -> FindingsView:
+def _findings_view(findings: AuditFindings) -> FindingsView:
     return FindingsView(
         plan_id=findings.plan_id,
         holds=findings.holds,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
-from accordance.domain.research.runs import Group, Run, StoredAnswer
+from accordance.domain.research.runs import Group, StoredAnswer, StoredRun
 from accordance.store.failures import translated
 from accordance.store.opening import now
 from accordance.store.rows import hash_of, pieces_of
@@ -55,7 +55,7 @@ class AnswersInLedger:
             first, *rest = pieces
             yield StoredAnswer(_run(first), json.loads(b"".join(row.content for row in (first, *rest))))
 
-    def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[Run]:
+    def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredRun]:
         """Without the messages."""
         return map(_run, self._stream(_RUNS, agent_id, request))
 
@@ -86,10 +86,10 @@ def _add(connection: Connection, tx: SqlTransaction, chunk: list[StoredAnswer]) 
     tx.seal()
 
 
-def _row(run: Run, digest: str) -> dict[str, Any]:
+def _row(run: StoredRun, digest: str) -> dict[str, Any]:
     group, at, selected, offered = run
     return {**group._asdict(), "digest": digest, "at": at, "selected": selected, "offered": list(offered)}
 
 
-def _run(row: Row[Any]) -> Run:
-    return Run(Group(row.agent_id, row.request, row.contract), row.at, row.selected, tuple(row.offered))
+def _run(row: Row[Any]) -> StoredRun:
+    return StoredRun(Group(row.agent_id, row.request, row.contract), row.at, row.selected, tuple(row.offered))

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Table
 
-from accordance.domain.chain import Entry, Head, Payload, next_entry
+from accordance.domain.chain import ChainEntry, Head, Payload, next_entry
 from accordance.domain.lifecycle import FORGIVES, Event, State, Waiting
-from accordance.domain.plan import Node
+from accordance.domain.plan import NodeLinks
 from accordance.domain.plan_review import PlanEvent, PlanState, next_plan_state
-from accordance.domain.progress import Change, Progress, drop, inputs_changed, move
+from accordance.domain.progress import NodeMove, NodeProgress, drop, inputs_changed, move
 from accordance.domain.records import (
     ArtifactRecord,
     EvidenceRecord,
@@ -33,7 +33,7 @@ from accordance.domain.records import (
     TaskRecord,
     VerdictRecord,
 )
-from accordance.domain.ruling import Ask, Asked, Ruling
+from accordance.domain.ruling import Ask, QuestionKind, Ruling
 from accordance.store import rows
 from accordance.store.seals import (
     PLAN_BEGAN,
@@ -72,7 +72,7 @@ AnyRecord = (
 INPUTS_CHANGED = "INPUTS_CHANGED"
 CANCELLED = "CANCELLED"
 _MANY = 1600  # tasks that are read at once
-_ABOUT_A_BLOCK = (Asked.DOCUMENTS, Asked.HELP, Asked.DECISION, Asked.GOAL)
+_ABOUT_A_BLOCK = (QuestionKind.DOCUMENTS, QuestionKind.HELP, QuestionKind.DECISION, QuestionKind.GOAL)
 
 
 MAKES_WAY = (EVIDENCES, REQUIREMENTS, QUESTIONS, TASK_EDGES, TASK_NODES)
@@ -169,7 +169,7 @@ class Transaction(ABC):
         """Write down a plan at its beginning. An earlier revision of it, which never began, makes way."""
 
     @abstractmethod
-    def node(self, task: str) -> Node:
+    def node(self, task: str) -> NodeLinks:
         """A node with its neighbours. Raises NotFound."""
 
     @abstractmethod
@@ -181,7 +181,7 @@ class Transaction(ABC):
         """The tasks of a plan in its order, or those in some states."""
 
     @abstractmethod
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: Sequence[NodeMove]) -> None:
         """Keep where nodes stand now."""
 
     @abstractmethod
@@ -206,15 +206,15 @@ class Transaction(ABC):
         """How many tasks of a plan are in each state."""
 
     @abstractmethod
-    def add_entry(self, entry: Entry) -> None:
+    def add_entry(self, entry: ChainEntry) -> None:
         """Add an event; the plan's head moves to it."""
 
     @abstractmethod
-    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
+    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[ChainEntry]:
         """The events of a plan in their order."""
 
     @abstractmethod
-    def entries_of(self, task_id: str) -> list[Entry]:
+    def entries_of(self, task_id: str) -> list[ChainEntry]:
         """The events of a task in their order."""
 
     @abstractmethod
@@ -242,11 +242,11 @@ class Transaction(ABC):
         """Where the ledger's own chain ends."""
 
     @abstractmethod
-    def add_ledger_entry(self, entry: Entry) -> None:
+    def add_ledger_entry(self, entry: ChainEntry) -> None:
         """Add an event to the ledger's own chain."""
 
     @abstractmethod
-    def ledger_entries(self) -> Iterator[Entry]:
+    def ledger_entries(self) -> Iterator[ChainEntry]:
         """The ledger's own events in their order."""
 
     @abstractmethod
@@ -344,13 +344,13 @@ class Transaction(ABC):
                 return
             most, last = min(most * 4, _MANY), page[-1]
 
-    def progress(self, task: str) -> Progress:
+    def progress(self, task: str) -> NodeProgress:
         """Where a task stands."""
         return self.task(task).progress
 
     def record(
         self, plan_id: str, kind: str, task_id: str | None = None, payload: Payload | None = None
-    ) -> Entry:
+    ) -> ChainEntry:
         """Add an event to the plan's chain."""
         head = self.plan(plan_id).head
         entry = next_entry(
@@ -362,7 +362,7 @@ class Transaction(ABC):
 
     def happen(
         self, task: str, event: Event, *, waiting: Waiting | None = None, why: Payload | None = None
-    ) -> tuple[Change, ...]:
+    ) -> tuple[NodeMove, ...]:
         """An event on a task, with all that follows from it. Raises IllegalTransition; then nothing has changed."""
         changes = move(self, task, event, waiting=waiting)
         self.apply(changes)
@@ -371,7 +371,7 @@ class Transaction(ABC):
         self._follow(rest, self._write_down(first, event, said))
         return changes
 
-    def inputs_missing(self, task: str, missing: int) -> tuple[Change, ...]:
+    def inputs_missing(self, task: str, missing: int) -> tuple[NodeMove, ...]:
         """So many required inputs of a task are missing now."""
         changes = inputs_changed(self, task, missing)
         if changes:
@@ -438,25 +438,25 @@ class Transaction(ABC):
 
     # -- how a move is written down ----------------------------------------------------------------------------------
 
-    def _write_down(self, change: Change, event: Event, said: Payload) -> Entry:
+    def _write_down(self, change: NodeMove, event: Event, said: Payload) -> ChainEntry:
         plan_id = self.task(change.task_id).plan_id
         moved = {"from": change.before.state, "to": change.after.state, **said}
         entry = self.record(plan_id, event, change.task_id, moved)
         self._notice(change)
         return entry
 
-    def _follow(self, changes: Iterable[Change], cause: Entry) -> None:
+    def _follow(self, changes: Iterable[NodeMove], cause: ChainEntry) -> None:
         for change in changes:
             if change.event is not None:
                 self._write_down(change, change.event, {"because": cause.seq})
 
-    def _notice(self, change: Change) -> None:
+    def _notice(self, change: NodeMove) -> None:
         """A goal that is stuck asks a person; whoever is no longer blocked needs no answer any more."""
         was, now = change.before.state, change.after.state
         task = self.task(change.task_id)
         if now is State.BLOCKED and was is not State.BLOCKED and not task.is_work:
             text = f"{task.title}: cannot finish, a part of it is in the dead letters or was cancelled"
-            self.ask(task.plan_id, task.task_id, Ask(kind=Asked.GOAL, text=text))
+            self.ask(task.plan_id, task.task_id, Ask(kind=QuestionKind.GOAL, text=text))
         if was is State.BLOCKED and now is not State.BLOCKED:
             self.close_questions(change.task_id, {"closed_by": change.event})
         if change.event in FORGIVES and task.same_errors:

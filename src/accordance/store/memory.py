@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Table
 
-from accordance.domain.chain import Entry, Head
+from accordance.domain.chain import ChainEntry, Head
 from accordance.domain.lifecycle import State
 from accordance.domain.plan import PlanNode
-from accordance.domain.progress import Change
+from accordance.domain.progress import NodeMove
 from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
@@ -31,11 +31,11 @@ class _Contents:
     plans: dict[str, PlanRecord] = field(default_factory=dict)
     nodes: dict[str, PlanNode] = field(default_factory=dict)
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
-    entries: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
+    entries: dict[str, tuple[ChainEntry, ...]] = field(default_factory=dict)
     records: dict[tuple[object, ...], Any] = field(default_factory=dict)
     rows: dict[str, NodeRow] = field(default_factory=dict)  # tasks as they began
     edges: dict[tuple[str, int], EdgeRow] = field(default_factory=dict)
-    ledger: dict[int, Entry] = field(default_factory=dict)
+    ledger: dict[int, ChainEntry] = field(default_factory=dict)
 
     def copy(self) -> _Contents:
         return _Contents(*(dict(getattr(self, name)) for name in self.__dataclass_fields__))
@@ -117,7 +117,7 @@ class MemoryTransaction(Transaction):
             if not states or task.progress.state in states:
                 yield task
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: Sequence[NodeMove]) -> None:
         for change in changes:
             task = self.task(change.task_id)
             self.written.tasks.setdefault(change.task_id, task)
@@ -154,14 +154,14 @@ class MemoryTransaction(Transaction):
             counts[task.progress.state] = counts.get(task.progress.state, 0) + 1
         return counts
 
-    def add_entry(self, entry: Entry) -> None:
+    def add_entry(self, entry: ChainEntry) -> None:
         self._contents.entries[entry.plan_id] = (*self._contents.entries.get(entry.plan_id, ()), entry)
         self.save_plan(entry.plan_id, head=Head(seq=entry.seq, hash=entry.hash))
 
-    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
+    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[ChainEntry]:
         yield from [entry for entry in self._contents.entries.get(plan_id, ()) if entry.seq > after][:limit]
 
-    def entries_of(self, task_id: str) -> list[Entry]:
+    def entries_of(self, task_id: str) -> list[ChainEntry]:
         return [
             entry
             for all_of in self._contents.entries.values()
@@ -198,10 +198,10 @@ class MemoryTransaction(Transaction):
         last = self._contents.ledger.get(len(self._contents.ledger))
         return Head() if last is None else Head(seq=last.seq, hash=last.hash)
 
-    def add_ledger_entry(self, entry: Entry) -> None:
+    def add_ledger_entry(self, entry: ChainEntry) -> None:
         self._contents.ledger[entry.seq] = entry
 
-    def ledger_entries(self) -> Iterator[Entry]:
+    def ledger_entries(self) -> Iterator[ChainEntry]:
         yield from self._contents.ledger.values()
 
     def plan_ids(self, table: Table = PLANS) -> set[str]:

@@ -25,10 +25,10 @@ from accordance.errors import (
     LedgerUnavailable,
 )
 from accordance.store.failures import translated, where
-from accordance.store.reading_only import engine_for_reading, is_for_reading, may_write
+from accordance.store.read_only import engine_for_reading, is_for_reading, may_write
+from accordance.store.sealing_old_rows import take_over
 from accordance.store.sql import SqlLedger
-from accordance.store.taking_over import take_over
-from accordance.store.turns import take_turns
+from accordance.store.write_lock import take_turns
 
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]

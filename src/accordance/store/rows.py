@@ -11,11 +11,11 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import Row, Table
 
-from accordance.domain.chain import Entry, Head
+from accordance.domain.chain import ChainEntry, Head
 from accordance.domain.fuses import fuses_from
-from accordance.domain.lifecycle import CLAIMABLE, Counters, Standing, State, Waiting
+from accordance.domain.lifecycle import CLAIMABLE, Counters, State, TaskStanding, Waiting
 from accordance.domain.plan_review import PlanState
-from accordance.domain.progress import Progress
+from accordance.domain.progress import NodeProgress
 from accordance.domain.records import (
     ArtifactRecord,
     EvidenceRecord,
@@ -31,7 +31,7 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.domain.rubric import Rubric
-from accordance.domain.ruling import Asked
+from accordance.domain.ruling import QuestionKind
 from accordance.errors import InvalidFuses, InvalidRubric, LedgerDamaged
 from accordance.store import tables
 
@@ -144,7 +144,7 @@ def record_from(kind: type[Any], row: Row[Any]) -> Any:
     for name in _LISTS & values.keys():
         values[name] = tuple(values[name])
     if kind is QuestionRecord:
-        values["kind"] = Asked(values["kind"])
+        values["kind"] = QuestionKind(values["kind"])
     return kind(**values)
 
 
@@ -214,7 +214,7 @@ def changes(
     return [{"key": key, **{name: now[name] for name in names}} for key, was, now in pairs if was != now]
 
 
-def progress_row(at: Progress) -> dict[str, Any]:
+def progress_row(at: NodeProgress) -> dict[str, Any]:
     """Where a task stands, as columns."""
     standing = at.standing
     return {
@@ -247,13 +247,13 @@ def state_from(value: str) -> State:
 def task_from(row: Row[Any]) -> TaskRecord:
     """The task of a row."""
     values = row._mapping  # noqa: SLF001
-    standing = Standing(
+    standing = TaskStanding(
         state=State(values["state"]),
         waiting=Waiting(values["waiting"]) if values["waiting"] else None,
         counters=Counters(**{name: values[name] for name in _COUNTERS}),
         forgiven=Counters(**values["forgiven"]) if values["forgiven"] else Counters(),
     )
-    progress = Progress(
+    progress = NodeProgress(
         standing=standing,
         active=values["active"],
         excused=values["excused"],
@@ -270,12 +270,12 @@ def task_from(row: Row[Any]) -> TaskRecord:
 
 
 @_readable
-def entry_from(row: Row[Any]) -> Entry:
+def entry_from(row: Row[Any]) -> ChainEntry:
     """The event of a row; the ledger's own have neither plan nor task."""
     values: dict[str, Any] = {"plan_id": "", "task_id": None, **row._mapping}  # noqa: SLF001
     if not isinstance(values["payload"], dict):
         raise TypeError(f"its payload is no object: {values['payload']!r:.40}")
-    return Entry(**values)
+    return ChainEntry(**values)
 
 
 Loader = Callable[[Row[Any]], Any]

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, Select, Table, delete, select
 
-from accordance.domain.chain import Entry, Head
+from accordance.domain.chain import ChainEntry, Head
 from accordance.domain.lifecycle import State
 from accordance.domain.plan import Combine
-from accordance.domain.progress import Change
+from accordance.domain.progress import NodeMove
 from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
 from accordance.errors import NotFound
 from accordance.store import rows, statements
@@ -105,7 +105,7 @@ class _Unwritten:
 
     plans: dict[str, PlanRecord] = field(default_factory=dict)
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ChainEntry] = field(default_factory=list)
 
 
 class SqlTransaction(Transaction):
@@ -265,7 +265,7 @@ class SqlTransaction(Transaction):
         for row in self._connection.execute(statements.tasks(states), {"key": plan_id}):
             yield rows.task_from(row)
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: Sequence[NodeMove]) -> None:
         last = {change.task_id: change for change in changes}
         first: dict[str, State] = {}
         for change in changes:
@@ -302,17 +302,17 @@ class SqlTransaction(Transaction):
 
     # -- events
 
-    def add_entry(self, entry: Entry) -> None:
+    def add_entry(self, entry: ChainEntry) -> None:
         self._unwritten.entries.append(entry)
         self.save_plan(entry.plan_id, head=Head(seq=entry.seq, hash=entry.hash))
 
-    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
+    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[ChainEntry]:
         self.flush()
         query = statements.EVENTS_AFTER.limit(limit)
         for row in self._connection.execute(query, {"key": plan_id, "after": after}):
             yield rows.entry_from(row)
 
-    def entries_of(self, task_id: str) -> list[Entry]:
+    def entries_of(self, task_id: str) -> list[ChainEntry]:
         self.flush()
         found = self._connection.execute(statements.EVENTS_OF_TASK, {"key": task_id})
         return [rows.entry_from(row) for row in found]
@@ -350,11 +350,11 @@ class SqlTransaction(Transaction):
         last = self._connection.execute(statements.LEDGER_HEAD).first()
         return Head() if last is None else Head(seq=last.seq, hash=last.hash)
 
-    def add_ledger_entry(self, entry: Entry) -> None:
+    def add_ledger_entry(self, entry: ChainEntry) -> None:
         values = {column.name: getattr(entry, column.name) for column in LEDGER_EVENTS.c}
         self._connection.execute(statements.insertion(LEDGER_EVENTS), values)
 
-    def ledger_entries(self) -> Iterator[Entry]:
+    def ledger_entries(self) -> Iterator[ChainEntry]:
         for row in self._stream(statements.ALL_LEDGER_EVENTS, _CHUNK):
             yield rows.entry_from(row)
 

@@ -33,9 +33,9 @@ from accordance.work.change_evidence import reviewed_change
 from accordance.work.coding_tasks import coding_task
 from accordance.work.contracts_for import contract_of_message, method_of
 from accordance.work.landing import is_behind
+from accordance.work.plan_extras import constraints_of, wishes_for
 from accordance.work.research_tasks import brief_of
 from accordance.work.tasks import Taken
-from accordance.work.wishes import constraints_of, wishes_for
 
 MERGE_CONFLICT: Final = "MERGE_CONFLICT"
 MANY_VERDICTS: Final = 3  # that whoever changes a repository is told

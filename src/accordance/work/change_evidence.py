@@ -12,7 +12,7 @@ from typing import Any, Final
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.facts import ArtifactName, AttemptFacts, CommandRun
 from accordance.domain.records import TaskRecord
-from accordance.executors.leftover import read_left
+from accordance.executors.run_folder import read_left
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import coding_task
 from accordance.work.landing import last_change

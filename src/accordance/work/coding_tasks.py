@@ -25,7 +25,7 @@ from accordance.contracts.violation import Rejected, Violation, excerpt
 from accordance.domain.lifecycle import TERMINAL, State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
-from accordance.domain.routing import Kind, Wanted, wanted
+from accordance.domain.routing import Kind, RouteRequest, wanted
 from accordance.errors import AccordanceError
 from accordance.store.ledger import Transaction
 from accordance.work.research_tasks import check_briefs
@@ -100,13 +100,13 @@ def is_change(tx: Transaction, task: TaskRecord) -> bool:
     return change_to_make(tx, task) is not None
 
 
-def wanted_in(tx: Transaction, task: TaskRecord, kind: Kind) -> Wanted:
+def wanted_in(tx: Transaction, task: TaskRecord, kind: Kind) -> RouteRequest:
     """What routes look at of a task that is in the ledger."""
     change = coding_task(tx, task) if kind == "action" else None
     return wanted_for(task, kind, change)
 
 
-def wanted_for(task: TaskRecord, kind: Kind, change: bytes | None) -> Wanted:
+def wanted_for(task: TaskRecord, kind: Kind, change: bytes | None) -> RouteRequest:
     """What routes look at of a task; the change it asks for may say which models and executors may make it."""
     if change is None:
         return wanted(task, kind)

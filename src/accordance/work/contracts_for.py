@@ -26,7 +26,7 @@ from accordance.domain.lifecycle import Event
 from accordance.domain.records import TaskRecord
 from accordance.domain.routing import Routing, wanted
 from accordance.domain.rubric import Rubric, follows
-from accordance.domain.ruling import Case, Ruling, rule_action, rule_answer
+from accordance.domain.ruling import Ruling, TaskHistory, rule_action, rule_answer
 from accordance.errors import NoExecutor
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import coding_task
@@ -39,7 +39,7 @@ HELD_TO: Final = (
 
 Holding: TypeAlias = Callable[[Transaction, TaskRecord], Payload]
 """What is written down of the contract when an attempt begins."""
-Rule: TypeAlias = Callable[[Accepted[Any] | Rejected, Case, Fuses], Ruling]
+Rule: TypeAlias = Callable[[Accepted[Any] | Rejected, TaskHistory, Fuses], Ruling]
 
 _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {ACTION.version: rule_action, ANSWER.version: rule_answer}
@@ -78,7 +78,9 @@ def contract_under(tx: Transaction, task: TaskRecord, held: Mapping[str, Any]) -
     return answers_of(tx, task, held["agents"]) if held else ACTIONS
 
 
-def rule_under(contract: Contract[Any], result: Accepted[Any] | Rejected, case: Case, fuses: Fuses) -> Ruling:
+def rule_under(
+    contract: Contract[Any], result: Accepted[Any] | Rejected, case: TaskHistory, fuses: Fuses
+) -> Ruling:
     """What a message means for its task, by its contract."""
     return _RULES[contract.version](result, case, fuses)
 

@@ -11,15 +11,15 @@ from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import MessageRecord, TaskRecord
 from accordance.store.ledger import Transaction
 from accordance.store.rows import turn_of_task
-from accordance.work.answers import Answer
-from accordance.work.intake import Arrived, arrive, case_of, judge_arrived, refuse, settle
+from accordance.work.intake import ArrivedMessage, arrive, case_of, judge_arrived, refuse, settle
+from accordance.work.receipts import Receipt
 from accordance.work.run_log import report_bytes
 from accordance.work.tasks import LEASE_SECONDS, take_up
 
 
 def fail_in(
     tx: Transaction, task_id: str, attempt: int, report: dict[str, Any], lease: str | None = None
-) -> Answer:
+) -> Receipt:
     """A run has ended without a message, for the reason in the report (`code`, `text`, what was seen).
 
     A product may be reviewed several times within one attempt: `lease` says until when whoever has failed had it.
@@ -64,12 +64,12 @@ def _has(task: TaskRecord, lease: str | None) -> bool:
     return task.lease is not None and lease in (None, task.lease.until)
 
 
-def _settle_fault(tx: Transaction, arrived: Arrived, report: dict[str, Any]) -> Answer:
+def _settle_fault(tx: Transaction, arrived: ArrivedMessage, report: dict[str, Any]) -> Receipt:
     case = case_of(tx, arrived.task, has_stronger=bool(report.get("stronger")))
     return _take_effect(tx, arrived, {"task": asdict(case)})
 
 
-def _settle_review_fault(tx: Transaction, arrived: Arrived) -> Answer:
+def _settle_review_fault(tx: Transaction, arrived: ArrivedMessage) -> Receipt:
     """The reviewer of a product without a CHECK of its own has failed: the product is put down for the next one."""
     alike = tx.find(MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256)
     arrived = replace(arrived, copies=len(alike))  # two reviews of one product may fail in the same words
@@ -79,7 +79,7 @@ def _settle_review_fault(tx: Transaction, arrived: Arrived) -> Answer:
     return answer
 
 
-def _take_effect(tx: Transaction, arrived: Arrived, case: Mapping[str, Any]) -> Answer:
+def _take_effect(tx: Transaction, arrived: ArrivedMessage, case: Mapping[str, Any]) -> Receipt:
     judged = judge_arrived(arrived, case)
 
     def act() -> dict[str, Any]:

@@ -17,7 +17,7 @@ from accordance.domain.plan import PlanGraph, plan_graph
 from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import PlanInMemory, begin
 from accordance.domain.records import PlanRecord, RequirementRecord, Rules, TaskRecord
-from accordance.domain.ruling import Ask, Asked
+from accordance.domain.ruling import Ask, QuestionKind
 from accordance.errors import AccordanceError, Conflict, NotFound
 from accordance.store.ledger import EdgeRow, Ledger, NodeRow, Transaction
 from accordance.store.rows import rules_to_json
@@ -275,5 +275,7 @@ def _ask_for_confirmations(tx: Transaction, plan: Plan) -> None:
     for one in plan.requirements:
         if one.kind == "CONFIRMATION" and one.required:
             text = f"{titles[one.task_id]}: please confirm {json.dumps(one.name, ensure_ascii=False)}"
-            ask = Ask(kind=Asked.CONFIRMATION, text=text, details={"requirement_id": one.requirement_id})
+            ask = Ask(
+                kind=QuestionKind.CONFIRMATION, text=text, details={"requirement_id": one.requirement_id}
+            )
             tx.ask(plan.plan.plan_id, one.task_id, ask)

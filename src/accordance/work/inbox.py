@@ -10,7 +10,7 @@ from accordance.domain.lifecycle import Event, State
 from accordance.domain.naming import safe_name
 from accordance.domain.plan_review import PlanEvent
 from accordance.domain.records import UNSPENT, QuestionRecord, RequirementRecord
-from accordance.domain.ruling import Asked
+from accordance.domain.ruling import QuestionKind
 from accordance.errors import AccordanceError, Conflict, NotFound
 from accordance.project.home import Home, write_file
 from accordance.store.ledger import Ledger, Transaction
@@ -63,7 +63,7 @@ class EmptyAnswer(UnfitAnswer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class PersonAnswer:
     """What a person says."""
 
     by: str
@@ -75,7 +75,7 @@ class Said:
     give_up: bool = False
 
 
-def answer(ledger: Ledger, home: Home, question_id: str, said: Said) -> QuestionRecord:
+def answer(ledger: Ledger, home: Home, question_id: str, said: PersonAnswer) -> QuestionRecord:
     """Answer a question. Raises NotFound, Conflict (somebody has answered it) or UnfitAnswer."""
     with ledger.read() as tx:
         question = _open(tx, question_id)
@@ -103,21 +103,21 @@ def _open(tx: Transaction, question_id: str) -> QuestionRecord:
     return found[0]
 
 
-def _fits(question: QuestionRecord, said: Said) -> None:
+def _fits(question: QuestionRecord, said: PersonAnswer) -> None:
     """Each kind of question has its kinds of answers."""
     match question.kind:
-        case Asked.CONFIRMATION:
+        case QuestionKind.CONFIRMATION:
             if said.yes is None:
                 raise NeedsConfirmation(
                     f"{question.question_id} asks for a confirmation", way_out="confirm or decline"
                 )
-        case Asked.BINDING:
+        case QuestionKind.BINDING:
             options = question.details["options"]
             if said.choose is None or not isinstance(options, list) or said.choose not in options:
                 raise NeedsChoice(
                     f"{question.question_id} asks for a choice", way_out=f"choose one of {options}"
                 )
-        case Asked.GOAL:
+        case QuestionKind.GOAL:
             if not said.give_up:
                 raise GoalWaits(
                     f"{question.question_id}: the goal goes on by itself when its dead part is requeued or dropped",
@@ -131,7 +131,7 @@ def _fits(question: QuestionRecord, said: Said) -> None:
                 )
 
 
-def _close(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+def _close(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
     content = {
         "by": said.by,
         "text": said.text,
@@ -150,19 +150,19 @@ def _close(tx: Transaction, question: QuestionRecord, said: Said) -> None:
     )
 
 
-def _act(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+def _act(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
     match question.kind:
-        case Asked.CONFIRMATION:
+        case QuestionKind.CONFIRMATION:
             _confirm(tx, question, said)
-        case Asked.BINDING:
+        case QuestionKind.BINDING:
             tx.save_plan(question.plan_id, inputs_seen=None)  # it is bound when inputs are looked at next
-        case Asked.PLAN:
+        case QuestionKind.PLAN:
             _answer_for_plan(tx, question, said)
         case _:
             _answer_for_task(tx, question, said)
 
 
-def _confirm(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+def _confirm(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
     task = question.task_id or ""
     if not said.yes:
         if tx.progress(task).state is State.ABANDONED:
@@ -175,7 +175,7 @@ def _confirm(tx: Transaction, question: QuestionRecord, said: Said) -> None:
     supply(tx, need, f"confirmed by {said.by}", proof)
 
 
-def _answer_for_plan(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+def _answer_for_plan(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
     why = {"by": said.by, "question": question.question_id}
     plan = tx.plan(question.plan_id)
     if said.give_up:
@@ -191,7 +191,7 @@ def _answer_for_plan(tx: Transaction, question: QuestionRecord, said: Said) -> N
         tx.save_plan(plan.plan_id, rounds=0, review_failures=0)
 
 
-def _answer_for_task(tx: Transaction, question: QuestionRecord, said: Said) -> None:
+def _answer_for_task(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
     task, why = question.task_id or "", {"by": said.by, "question": question.question_id}
     if said.give_up:
         tx.happen(task, Event.BURIED, why=why)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from accordance.domain.evidence import FileNeed, InputFile, bind, stale
+from accordance.domain.input_binding import FileNeed, InputFile, bind, stale
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import (
     EvidenceRecord,
@@ -18,7 +18,7 @@ from accordance.domain.records import (
     RequirementRecord,
     TaskRecord,
 )
-from accordance.domain.ruling import Ask, Asked
+from accordance.domain.ruling import Ask, QuestionKind
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
 
@@ -97,7 +97,7 @@ def bind_inputs(tx: Transaction, plan_id: str, files: list[InputFile]) -> None:
 
 def _closed(tx: Transaction, plan_id: str) -> set[str | None]:
     """Questions for documents that are settled: they keep the files they have and take no new ones."""
-    asked = tx.find(QuestionRecord, plan_id=plan_id, kind=Asked.DOCUMENTS)
+    asked = tx.find(QuestionRecord, plan_id=plan_id, kind=QuestionKind.DOCUMENTS)
     return {one.question_id for one in asked if one.answered_at is not None}
 
 
@@ -147,17 +147,21 @@ def _ask_which(tx: Transaction, plan_id: str, file: InputFile, leading: list[Req
     """Two requirements could mean this file: a person says which, once."""
     options = [need.requirement_id for need in leading]
     details = {"path": file.path, "sha256": file.sha256, "options": options}
-    asked = tx.open_questions(plan_id=plan_id, kind=Asked.BINDING)
+    asked = tx.open_questions(plan_id=plan_id, kind=QuestionKind.BINDING)
     if any(question.details == details for question in asked):
         return
     names = " or ".join(f"{need.name} ({need.requirement_id})" for need in leading)
-    tx.ask(plan_id, None, Ask(kind=Asked.BINDING, text=f"Is {file.path} meant for {names}?", details=details))
+    tx.ask(
+        plan_id,
+        None,
+        Ask(kind=QuestionKind.BINDING, text=f"Is {file.path} meant for {names}?", details=details),
+    )
 
 
 def _decided(tx: Transaction, plan_id: str) -> dict[tuple[str, str], str]:
     """Which requirement a person has said a file is for."""
     said = {}
-    for question in tx.find(QuestionRecord, plan_id=plan_id, kind=Asked.BINDING):
+    for question in tx.find(QuestionRecord, plan_id=plan_id, kind=QuestionKind.BINDING):
         chosen = (question.answer or {}).get("choose")
         if isinstance(chosen, str):
             said[str(question.details["path"]), str(question.details["sha256"])] = chosen
@@ -177,7 +181,7 @@ def recount_inputs(tx: Transaction, task: str) -> None:
     tx.inputs_missing(task, missing)
     if tx.progress(task).state is not State.BLOCKED:
         return
-    for question in tx.open_questions(task_id=task, kind=Asked.DOCUMENTS):
+    for question in tx.open_questions(task_id=task, kind=QuestionKind.DOCUMENTS):
         asked = [one for one in needs if one.question_id == question.question_id]
         if asked and all(is_met(tx, one) for one in asked):
             tx.happen(task, Event.ANSWERED, why={"question": question.question_id, "by": "inputs"})

@@ -28,16 +28,16 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.domain.research.answers import awaits_a_person
-from accordance.domain.ruling import Asked, Case
+from accordance.domain.ruling import QuestionKind, TaskHistory
 from accordance.domain.verdict import Verdict
 from accordance.errors import AccordanceError, Unparseable
 from accordance.project.home import Home, write_file
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.answers import Answer, Status, violations_of
 from accordance.work.coding_tasks import coding_task
 from accordance.work.contracts_for import ACTIONS, contract_under, held_to
-from accordance.work.message_kinds import Grounds, Judged, Kind, judge_message
+from accordance.work.message_kinds import Grounds, JudgedMessage, Kind, judge_message
 from accordance.work.project_routes import holding_for
+from accordance.work.receipts import Receipt, Status, violations_of
 
 _NAME_IT: Final = "say which task it is for"
 
@@ -64,7 +64,7 @@ def must_fit(raw: bytes) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrived:
+class ArrivedMessage:
     """A message at the door: its bytes kept, its task known, not yet judged."""
 
     plan: PlanRecord
@@ -106,7 +106,7 @@ def submit(
     task_id: str | None = None,
     attempt: int | None = None,
     holder: str | None = None,
-) -> Answer:
+) -> Receipt:
     """Hand in an executor's message for a task. The same message again gets the same answer.
 
     Whoever names their attempt, or themselves as the `holder` of the task, is refused if it is not theirs any more.
@@ -126,7 +126,7 @@ def submit_in(
     holder: str | None = None,
     *,
     has_stronger: bool = False,
-) -> Answer:
+) -> Receipt:
     """The same in a transaction of the caller's, who may know of a stronger model to be asked next."""
     arrived = arrive(tx, named, "ACTION", raw)
     repeated = repeated_answer(tx, arrived, attempt)
@@ -156,14 +156,14 @@ def named_task(raw: bytes) -> str:
     return named
 
 
-def arrive(tx: Transaction, task_id: str, kind: Kind, raw: bytes) -> Arrived:
+def arrive(tx: Transaction, task_id: str, kind: Kind, raw: bytes) -> ArrivedMessage:
     """Keep the bytes, hold the plan, see where the task stands."""
     sha256 = tx.keep(raw)
     plan = tx.lock(tx.task(task_id).plan_id)
-    return Arrived(plan=plan, task=tx.task(task_id), kind=kind, raw=raw, sha256=sha256)
+    return ArrivedMessage(plan=plan, task=tx.task(task_id), kind=kind, raw=raw, sha256=sha256)
 
 
-def repeated_answer(tx: Transaction, arrived: Arrived, attempt: int | None) -> Answer | None:
+def repeated_answer(tx: Transaction, arrived: ArrivedMessage, attempt: int | None) -> Receipt | None:
     """The answer, if the very same message for the same attempt came before; a refusal, if the task has moved on since."""
     repeated = _answer_to(tx, arrived.name_in(arrived.attempt if attempt is None else attempt))
     if repeated is None or attempt is not None:
@@ -172,7 +172,7 @@ def repeated_answer(tx: Transaction, arrived: Arrived, attempt: int | None) -> A
     return repeated if moved_on is None else refuse(tx, arrived, moved_on)
 
 
-def _unchanged_though_it_moved_on(arrived: Arrived, before: Answer) -> str | None:
+def _unchanged_though_it_moved_on(arrived: ArrivedMessage, before: Receipt) -> str | None:
     """Why a message is not answered as before: somebody has since returned the task, or given it another chance.
 
     The answer it got then would say that all is well, while the task waits for something else. With its attempt named, a
@@ -187,9 +187,9 @@ def _unchanged_though_it_moved_on(arrived: Arrived, before: Answer) -> str | Non
     )
 
 
-def _answer_to(tx: Transaction, message_id: str) -> Answer | None:
+def _answer_to(tx: Transaction, message_id: str) -> Receipt | None:
     found = tx.find(MessageRecord, message_id=message_id)
-    return Answer(found[0].answer, repeated=True) if found else None
+    return Receipt(found[0].answer, repeated=True) if found else None
 
 
 def begin_attempt(tx: Transaction, task: TaskRecord, holder: str, held: Payload | None = None) -> None:
@@ -199,7 +199,7 @@ def begin_attempt(tx: Transaction, task: TaskRecord, holder: str, held: Payload 
         tx.save_plan(task.plan_id, run_started_at=tx.now, **UNSPENT)
 
 
-def not_now(arrived: Arrived, attempt: int | None) -> str | None:
+def not_now(arrived: ArrivedMessage, attempt: int | None) -> str | None:
     """Why nothing is taken for a task at present, or not for that attempt, if so."""
     state, current = arrived.task.progress.state, arrived.attempt
     if state not in CLAIMABLE and state is not State.IN_PROGRESS:
@@ -220,7 +220,7 @@ def not_theirs(task: TaskRecord, holder: str | None) -> str | None:
     return f"task {task.task_id} is not with {holder} now{has_it}"
 
 
-def refuse(tx: Transaction, arrived: Arrived, why: str) -> Answer:
+def refuse(tx: Transaction, arrived: ArrivedMessage, why: str) -> Receipt:
     """Keep a message that changes nothing: it came too late, or is meant for something else.
 
     Its time may still come, so it is not the answer to the message: only the same refusal is not written down twice.
@@ -232,12 +232,12 @@ def refuse(tx: Transaction, arrived: Arrived, why: str) -> Answer:
     entry = tx.record(arrived.plan.plan_id, "MESSAGE_REFUSED", arrived.task.task_id, said)
     content = {"status": "refused", "task_id": arrived.task.task_id, "why": why}
     note(tx, arrived, entry.seq, accepted=False, case={"refused": why}, content=content, name=name)
-    return Answer(content)
+    return Receipt(content)
 
 
 def note(
     tx: Transaction,
-    arrived: Arrived,
+    arrived: ArrivedMessage,
     seq: int,
     *,
     accepted: bool,
@@ -264,10 +264,12 @@ def note(
     tx.save_plan(arrived.plan.plan_id, calls=tx.plan(arrived.plan.plan_id).calls + 1)
 
 
-def case_of(tx: Transaction, task: TaskRecord, other_checks: int = 0, *, has_stronger: bool = False) -> Case:
+def case_of(
+    tx: Transaction, task: TaskRecord, other_checks: int = 0, *, has_stronger: bool = False
+) -> TaskHistory:
     """What counts beside a message for a task."""
     rivals = tx.node(task.task_id).rivals
-    return Case(
+    return TaskHistory(
         used=task.progress.standing.used,
         last_error=task.last_error,
         same_errors=task.same_errors,
@@ -279,11 +281,11 @@ def case_of(tx: Transaction, task: TaskRecord, other_checks: int = 0, *, has_str
 
 def settle(
     tx: Transaction,
-    arrived: Arrived,
-    judged: Judged,
+    arrived: ArrivedMessage,
+    judged: JudgedMessage,
     case: Mapping[str, Any],
     act: Callable[[], dict[str, Any]],
-) -> Answer:
+) -> Receipt:
     """Let a ruling take effect: event, moves, verdict, answer; `act` does what only this kind of message does."""
     result, ruling = judged.result, judged.ruling
     accepted = isinstance(result, Accepted)
@@ -322,10 +324,10 @@ def settle(
         )
         said = {"message": arrived.message_id, "outcome": ruling.outcome, "reason_code": ruling.reason}
         tx.record(plan_id, "VERDICT", task_id, said)
-    return Answer(content)
+    return Receipt(content)
 
 
-def _judge_action(tx: Transaction, home: Home, arrived: Arrived, *, has_stronger: bool) -> Answer:
+def _judge_action(tx: Transaction, home: Home, arrived: ArrivedMessage, *, has_stronger: bool) -> Receipt:
     task = arrived.task
     case = {"task": asdict(case_of(tx, task, has_stronger=has_stronger))}
     judged = judge_arrived(arrived, case, contract=contract_under(tx, task, held_to(tx, task)))
@@ -345,12 +347,12 @@ def _judge_action(tx: Transaction, home: Home, arrived: Arrived, *, has_stronger
 
 
 def judge_arrived(
-    arrived: Arrived,
+    arrived: ArrivedMessage,
     case: Mapping[str, Any],
     *,
     contract: Contract[Any] = ACTIONS,
     verdict: Verdict | None = None,
-) -> Judged:
+) -> JudgedMessage:
     """Judge a message by the case that is about to be written down with it."""
     grounds = Grounds(
         subject=arrived.task.task_id,
@@ -376,7 +378,7 @@ def product_in(result: Accepted[Any] | Rejected, raw: bytes) -> Product | None:
     return Product(made.name, made.format, made.content.encode(), made.summary, hinted or None)
 
 
-def store_product(tx: Transaction, home: Home, arrived: Arrived, product: Product) -> dict[str, Any]:
+def store_product(tx: Transaction, home: Home, arrived: ArrivedMessage, product: Product) -> dict[str, Any]:
     """A new version of a task's product, in the ledger and as a file. Earlier versions stay."""
     task = arrived.task
     version = len(tx.products(task.task_id)) + 1
@@ -401,7 +403,7 @@ def store_product(tx: Transaction, home: Home, arrived: Arrived, product: Produc
 
 def _require_documents(tx: Transaction, task: TaskRecord, action: Action) -> str:
     """What the attempt asks for, as requirements that files can answer."""
-    question = tx.open_questions(task_id=task.task_id, kind=Asked.DOCUMENTS)[-1]
+    question = tx.open_questions(task_id=task.task_id, kind=QuestionKind.DOCUMENTS)[-1]
     for at, doc in enumerate(action.needs_input.required_docs if action.needs_input else ()):
         tx.add(
             RequirementRecord(

@@ -21,8 +21,8 @@ from accordance.domain.lifecycle import Counters
 from accordance.domain.plan_review import PlanRuling, rule_plan_review
 from accordance.domain.records import Rules
 from accordance.domain.ruling import (
-    Case,
     Ruling,
+    TaskHistory,
     rule_check_failure,
     rule_fault,
     rule_review,
@@ -49,7 +49,7 @@ class Grounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedMessage:
     """A message that was checked, and what it means."""
 
     result: Accepted[Any] | Rejected
@@ -64,7 +64,7 @@ class JudgedPlanReview:
     ruling: PlanRuling
 
 
-def judge_message(kind: Kind, raw: bytes, grounds: Grounds) -> Judged:
+def judge_message(kind: Kind, raw: bytes, grounds: Grounds) -> JudgedMessage:
     """Check a message about a task, and rule on it."""
     return KINDS[kind](raw, grounds)
 
@@ -83,32 +83,32 @@ def judge_plan_review(raw: bytes, grounds: Grounds) -> JudgedPlanReview:
     return JudgedPlanReview(result, ruling)
 
 
-def _action(raw: bytes, grounds: Grounds) -> Judged:
+def _action(raw: bytes, grounds: Grounds) -> JudgedMessage:
     result = check(raw, grounds.contract, Context(task_id=grounds.subject))
     ruling = rule_under(grounds.contract, result, case_in(grounds.case["task"]), grounds.rules.fuses)
-    return Judged(result, ruling)
+    return JudgedMessage(result, ruling)
 
 
-def _submission(raw: bytes, grounds: Grounds) -> Judged:
+def _submission(raw: bytes, grounds: Grounds) -> JudgedMessage:
     """The gates have judged the change; what the agent says of it only counts as said."""
     if grounds.verdict is None:
         raise ValueError("a submission is ruled by its verdict")
     ruling = rule_submission(grounds.verdict, case_in(grounds.case["task"]), grounds.rules.fuses)
     result = read_claim(raw, Context(task_id=grounds.subject))
-    return Judged(result, ruling)
+    return JudgedMessage(result, ruling)
 
 
-def _review(raw: bytes, grounds: Grounds) -> Judged:
+def _review(raw: bytes, grounds: Grounds) -> JudgedMessage:
     """A review that honours no contract is the failure of the CHECK that spoke, where there is one."""
     rubric, fuses = grounds.rules.node_rubric, grounds.rules.fuses
     contract = reviews_by(rubric, "TASK_CHECK")
     result = check(raw, contract, review_context(rubric, task_id=grounds.subject))
     if isinstance(result, Rejected) and "check" in grounds.case:
-        return Judged(result, rule_check_failure(result, case_in(grounds.case["check"]), fuses))
-    return Judged(result, rule_review(result, case_in(grounds.case["task"]), fuses))
+        return JudgedMessage(result, rule_check_failure(result, case_in(grounds.case["check"]), fuses))
+    return JudgedMessage(result, rule_review(result, case_in(grounds.case["task"]), fuses))
 
 
-def _fault(raw: bytes, grounds: Grounds) -> Judged:
+def _fault(raw: bytes, grounds: Grounds) -> JudgedMessage:
     """Our own report of a run that ended without a message stands where the message would."""
     report = json.loads(raw)
     fault, text = Fault(report["fault"]), str(report["text"])
@@ -116,17 +116,17 @@ def _fault(raw: bytes, grounds: Grounds) -> Judged:
     rule = rule_review_fault if is_of_review else rule_fault
     ruling = rule(fault, text, case_in(grounds.case["task"]), grounds.rules.fuses)
     missing = Violation("no_message", "$", "a message", text)
-    return Judged(Rejected((missing,), 1), ruling)
+    return JudgedMessage(Rejected((missing,), 1), ruling)
 
 
-KINDS: Final[Mapping[Kind, Callable[[bytes, Grounds], Judged]]] = MappingProxyType(
+KINDS: Final[Mapping[Kind, Callable[[bytes, Grounds], JudgedMessage]]] = MappingProxyType(
     {"ACTION": _action, "SUBMISSION": _submission, "REVIEW": _review, "FAULT": _fault}
 )
 
 
-def case_in(written: Mapping[str, Any]) -> Case:
+def case_in(written: Mapping[str, Any]) -> TaskHistory:
     """A case as it was written down."""
-    return Case(**{**written, "used": Counters(**written["used"])})
+    return TaskHistory(**{**written, "used": Counters(**written["used"])})
 
 
 def whole_number(value: object) -> int:

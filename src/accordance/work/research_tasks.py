@@ -21,7 +21,7 @@ from accordance.contracts.violation import Violation
 from accordance.domain.records import TaskRecord
 from accordance.domain.research.agents import AgentRegistry, language_in, language_of
 from accordance.domain.research.agents_file import parse_agents
-from accordance.domain.research.answers import ANSWER_TO_A_REQUEST, Asked, rules_for
+from accordance.domain.research.answers import ANSWER_TO_A_REQUEST, AnswerExpectations, rules_for
 from accordance.domain.research.briefs import KEY, VERSION, Brief, read_briefs
 from accordance.domain.research.prompts import instructions
 from accordance.store.ledger import Transaction
@@ -99,11 +99,13 @@ def _answers(agents: str, owner: str, words: str) -> Contract[AgentAnswer]:
     return ANSWER_TO_A_REQUEST.with_rules(*rules_for(_asked(agents, owner, words)))
 
 
-def _asked(agents: str, owner: str, words: str = "", brief: Brief | None = None) -> Asked:
+def _asked(agents: str, owner: str, words: str = "", brief: Brief | None = None) -> AnswerExpectations:
     registry = _registry(agents)
     agent = registry.find(owner)
     request = brief.request if brief else None
-    return Asked(registry=registry, request=request, words=words, agent=agent.id if agent else None)
+    return AnswerExpectations(
+        registry=registry, request=request, words=words, agent=agent.id if agent else None
+    )
 
 
 @lru_cache(maxsize=4)

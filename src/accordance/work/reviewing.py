@@ -20,10 +20,9 @@ from accordance.domain.records import (
 )
 from accordance.errors import AccordanceError, Unparseable
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.answers import Answer, Status, violations_of
 from accordance.work.inputs import supply_from_artifact
 from accordance.work.intake import (
-    Arrived,
+    ArrivedMessage,
     arrive,
     begin_attempt,
     case_of,
@@ -35,8 +34,9 @@ from accordance.work.intake import (
     settle,
 )
 from accordance.work.landing import is_behind
-from accordance.work.message_kinds import Grounds, Judged, judge_plan_review
+from accordance.work.message_kinds import Grounds, JudgedMessage, judge_plan_review
 from accordance.work.own_work import why_not_own
+from accordance.work.receipts import Receipt, Status, violations_of
 
 SEEN = "artifact_sha256"  # the key under which a review may say which product it saw
 _SHORTEST = 8  # hex digits that name a product
@@ -57,7 +57,7 @@ def review(
     attempt: int | None = None,
     holder: str | None = None,
     not_own_of: str | None = None,
-) -> Answer:
+) -> Receipt:
     """Hand in a review of a task's product. `task_id` is the reviewed task, or the CHECK that reviews it.
 
     `product` is the hash of what the reviewer saw; it may stand in the message or be known from its lease. A review of
@@ -79,7 +79,7 @@ def review_in(
     holder: str | None = None,
     *,
     not_own_of: str | None = None,
-) -> Answer:
+) -> Receipt:
     """The same in a transaction of the caller's; the product must not be the work of `not_own_of`."""
     arrived = arrive(tx, tx.task(named).checks or named, "REVIEW", raw)
     asked = tx.task(named)
@@ -87,7 +87,7 @@ def review_in(
     said = _said_before(tx, arrived)
     before = [one for one in said if asked.checks is None or one.answer.get("check") == named]
     if before and (before[-1].accepted or not _is_taken_up(arrived.task, check_task)):
-        return Answer(before[-1].answer, repeated=True)
+        return Receipt(before[-1].answer, repeated=True)
     arrived = replace(arrived, copies=len(said))
     if isinstance(check_task, str):
         return refuse(tx, arrived, check_task)
@@ -104,7 +104,7 @@ def review_in(
     return _judge_review(tx, arrived, check_task)
 
 
-def _said_before(tx: Transaction, arrived: Arrived) -> list[MessageRecord]:
+def _said_before(tx: Transaction, arrived: ArrivedMessage) -> list[MessageRecord]:
     """The same words about the same product, whoever said them."""
     alike = tx.find(MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256)
     return [
@@ -148,7 +148,7 @@ def _speaker(tx: Transaction, asked: TaskRecord, task: TaskRecord) -> TaskRecord
     return f"several checks review task {task.task_id}: say which one ({names})"
 
 
-def _not_now(arrived: Arrived, seen: str | None, *, is_taken_up: bool) -> str | None:
+def _not_now(arrived: ArrivedMessage, seen: str | None, *, is_taken_up: bool) -> str | None:
     task = arrived.task
     if task.progress.state is not State.READY_TO_CHECK or task.product is None:
         return f"task {task.task_id} is {task.progress.state} and has nothing to review now"
@@ -170,7 +170,7 @@ def _not_theirs(speaker: TaskRecord, attempt: int | None, holder: str | None) ->
     return not_theirs(speaker, holder)
 
 
-def _judge_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | None) -> Answer:
+def _judge_review(tx: Transaction, arrived: ArrivedMessage, check_task: TaskRecord | None) -> Receipt:
     others = _others(tx, arrived.task, check_task)
     of_task = replace(case_of(tx, arrived.task, others), is_behind=is_behind(tx, arrived.task))
     case: dict[str, Any] = {"task": asdict(of_task), "product": arrived.task.product}
@@ -186,7 +186,9 @@ def _judge_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | No
     return settle(tx, arrived, judged, case, act)
 
 
-def _fail_check(tx: Transaction, arrived: Arrived, check_task: TaskRecord, judged: Judged) -> dict[str, Any]:
+def _fail_check(
+    tx: Transaction, arrived: ArrivedMessage, check_task: TaskRecord, judged: JudgedMessage
+) -> dict[str, Any]:
     """The CHECK that spoke has failed; the product is left alone."""
     tx.rule(check_task.task_id, judged.ruling, {"message": arrived.message_id})
     return {"check": check_task.task_id, "check_state": tx.progress(check_task.task_id).state}
@@ -202,9 +204,9 @@ def _others(tx: Transaction, task: TaskRecord, check_task: TaskRecord | None) ->
 
 def _take_effect(
     tx: Transaction,
-    arrived: Arrived,
+    arrived: ArrivedMessage,
     check_task: TaskRecord | None,
-    judged: Judged,
+    judged: JudgedMessage,
 ) -> dict[str, Any]:
     task, why = arrived.task, {"message": arrived.message_id}
     result, ruling = judged.result, judged.ruling
@@ -232,7 +234,9 @@ def approve_product(tx: Transaction, task: TaskRecord) -> None:
     tx.replace(replace(current, approved_at=tx.now))
 
 
-def _keep_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | None, said: Review) -> None:
+def _keep_review(
+    tx: Transaction, arrived: ArrivedMessage, check_task: TaskRecord | None, said: Review
+) -> None:
     tx.add(
         ReviewRecord(
             message_id=arrived.message_id,
@@ -248,7 +252,7 @@ def _keep_review(tx: Transaction, arrived: Arrived, check_task: TaskRecord | Non
     )
 
 
-def review_plan(ledger: Ledger, raw: bytes, plan_id: str) -> Answer:
+def review_plan(ledger: Ledger, raw: bytes, plan_id: str) -> Receipt:
     """Hand in a review of a plan. Nothing in the plan begins before it is approved."""
     must_fit(raw)
     with ledger.write() as tx:
@@ -260,14 +264,16 @@ def review_plan(ledger: Ledger, raw: bytes, plan_id: str) -> Answer:
             if one.attempt == plan.revision and one.kind == "PLAN_REVIEW"
         ]
         if before and plan.state is not PlanState.IN_REVIEW:
-            return Answer(before[-1].answer, repeated=True)
+            return Receipt(before[-1].answer, repeated=True)
         message_id = f"{plan_id}:PLAN_REVIEW:{plan.revision}:{sha256}:{len(before)}"
         return _judge_plan_review(tx, plan, raw, sha256, message_id)
 
 
-def _judge_plan_review(tx: Transaction, plan: PlanRecord, raw: bytes, sha256: str, message_id: str) -> Answer:
+def _judge_plan_review(
+    tx: Transaction, plan: PlanRecord, raw: bytes, sha256: str, message_id: str
+) -> Receipt:
     if plan.state is not PlanState.IN_REVIEW:
-        return Answer(
+        return Receipt(
             {
                 "status": "refused",
                 "plan_id": plan.plan_id,
@@ -329,4 +335,4 @@ def _judge_plan_review(tx: Transaction, plan: PlanRecord, raw: bytes, sha256: st
     )
     said = {"message": message_id, "outcome": ruling.outcome, "reason_code": ruling.reason}
     tx.record(plan.plan_id, "VERDICT", None, said)
-    return Answer(content)
+    return Receipt(content)

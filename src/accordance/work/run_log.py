@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from accordance.domain.chain import Entry, canonical
+from accordance.domain.chain import ChainEntry, canonical
 from accordance.domain.prompting import Prompt, rebuild
 from accordance.domain.spending import Spending, total
 from accordance.errors import LedgerError, NotFound
 from accordance.store.ledger import Ledger, Transaction
 
 if TYPE_CHECKING:  # building prompts is for those who send them; many only look at what was sent
-    from accordance.executors.prompt_building import Told
+    from accordance.executors.prompt_building import BuiltPrompt
 
 PROMPTED: Final = "PROMPTED"
 SAID: Final = "SAID"  # a model, within a run
@@ -40,7 +40,7 @@ class RunOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRun:
+class RunRecord:
     """One run, as the ledger knows it."""
 
     kind: str
@@ -67,7 +67,7 @@ class KeptRun:
         }
 
 
-def keep_prompt(tx: Transaction, run: RunOf, told: Told, *, executor: str, model: str | None) -> None:
+def keep_prompt(tx: Transaction, run: RunOf, told: BuiltPrompt, *, executor: str, model: str | None) -> None:
     """Keep a prompt that is about to be sent."""
     said = prompt_payload(tx, run, told, executor, model)
     tx.lock(run.plan_id)
@@ -75,7 +75,7 @@ def keep_prompt(tx: Transaction, run: RunOf, told: Told, *, executor: str, model
 
 
 def prompt_payload(
-    tx: Transaction, run: RunOf, told: Told, executor: str, model: str | None
+    tx: Transaction, run: RunOf, told: BuiltPrompt, executor: str, model: str | None
 ) -> dict[str, Any]:
     """What is written down of a prompt; its parts and its recipe are kept as blobs."""
     for part in told.prompt.parts:
@@ -156,9 +156,9 @@ def spending_of(report: Mapping[str, Any]) -> Spending:
     )
 
 
-def runs_in(entries: Iterable[Entry]) -> list[KeptRun]:
+def runs_in(entries: Iterable[ChainEntry]) -> list[RunRecord]:
     """The runs that a task's events tell of, in their order."""
-    found: list[KeptRun] = []
+    found: list[RunRecord] = []
     for entry in entries:
         said: Mapping[str, Any] = entry.payload
         if entry.kind == PROMPTED:
@@ -170,9 +170,9 @@ def runs_in(entries: Iterable[Entry]) -> list[KeptRun]:
     return found
 
 
-def _begun(found: list[KeptRun], entry: Entry) -> KeptRun:
+def _begun(found: list[RunRecord], entry: ChainEntry) -> RunRecord:
     said: Mapping[str, Any] = entry.payload
-    run = KeptRun(
+    run = RunRecord(
         kind=said["kind"],
         attempt=said["attempt"],
         began_at=entry.at,
@@ -186,7 +186,7 @@ def _begun(found: list[KeptRun], entry: Entry) -> KeptRun:
     return replace(run, answers=last.answers) if last and is_again else run
 
 
-def _end(found: list[KeptRun], entry: Entry) -> None:
+def _end(found: list[RunRecord], entry: ChainEntry) -> None:
     """Say of the last run that is meant how it ended; of one that never got as far as a prompt, that it was."""
     said: Mapping[str, Any] = entry.payload
     kind, attempt = said["kind"], said["attempt"]
@@ -195,7 +195,7 @@ def _end(found: list[KeptRun], entry: Entry) -> None:
     if last is not None and last.report is None and (last.kind, last.attempt) == (kind, attempt):
         found[-1] = replace(last, report=report)
     else:
-        found.append(KeptRun(kind=kind, attempt=attempt, began_at=entry.at, report=report))
+        found.append(RunRecord(kind=kind, attempt=attempt, began_at=entry.at, report=report))
 
 
 def rebuilt(tx: Transaction, recipe: str) -> Prompt:
@@ -203,7 +203,9 @@ def rebuilt(tx: Transaction, recipe: str) -> Prompt:
     return rebuild(json.loads(tx.blob(recipe)), lambda sha256: tx.blob(sha256).decode())
 
 
-def run_of(tx: Transaction, task_id: str, *, attempt: int | None = None, kind: str | None = None) -> KeptRun:
+def run_of(
+    tx: Transaction, task_id: str, *, attempt: int | None = None, kind: str | None = None
+) -> RunRecord:
     """The last run of a task that was told something; of one attempt, or of one kind. Raises NotFound."""
     found = _meant(tx.entries_of(task_id), attempt, kind)
     return found or _nothing_told("task", task_id, kind, attempt)
@@ -211,13 +213,13 @@ def run_of(tx: Transaction, task_id: str, *, attempt: int | None = None, kind: s
 
 def run_about(
     tx: Transaction, plan_id: str, *, attempt: int | None = None, kind: str | None = None
-) -> KeptRun:
+) -> RunRecord:
     """The same of the runs that wrote or reviewed a plan as a whole. Raises NotFound."""
     entries = (entry for entry in tx.entries(plan_id) if entry.task_id is None)
     return _meant(entries, attempt, kind) or _nothing_told("plan", plan_id, kind, attempt)
 
 
-def _meant(entries: Iterable[Entry], attempt: int | None, kind: str | None) -> KeptRun | None:
+def _meant(entries: Iterable[ChainEntry], attempt: int | None, kind: str | None) -> RunRecord | None:
     told = [run for run in runs_in(entries) if run.recipe is not None]
     meant = [run for run in told if attempt in (None, run.attempt) and kind in (None, run.kind)]
     return meant[-1] if meant else None
@@ -227,7 +229,7 @@ def _nothing_told(what: str, *which: object) -> NoReturn:
     raise NotFound(f"prompt of {what}", " ".join(str(part) for part in which if part is not None))
 
 
-def spent_in(entries: Iterable[Entry]) -> Spending:
+def spent_in(entries: Iterable[ChainEntry]) -> Spending:
     """What runs have cost, by their events."""
     return total(spending_of(entry.payload) for entry in entries if entry.kind == RAN)
 

@@ -12,7 +12,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.naming import folder_name, safe_name
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger
-from accordance.work.loans import sweep_loans
+from accordance.work.lent_clones import sweep_loans
 from accordance.workspace.clone import discard
 
 _IN_WORK: Final = (State.IN_PROGRESS, State.READY_TO_CHECK)

@@ -9,13 +9,13 @@ from enum import StrEnum
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from accordance.domain.evidence import InputFile
 from accordance.domain.fuses import Spent, blown
+from accordance.domain.input_binding import InputFile
 from accordance.domain.lifecycle import TERMINAL, Event, State
 from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.progress import left_hanging
 from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
-from accordance.domain.ruling import Ask, Asked, rule_lost_lease
+from accordance.domain.ruling import Ask, QuestionKind, rule_lost_lease
 from accordance.errors import Conflict, TasksWait
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.coding_tasks import allows_external, change_to_make, changes_under_way, is_change
@@ -37,7 +37,7 @@ def anything(_tx: Transaction, _task: TaskRecord) -> bool:
     return True
 
 
-class Nothing(StrEnum):
+class NoTaskReason(StrEnum):
     """Why there is nothing to take up."""
 
     NO_PLAN = "there is no plan; import one"
@@ -85,7 +85,7 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
     fits: Fits = anything,
     holding: Holding = to_actions,
     own_work: bool = True,
-) -> Taken | Nothing:
+) -> Taken | NoTaskReason:
     """Take up the next task of a plan, or of the oldest plan that has one. `holding` says which contracts hold.
 
     Without `own_work` the holder is given no reviews of their own products.
@@ -98,9 +98,9 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
             )
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, at_rest(tx, plan)) for plan in reversed(tx.plans())]
-    nothing = Nothing.FINISHED if plans else Nothing.NO_PLAN
+    nothing = NoTaskReason.FINISHED if plans else NoTaskReason.NO_PLAN
     for name, rests in plans:
-        found: Taken | Nothing | None = rests
+        found: Taken | NoTaskReason | None = rests
         if found is None:
             with ledger.write() as tx:
                 found = take_in(
@@ -108,7 +108,7 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
                 )
         if isinstance(found, Taken):
             return found
-        nothing = found if nothing is Nothing.FINISHED else nothing
+        nothing = found if nothing is NoTaskReason.FINISHED else nothing
     return nothing
 
 
@@ -128,11 +128,11 @@ def _is_review(task: TaskRecord) -> bool:
     return bool(task.checks) or task.progress.state is State.READY_TO_CHECK
 
 
-def at_rest(tx: Transaction, plan: PlanRecord) -> Nothing | None:
+def at_rest(tx: Transaction, plan: PlanRecord) -> NoTaskReason | None:
     """Why nothing in a plan can be taken up at all, if so."""
     if tx.progress(plan.root_task_id).state in TERMINAL:
-        return Nothing.FINISHED
-    return None if plan.state is PlanState.ACTIVE else Nothing[plan.state.name]
+        return NoTaskReason.FINISHED
+    return None if plan.state is PlanState.ACTIVE else NoTaskReason[plan.state.name]
 
 
 def take_in(  # noqa: PLR0913 - the same
@@ -146,7 +146,7 @@ def take_in(  # noqa: PLR0913 - the same
     fits: Fits = anything,
     holding: Holding = to_actions,
     passes: Passes | None = None,
-) -> Taken | Nothing:
+) -> Taken | NoTaskReason:
     """Take up the next task of one plan that fits and is not passed over, in a transaction of the caller's."""
     if rests := may_not_begin(tx, plan_id, files):
         return rests
@@ -156,9 +156,9 @@ def take_in(  # noqa: PLR0913 - the same
             return take_up(tx, task, holder, seconds, holding)
         is_own = True
     if is_own:
-        return Nothing.OWN_WORK
+        return NoTaskReason.OWN_WORK
     if any(is_change(tx, task) for task in _open_to_others(tx, plan_id, kinds, fits)):
-        return Nothing.CHANGING
+        return NoTaskReason.CHANGING
     return why_nothing(tx, plan_id, for_others=True)
 
 
@@ -186,7 +186,7 @@ def _open_to_others(
     )
 
 
-def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> Nothing | None:
+def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> NoTaskReason | None:
     """Why nothing in a plan may begin, if so; the plan is held. Without `files` only the plan itself is looked at."""
     plan = tx.lock(plan_id)
     if rests := at_rest(tx, plan):
@@ -196,23 +196,23 @@ def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) 
         bind_inputs(tx, plan_id, files)
     if reason := blown(plan.rules.fuses, _spent(plan, tx.now)):
         tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": reason})
-        tx.ask(plan_id, None, Ask(kind=Asked.PLAN, text=f"A fuse has blown: {reason}"))
-        return Nothing.HELD
+        tx.ask(plan_id, None, Ask(kind=QuestionKind.PLAN, text=f"A fuse has blown: {reason}"))
+        return NoTaskReason.HELD
     return None
 
 
-def why_nothing(tx: Transaction, plan_id: str, *, for_others: bool = False) -> Nothing:
+def why_nothing(tx: Transaction, plan_id: str, *, for_others: bool = False) -> NoTaskReason:
     """Why nothing in a plan that may go on can be taken up; `for_others`: something was passed over."""
     if for_others and tx.next_turn(plan_id) is not None:
-        return Nothing.OTHERS
+        return NoTaskReason.OTHERS
     in_work = tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK)
     if any(task.lease or task.progress.state is State.IN_PROGRESS for task in in_work):
-        return Nothing.BUSY
+        return NoTaskReason.BUSY
     if tx.open_questions(plan_id=plan_id):
-        return Nothing.WAITING
+        return NoTaskReason.WAITING
     pending = tx.tasks(plan_id, State.PENDING)
     waits = any(task.progress.active and task.progress.missing_inputs for task in pending)
-    return Nothing.WAITING if waits else Nothing.STUCK
+    return NoTaskReason.WAITING if waits else NoTaskReason.STUCK
 
 
 def take_up(
@@ -316,7 +316,7 @@ def resume(ledger: Ledger, plan_id: str, *, by: str) -> PlanRecord:
             raise Conflict(f"plan {plan_id} has not begun: there is nothing to resume")
         tx.move_plan(plan_id, PlanEvent.RESUMED, {"by": by})
         tx.save_plan(plan_id, **UNSPENT, run_started_at=tx.now)
-        for question in tx.open_questions(plan_id=plan_id, kind=Asked.PLAN):
+        for question in tx.open_questions(plan_id=plan_id, kind=QuestionKind.PLAN):
             tx.replace(replace(question, answered_at=tx.now, answer={"closed_by": PlanEvent.RESUMED}))
         return tx.plan(plan_id)
 

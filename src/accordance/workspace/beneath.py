@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from accordance.domain.facts import Entry
+from accordance.domain.facts import TreeEntry
 from accordance.workspace.errors import WorkspaceChanging
 from accordance.workspace.names import name_of
 
@@ -121,12 +121,12 @@ def file_below(root: int, name: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def content_of(root: int, entry: Entry) -> bytes:
+def content_of(root: int, entry: TreeEntry) -> bytes:
     """The content of a file as the snapshot saw it. Raises WorkspaceChanging."""
     return b"".join(_pieces(root, entry))
 
 
-def copy_below(root: int, entry: Entry, place: Path) -> None:
+def copy_below(root: int, entry: TreeEntry, place: Path) -> None:
     """Copy a file as the snapshot saw it to a new place. Raises WorkspaceChanging, and leaves nothing then."""
     try:
         with place.open("xb") as writer:
@@ -138,7 +138,7 @@ def copy_below(root: int, entry: Entry, place: Path) -> None:
         raise
 
 
-def _pieces(root: int, entry: Entry) -> Iterator[bytes]:
+def _pieces(root: int, entry: TreeEntry) -> Iterator[bytes]:
     """Piece by piece; what is read to its end has the hash that was seen, and no more bytes are read than were seen."""
     digest, left = hashlib.sha256(), entry.size
     try:

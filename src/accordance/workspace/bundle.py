@@ -28,9 +28,9 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from accordance.domain.facts import AttemptFacts, Entry, EntryKind, Snapshot
+from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot, TreeEntry
 from accordance.workspace.beneath import copy_below, opened
-from accordance.workspace.collecting import Collected
+from accordance.workspace.collecting import CollectedFacts
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.names import name_of
@@ -101,7 +101,7 @@ def until_it_counts(folder: Path, owner: str) -> Path:
     return folder.with_name(f"{folder.name}-run-{owner}")
 
 
-def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers) -> Path:
+def write_bundle(folder: Path, collected: CollectedFacts, work: Path, papers: Papers) -> Path:
     """Write a bundle to the new folder `folder` and return its manifest's place. Raises WorkspaceError."""
     try:
         folder.mkdir(parents=True)
@@ -132,11 +132,11 @@ def write_bundle(folder: Path, collected: Collected, work: Path, papers: Papers)
     return _write_manifest(folder)
 
 
-def _keep_agents_evidence(work: Path, collected: Collected, target: Path) -> None:
+def _keep_agents_evidence(work: Path, collected: CollectedFacts, target: Path) -> None:
     """The files the snapshot saw in the evidence folder: no links, nothing special, no earlier bundle, no end of bytes."""
     target.mkdir()
     folder, room = f"{collected.facts.evidence.folder}/", LARGEST_COPY
-    kept: list[tuple[Entry, Path]] = []
+    kept: list[tuple[TreeEntry, Path]] = []
     for path, entry in sorted(collected.after.entries.items()):
         inside = path.removeprefix(folder)
         first, below, _ = inside.partition("/")

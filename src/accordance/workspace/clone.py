@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from accordance.domain.facts import Entry
+from accordance.domain.facts import TreeEntry
 from accordance.workspace.errors import UnknownBase, WorkspaceError
 from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, object_format, resolve
 from accordance.workspace.names import text_of
@@ -41,7 +41,7 @@ class Withheld:
     """What of the base was not given to the agent, and where it lies."""
 
     place: Path
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, TreeEntry]
 
 
 @dataclass(frozen=True, slots=True)

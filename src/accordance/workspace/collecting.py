@@ -19,28 +19,28 @@ from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
-from accordance.workspace.evidence import Said, look_at_evidence
+from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
-from accordance.workspace.isolation import Limits, Room, why_no_landlock
+from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
-from accordance.workspace.snapshot import Reach, StatCache, take_snapshot
+from accordance.workspace.snapshot import StatCache, WalkLimits, take_snapshot
 from accordance.workspace.steering import steering_files
 from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class AttemptSetting:
     """How facts are collected: how far the walk goes, and how tests are run."""
 
     isolation: str = AUTO
-    limits: Limits = field(default_factory=Limits)
+    limits: CommandLimits = field(default_factory=CommandLimits)
     readable: tuple[Path, ...] = ()  # folders the tests need, read only
     carry: tuple[str, ...] = ()  # ignored folders of the workspace the tests need
     appears_at: Path | None = None  # where the copy shows itself to the tests, for isolation that can move it
     environment: Mapping[str, str] = field(default_factory=dict)
-    reach: Reach = field(default_factory=Reach)
+    reach: WalkLimits = field(default_factory=WalkLimits)
     cache: StatCache | None = None
     forbids: Callable[[str], bool] | None = None  # an agent is shown what tests print, and never these paths
     stop: Event | None = None  # once it is set, tests are ended
@@ -48,7 +48,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedFacts:
     """The facts, and what they were made from."""
 
     facts: AttemptFacts
@@ -75,18 +75,18 @@ def collect(
     workspace: Workspace,
     before: Snapshot,
     scratch: Path,
-    said: Said,
-    setting: Setting | None = None,
+    said: EvidenceRequest,
+    setting: AttemptSetting | None = None,
     *,
     after: Snapshot | None = None,
-) -> Collected:
+) -> CollectedFacts:
     """Find out what changed, look at the evidence, run the tests. `scratch` is a new folder the agent cannot reach.
 
     `after` is the tree as the agent left it, where it was read already, when the agent's processes were gone.
 
     Side effects: writes below `scratch` and, for the patch, in the workspace's private git directory; runs the tests.
     """
-    setting = setting or Setting()
+    setting = setting or AttemptSetting()
     if after is None:
         setting.tell("reading the tree")
         after = whole_tree(workspace, cache=setting.cache, reach=setting.reach)
@@ -104,13 +104,17 @@ def collect(
         tree="" if patch.left_out else patch.tree,
         lines=changed_lines(patch.text.decode("utf-8", "replace")),
     )
-    collected = Collected(facts, before, after, patch)
+    collected = CollectedFacts(facts, before, after, patch)
     return _tested(workspace, collected, scratch, said, setting) if said.tests else collected
 
 
 def _tested(
-    workspace: Workspace, collected: Collected, scratch: Path, said: Said, setting: Setting
-) -> Collected:
+    workspace: Workspace,
+    collected: CollectedFacts,
+    scratch: Path,
+    said: EvidenceRequest,
+    setting: AttemptSetting,
+) -> CollectedFacts:
     """Run the tests on a copy of what was read."""
     facts = collected.facts
     try:
@@ -138,7 +142,7 @@ class _Bench:
     scratch: Path
     room: Room
     level: IsolationLevel
-    setting: Setting
+    setting: AttemptSetting
 
     def run(
         self, commands: Sequence[str], tree: Snapshot, name: str, *, with_history: bool = True

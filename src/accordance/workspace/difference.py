@@ -10,14 +10,14 @@ from typing import Final
 from accordance.contracts.pins import is_gits_own
 from accordance.domain.facts import (
     CACHES,
-    Change,
     ChangeKind,
     ChangeSet,
-    Entry,
     EntryKind,
     EscapingLink,
     LinkEscape,
+    PathChange,
     Snapshot,
+    TreeEntry,
 )
 
 _MOST_HOPS: Final = 40  # as many links as the kernel follows
@@ -63,7 +63,7 @@ def in_caches(paths: Collection[str]) -> frozenset[str]:
     return frozenset(path for path in paths if CACHES.keys() & set(path.split("/")[:-1]))
 
 
-def _judged(snapshot: Snapshot, evidence: str) -> dict[str, Entry]:
+def _judged(snapshot: Snapshot, evidence: str) -> dict[str, TreeEntry]:
     """What can be a change on its own: no directories, nothing of the evidence folder."""
     below = f"{evidence}/" if evidence else "\0"
     return {
@@ -73,21 +73,21 @@ def _judged(snapshot: Snapshot, evidence: str) -> dict[str, Entry]:
     }
 
 
-def _changes(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Iterator[Change]:
+def _changes(before: Mapping[str, TreeEntry], after: Mapping[str, TreeEntry]) -> Iterator[PathChange]:
     """Every change, by path; a file that went and one with the same content that came are one rename."""
     gone = {path: entry for path, entry in before.items() if path not in after}
     came = {path: entry for path, entry in after.items() if path not in before}
     found = [*_renames(gone, came)]
-    found += (Change(path, ChangeKind.DELETED, before=entry) for path, entry in gone.items())
-    found += (Change(path, ChangeKind.ADDED, after=entry) for path, entry in came.items())
+    found += (PathChange(path, ChangeKind.DELETED, before=entry) for path, entry in gone.items())
+    found += (PathChange(path, ChangeKind.ADDED, after=entry) for path, entry in came.items())
     for path, entry in after.items():
         earlier = before.get(path)
         if earlier is not None and (kind := _changed(earlier, entry)) is not None:
-            found.append(Change(path, kind, before=earlier, after=entry))
+            found.append(PathChange(path, kind, before=earlier, after=entry))
     return iter(sorted(found, key=lambda change: change.path))
 
 
-def _renames(gone: dict[str, Entry], came: dict[str, Entry]) -> Iterator[Change]:
+def _renames(gone: dict[str, TreeEntry], came: dict[str, TreeEntry]) -> Iterator[PathChange]:
     """Pair what went with what came by equal content, and take the pairs out of both."""
     sources: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for path in sorted(gone, reverse=True):
@@ -97,10 +97,10 @@ def _renames(gone: dict[str, Entry], came: dict[str, Entry]) -> Iterator[Change]
         candidates = sources.get(came[path].content)
         if candidates:
             old = candidates.pop()
-            yield Change(path, ChangeKind.RENAMED, old, gone.pop(old), came.pop(path))
+            yield PathChange(path, ChangeKind.RENAMED, old, gone.pop(old), came.pop(path))
 
 
-def _changed(earlier: Entry, entry: Entry) -> ChangeKind | None:
+def _changed(earlier: TreeEntry, entry: TreeEntry) -> ChangeKind | None:
     if earlier.kind is not entry.kind:
         return ChangeKind.TYPE
     if earlier.content != entry.content or (entry.kind in _JUDGED_APART and earlier != entry):
@@ -108,7 +108,7 @@ def _changed(earlier: Entry, entry: Entry) -> ChangeKind | None:
     return ChangeKind.MODE if earlier.carried_mode != entry.carried_mode else None
 
 
-def _directories(before: Snapshot, after: Snapshot, evidence: str) -> Iterator[Change]:
+def _directories(before: Snapshot, after: Snapshot, evidence: str) -> Iterator[PathChange]:
     """Empty directories that came or went, and changed modes: all that files do not imply."""
     was, now = _folders(before), _folders(after)
     filled = {path.rpartition("/")[0] for path in (*before.entries, *after.entries)}
@@ -118,22 +118,22 @@ def _directories(before: Snapshot, after: Snapshot, evidence: str) -> Iterator[C
             continue
         earlier, entry = was.get(path), now.get(path)
         if earlier is None and path not in filled:
-            yield Change(path, ChangeKind.ADDED, after=entry)
+            yield PathChange(path, ChangeKind.ADDED, after=entry)
         elif entry is None and path not in filled:
-            yield Change(path, ChangeKind.DELETED, before=earlier)
+            yield PathChange(path, ChangeKind.DELETED, before=earlier)
         elif earlier and entry and earlier.mode & 0o7000 != entry.mode & 0o7000:
-            yield Change(path, ChangeKind.MODE, before=earlier, after=entry)
+            yield PathChange(path, ChangeKind.MODE, before=earlier, after=entry)
 
 
-def _folders(snapshot: Snapshot) -> dict[str, Entry]:
+def _folders(snapshot: Snapshot) -> dict[str, TreeEntry]:
     return {path: entry for path, entry in snapshot.entries.items() if entry.kind is EntryKind.DIRECTORY}
 
 
-def _special(changes: Iterable[Change]) -> Iterator[str]:
+def _special(changes: Iterable[PathChange]) -> Iterator[str]:
     return (change.path for change in changes if change.after and change.after.kind is EntryKind.SPECIAL)
 
 
-def _escaping(changes: Iterable[Change], entries: Mapping[str, Entry]) -> Iterator[EscapingLink]:
+def _escaping(changes: Iterable[PathChange], entries: Mapping[str, TreeEntry]) -> Iterator[EscapingLink]:
     """Links that are new, changed or moved and whose target leaves the workspace."""
     for change in changes:
         entry = change.after
@@ -143,7 +143,7 @@ def _escaping(changes: Iterable[Change], entries: Mapping[str, Entry]) -> Iterat
                 yield EscapingLink(entry.path, entry.target, escape)
 
 
-def link_escape(path: str, target: str, entries: Mapping[str, Entry]) -> LinkEscape | None:
+def link_escape(path: str, target: str, entries: Mapping[str, TreeEntry]) -> LinkEscape | None:
     """How a link leaves the workspace, or None when it stays. Other links on its way are followed in the snapshot."""
     reached = path.split("/")[:-1]
     ahead = target.split("/")[::-1]
@@ -172,7 +172,7 @@ def link_escape(path: str, target: str, entries: Mapping[str, Entry]) -> LinkEsc
     return None
 
 
-def _twins(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Iterator[str]:
+def _twins(before: Mapping[str, TreeEntry], after: Mapping[str, TreeEntry]) -> Iterator[str]:
     """New paths that a disk which folds letter case or Unicode forms would take for another path."""
     came = [path for path in after if path not in before]
     if not came:

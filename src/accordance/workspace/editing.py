@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 from accordance.contracts.pins import is_gits_own, normal_path
 
 
-class Edit(Protocol):
+class FileEdit(Protocol):
     """One file as it shall be; no content means that it shall be gone."""
 
     @property
@@ -56,7 +56,7 @@ class Draft:
     )  # as they were; None: not there
     _folders: list[Path] = field(default_factory=list)  # made for the edits
 
-    def lay(self, edits: Iterable[Edit]) -> tuple[Refusal, ...]:
+    def lay(self, edits: Iterable[FileEdit]) -> tuple[Refusal, ...]:
         """Lay all of them into the clone as it was at first, or none: then the answer says why."""
         self.take_out()
         refused = []
@@ -80,7 +80,7 @@ class Draft:
         self._files.clear()
         self._folders.clear()
 
-    def _make(self, edit: Edit) -> None:
+    def _make(self, edit: FileEdit) -> None:
         path = normal_path(edit.path)
         if path is None or is_gits_own(path):
             raise _Refused("is no path of a file below the repository's root", leaves=True)

@@ -45,7 +45,7 @@ def evidence_folder(task_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EvidenceRequest:
     """What is looked for: the evidence folder, the artifacts where the submission says they are, the task's tests."""
 
     folder: str
@@ -53,7 +53,7 @@ class Said:
     tests: tuple[str, ...] = ()
 
     @classmethod
-    def usually(cls, task_id: str, tests: Sequence[str] = ()) -> Said:
+    def usually(cls, task_id: str, tests: Sequence[str] = ()) -> EvidenceRequest:
         """Where artifacts lie when no submission says so. Raises UnsafeName."""
         folder = evidence_folder(task_id)
         return cls(folder, {name: f"{folder}/{place}" for name, place in USUAL.items()}, tuple(tests))
@@ -67,7 +67,7 @@ class _Looked(NamedTuple):
 
 
 def look_at_evidence(
-    workspace: Workspace, said: Said, after: Snapshot, changes: ChangeSet, real: ReadablePatch
+    workspace: Workspace, said: EvidenceRequest, after: Snapshot, changes: ChangeSet, real: ReadablePatch
 ) -> EvidenceFacts:
     """Look at every artifact. Nothing outside the evidence folder is opened, and no link is followed."""
     with opened(workspace.work) as root:
@@ -147,7 +147,7 @@ def _selftest(raw: bytes | None, tests: Sequence[str]) -> SelftestFacts | None:
     )
 
 
-def _others(said: Said, after: Snapshot) -> Iterator[str]:
+def _others(said: EvidenceRequest, after: Snapshot) -> Iterator[str]:
     """Entries of the folder that are none of the five, and no folders."""
     named = {normal_path(place) for place in said.places.values()}
     for path, entry in sorted(after.entries.items()):

@@ -49,7 +49,7 @@ _LAST_STEP: Final = Path(confine.__file__).read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CommandLimits:
     """How much a command may use."""
 
     seconds: float = 600
@@ -180,7 +180,7 @@ def _below(place: str, roots: Sequence[str]) -> bool:
     return any(place == root or place.startswith(f"{root}/") for root in roots)
 
 
-def argv(command: str, room: Room, level: IsolationLevel, limits: Limits) -> list[str]:
+def argv(command: str, room: Room, level: IsolationLevel, limits: CommandLimits) -> list[str]:
     """The whole command line that keeps `command` apart at this level."""
     moved = room.appears_at if room.appears_at and level is IsolationLevel.BWRAP else room.work
     user = sandbox_user(level)
@@ -207,7 +207,7 @@ def _families(level: IsolationLevel) -> tuple[int, ...] | None:
     return _INTERNET_AND_LOCAL if level is IsolationLevel.BWRAP else ()
 
 
-def _kernel_limits(limits: Limits, user: int) -> dict[str, int]:
+def _kernel_limits(limits: CommandLimits, user: int) -> dict[str, int]:
     return {
         "CORE": 0,
         "CPU": round(limits.seconds) + 5,
@@ -218,7 +218,7 @@ def _kernel_limits(limits: Limits, user: int) -> dict[str, int]:
     }
 
 
-def _bubblewrap(room: Room, limits: Limits) -> list[str]:
+def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
     """A file system made of what is named, and nothing shared but the kernel."""
     made = [
         shutil.which("bwrap") or "bwrap",

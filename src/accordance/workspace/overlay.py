@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from accordance.domain.facts import Entry, EntryKind, Snapshot
+from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
 from accordance.workspace.clone import Workspace
-from accordance.workspace.snapshot import Reach, StatCache, take_snapshot
+from accordance.workspace.snapshot import StatCache, WalkLimits, take_snapshot
 
 
 def whole_tree(
-    workspace: Workspace, *, cache: StatCache | None = None, reach: Reach | None = None
+    workspace: Workspace, *, cache: StatCache | None = None, reach: WalkLimits | None = None
 ) -> Snapshot:
     """The agent's tree as it is now, with what was withheld from it. Raises WorkspaceChanging."""
     seen = take_snapshot(workspace.work, cache=cache, reach=reach)
@@ -24,7 +24,7 @@ def whole_tree(
     return replace(seen, entries=laid_over(seen.entries, workspace.withheld.entries))
 
 
-def laid_over(above: Mapping[str, Entry], below: Mapping[str, Entry]) -> dict[str, Entry]:
+def laid_over(above: Mapping[str, TreeEntry], below: Mapping[str, TreeEntry]) -> dict[str, TreeEntry]:
     """Two trees as one: at a path that both have, the upper one counts, a file in the way of a folder too."""
     folders = {path for path, entry in above.items() if entry.kind is EntryKind.DIRECTORY}
     solid = above.keys() - folders

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from accordance.domain.facts import Change, ChangeSet, Entry, EntryKind, PatchFacts
+from accordance.domain.facts import ChangeSet, EntryKind, PatchFacts, PathChange, TreeEntry
 from accordance.domain.patch import read_patch
 from accordance.workspace.beneath import content_of, opened
 from accordance.workspace.clone import Workspace
@@ -44,8 +44,8 @@ class ReadablePatch:
 
 def readable_patch(workspace: Workspace, changes: ChangeSet) -> ReadablePatch:
     """The patch from the base to what the agent left. Raises GitFailed."""
-    shown: list[Change] = []
-    left_out: list[Change] = []
+    shown: list[PathChange] = []
+    left_out: list[PathChange] = []
     room = LARGEST_PATCH
     for change in changes.changes:
         room -= change.after.size if change.after else 0
@@ -60,7 +60,7 @@ def readable_patch(workspace: Workspace, changes: ChangeSet) -> ReadablePatch:
     return ReadablePatch(text, before, tree, tuple(change.path for change in left_out))
 
 
-def _can_be_shown(change: Change, nested: tuple[str, ...]) -> bool:
+def _can_be_shown(change: PathChange, nested: tuple[str, ...]) -> bool:
     if any(path == inner or path.startswith(f"{inner}/") for inner in nested for path in change.paths):
         return False
     entries = [entry for entry in (change.before, change.after) if entry is not None]
@@ -70,7 +70,7 @@ def _can_be_shown(change: Change, nested: tuple[str, ...]) -> bool:
     )
 
 
-def _earlier(shown: Iterable[Change], workspace: Workspace) -> Iterator[bytes]:
+def _earlier(shown: Iterable[PathChange], workspace: Workspace) -> Iterator[bytes]:
     """The files as they were, for a directory without git."""
     if workspace.pristine is None:
         return
@@ -80,7 +80,7 @@ def _earlier(shown: Iterable[Change], workspace: Workspace) -> Iterator[bytes]:
                 yield from _written(change.before, pristine)
 
 
-def _later(shown: Iterable[Change], work: int) -> Iterator[bytes]:
+def _later(shown: Iterable[PathChange], work: int) -> Iterator[bytes]:
     """Removals first: what stood in the way of a new file is gone by then."""
     shown = tuple(shown)
     for change in shown:
@@ -91,7 +91,7 @@ def _later(shown: Iterable[Change], work: int) -> Iterator[bytes]:
             yield from _written(change.after, work)
 
 
-def _written(entry: Entry, root: int) -> Iterator[bytes]:
+def _written(entry: TreeEntry, root: int) -> Iterator[bytes]:
     link = entry.kind is EntryKind.SYMLINK
     content = os.fsencode(name_of(entry.target)) if link else content_of(root, entry)
     mode = b"120000" if link else b"100755" if entry.mode & 0o100 else b"100644"

@@ -15,7 +15,7 @@ from typing import Final
 from accordance.domain.facts import IsolationLevel, IsolationProbe, LevelProbe
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine
-from accordance.workspace.isolation import _PYTHON, INSTALL, ROOT_REMEDY, Limits, Room, why_no_landlock
+from accordance.workspace.isolation import _PYTHON, INSTALL, ROOT_REMEDY, CommandLimits, Room, why_no_landlock
 from accordance.workspace.running import run
 
 AUTO: Final = "auto"
@@ -124,7 +124,7 @@ def _attempted(level: IsolationLevel) -> str:
         log = Path(folder) / "log"
         words = (_PYTHON, "-I", "-S", "-c", _ATTEMPT, f"{home}/written", secret, server.getsockname()[1])
         command = " ".join("'" + str(word).replace("'", "'\\''") + "'" for word in words)
-        done = run(command, room, log, level=level, limits=Limits(seconds=30))
+        done = run(command, room, log, level=level, limits=CommandLimits(seconds=30))
         said = log.read_text("utf-8", "replace") if log.exists() else ""
     if not done.passed:
         return f"it could not start a command ({' '.join((done.note or said).split())[:200] or done.ending})"

@@ -18,7 +18,7 @@ from typing import Final
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
 from accordance.workspace.inside import keeper
 from accordance.workspace.inside.keeper import processes
-from accordance.workspace.isolation import _PYTHON, Limits, Room, argv, environment
+from accordance.workspace.isolation import _PYTHON, CommandLimits, Room, argv, environment
 
 _MARK: Final = "BUILD_ID"  # as any CI run has one: a command must not see that it is judged
 _KILLED: Final = 137
@@ -31,14 +31,14 @@ def run(
     log: Path,
     *,
     level: IsolationLevel,
-    limits: Limits | None = None,
+    limits: CommandLimits | None = None,
     stop: Event | None = None,
 ) -> CommandRun:
     """Run `command` in a shell in `room.work`; its output goes to `log`. Nothing of it is running afterwards.
 
     Once `stop` is set, the command is ended at once.
     """
-    limits = limits or Limits()
+    limits = limits or CommandLimits()
     mark = secrets.token_hex(16)
     marked = {} if level.confines else {_MARK: mark}
     plan = {

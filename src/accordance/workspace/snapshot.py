@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from accordance.domain.facts import Entry, EntryKind, Snapshot
+from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
 from accordance.workspace.beneath import FILE, FOLDER, open_below, was_replaced
 from accordance.workspace.errors import WorkspaceChanging
 from accordance.workspace.names import text_of
@@ -66,7 +66,7 @@ _GIT_MARKS: Final = frozenset(("HEAD", "objects", "refs"))
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class WalkLimits:
     """How far a walk goes before it says that it is incomplete."""
 
     entries: int = 1_000_000
@@ -85,18 +85,18 @@ class StatCache:
     younger than two seconds when it was hashed is not kept, since a later write could fall into the same tick.
     """
 
-    folders: dict[str, dict[str, tuple[Identity, Entry]]] = field(
+    folders: dict[str, dict[str, tuple[Identity, TreeEntry]]] = field(
         default_factory=dict
     )  # by folder, then by name
 
-    def of(self, directory: str) -> dict[str, tuple[Identity, Entry]]:
+    def of(self, directory: str) -> dict[str, tuple[Identity, TreeEntry]]:
         """What is known of one folder."""
         return self.folders.setdefault(directory, {})
 
 
-def take_snapshot(root: Path, *, cache: StatCache | None = None, reach: Reach | None = None) -> Snapshot:
+def take_snapshot(root: Path, *, cache: StatCache | None = None, reach: WalkLimits | None = None) -> Snapshot:
     """Walk the tree below `root` and describe every entry. Raises WorkspaceChanging."""
-    walk = _Walk(os.fspath(root), cache if cache is not None else StatCache(), reach or Reach())
+    walk = _Walk(os.fspath(root), cache if cache is not None else StatCache(), reach or WalkLimits())
     walk.tree()
     return Snapshot(walk.found, walk.internals, tuple(sorted(walk.nested)), walk.incomplete)
 
@@ -108,15 +108,15 @@ class _TooMuch(Exception):  # ends the walk, not the program
 class _Walk:
     """One walk through one tree. Files are asked about relative to their open folder: half the work for the kernel."""
 
-    def __init__(self, root: str, cache: StatCache, reach: Reach) -> None:
+    def __init__(self, root: str, cache: StatCache, reach: WalkLimits) -> None:
         self.place = root
         self.root = -1
         self.cache = cache
         self.reach = reach
         self.now_ns = time.time_ns()
         self.bytes = 0
-        self.found: dict[str, Entry] = {}
-        self.internals: dict[str, Entry] = {}
+        self.found: dict[str, TreeEntry] = {}
+        self.internals: dict[str, TreeEntry] = {}
         self.nested: list[str] = []
         self.incomplete = ""
 
@@ -157,7 +157,7 @@ class _Walk:
                 if len(path) > self.reach.path_length:
                     found[path] = self._too_long(path)
                 elif stat.S_ISDIR(status.st_mode):
-                    found[path] = Entry(path, EntryKind.DIRECTORY, stat.S_IMODE(status.st_mode))
+                    found[path] = TreeEntry(path, EntryKind.DIRECTORY, stat.S_IMODE(status.st_mode))
                     below.append((_joined(directory, name), f"{path}/"))
                 else:
                     entry = found[path] = self._entry(folder, name, path, status)
@@ -165,7 +165,9 @@ class _Walk:
         return below
 
     @contextmanager
-    def _opened(self, directory: str, prefix: str, into: dict[str, Entry]) -> Iterator[tuple[int, list[str]]]:
+    def _opened(
+        self, directory: str, prefix: str, into: dict[str, TreeEntry]
+    ) -> Iterator[tuple[int, list[str]]]:
         """A folder and the names in it; none if it cannot be read, which is then a fact."""
         try:
             folder = open_below(self.root, directory, FOLDER) if directory else os.dup(self.root)
@@ -185,7 +187,11 @@ class _Walk:
             os.close(folder)
 
     def _remember(
-        self, known: dict[str, tuple[Identity, Entry]], name: str, status: os.stat_result, entry: Entry
+        self,
+        known: dict[str, tuple[Identity, TreeEntry]],
+        name: str,
+        status: os.stat_result,
+        entry: TreeEntry,
     ) -> None:
         """Keep a file's entry, unless it is too young for its change time to prove anything."""
         identity = _identity(status)
@@ -194,7 +200,7 @@ class _Walk:
         else:
             known.pop(name, None)
 
-    def _entry(self, folder: int, name: str, path: str, status: os.stat_result) -> Entry:
+    def _entry(self, folder: int, name: str, path: str, status: os.stat_result) -> TreeEntry:
         """One entry that is no directory."""
         mode = stat.S_IMODE(status.st_mode)
         try:
@@ -202,26 +208,26 @@ class _Walk:
                 return self._hashed(folder, name, path, status)
             if stat.S_ISLNK(status.st_mode):
                 target = os.readlink(name, dir_fd=folder)
-                return Entry(path, EntryKind.SYMLINK, 0o777, target=text_of(target))
+                return TreeEntry(path, EntryKind.SYMLINK, 0o777, target=text_of(target))
         except OSError as error:
             return _unreadable(path, error)
-        return Entry(path, EntryKind.SPECIAL, mode, note=_special(status.st_mode))
+        return TreeEntry(path, EntryKind.SPECIAL, mode, note=_special(status.st_mode))
 
-    def _too_long(self, path: str) -> Entry:
-        return Entry(
+    def _too_long(self, path: str) -> TreeEntry:
+        return TreeEntry(
             path, EntryKind.UNREADABLE, note=f"a path of more than {self.reach.path_length:,} characters"
         )
 
-    def _hashed(self, folder: int, name: str, path: str, status: os.stat_result) -> Entry:
+    def _hashed(self, folder: int, name: str, path: str, status: os.stat_result) -> TreeEntry:
         """A regular file with its hash, or why there is none."""
         mode, size = stat.S_IMODE(status.st_mode), status.st_size
         if size > self.reach.file_bytes:
             note = f"larger than {self.reach.file_bytes:,} bytes"
-            return Entry(path, EntryKind.UNREADABLE, mode, size, note=note)
+            return TreeEntry(path, EntryKind.UNREADABLE, mode, size, note=note)
         self.bytes += size
         if self.bytes > self.reach.total_bytes:
             raise _TooMuch(f"more than {self.reach.total_bytes:,} bytes")
-        return Entry(path, EntryKind.FILE, mode, size, _sha256(folder, name, status))
+        return TreeEntry(path, EntryKind.FILE, mode, size, _sha256(folder, name, status))
 
     def _git(self, folder: int, directory: str, prefix: str) -> None:
         """A `.git`: a directory, or a file that points at one. Its steering files stand apart."""
@@ -271,7 +277,7 @@ def _joined(directory: str, name: str) -> str:
     return f"{directory}/{name}" if directory and name else directory or name
 
 
-def _not_seen(path: str, error: OSError) -> Entry:
+def _not_seen(path: str, error: OSError) -> TreeEntry:
     """A name that was listed and cannot be looked at. Raises WorkspaceChanging where it is gone."""
     if isinstance(error, FileNotFoundError):
         raise _replaced(path) from None
@@ -305,8 +311,8 @@ def _sha256(folder: int, name: str, expected: os.stat_result) -> str:
     return digest.hexdigest()
 
 
-def _unreadable(path: str, error: OSError) -> Entry:
-    return Entry(path, EntryKind.UNREADABLE, 0, note=error.strerror or type(error).__name__)
+def _unreadable(path: str, error: OSError) -> TreeEntry:
+    return TreeEntry(path, EntryKind.UNREADABLE, 0, note=error.strerror or type(error).__name__)
 
 
 def _special(mode: int) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from accordance.domain.facts import Change, ChangeSet, SteeringFile
+from accordance.domain.facts import ChangeSet, PathChange, SteeringFile
 
 # Names, letter case aside, wherever they stand; what they steer.
 _BY_NAME: Final = {
@@ -101,7 +101,7 @@ def steering_files(changes: ChangeSet) -> tuple[SteeringFile, ...]:
     return tuple(_found(changes.changes))
 
 
-def _found(changes: Iterable[Change]) -> Iterable[SteeringFile]:
+def _found(changes: Iterable[PathChange]) -> Iterable[SteeringFile]:
     for change in changes:
         for path in change.paths:
             if steered := steers(path):

@@ -18,16 +18,16 @@ from accordance.domain.facts import (
     ChangeKind,
     ChangeSet,
     CommandRun,
-    Entry,
     EntryKind,
     IsolationLevel,
     Snapshot,
+    TreeEntry,
 )
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
 from accordance.workspace.git import Git, object_format
-from accordance.workspace.isolation import Limits, Room
+from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.names import name_of
 from accordance.workspace.running import run
 from accordance.workspace.snapshot import take_snapshot
@@ -47,7 +47,7 @@ class TestRuns:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedTree:
     """A copy of the tree that is judged, out of everybody's reach, and what is in it."""
 
     place: Path
@@ -56,7 +56,7 @@ class Judged:
 
 def lay_out(
     workspace: Workspace, after: Snapshot, changes: ChangeSet, target: Path, *, carry: Sequence[str] = ()
-) -> Judged:
+) -> JudgedTree:
     """Copy the tree that is judged to `target`.
 
     `carry` names ignored folders the tests need (node_modules). Raises WorkspaceChanging.
@@ -77,16 +77,16 @@ def lay_out(
                 copy_below(ours if is_ours else work, entry, target / name_of(path))
     if workspace.commit:
         _give_history(workspace, target)
-    return Judged(target, Snapshot({path: _as_copied(entry) for path, entry in kept.items()}))
+    return JudgedTree(target, Snapshot({path: _as_copied(entry) for path, entry in kept.items()}))
 
 
-def _as_copied(entry: Entry) -> Entry:
+def _as_copied(entry: TreeEntry) -> TreeEntry:
     """A copy is executable or not; no other bit comes along."""
     is_file = entry.kind is EntryKind.FILE
     return replace(entry, mode=0o755 if entry.mode & 0o100 else 0o644) if is_file else entry
 
 
-def _folders(after: Snapshot, kept: Mapping[str, Entry], changes: ChangeSet) -> set[str]:
+def _folders(after: Snapshot, kept: Mapping[str, TreeEntry], changes: ChangeSet) -> set[str]:
     """The folders of what is kept, and those that were empty all along."""
     filled = {path.rpartition("/")[0] for path in after.entries}
     new = {change.path for change in changes.directories if change.kind is ChangeKind.ADDED}
@@ -107,12 +107,12 @@ def without(snapshot: Snapshot, folder: str) -> Snapshot:
 
 def run_tests(  # noqa: PLR0913 - everything about a run, by name
     commands: Sequence[str],
-    judged: Judged,
+    judged: JudgedTree,
     room: Room,
     logs: Path,
     *,
     level: IsolationLevel,
-    limits: Limits | None = None,
+    limits: CommandLimits | None = None,
     stop: Event | None = None,
     tell: Callable[[str], object] = str,
 ) -> TestRuns:

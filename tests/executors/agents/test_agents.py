@@ -17,7 +17,7 @@ from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.executors.agents.finding import find_agent
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import Limits, Produced
+from accordance.executors.protocol import Produced, RunLimits
 from accordance.workspace.probing import probe
 from tests.executors.assignments import BAD_ACTION, an_assignment, an_executor, stopped_when
 from tests.fake_model_server import Json, Script, Server, serving
@@ -49,7 +49,7 @@ def clone(tmp_path: Path) -> Path:
     return work
 
 
-def run(kind: str, server: Server, tmp_path: Path, limits: Limits | None = None, **more: Any) -> Produced:
+def run(kind: str, server: Server, tmp_path: Path, limits: RunLimits | None = None, **more: Any) -> Produced:
     """Run the agent once against the scripted model."""
     url = server.url if kind == "claude" else f"{server.url}/v1"
     isolation = more.pop("isolation", "auto")
@@ -57,7 +57,7 @@ def run(kind: str, server: Server, tmp_path: Path, limits: Limits | None = None,
         ROOT, kind=kind, model="fake-model", base_url=url, key_env="AGENT_KEY", isolation=isolation
     )
     return executor.run(
-        an_assignment(tmp_path, work=tmp_path / "clone", **more), limits or Limits(seconds=300)
+        an_assignment(tmp_path, work=tmp_path / "clone", **more), limits or RunLimits(seconds=300)
     )
 
 
@@ -164,7 +164,7 @@ def test_a_model_that_refuses_is_told_by_the_relay(kind: str, clone: Path, tmp_p
 def test_a_budget_ends_the_run(kind: str, clone: Path, tmp_path: Path) -> None:
     """No agent would end for that by itself."""
     with serving(Script([{"run": "true"}], key=KEY)) as server:
-        produced = run(kind, server, tmp_path, Limits(seconds=300, budget=Budget(tokens=350)))
+        produced = run(kind, server, tmp_path, RunLimits(seconds=300, budget=Budget(tokens=350)))
     assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED"), produced.to_json()
     assert produced.spending.tokens == 120 * produced.spending.calls >= 350
 

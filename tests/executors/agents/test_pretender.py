@@ -16,7 +16,7 @@ from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.spending import Spending
-from accordance.executors.protocol import Limits, Produced
+from accordance.executors.protocol import Produced, RunLimits
 from accordance.workspace.probing import probe
 from tests.executors.agents import pretender
 from tests.executors.assignments import BAD_ACTION, an_assignment, an_executor, stopped_when
@@ -29,7 +29,9 @@ KEY = "the-real-key"
 EVIDENCE = f"artifacts/{ACTION['task_id']}/submit.json"
 
 
-def run(tmp_path: Path, url: str, do: dict[str, Any], limits: Limits | None = None, **said: Any) -> Produced:
+def run(
+    tmp_path: Path, url: str, do: dict[str, Any], limits: RunLimits | None = None, **said: Any
+) -> Produced:
     """Let the pretender do something."""
     program = tmp_path / "bin" / "codex"
     program.parent.mkdir(exist_ok=True)
@@ -40,7 +42,7 @@ def run(tmp_path: Path, url: str, do: dict[str, Any], limits: Limits | None = No
     )
     prompt = Prompt((Part("user", "task", f"DO {json.dumps(do)}"),))
     told = replace(an_assignment(tmp_path), prompt=prompt)
-    return executor.run(told, limits or Limits(seconds=120))
+    return executor.run(told, limits or RunLimits(seconds=120))
 
 
 @pytest.mark.parametrize("isolation", LEVELS)
@@ -114,7 +116,7 @@ def test_what_honours_the_contract_is_the_message(tmp_path: Path, do: dict[str, 
 def test_a_bad_run_has_its_fault(tmp_path: Path, script: Script, do: dict[str, Any], fault: Fault) -> None:
     """By what the relay and the keeper saw."""
     with serving(script) as server:
-        produced = run(tmp_path, server.url, do, Limits(seconds=120, output_bytes=20_000))
+        produced = run(tmp_path, server.url, do, RunLimits(seconds=120, output_bytes=20_000))
     assert produced.fault is fault, produced.to_json()
 
 
@@ -147,7 +149,7 @@ def test_an_endpoint_that_is_not_there_ends_the_run(tmp_path: Path) -> None:
 def test_an_agent_that_never_ends_is_ended(tmp_path: Path) -> None:
     """By the clock, or by the wish to stop."""
     with serving(Script([{"say": "ok"}])) as server:
-        produced = run(tmp_path, server.url, {"calls": 0, "sleep": 600}, Limits(seconds=1))
+        produced = run(tmp_path, server.url, {"calls": 0, "sleep": 600}, RunLimits(seconds=1))
         assert (produced.fault, produced.code) == (Fault.TIMED_OUT, "TIMEOUT_EXCEEDED")
         shutil.rmtree(tmp_path / "run")
         with stopped_when(lambda: bool(server.requests)) as limits:
@@ -157,7 +159,7 @@ def test_an_agent_that_never_ends_is_ended(tmp_path: Path) -> None:
 def test_tokens_of_a_run_that_was_ended_count(tmp_path: Path) -> None:
     """The relay has seen them, whatever the agent lived to tell."""
     with serving(Script([{"say": "ok"}], read=500, written=90)) as server:
-        produced = run(tmp_path, server.url, {"calls": 6, "sleep": 600}, Limits(seconds=3))
+        produced = run(tmp_path, server.url, {"calls": 6, "sleep": 600}, RunLimits(seconds=3))
     assert produced.fault is Fault.TIMED_OUT
     assert produced.spending == Spending(read=3000, written=540, cached=240, calls=6)
 
@@ -180,7 +182,7 @@ def test_what_an_agent_says_it_used_counts_if_it_is_more(tmp_path: Path) -> None
 def test_a_budget_ends_a_run(tmp_path: Path, said: dict[str, Any], budget: Budget) -> None:
     """No further call is made, the run ends long before its time, and what it cost is counted."""
     with serving(Script([{"say": "ok"}])) as server:
-        limits = Limits(seconds=120, budget=budget)
+        limits = RunLimits(seconds=120, budget=budget)
         produced = run(tmp_path, server.url, {"calls": 6, "sleep": 600}, limits, **said)
     assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED"), produced.to_json()
     assert (len(server.requests), produced.spending.tokens, produced.spending.calls) == (2, 240, 2)
@@ -191,7 +193,7 @@ def test_a_message_that_came_before_the_budget_was_used_up_counts(tmp_path: Path
     for message, fault in ((ACTION, None), (BAD_ACTION, Fault.OVER_BUDGET)):
         do = {"calls": 3, "files": {EVIDENCE: json.dumps(message)}}
         with serving(Script([{"say": "ok"}])) as server:
-            produced = run(tmp_path, server.url, do, Limits(seconds=120, budget=Budget(tokens=130)))
+            produced = run(tmp_path, server.url, do, RunLimits(seconds=120, budget=Budget(tokens=130)))
         assert produced.fault is fault
         shutil.rmtree(tmp_path / "run")
 
@@ -200,13 +202,13 @@ def test_an_agent_that_was_done_and_hung_has_a_message(tmp_path: Path) -> None:
     """What it handed in and was told DONE about; that it was ended is noted, and counts as no work of its own."""
     do = {"submit": [BAD_ACTION, ACTION, BAD_ACTION], "sleep": 600}
     with serving(Script([{"say": "ok"}])) as server:
-        produced = run(tmp_path, server.url, do, Limits(seconds=6))
+        produced = run(tmp_path, server.url, do, RunLimits(seconds=6))
         assert json.loads(produced.raw or b"") == ACTION
         (noted,) = [one for one in produced.seen if one.what == "timed_out"]
         assert produced.duration_ms == noted.details["done_after_ms"]
         assert produced.duration_ms < int(str(noted.details["after_ms"]))
         shutil.rmtree(tmp_path / "run")
-        produced = run(tmp_path, server.url, {"submit": [BAD_ACTION], "sleep": 600}, Limits(seconds=4))
+        produced = run(tmp_path, server.url, {"submit": [BAD_ACTION], "sleep": 600}, RunLimits(seconds=4))
         assert (produced.raw, produced.fault) == (None, Fault.TIMED_OUT)
 
 

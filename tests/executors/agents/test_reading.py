@@ -14,13 +14,13 @@ from accordance.api import registry
 from accordance.domain.spending import Spending
 from accordance.executors.agents.claude import Claude
 from accordance.executors.agents.codex import Codex
-from accordance.executors.agents.command_line import Agent, Call, Told, count_at, events_of
+from accordance.executors.agents.command_line import AgentCall, AgentProgram, AgentReport, count_at, events_of
 from accordance.executors.agents.opencode import Opencode
 
-AGENTS: dict[str, Agent] = {"codex": Codex(), "opencode": Opencode(), "claude": Claude()}
+AGENTS: dict[str, AgentProgram] = {"codex": Codex(), "opencode": Opencode(), "claude": Claude()}
 
 
-def a_call(**changes: Any) -> Call:
+def a_call(**changes: Any) -> AgentCall:
     """A call with everything in it."""
     said: dict[str, Any] = {
         "program": Path("/opt/agent"),
@@ -33,7 +33,7 @@ def a_call(**changes: Any) -> Call:
         "tool": ("python3", "-c", "say \"it\"\n'now'", "/room"),
         "confined": True,
     }
-    return Call(**said | changes)
+    return AgentCall(**said | changes)
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -104,7 +104,7 @@ CLAUDE = """
         (
             "codex",
             CODEX,
-            Told(
+            AgentReport(
                 final="last",
                 ended=True,
                 session="t",
@@ -115,12 +115,12 @@ CLAUDE = """
         (
             "codex",
             '{"type":"turn.failed","error":{"message":"401"}}\n{"type":"error","message":"gone"}',
-            Told(error="gone"),
+            AgentReport(error="gone"),
         ),
         (
             "opencode",
             OPENCODE,
-            Told(
+            AgentReport(
                 final="said",
                 ended=True,
                 session="s",
@@ -131,17 +131,17 @@ CLAUDE = """
         (
             "opencode",
             '{"type":"error","error":{"name":"APIError","data":{"message":"no"}}}',
-            Told(error="no"),
+            AgentReport(error="no"),
         ),
         (
             "opencode",
             '{"type":"error","error":{"name":"APIError"}}\n{"type":"step_start"}',
-            Told(error="APIError"),
+            AgentReport(error="APIError"),
         ),
         (
             "claude",
             CLAUDE,
-            Told(
+            AgentReport(
                 final='{"a":1}',
                 ended=True,
                 session="c",
@@ -152,13 +152,13 @@ CLAUDE = """
         (
             "claude",
             '{"type":"result","is_error":true,"subtype":"success","result":"401"}',
-            Told(final="401", error="401", spending=Spending(calls=1)),
+            AgentReport(final="401", error="401", spending=Spending(calls=1)),
         ),
-        ("claude", "", Told()),
-        ("codex", '{"type":"turn.started"}', Told()),
+        ("claude", "", AgentReport()),
+        ("codex", '{"type":"turn.started"}', AgentReport()),
     ],
 )
-def test_events_are_read_for_what_they_are_worth(name: str, said: str, told: Told) -> None:
+def test_events_are_read_for_what_they_are_worth(name: str, said: str, told: AgentReport) -> None:
     """What is no event is passed over; what is no count counts as nothing."""
     assert AGENTS[name].read(events_of(said.encode())) == told
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from accordance.domain.facts import ArtifactName, ChangeSet, Entry, EntryKind
+from accordance.domain.facts import ArtifactName, ChangeSet, EntryKind, TreeEntry
 from accordance.workspace import beneath
 from accordance.workspace.beneath import FILE, FOLDER, content_of, copy_below, file_below, open_below, opened
 from accordance.workspace.bundle import Papers, write_bundle
 from accordance.workspace.clone import Workspace, clone
-from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
+from accordance.workspace.collecting import AttemptSetting, CollectedFacts, base_snapshot, collect
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import WorkspaceChanging, WorkspaceError
-from accordance.workspace.evidence import Said
+from accordance.workspace.evidence import EvidenceRequest
 from accordance.workspace.patching import readable_patch
 from accordance.workspace.snapshot import take_snapshot
 from accordance.workspace.testing import lay_out
@@ -119,7 +119,7 @@ def test_a_race_for_real(tmp_path: Path, outside: Path) -> None:
         swapping.join()
 
 
-def _changed(workspace: Workspace) -> Collected:
+def _changed(workspace: Workspace) -> CollectedFacts:
     before = base_snapshot(workspace)
     files = {
         "new/b/file": "mine\n",
@@ -127,7 +127,7 @@ def _changed(workspace: Workspace) -> Collected:
         "artifacts/T-1/selftest.log": "mine\n",
     }
     write(workspace.work, files)
-    return collect(workspace, before, workspace.work.parent / "scratch", Said.usually("T-1"))
+    return collect(workspace, before, workspace.work.parent / "scratch", EvidenceRequest.usually("T-1"))
 
 
 def test_a_folder_swapped_before_the_patch_is_made(workspace: Workspace, outside: Path) -> None:
@@ -163,7 +163,9 @@ def test_a_folder_swapped_before_the_evidence_is_looked_at(workspace: Workspace,
     (workspace.work / "artifacts").mkdir()
     (workspace.work / "artifacts/T-1").symlink_to(outside)
     before = base_snapshot(workspace)
-    found = collect(workspace, before, workspace.work.parent / "scratch", Said.usually("T-1")).facts.evidence
+    found = collect(
+        workspace, before, workspace.work.parent / "scratch", EvidenceRequest.usually("T-1")
+    ).facts.evidence
     report = found.artifact(ArtifactName.REPORT_MD)
     assert report is not None
     assert (report.inside, report.exists, report.sha256, found.selftest) == (False, False, "", None)
@@ -221,7 +223,7 @@ def test_content_counts_only_with_its_hash(tmp_path: Path) -> None:
     """And a copy that does not have it is not left behind."""
     write(tmp_path / "tree", {"file": "mine"})
     (entry,) = take_snapshot(tmp_path / "tree").entries.values()
-    other = Entry("file", EntryKind.FILE, size=4, sha256="0" * 64)
+    other = TreeEntry("file", EntryKind.FILE, size=4, sha256="0" * 64)
     with opened(tmp_path / "tree") as root:
         assert content_of(root, entry) == b"mine"
         copy_below(root, entry, tmp_path / "copy")
@@ -235,13 +237,13 @@ def test_a_readable_folder_of_the_tree_is_no_link(
     workspace: Workspace, outside: Path, tmp_path: Path
 ) -> None:
     """The agent could have laid it; a folder of the tree, and a link that is not the agent's, are as good as ever."""
-    said, before = Said.usually("T-1", ["ls"]), base_snapshot(workspace)
+    said, before = EvidenceRequest.usually("T-1", ["ls"]), base_snapshot(workspace)
     (workspace.work / "tools").symlink_to(outside)
     (tmp_path / "tools").symlink_to(outside)
     with pytest.raises(WorkspaceError, match="by a link in the tree that is judged"):
-        collect(workspace, before, tmp_path / "a", said, Setting(readable=(workspace.work / "tools",)))
+        collect(workspace, before, tmp_path / "a", said, AttemptSetting(readable=(workspace.work / "tools",)))
     (workspace.work / "tools").unlink()
     (workspace.work / "tools").mkdir()
     readable = (workspace.work / "tools", tmp_path / "tools")
-    done = collect(workspace, before, tmp_path / "b", said, Setting(readable=readable))
+    done = collect(workspace, before, tmp_path / "b", said, AttemptSetting(readable=readable))
     assert [run.passed for run in done.facts.runs] == [True]

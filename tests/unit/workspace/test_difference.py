@@ -6,28 +6,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accordance.domain.facts import Change, ChangeKind, Entry, EntryKind, LinkEscape, Snapshot, beyond_caches
+from accordance.domain.facts import (
+    ChangeKind,
+    EntryKind,
+    LinkEscape,
+    PathChange,
+    Snapshot,
+    TreeEntry,
+    beyond_caches,
+)
 from accordance.workspace.difference import difference, in_caches, link_escape
 
 K = ChangeKind
 
 
-def file(path: str, content: str = "x", mode: int = 0o644) -> Entry:
+def file(path: str, content: str = "x", mode: int = 0o644) -> TreeEntry:
     """A file whose hash is its content."""
-    return Entry(path, EntryKind.FILE, mode, len(content), content)
+    return TreeEntry(path, EntryKind.FILE, mode, len(content), content)
 
 
-def folder(path: str, mode: int = 0o755) -> Entry:
+def folder(path: str, mode: int = 0o755) -> TreeEntry:
     """A directory."""
-    return Entry(path, EntryKind.DIRECTORY, mode)
+    return TreeEntry(path, EntryKind.DIRECTORY, mode)
 
 
-def link(path: str, target: str) -> Entry:
+def link(path: str, target: str) -> TreeEntry:
     """A symbolic link."""
-    return Entry(path, EntryKind.SYMLINK, 0o777, target=target)
+    return TreeEntry(path, EntryKind.SYMLINK, 0o777, target=target)
 
 
-def tree(*entries: Entry) -> Snapshot:
+def tree(*entries: TreeEntry) -> Snapshot:
     """A snapshot of these entries."""
     return Snapshot({entry.path: entry for entry in entries})
 
@@ -72,7 +80,7 @@ def tree(*entries: Entry) -> Snapshot:
     ],
 )
 def test_changes(
-    before: list[Entry], after: list[Entry], expected: list[tuple[str, ChangeKind, str]]
+    before: list[TreeEntry], after: list[TreeEntry], expected: list[tuple[str, ChangeKind, str]]
 ) -> None:
     """Each kind of change, by path."""
     found = difference(tree(*before), tree(*after), evidence="artifacts/t")
@@ -100,7 +108,7 @@ def test_a_rename_touches_both_ends() -> None:
     ],
 )
 def test_directories_stand_apart(
-    before: list[Entry], after: list[Entry], expected: list[tuple[str, ChangeKind]]
+    before: list[TreeEntry], after: list[TreeEntry], expected: list[tuple[str, ChangeKind]]
 ) -> None:
     """Only what no file implies."""
     found = difference(tree(*before), tree(*after), evidence="artifacts/t")
@@ -150,9 +158,9 @@ def test_caches_are_known_by_their_folder() -> None:
         "a/__pycache__/x.pyc",
         "node_modules/x",
     }
-    kept = Change("build/x", K.ADDED)
-    moved = Change("node_modules/x", K.RENAMED, "src/x")
-    assert beyond_caches([kept, moved, Change(".venv/bin/x", K.ADDED)]) == (kept, moved)
+    kept = PathChange("build/x", K.ADDED)
+    moved = PathChange("node_modules/x", K.RENAMED, "src/x")
+    assert beyond_caches([kept, moved, PathChange(".venv/bin/x", K.ADDED)]) == (kept, moved)
 
 
 @pytest.mark.parametrize(
@@ -166,8 +174,8 @@ def test_twins(old: str, new: str) -> None:
 
 def test_what_cannot_be_judged_is_named() -> None:
     """Special and unreadable entries, walks that ended early, git's files."""
-    pipe = Entry("pipe", EntryKind.SPECIAL, note="fifo")
-    closed = Entry("closed", EntryKind.UNREADABLE, note="Permission denied")
+    pipe = TreeEntry("pipe", EntryKind.SPECIAL, note="fifo")
+    closed = TreeEntry("closed", EntryKind.UNREADABLE, note="Permission denied")
     before = Snapshot({}, {".git/config": file(".git/config", "1")}, (), "")
     after = Snapshot(
         {"pipe": pipe, "closed": closed},
@@ -184,7 +192,7 @@ def test_what_cannot_be_judged_is_named() -> None:
     assert (found.nested_added, found.nested) == (("inner",), ("inner",))
     assert [(one.path, one.kind) for one in found.internals] == [(".git/config", K.MODIFIED)]
     assert difference(before, after, internals_known=False).internals == ()
-    grown = Entry("closed", EntryKind.UNREADABLE, size=9, note="Permission denied")
+    grown = TreeEntry("closed", EntryKind.UNREADABLE, size=9, note="Permission denied")
     assert [one.kind for one in difference(tree(closed), tree(grown)).changes] == [K.MODIFIED]
     assert difference(tree(closed), tree(closed)).unreadable == ("closed",)
 

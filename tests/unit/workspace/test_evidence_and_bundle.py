@@ -12,12 +12,12 @@ import pytest
 
 from accordance.domain.facts import (
     ArtifactName,
-    Change,
     ChangeKind,
     ChangeSet,
     EvidenceFacts,
     IsolationLevel,
     IsolationProbe,
+    PathChange,
 )
 from accordance.workspace import attestation, bundle
 from accordance.workspace.attestation import new_key, sign_bundle, verify_bundle
@@ -31,7 +31,7 @@ from accordance.workspace.bundle import (
     write_bundle,
 )
 from accordance.workspace.clone import Workspace, adopt, clone
-from accordance.workspace.collecting import Collected, Setting, base_snapshot, collect
+from accordance.workspace.collecting import AttemptSetting, CollectedFacts, base_snapshot, collect
 from accordance.workspace.errors import (
     BundleBroken,
     IsolationUnavailable,
@@ -39,7 +39,7 @@ from accordance.workspace.errors import (
     WorkspaceChanging,
     WorkspaceError,
 )
-from accordance.workspace.evidence import Said, evidence_folder
+from accordance.workspace.evidence import EvidenceRequest, evidence_folder
 from accordance.workspace.patching import readable_patch
 from accordance.workspace.snapshot import take_snapshot
 from accordance.workspace.steering import steering_files, steers
@@ -58,10 +58,10 @@ def workspace(tmp_path: Path) -> Workspace:
     return clone(repository(tmp_path / "r"), tmp_path / "attempt")
 
 
-def _collect(workspace: Workspace, tmp_path: Path, *tests: str, **more: str) -> Collected:
+def _collect(workspace: Workspace, tmp_path: Path, *tests: str, **more: str) -> CollectedFacts:
     before = base_snapshot(workspace)
     write(workspace.work, {"src/app.py": "APP = 2\n", **more})
-    return collect(workspace, before, tmp_path / "scratch", Said.usually(TASK, tests))
+    return collect(workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, tests))
 
 
 def _facts(workspace: Workspace, tmp_path: Path, **more: str) -> EvidenceFacts:
@@ -121,7 +121,7 @@ def test_artifacts_of_the_wrong_kind(workspace: Workspace, tmp_path: Path) -> No
 @pytest.mark.parametrize("place", ["../x", "/etc/hostname", "src/app.py", f"{FOLDER}-2/x", "a\\b", ""])
 def test_artifacts_elsewhere_are_not_opened(workspace: Workspace, tmp_path: Path, place: str) -> None:
     """Whatever the submission says."""
-    usual = Said.usually(TASK)
+    usual = EvidenceRequest.usually(TASK)
     said = replace(usual, places={**usual.places, ArtifactName.REPORT_MD: place})
     found = collect(workspace, base_snapshot(workspace), tmp_path / "s", said).facts.evidence
     report = found.artifact(ArtifactName.REPORT_MD)
@@ -151,7 +151,7 @@ def test_tests_run_on_what_would_be_taken_over(workspace: Workspace, tmp_path: P
         "exit 3",
         "echo changed > src/app.py; touch new",
     )
-    collected = collect(workspace, before, tmp_path / "scratch", Said.usually(TASK, commands))
+    collected = collect(workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, commands))
     outputs = [log.read_text("utf-8") for log in collected.logs]
     assert [run.exit_code for run in collected.facts.runs] == [0, 2, 0, 3, 0]
     assert outputs[0] == "APP = 2\n"
@@ -169,8 +169,8 @@ def test_ignored_folders_can_be_carried_along(workspace: Workspace, tmp_path: Pa
     """Where tests need what is installed in the tree; only what is named."""
     before = base_snapshot(workspace)
     write(workspace.work, {"build/x": "carried", "a.cache": "left"})
-    said = Said.usually(TASK, ("cat build/x", "cat a.cache"))
-    found = collect(workspace, before, tmp_path / "s", said, Setting(carry=("build",)))
+    said = EvidenceRequest.usually(TASK, ("cat build/x", "cat a.cache"))
+    found = collect(workspace, before, tmp_path / "s", said, AttemptSetting(carry=("build",)))
     assert [run.exit_code for run in found.facts.runs] == [0, 1]
 
 
@@ -202,7 +202,9 @@ def test_adopted_work_is_collected(tmp_path: Path) -> None:
     write(place, {"src/app.py": "APP = 2\n"})
     commit(place, "work")
     made = adopt(place, tmp_path / "private", base="HEAD~1")
-    found = collect(made, base_snapshot(made), tmp_path / "scratch", Said.usually(TASK, (COMMAND,))).facts
+    found = collect(
+        made, base_snapshot(made), tmp_path / "scratch", EvidenceRequest.usually(TASK, (COMMAND,))
+    ).facts
     assert found.changes.paths() == {"src/app.py"}
     assert (found.changes.internals_known, found.runs[0].passed) == (False, True)
     assert git(place, "status", "--porcelain") == ""
@@ -232,7 +234,7 @@ def test_adopted_work_is_collected(tmp_path: Path) -> None:
 def test_files_that_steer_tests(path: str, steered: bool) -> None:
     """Known by name, in any folder and letter case."""
     assert bool(steers(path)) == steered
-    change = Change("elsewhere", ChangeKind.RENAMED, path)
+    change = PathChange("elsewhere", ChangeKind.RENAMED, path)
     assert bool(steering_files(ChangeSet((change,)))) == steered
 
 

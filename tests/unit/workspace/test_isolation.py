@@ -15,7 +15,7 @@ from accordance.domain.facts import Ending, IsolationLevel, IsolationProbe, Leve
 from accordance.workspace import isolation, probing
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine, keeper
-from accordance.workspace.isolation import NOBODY, Limits, Room, argv, environment, sandbox_user
+from accordance.workspace.isolation import NOBODY, CommandLimits, Room, argv, environment, sandbox_user
 from accordance.workspace.probing import WISHES, level_for, probe
 from accordance.workspace.running import run
 
@@ -26,7 +26,7 @@ CONFINING = [level for level in WORKING if level.confines]
 def _run(tmp_path: Path, command: str, level: IsolationLevel, **limits: float) -> tuple[str, object]:
     room = Room(tmp_path / "room")
     room.prepare(level)
-    done = run(command, room, tmp_path / "log", level=level, limits=Limits(**limits))  # type: ignore[arg-type]
+    done = run(command, room, tmp_path / "log", level=level, limits=CommandLimits(**limits))  # type: ignore[arg-type]
     return (tmp_path / "log").read_text("utf-8"), done
 
 
@@ -261,7 +261,7 @@ def test_only_root_becomes_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert sandbox_user(IsolationLevel.RLIMIT) is None
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert sandbox_user(IsolationLevel.BWRAP) is None
-    assert "--unshare-user" in argv("true", room, IsolationLevel.BWRAP, Limits())
+    assert "--unshare-user" in argv("true", room, IsolationLevel.BWRAP, CommandLimits())
 
 
 @pytest.mark.parametrize("shared", [False, True])

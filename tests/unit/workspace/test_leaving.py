@@ -10,7 +10,7 @@ import pytest
 
 from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import base_snapshot
-from accordance.workspace.leaving import lay_again, left_in
+from accordance.workspace.leftovers import lay_again, left_in
 from accordance.workspace.snapshot import take_snapshot
 from tests.hostile.stage import FILES, git
 

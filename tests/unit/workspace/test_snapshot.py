@@ -18,7 +18,7 @@ from accordance.workspace import snapshot as snapshots
 from accordance.workspace.clone import discard
 from accordance.workspace.errors import UnsafeName, WorkspaceChanging
 from accordance.workspace.names import folder_name, name_of, text_of
-from accordance.workspace.snapshot import Reach, StatCache, take_snapshot
+from accordance.workspace.snapshot import StatCache, WalkLimits, take_snapshot
 from tests.unit.workspace.repositories import repository, write
 
 
@@ -132,11 +132,11 @@ def test_trees_deeper_than_any_stack(tmp_path: Path, top: str) -> None:
 @pytest.mark.parametrize(
     ("reach", "why"),
     [
-        pytest.param(Reach(entries=3), "more than 3 entries", id="too many entries"),
-        pytest.param(Reach(total_bytes=10), "more than 10 bytes", id="too many bytes"),
+        pytest.param(WalkLimits(entries=3), "more than 3 entries", id="too many entries"),
+        pytest.param(WalkLimits(total_bytes=10), "more than 10 bytes", id="too many bytes"),
     ],
 )
-def test_a_walk_that_goes_too_far_says_so(tmp_path: Path, reach: Reach, why: str) -> None:
+def test_a_walk_that_goes_too_far_says_so(tmp_path: Path, reach: WalkLimits, why: str) -> None:
     """An endless tree ends in a fact, not in an endless walk."""
     write(tmp_path, {f"{number}.txt": "text of some length" for number in range(9)})
     assert take_snapshot(tmp_path, reach=reach).incomplete == why
@@ -145,7 +145,7 @@ def test_a_walk_that_goes_too_far_says_so(tmp_path: Path, reach: Reach, why: str
 def test_a_file_that_is_too_large_is_unreadable(tmp_path: Path) -> None:
     """It is named and cannot be judged as harmless."""
     write(tmp_path, {"large": "x" * 100})
-    entry = take_snapshot(tmp_path, reach=Reach(file_bytes=99)).entries["large"]
+    entry = take_snapshot(tmp_path, reach=WalkLimits(file_bytes=99)).entries["large"]
     assert (entry.kind, entry.note) == (EntryKind.UNREADABLE, "larger than 99 bytes")
 
 
@@ -163,7 +163,7 @@ def test_what_may_not_be_read_is_unreadable(tmp_path: Path) -> None:
 
 def _aged(cache: StatCache, root: Path) -> None:
     """Fill the cache as if the files had been there for long: the clock of the walk is set ahead."""
-    walk = snapshots._Walk(os.fspath(root), cache, Reach())
+    walk = snapshots._Walk(os.fspath(root), cache, WalkLimits())
     walk.now_ns = time.time_ns() + 10 * snapshots.RACY_NS
     walk.tree()
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from accordance.domain.facts import ChangeKind, Entry, EntryKind
+from accordance.domain.facts import ChangeKind, EntryKind, TreeEntry
 from accordance.workspace.branch import Branch, lay
 from accordance.workspace.clone import BRANCH, Workspace, clone
-from accordance.workspace.collecting import Setting, base_snapshot, collect
+from accordance.workspace.collecting import AttemptSetting, base_snapshot, collect
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import WorkspaceError
-from accordance.workspace.evidence import Said
+from accordance.workspace.evidence import EvidenceRequest
 from accordance.workspace.git import Git
 from accordance.workspace.ignoring import BaseRules
-from accordance.workspace.leaving import lay_again, left_in
+from accordance.workspace.leftovers import lay_again, left_in
 from accordance.workspace.overlay import laid_over, whole_tree
 from accordance.workspace.patching import readable_patch
 from tests.hostile.stage import git
@@ -189,7 +189,7 @@ def test_tests_see_the_whole_base(workspace: Workspace, tmp_path: Path) -> None:
     before = base_snapshot(workspace)
     write(workspace.work, {"src/app.py": "APP = 2\n"})
     command = f"grep -q {SECRET} secrets/key.txt && grep -q 'APP = 2' src/app.py && test -x src/run.sh && git log -1"
-    found = collect(workspace, before, tmp_path / "scratch", Said.usually(TASK, (command,))).facts
+    found = collect(workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, (command,))).facts
     assert [run.exit_code for run in found.runs] == [0]
     assert not (workspace.work / "secrets").exists()
 
@@ -204,13 +204,13 @@ def test_an_agent_is_not_shown_what_is_forbidden_by_way_of_a_test(
         "! cat secrets/*",
         "true",
     )
-    setting = Setting(forbids=lambda path: path.startswith("secrets/"))
-    found = collect(workspace, before, tmp_path / "scratch", Said.usually(TASK, tests), setting)
+    setting = AttemptSetting(forbids=lambda path: path.startswith("secrets/"))
+    found = collect(workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, tests), setting)
     assert [run.passed for run in found.facts.runs] == [False, False, True]
     assert SECRET in found.logs[0].read_text("utf-8")
     assert found.shown == (None, None, None)  # both name them, or pass without them
     honest = ("cat secrets/k*; echo honest; false",)
-    found = collect(workspace, before, tmp_path / "again", Said.usually(TASK, honest), setting)
+    found = collect(workspace, before, tmp_path / "again", EvidenceRequest.usually(TASK, honest), setting)
     (shown,) = found.shown
     assert shown is not None
     assert "honest" in shown.read_text("utf-8")
@@ -295,8 +295,8 @@ def test_a_folder_without_git_is_not_given_whole(tmp_path: Path) -> None:
 def test_two_trees_as_one() -> None:
     """The upper one counts where both have a path; folders of both are there."""
 
-    def entry(path: str, kind: EntryKind = EntryKind.FILE) -> Entry:
-        return Entry(path, kind)
+    def entry(path: str, kind: EntryKind = EntryKind.FILE) -> TreeEntry:
+        return TreeEntry(path, kind)
 
     folder = EntryKind.DIRECTORY
     below = {

@@ -37,7 +37,7 @@ def language_in(text: str) -> Literal["ko", "en"]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class ResearchAgent:
     """One research agent: what it is for, what it needs, what it gives, how far from the typical it may go."""
 
     id: str
@@ -65,10 +65,10 @@ class Agent:
 class AgentRegistry:
     """Agents by id and alias, in the order of their file. Two agents never share a name."""
 
-    def __init__(self, agents: Iterable[Agent], topics: Mapping[str, Words] | None = None) -> None:
+    def __init__(self, agents: Iterable[ResearchAgent], topics: Mapping[str, Words] | None = None) -> None:
         self.topics: Mapping[str, Words] = MappingProxyType(dict(topics or {}))
-        self._by_name: dict[str, Agent] = {}
-        found: dict[str, Agent] = {}
+        self._by_name: dict[str, ResearchAgent] = {}
+        found: dict[str, ResearchAgent] = {}
         for agent in agents:
             found[agent.id] = agent
             for name in agent.names:
@@ -77,16 +77,16 @@ class AgentRegistry:
                     raise InvalidAgents(
                         f"{name!r} names both {other} and {agent.id}; a name belongs to one agent"
                     )
-        self.agents: Mapping[str, Agent] = MappingProxyType(found)
+        self.agents: Mapping[str, ResearchAgent] = MappingProxyType(found)
 
-    def get(self, name: str) -> Agent:
+    def get(self, name: str) -> ResearchAgent:
         """The agent of that id or alias, letter case aside. Raises UnknownAgent, with near matches."""
         found = self._by_name.get(plain(name))
         if found is None:
             raise UnknownAgent(name, (one for agent in self for one in agent.names))
         return found
 
-    def find(self, name: object) -> Agent | None:
+    def find(self, name: object) -> ResearchAgent | None:
         """The agent of that name, if there is one."""
         return self._by_name.get(plain(name)) if isinstance(name, str) else None
 
@@ -95,7 +95,7 @@ class AgentRegistry:
         near = UnknownAgent(name, (one for agent in self for one in agent.names)).near
         return f"a registered agent, perhaps {' or '.join(near)}" if near else "a registered agent"
 
-    def requirements(self, agent: Agent) -> tuple[str, ...]:
+    def requirements(self, agent: ResearchAgent) -> tuple[str, ...]:
         """The ids of all agents it requires, directly or through others; nearest first."""
         found: dict[str, None] = {}
         waiting = list(agent.requires)
@@ -106,7 +106,7 @@ class AgentRegistry:
                 waiting += required.requires
         return tuple(found)
 
-    def __iter__(self) -> Iterator[Agent]:
+    def __iter__(self) -> Iterator[ResearchAgent]:
         return iter(self.agents.values())
 
     def __len__(self) -> int:

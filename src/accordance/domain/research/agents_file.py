@@ -13,7 +13,7 @@ from accordance.contracts.phases import PHASES
 from accordance.contracts.registry import Registry
 from accordance.contracts.toml import NoToml, read_toml
 from accordance.contracts.violation import Rejected
-from accordance.domain.research.agents import Agent, AgentRegistry, Level, Stage, TaskType, Tier
+from accordance.domain.research.agents import AgentRegistry, Level, ResearchAgent, Stage, TaskType, Tier
 from accordance.domain.research.lint import lint
 from accordance.errors import InvalidAgents
 
@@ -95,8 +95,8 @@ def parse_agents(text: str) -> AgentRegistry:
     return AgentRegistry(map(_agent, written.agents), topics)
 
 
-def _agent(entry: AgentEntry) -> Agent:
-    return Agent(
+def _agent(entry: AgentEntry) -> ResearchAgent:
+    return ResearchAgent(
         id=entry.id,
         aliases=tuple(entry.aliases),
         title={"ko": entry.title.ko, "en": entry.title.en},

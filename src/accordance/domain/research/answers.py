@@ -19,7 +19,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phase_outputs import HOME, missing_outputs, says_something
 from accordance.contracts.registry import Registry
 from accordance.contracts.violation import Accepted, Notice, Rejected, Violation, excerpt
-from accordance.domain.research.agents import CANDIDATES, Agent, AgentRegistry
+from accordance.domain.research.agents import CANDIDATES, AgentRegistry, ResearchAgent
 from accordance.domain.research.floors import LOW_TYPICALITY, Acknowledgement, Floor, floor_of
 from accordance.domain.research.quality import (
     Checklist,
@@ -39,7 +39,7 @@ _checker: Final = Checker(Registry((ANSWER,)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AnswerExpectations:
     """What an answer is held against."""
 
     registry: AgentRegistry
@@ -54,12 +54,14 @@ class Asked:
         constraints = self.request.constraints if self.request else None
         return (constraints.quality_level if constraints else None) or "standard"
 
-    def floor(self, agent: Agent) -> Floor:
+    def floor(self, agent: ResearchAgent) -> Floor:
         """The floor of an agent's answer."""
         return floor_of(agent, self.registry, self.request, self.words)
 
 
-def check_answer(raw: bytes | str, asked: Asked, profile: Profile = "strict") -> Accepted[Any] | Rejected:
+def check_answer(
+    raw: bytes | str, asked: AnswerExpectations, profile: Profile = "strict"
+) -> Accepted[Any] | Rejected:
     """Check one answer, read strictly. Never raises for a bad answer."""
     if profile == "seed":
         return _checker.check(raw, ANSWER, Context(profile="seed"))
@@ -73,7 +75,7 @@ def awaits_a_person(result: Accepted[Any] | Rejected) -> bool:
     return isinstance(result, Rejected) and all(one.code == "below_floor" for one in result.violations)
 
 
-def rules_for(asked: Asked) -> tuple[Rule, ...]:
+def rules_for(asked: AnswerExpectations) -> tuple[Rule, ...]:
     """The rules that need more than the message."""
 
     def comes_from_the_agent_that_was_asked(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -144,7 +146,7 @@ def _wanting(quality: Checklist) -> str:
     return ", ".join(name.removeprefix("has_") for name, holds in quality.checks.items() if not holds)
 
 
-def _identity(message: JsonObject, asked: Asked) -> Iterator[Violation]:
+def _identity(message: JsonObject, asked: AnswerExpectations) -> Iterator[Violation]:
     name = message.get("agent_id")
     if not isinstance(name, str) or not name.strip():
         return
@@ -191,7 +193,7 @@ def offers_more_than_the_obvious(message: JsonObject, _: Context) -> Iterator[No
         yield Notice("narrow_distribution", "$.vs_metadata.t_scores", told)
 
 
-def _floor(message: JsonObject, asked: Asked) -> Iterator[Violation | Notice]:
+def _floor(message: JsonObject, asked: AnswerExpectations) -> Iterator[Violation | Notice]:
     agent = asked.registry.find(message.get("agent_id"))
     selection, where = (
         part(part(message, "vs_metadata"), "final_selection"),

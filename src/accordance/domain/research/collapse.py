@@ -29,14 +29,14 @@ CLEAR_CHANGE: Final = 1.25  # of effective options, one half against the other
 _TOP: Final = 3
 
 
-class Choice(NamedTuple):
+class StoredSelection(NamedTuple):
     """What one run selected and what it selected from."""
 
     selected: str
     offered: tuple[str, ...] = ()
 
 
-def choice_of(answer: JsonObject) -> Choice:
+def choice_of(answer: JsonObject) -> StoredSelection:
     """The choice of an answer. Raises InvalidRun for one that selects nothing."""
     metadata = part(answer, "vs_metadata")
     selected = part(metadata, "final_selection").get("option")
@@ -50,7 +50,7 @@ def choice_of(answer: JsonObject) -> Choice:
         for entry in (entries if isinstance(entries, list) else ())
         if isinstance(entry, dict) and isinstance(option := entry.get("option"), str)
     ]
-    return Choice(selected, tuple(offered))
+    return StoredSelection(selected, tuple(offered))
 
 
 @dataclass(slots=True)

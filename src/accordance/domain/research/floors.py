@@ -13,7 +13,7 @@ from accordance.contracts.catalogue.answer import SAME_SCORE
 from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Closed, NotNull, Score, Text, Time
-from accordance.domain.research.agents import ANY_TOPIC, Agent, AgentRegistry
+from accordance.domain.research.agents import ANY_TOPIC, AgentRegistry, ResearchAgent
 from accordance.domain.research.names import plain
 from accordance.domain.research.routing import topics_in, topics_of
 
@@ -46,7 +46,7 @@ def creativity(dial: float) -> tuple[str, float]:
 
 
 def floor_of(
-    agent: Agent, registry: AgentRegistry, request: AgentRequest | None = None, words: str = ""
+    agent: ResearchAgent, registry: AgentRegistry, request: AgentRequest | None = None, words: str = ""
 ) -> Floor:
     """The floor that holds for an agent's answer to a request, or to a task in these words."""
     topics = topics_in(words, registry) if request is None else topics_of(request, registry)
@@ -73,7 +73,7 @@ class Acknowledgement(Closed):
     acknowledged_at: Time
     reason: Text
 
-    def covers(self, agent: Agent, task_id: object, option: object, t_score: float) -> bool:
+    def covers(self, agent: ResearchAgent, task_id: object, option: object, t_score: float) -> bool:
         """Whether it speaks of this selection as it stands: a changed one needs a new word."""
         return (
             plain(self.agent_id) in map(plain, agent.names)

@@ -19,8 +19,8 @@ from accordance.contracts.registry import Registry
 from accordance.contracts.serialising import dump
 from accordance.contracts.toml import NoToml, read_toml
 from accordance.contracts.violation import Rejected, excerpt
-from accordance.domain.research.agents import Agent, AgentRegistry
-from accordance.domain.research.answers import Asked, check_answer
+from accordance.domain.research.agents import AgentRegistry, ResearchAgent
+from accordance.domain.research.answers import AnswerExpectations, check_answer
 from accordance.domain.research.comparators import ABSENT, Comparator, comparator, found_at
 from accordance.domain.research.quality import critique_quality, distribution, provenance_completeness
 from accordance.errors import InvalidComparator, InvalidGolden, UnknownAgent
@@ -77,7 +77,7 @@ METRICS: Final[Mapping[str, Callable[[JsonObject], float | None]]] = MappingProx
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
+class GoldenExpectation:
     """What must be found where: a path into the answer, or the name of a metric."""
 
     where: str
@@ -98,10 +98,10 @@ class GoldenCase:
     """A question for an agent, with what is expected of the answer."""
 
     id: str
-    agent: Agent
+    agent: ResearchAgent
     about: str
     request: AgentRequest
-    expectations: tuple[Expectation, ...]
+    expectations: tuple[GoldenExpectation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +140,14 @@ def _case(entry: GoldenEntry, registry: AgentRegistry) -> GoldenCase:
     return GoldenCase(entry.id, agent, entry.about, request.value, expectations)
 
 
-def _expectation(where: str, written: object) -> Expectation:
+def _expectation(where: str, written: object) -> GoldenExpectation:
     if where not in METRICS:
         if not where.startswith("$"):
             raise InvalidComparator(
                 f"{where!r} is neither a path ($.…) nor a metric; metrics: {', '.join(METRICS)}"
             )
         found_at({}, where)  # a path that cannot be read is a fault of the set, not of the answer
-    return Expectation(where, comparator(written))
+    return GoldenExpectation(where, comparator(written))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,9 @@ def judge_case(case: GoldenCase, raw: Given, registry: AgentRegistry) -> CaseRes
     begin = (case.id, case.agent.level, case.agent.id)
     if isinstance(raw, NoAnswer):
         return CaseResult(*begin, "MISSING", (raw.reason,))
-    result = check_answer(raw, Asked(registry=registry, request=case.request, agent=case.agent.id))
+    result = check_answer(
+        raw, AnswerExpectations(registry=registry, request=case.request, agent=case.agent.id)
+    )
     if isinstance(result, Rejected):
         problems = [str(violation) for violation in result.violations[:_MOST_PROBLEMS]]
         more = result.total - len(problems)

@@ -15,7 +15,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phases import LEVELS
 from accordance.contracts.registry import Registry
 from accordance.contracts.violation import Accepted, Notice, Rejected, Violation, excerpt
-from accordance.domain.research.agents import Agent, AgentRegistry
+from accordance.domain.research.agents import AgentRegistry, ResearchAgent
 from accordance.domain.research.comparators import Comparator, comparator, found_at
 from accordance.errors import InvalidComparator
 
@@ -98,7 +98,7 @@ def _held_against(known: Known) -> Contract[Handoff]:
 
 
 def _agents(message: JsonObject, registry: AgentRegistry) -> Iterator[Violation]:
-    found: list[Agent] = []
+    found: list[ResearchAgent] = []
     for key in ("from_agent", "to_agent"):
         name = message.get(key)
         agent = registry.find(name)

@@ -18,7 +18,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phase_outputs import HOME, OUTPUTS
 from accordance.contracts.phases import DEMANDS, PHASES
 from accordance.contracts.serialising import dump
-from accordance.domain.research.agents import CANDIDATES, Agent, AgentRegistry, language_of
+from accordance.domain.research.agents import CANDIDATES, AgentRegistry, ResearchAgent, language_of
 from accordance.domain.research.floors import Floor, creativity, floor_of
 from accordance.domain.spending import BYTES_PER_TOKEN
 from accordance.errors import ContextTooLarge
@@ -115,7 +115,7 @@ PROMPT_WORDS: Final[Mapping[str, PromptWords]] = MappingProxyType(
 
 
 def build_prompt(
-    agent: Agent,
+    agent: ResearchAgent,
     request: AgentRequest,
     registry: AgentRegistry,
     language: PromptLanguage | None = None,
@@ -148,7 +148,7 @@ def _within_budget(prompt: str, request: AgentRequest) -> str:
 
 
 def instructions(
-    agent: Agent,
+    agent: ResearchAgent,
     task_id: str,
     floor: Floor,
     language: PromptLanguage,
@@ -159,7 +159,7 @@ def instructions(
 
 
 def _method(
-    agent: Agent, floor: Floor, language: PromptLanguage, request: AgentRequest | None = None
+    agent: ResearchAgent, floor: Floor, language: PromptLanguage, request: AgentRequest | None = None
 ) -> list[str]:
     """Who it is, and how it finds its answer."""
     words = PROMPT_WORDS[language]
@@ -199,14 +199,14 @@ def _wishes(request: AgentRequest | None, words: PromptWords) -> list[str]:
     ]
 
 
-def _shape(agent: Agent, task_id: str, language: PromptLanguage) -> list[str]:
+def _shape(agent: ResearchAgent, task_id: str, language: PromptLanguage) -> list[str]:
     return [
         PROMPT_WORDS[language].answer,
         json.dumps(skeleton(agent, task_id), ensure_ascii=False, indent=2),
     ]
 
 
-def skeleton(agent: Agent, task_id: str) -> JsonObject:
+def skeleton(agent: ResearchAgent, task_id: str) -> JsonObject:
     """The shape of the answer, with what is known already filled in."""
     critique = {
         "strengths": ["…", "…"],

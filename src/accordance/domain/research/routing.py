@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from accordance.contracts.catalogue.request import AgentRequest
-from accordance.domain.research.agents import Agent, AgentRegistry, Words
+from accordance.domain.research.agents import AgentRegistry, ResearchAgent, Words
 from accordance.domain.research.names import plain
 
 ReasonKind: TypeAlias = Literal["task_type", "stage", "trigger", "required_by"]
@@ -17,7 +17,7 @@ WEIGHTS: Final[dict[ReasonKind, int]] = {"task_type": 4, "stage": 2, "trigger": 
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class MatchReason:
     """Why an agent is proposed: what matched, and how much that counts."""
 
     kind: ReasonKind
@@ -33,8 +33,8 @@ class Reason:
 class Proposal:
     """An agent for a request."""
 
-    agent: Agent
-    reasons: tuple[Reason, ...]
+    agent: ResearchAgent
+    reasons: tuple[MatchReason, ...]
     waits_for: tuple[str, ...]  # required agents that have not run
 
     @property
@@ -60,7 +60,7 @@ def route(request: AgentRequest, registry: AgentRegistry) -> tuple[Proposal, ...
     for name in list(chosen):
         for required in registry.requirements(registry.agents[name]):
             if required not in prior:
-                chosen[required] = (*chosen.get(required, ()), Reason("required_by", name))
+                chosen[required] = (*chosen.get(required, ()), MatchReason("required_by", name))
     proposals = [
         Proposal(agent, chosen[agent.id], _missing(agent, registry, prior))
         for agent in registry
@@ -69,16 +69,16 @@ def route(request: AgentRequest, registry: AgentRegistry) -> tuple[Proposal, ...
     return tuple(sorted(proposals, key=lambda one: -one.score))
 
 
-def _missing(agent: Agent, registry: AgentRegistry, prior: set[str]) -> tuple[str, ...]:
+def _missing(agent: ResearchAgent, registry: AgentRegistry, prior: set[str]) -> tuple[str, ...]:
     return tuple(name for name in registry.requirements(agent) if name not in prior)
 
 
-def _reasons(agent: Agent, request: AgentRequest) -> tuple[Reason, ...]:
-    found = [Reason("trigger", word) for word in words_in(request.user_query, agent.triggers)]
+def _reasons(agent: ResearchAgent, request: AgentRequest) -> tuple[MatchReason, ...]:
+    found = [MatchReason("trigger", word) for word in words_in(request.user_query, agent.triggers)]
     if request.task_type in agent.task_types:
-        found.insert(0, Reason("task_type", request.task_type))
+        found.insert(0, MatchReason("task_type", request.task_type))
     if found and request.context.stage in agent.stages:
-        found.append(Reason("stage", request.context.stage))
+        found.append(MatchReason("stage", request.context.stage))
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
 from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.serialising import dump
-from accordance.domain.research.agents import Agent
+from accordance.domain.research.agents import ResearchAgent
 from accordance.domain.research.collapse import CollapseReport, Tally, choice_of, collapse
 from accordance.domain.research.names import tidy
 from accordance.errors import InvalidRun
@@ -27,7 +27,7 @@ class Group(NamedTuple):
     contract: str
 
 
-class Run(NamedTuple):
+class StoredRun(NamedTuple):
     """What counting needs of a stored answer."""
 
     group: Group
@@ -40,7 +40,7 @@ class Run(NamedTuple):
 class StoredAnswer:
     """One answer as it is kept: the message, and the run it is."""
 
-    run: Run
+    run: StoredRun
     answer: JsonObject
 
     @property
@@ -63,7 +63,7 @@ class AnswerStore(Protocol):
     def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
         """The answers of an agent, to a request (its digest), or all; group after group, each in the order of time."""
 
-    def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[Run]:
+    def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredRun]:
         """The same without the messages: what counting needs, streamed."""
 
 
@@ -87,7 +87,7 @@ class AnswersInMemory:
         )
         return iter(sorted(wanted, key=lambda one: (*one.run[:2], one.digest)))
 
-    def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[Run]:
+    def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredRun]:
         """Without the messages."""
         return (stored.run for stored in self.answers(agent_id, request))
 
@@ -120,11 +120,11 @@ def _tidied(value: object) -> object:
             return value
 
 
-def stored_answer(answer: AgentAnswer, agent: Agent, request: AgentRequest) -> StoredAnswer:
+def stored_answer(answer: AgentAnswer, agent: ResearchAgent, request: AgentRequest) -> StoredAnswer:
     """A checked answer, ready to be kept."""
     message = dump(answer)
     group = Group(agent.id, request_digest(request), ANSWER.version)
-    run = Run(group, in_utc(answer.execution_timestamp), *choice_of(message))
+    run = StoredRun(group, in_utc(answer.execution_timestamp), *choice_of(message))
     return StoredAnswer(run, message)
 
 
@@ -138,7 +138,7 @@ def in_utc(time: str) -> str:
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def tally_runs(runs: Iterable[Run]) -> dict[Group, Tally]:
+def tally_runs(runs: Iterable[StoredRun]) -> dict[Group, Tally]:
     """A tally per group, from runs that come in the order of time within their group."""
     tallies: dict[Group, Tally] = {}
     for run in runs:
@@ -149,6 +149,6 @@ def tally_runs(runs: Iterable[Run]) -> dict[Group, Tally]:
     return tallies
 
 
-def collapse_by_group(runs: Iterable[Run]) -> dict[Group, CollapseReport]:
+def collapse_by_group(runs: Iterable[StoredRun]) -> dict[Group, CollapseReport]:
     """What can be said of every group."""
     return {group: collapse(tally) for group, tally in tally_runs(runs).items()}

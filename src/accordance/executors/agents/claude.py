@@ -12,10 +12,10 @@ from accordance.domain.spending import Spending
 from accordance.executors.agents.command_line import (
     SERVER,
     SUBMIT,
-    Call,
+    AgentCall,
+    AgentReport,
     Event,
     Line,
-    Told,
     at,
     compact,
     count_at,
@@ -68,7 +68,7 @@ class Claude:
         """A key of its own header."""
         return (("x-api-key", key),)
 
-    def line(self, call: Call) -> Line:
+    def line(self, call: AgentCall) -> Line:
         """`claude -p`, bare, with the prompt on standard input."""
         beside = {} if call.model in _FAMILIES else dict.fromkeys(_BESIDE, call.model)
         allowed = [*_TOOLS, *((f"mcp__{SERVER}__{SUBMIT}",) if call.tool else ())]
@@ -94,10 +94,10 @@ class Claude:
             },
         )
 
-    def read(self, events: Iterable[Event]) -> Told:
+    def read(self, events: Iterable[Event]) -> AgentReport:
         """Messages and the result. The dollars it names are its own invention for endpoints it does not know."""
         tools: list[str] = []
-        session, told = None, Told()
+        session, told = None, AgentReport()
         for event in events:
             session = text_at(event, "session_id") or session
             if event.get("type") == "assistant":
@@ -109,7 +109,7 @@ class Claude:
                 ]
             elif event.get("type") == "result":
                 told = _result(event)
-        return Told(
+        return AgentReport(
             final=told.final,
             ended=told.ended,
             error=told.error,
@@ -119,11 +119,11 @@ class Claude:
         )
 
 
-def _result(event: Event) -> Told:
+def _result(event: Event) -> AgentReport:
     typed, failed = event.get("structured_output"), event.get("is_error") is not False
     cached = count_at(event, "usage", "cache_read_input_tokens")
     written_to_cache = count_at(event, "usage", "cache_creation_input_tokens")
-    return Told(
+    return AgentReport(
         final=compact(typed) if isinstance(typed, dict) else text_at(event, "result"),
         ended=not failed,
         error=text_at(event, "result") if failed else "",

@@ -10,10 +10,10 @@ from accordance.contracts.schemas import export_schema
 from accordance.domain.spending import Spending
 from accordance.executors.agents.command_line import (
     SERVER,
-    Call,
+    AgentCall,
+    AgentReport,
     Event,
     Line,
-    Told,
     compact,
     count_at,
     text_at,
@@ -42,7 +42,7 @@ class Codex:
         """A bearer's key."""
         return (("Authorization", f"Bearer {key}"),)
 
-    def line(self, call: Call) -> Line:
+    def line(self, call: AgentCall) -> Line:
         """`codex exec`, with its state in the private folder and the prompt on standard input."""
         provider = {
             "name": SERVER,
@@ -78,7 +78,7 @@ class Codex:
             {"schema.json": compact(export_schema(call.contract, "openai").schema), "codex/.keep": ""},
         )
 
-    def read(self, events: Iterable[Event]) -> Told:
+    def read(self, events: Iterable[Event]) -> AgentReport:
         """Items, turns and their usage."""
         final, error, session, ended = "", "", None, False
         spending, tools = Spending(), []
@@ -100,7 +100,7 @@ class Codex:
                 )
             elif kind in ("turn.failed", "error"):
                 error = text_at(event, "error", "message") or text_at(event, "message")
-        return Told(
+        return AgentReport(
             final=final, ended=ended, error=error, session=session, spending=spending, tools=tuple(tools)
         )
 

@@ -20,7 +20,7 @@ Event: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class AgentCall:
     """One run of an agent, ready to be written as a command line."""
 
     program: Path
@@ -45,7 +45,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class AgentReport:
     """What the events say. Claims, all of it."""
 
     final: str = ""  # the last message
@@ -56,7 +56,7 @@ class Told:
     tools: tuple[str, ...] = ()  # what it used, in order
 
 
-class Agent(Protocol):
+class AgentProgram(Protocol):
     """One kind of agent."""
 
     endpoint: str  # where its model is unless somebody says otherwise
@@ -71,11 +71,11 @@ class Agent(Protocol):
         """How the endpoint is told the key."""
         ...
 
-    def line(self, call: Call) -> Line:
+    def line(self, call: AgentCall) -> Line:
         """How it is called."""
         ...
 
-    def read(self, events: Iterable[Event]) -> Told:
+    def read(self, events: Iterable[Event]) -> AgentReport:
         """What its events say."""
         ...
 

@@ -25,24 +25,24 @@ from accordance.executors.agents import submit_tool
 from accordance.executors.agents.calls import Calls
 from accordance.executors.agents.claude import Claude
 from accordance.executors.agents.codex import Codex
-from accordance.executors.agents.command_line import Agent, Call, Told, events_of
+from accordance.executors.agents.command_line import AgentCall, AgentProgram, AgentReport, events_of
 from accordance.executors.agents.finding import PACKAGES, Found, find_agent
 from accordance.executors.agents.lending import Lent
 from accordance.executors.agents.opencode import Opencode
 from accordance.executors.agents.relay import SOCKET, Endpoint, relaying
 from accordance.executors.agents.submit_tool import SubmitTool
 from accordance.executors.inside import bridge, pipe
-from accordance.executors.leftover import ROOM, read_left
 from accordance.executors.opinion import Opinion, by_contract
 from accordance.executors.pricing import pricing
 from accordance.executors.programs import Program, Ran, cannot_run, run_program
-from accordance.executors.protocol import Assignment, Limits, Produced, Seen, whole_characters
-from accordance.executors.withholding import withhold, without_key
+from accordance.executors.protocol import Assignment, Produced, RunLimits, Seen, whole_characters
+from accordance.executors.redaction import withhold, without_key
+from accordance.executors.run_folder import ROOM, read_left
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.names import folder_name
 from accordance.workspace.probing import AUTO, level_for, probe
 
-AGENTS: Final[Mapping[str, Agent]] = {"codex": Codex(), "opencode": Opencode(), "claude": Claude()}
+AGENTS: Final[Mapping[str, AgentProgram]] = {"codex": Codex(), "opencode": Opencode(), "claude": Claude()}
 _SPEAK_FOR_THEMSELVES: Final = (Fault.REFUSED, Fault.OVER_BUDGET)
 """Faults after which only a message that honours its contract is better than none."""
 PORT: Final = 4141  # inside the sandbox, where nobody else listens
@@ -58,7 +58,7 @@ class AgentExecutor:
     spec: AgentSpec
     root: Path
 
-    def run(self, assignment: Assignment, limits: Limits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
         """Run it once."""
         agent = AGENTS[self.spec.kind]
         found = find_agent(self.spec.kind, self.spec.binary, self.root)
@@ -103,9 +103,9 @@ class _Run:
 
     spec: AgentSpec
     root: Path
-    agent: Agent
+    agent: AgentProgram
     assignment: Assignment
-    limits: Limits
+    limits: RunLimits
     found: Found
     model: str
     level: IsolationLevel
@@ -151,7 +151,7 @@ class _Run:
     def _program(self, address: str, key: str) -> Program:
         state = self.room / "home"
         line = self.agent.line(
-            Call(
+            AgentCall(
                 program=self.found.program,
                 model=self.model,
                 url=address,
@@ -180,7 +180,7 @@ class _Run:
             environment=line.environment,
         )
 
-    def _produced(self, ran: Ran, told: Told, tool: SubmitTool, calls: Calls) -> Produced:
+    def _produced(self, ran: Ran, told: AgentReport, tool: SubmitTool, calls: Calls) -> Produced:
         raw = self._message(ran, told, tool, calls)
         seen = (
             Seen("agent", {"session": told.session, "ended": told.ended, "error": told.error[:500]}),
@@ -211,7 +211,7 @@ class _Run:
             return replace(produced, text="; ".join(part for part in (produced.text, why) if part))
         return produced
 
-    def _message(self, ran: Ran, told: Told, tool: SubmitTool, calls: Calls) -> bytes | None:
+    def _message(self, ran: Ran, told: AgentReport, tool: SubmitTool, calls: Calls) -> bytes | None:
         """What counts as the message. An agent that was ended has none, but for what was good before it hung."""
         if ran.fault is Fault.TIMED_OUT:
             return tool.done.raw if tool.done else None
@@ -223,7 +223,7 @@ class _Run:
                 return raw
         return next(iter(said), None) if calls.fault not in _SPEAK_FOR_THEMSELVES else None
 
-    def _said(self, told: Told, tool: SubmitTool) -> Iterator[bytes]:
+    def _said(self, told: AgentReport, tool: SubmitTool) -> Iterator[bytes]:
         """What could be the message, the likeliest first."""
         yield from [one.raw for one in tool.submitted[-1:]]
         task = self.assignment.context.task_id or ""
@@ -246,7 +246,7 @@ def _unpriced(spent: Spending) -> Spending:
     return spent
 
 
-def _larger(calls: Calls, told: Told) -> Spending:
+def _larger(calls: Calls, told: AgentReport) -> Spending:
     """What it cost: as the relay has seen it, or as the agent says, whichever is more."""
     seen = calls.spent
     said = calls.priced(replace(told.spending, calls=seen.calls))

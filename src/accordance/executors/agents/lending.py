@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from accordance.executors.agents.border import Refused
+from accordance.executors.agents.request_filter import Refused
 
 _Pairs: TypeAlias = list[tuple[str, object]]
 

@@ -9,10 +9,10 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.spending import Spending
 from accordance.executors.agents.command_line import (
     SERVER,
-    Call,
+    AgentCall,
+    AgentReport,
     Event,
     Line,
-    Told,
     compact,
     count_at,
     text_at,
@@ -45,7 +45,7 @@ class Opencode:
         """A bearer's key."""
         return (("Authorization", f"Bearer {key}"),)
 
-    def line(self, call: Call) -> Line:
+    def line(self, call: AgentCall) -> Line:
         """`opencode run`, with a configuration of its own and the prompt on standard input."""
         model = f"{SERVER}/{call.model}"
         config: JsonObject = {
@@ -90,7 +90,7 @@ class Opencode:
             {"opencode.json": compact(config)},
         )
 
-    def read(self, events: Iterable[Event]) -> Told:
+    def read(self, events: Iterable[Event]) -> AgentReport:
         """Steps, texts and tools."""
         final, error, session, ended = "", "", None, False
         spending, tools = Spending(), []
@@ -111,6 +111,6 @@ class Opencode:
                 )
             elif kind == "error":
                 error = text_at(event, "error", "data", "message") or text_at(event, "error", "name")
-        return Told(
+        return AgentReport(
             final=final, ended=ended, error=error, session=session, spending=spending, tools=tuple(tools)
         )

@@ -21,12 +21,12 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from accordance.executors.agents.border import Refused, must_know, read_body
 from accordance.executors.agents.calls import Calls, fault_of, wait_of
 from accordance.executors.agents.counting import GZIP_OR_ZLIB, Reading
 from accordance.executors.agents.lending import Lent, is_for_agents, is_lent_header
+from accordance.executors.agents.request_filter import Refused, must_know, read_body
 from accordance.executors.agents.sockets import within
-from accordance.executors.withholding import KeyMask, without_key
+from accordance.executors.redaction import KeyMask, without_key
 
 SOCKET: Final = "model.sock"
 AT_ONCE: Final = 8  # connections; who opens more is hung up on

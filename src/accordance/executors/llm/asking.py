@@ -17,7 +17,7 @@ from pydantic_ai.messages import (
     ThinkingPartDelta,
 )
 
-from accordance.contracts.stream import StreamGuard
+from accordance.contracts.stream import MessageGuard
 from accordance.contracts.violation import Violation
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, estimate
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Answer:
+class ModelReply:
     """What came of one call, while it comes."""
 
     prompt: str  # all that was sent, for reckoning where nobody counts
@@ -63,7 +63,7 @@ class Answer:
             "spending": spending,
         }
 
-    def remember(self, kept: Mapping[str, Any], guard: StreamGuard) -> None:
+    def remember(self, kept: Mapping[str, Any], guard: MessageGuard) -> None:
         """Become the answer that was kept."""
         self.text, self.thought, self.finish = kept["text"], kept["thought"], kept["finish"]
         self.spending = Spending(**kept["spending"]) if kept["spending"] else None
@@ -80,7 +80,7 @@ class Asker:
     parameters: ModelRequestParameters
     most_bytes: int
 
-    async def ask(self, messages: Sequence[ModelMessage], guard: StreamGuard, answer: Answer) -> None:
+    async def ask(self, messages: Sequence[ModelMessage], guard: MessageGuard, answer: ModelReply) -> None:
         """Fill the answer as it comes. Raises what the call raises."""
         answer.is_sent = True  # whoever breaks off from now on may have to pay
         async with model_request_stream(
@@ -117,7 +117,7 @@ def _words(event: object) -> tuple[str, str]:
     return "", ""
 
 
-def _conclude(answer: Answer, stream: StreamedResponse, guard: StreamGuard) -> None:
+def _conclude(answer: ModelReply, stream: StreamedResponse, guard: MessageGuard) -> None:
     """The stream has ended by itself: what it cost, and whether it ended well."""
     response = stream.get()
     used = response.usage

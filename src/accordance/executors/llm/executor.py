@@ -25,12 +25,12 @@ from pydantic_ai.messages import (
 from accordance.api import check
 from accordance.contracts.feedback import feedback
 from accordance.contracts.limits import LIMITS
-from accordance.contracts.stream import StreamGuard
+from accordance.contracts.stream import MessageGuard
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, total
-from accordance.executors.llm.asking import Answer, Asker
+from accordance.executors.llm.asking import Asker, ModelReply
 from accordance.executors.llm.failing import fault_of, is_turned_away, wait_of, words_of
 from accordance.executors.llm.models import CannotBegin, key_for, open_model, parameters, takes_schema
 from accordance.executors.pricing import Pricing, pricing, room_for_answer
@@ -39,11 +39,11 @@ from accordance.executors.protocol import (
     MODEL_CALL,
     MOST_REPEATED,
     Assignment,
-    Limits,
     Produced,
+    RunLimits,
     Seen,
 )
-from accordance.executors.withholding import withhold
+from accordance.executors.redaction import withhold
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -58,7 +58,7 @@ class LlmExecutor:
 
     spec: LlmSpec
 
-    def run(self, assignment: Assignment, limits: Limits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
         """Ask until the message is good, the re-asks are used up, or something fails."""
         name = assignment.model or self.spec.model
         try:
@@ -78,7 +78,7 @@ class LlmExecutor:
         return withhold(produced, key)
 
 
-async def _bounded(work: Coroutine[Any, Any, Produced], limits: Limits) -> Produced:
+async def _bounded(work: Coroutine[Any, Any, Produced], limits: RunLimits) -> Produced:
     """Do the work until it is done, its time is up, or it is to stop."""
     # a client whose stream was broken off may complain while it is taken down; nobody needs to hear that
     asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
@@ -103,10 +103,10 @@ class _Talk:
 
     spec: LlmSpec
     assignment: Assignment
-    limits: Limits
+    limits: RunLimits
     model: str
     key: str
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ModelReply] = field(default_factory=list)
     seen: list[Seen] = field(default_factory=list)
 
     @property
@@ -142,7 +142,7 @@ class _Talk:
         ]
         sent, told = prompt.text, None
         for turn in range(1 + self.spec.reasks):
-            answer = Answer(sent, told)
+            answer = ModelReply(sent, told)
             asked = self._question(asker, turn)
             self.answers.append(answer)
             is_kept = await self._ask(asker, messages, answer, asked)
@@ -171,7 +171,7 @@ class _Talk:
         words = [self.model, asker.parameters.output_mode, self.assignment.prompt.text, *said]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
-    async def _ask(self, asker: Asker, messages: list[ModelMessage], answer: Answer, asked: str) -> bool:
+    async def _ask(self, asker: Asker, messages: list[ModelMessage], answer: ModelReply, asked: str) -> bool:
         """Fill the answer; whether it was kept from a run that was cut off, and the model was not asked again."""
         memory, guard = self.assignment.memory, self._guard()
         if (kept := memory.recall(asked)) is not None:
@@ -191,7 +191,7 @@ class _Talk:
             memory.keep(asked, answer.to_json())
         return False
 
-    async def _faults(self, answer: Answer, *, is_last: bool) -> str | None:
+    async def _faults(self, answer: ModelReply, *, is_last: bool) -> str | None:
         """What the model is told about its answer; None where there is nothing that asking again could mend."""
         result = self._checked(answer)
         if isinstance(result, Rejected):
@@ -204,7 +204,7 @@ class _Talk:
         self.seen.append(Seen("submitted", opinion.to_json()))
         return None if opinion.done or opinion.is_final else opinion.text
 
-    def _note_bad(self, answer: Answer, result: Rejected) -> None:
+    def _note_bad(self, answer: ModelReply, result: Rejected) -> None:
         """Remember an answer that honours no contract: the last one is the run's message, and counts as that."""
         text = answer.text.encode("utf-8", "replace")
         why = str(result.violations[0])
@@ -216,16 +216,16 @@ class _Talk:
         room = room_for_answer(self.limits.budget, self.spent, self._put)
         return self.spec.max_tokens if room is None else min(room, self.spec.max_tokens)
 
-    def _checked(self, answer: Answer) -> Accepted[Any] | Rejected:
+    def _checked(self, answer: ModelReply) -> Accepted[Any] | Rejected:
         """A doomed message is rejected for its doom; its rest was never written."""
         contract = self.assignment.contract
         if answer.doom is not None:
             return Rejected((answer.doom,), 1, contract.version)
         return check(answer.text.encode(), contract, self.assignment.context)
 
-    def _guard(self) -> StreamGuard:
+    def _guard(self) -> MessageGuard:
         most = replace(LIMITS, max_bytes=self.limits.output_bytes)
-        return StreamGuard(self.assignment.contract, self.assignment.context, most)
+        return MessageGuard(self.assignment.contract, self.assignment.context, most)
 
     def _settings(self) -> ModelSettings:
         settings: ModelSettings = {"max_retries": 0}
@@ -233,7 +233,7 @@ class _Talk:
             settings["temperature"] = self.spec.temperature
         return settings
 
-    def _note(self, answer: Answer, *, is_kept: bool) -> None:
+    def _note(self, answer: ModelReply, *, is_kept: bool) -> None:
         """Remember the call: with the prompt and what was said before, it can be rebuilt."""
         spent = answer.spent(self._put)
         details = {

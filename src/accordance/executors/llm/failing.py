@@ -7,7 +7,7 @@ from typing import Final
 from pydantic_ai import exceptions
 
 from accordance.domain.faults import Fault
-from accordance.executors.withholding import without_key
+from accordance.executors.redaction import without_key
 
 _FAULTS: Final[tuple[tuple[type[Exception], Fault], ...]] = (
     (exceptions.ContentFilterError, Fault.REFUSED),

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ConfigDict
 
 from accordance.service.views.base import View
-from accordance.work.answers import Answer
+from accordance.work.receipts import Receipt
 
 
 class AnswerView(View):
@@ -38,7 +38,7 @@ class AnswerView(View):
     repeated: bool = False
 
 
-def answer_view(answer: Answer | Mapping[str, Any]) -> AnswerView:
+def answer_view(answer: Receipt | Mapping[str, Any]) -> AnswerView:
     """Show an answer."""
-    content = answer.to_json() if isinstance(answer, Answer) else answer
+    content = answer.to_json() if isinstance(answer, Receipt) else answer
     return AnswerView.model_validate(dict(content))

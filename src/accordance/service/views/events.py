@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accordance.domain.chain import Entry
+from accordance.domain.chain import ChainEntry
 from accordance.service.views.base import View
 
 
@@ -20,7 +20,7 @@ class EventView(View):
     hash: str
 
 
-def event_view(entry: Entry) -> EventView:
+def event_view(entry: ChainEntry) -> EventView:
     """Show an event."""
     return EventView(
         plan_id=entry.plan_id,

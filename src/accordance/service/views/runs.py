@@ -10,7 +10,7 @@ from accordance.service.views.base import View
 from accordance.service.views.plans import PlanStatusView
 from accordance.service.views.spending import SpendingView, spending_view
 from accordance.service.views.verdicts import VerdictView
-from accordance.work.run_log import KeptRun, spending_of
+from accordance.work.run_log import RunRecord, spending_of
 
 
 class RunView(View):
@@ -87,11 +87,11 @@ class PlanRunView(PlanStatusView, OutcomeView):
     not_published: str | None  # why the branch of the plan could not be moved
 
 
-def run_fields(run: KeptRun) -> dict[str, Any]:
+def run_fields(run: RunRecord) -> dict[str, Any]:
     """What every view of a run shows."""
     return run.to_json()
 
 
-def run_view(run: KeptRun) -> RunView:
+def run_view(run: RunRecord) -> RunView:
     """Show a run."""
     return RunView(**run_fields(run))

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from accordance.domain.chain import Entry
+from accordance.domain.chain import ChainEntry
 from accordance.domain.lifecycle import State
 from accordance.domain.records import ArtifactRecord, ReviewRecord, TaskRecord
 from accordance.project.home import Home
@@ -165,7 +165,7 @@ def review_view(review: ReviewRecord) -> ReviewView:
     )
 
 
-def task_event_view(entry: Entry) -> TaskEventView:
+def task_event_view(entry: ChainEntry) -> TaskEventView:
     """Show what happened to a task."""
     return TaskEventView.model_validate(
         {"seq": entry.seq, "at": entry.at, "event": entry.kind, **entry.payload}

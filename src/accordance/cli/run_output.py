@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from accordance.cli.watching import table_of
+from accordance.cli.plan_status import table_of
 from accordance.contracts.printable import printable
 from accordance.domain.findings import with_code
 from accordance.domain.verdict import Outcome

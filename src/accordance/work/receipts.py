@@ -12,7 +12,7 @@ Status: TypeAlias = Literal["accepted", "rejected", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Receipt:
     """What came of a message. `refused`: it came too late, or for something else; nothing was changed by it."""
 
     content: Mapping[str, Any]

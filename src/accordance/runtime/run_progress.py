@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from accordance.runtime.offers import NoTaker
-from accordance.work.tasks import Nothing
+from accordance.work.tasks import NoTaskReason
 
 
-class Progress(Enum):
+class RunProgress(Enum):
     """Why a run goes on, or does not."""
 
     FULL = "there is no room: each attempt that ends takes up what comes next"
@@ -24,19 +24,19 @@ class Progress(Enum):
 class Look:
     """One look at a plan, or at all of them."""
 
-    progress: Progress
-    rest: Nothing | None = None  # why nothing was taken up
+    progress: RunProgress
+    rest: NoTaskReason | None = None  # why nothing was taken up
     without_taker: Mapping[str, NoTaker] = field(default_factory=dict)  # tasks nobody here can begin
 
     @property
     def is_at_rest(self) -> bool:
         """Whether nothing is left to do."""
-        return self.progress is Progress.AT_REST
+        return self.progress is RunProgress.AT_REST
 
 
-def resting(why: Nothing, without_taker: Mapping[str, NoTaker] | None = None) -> Look:
+def resting(why: NoTaskReason, without_taker: Mapping[str, NoTaker] | None = None) -> Look:
     """A look at a plan in which nothing was taken up."""
-    progress = Progress.UNDER_WAY if why is Nothing.BUSY else Progress.AT_REST
+    progress = RunProgress.UNDER_WAY if why is NoTaskReason.BUSY else RunProgress.AT_REST
     return Look(progress, why, without_taker or {})
 
 
@@ -45,10 +45,10 @@ def combined(looks: Sequence[Look], *, is_stranded: bool) -> Look:
 
     `is_stranded`: all that is in work waits for workers of another version. Then the run rests, for nobody here ends it.
     """
-    if any(look.progress is Progress.BEGAN for look in looks):
-        return Look(Progress.BEGAN)
-    if any(look.progress is Progress.UNDER_WAY for look in looks):
-        progress = Progress.AT_REST if is_stranded else Progress.UNDER_WAY
-        return Look(progress, Nothing.BUSY)
-    reasons = [look.rest for look in looks if look.rest is not Nothing.FINISHED]
-    return Look(Progress.AT_REST, reasons[0] if reasons else Nothing.FINISHED)
+    if any(look.progress is RunProgress.BEGAN for look in looks):
+        return Look(RunProgress.BEGAN)
+    if any(look.progress is RunProgress.UNDER_WAY for look in looks):
+        progress = RunProgress.AT_REST if is_stranded else RunProgress.UNDER_WAY
+        return Look(progress, NoTaskReason.BUSY)
+    reasons = [look.rest for look in looks if look.rest is not NoTaskReason.FINISHED]
+    return Look(RunProgress.AT_REST, reasons[0] if reasons else NoTaskReason.FINISHED)

@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from accordance.executors.protocol import Assignment, Executor, Limits, Produced
+from accordance.executors.protocol import Assignment, Executor, Produced, RunLimits
 from accordance.workspace.clone import discard
 
 ROOM: Final = "room"  # where a program runs, in the folder of its run
@@ -17,7 +17,7 @@ ERRORS: Final = "stderr.log"
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def run_tidily(executor: Executor, assignment: Assignment, limits: Limits) -> Produced:
+def run_tidily(executor: Executor, assignment: Assignment, limits: RunLimits) -> Produced:
     """Run an executor once; afterwards nothing but logs is in the run's folder."""
     try:
         return executor.run(assignment, limits)

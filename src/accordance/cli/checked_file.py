@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from accordance.cli.locating import Place, places
+from accordance.cli.locating import LineAndColumn, places
 from accordance.contracts.violation import Accepted, Notice, Rejected, Violation
 
 
@@ -24,7 +24,7 @@ class Checked:
         return self.raw.decode("utf-8", "replace")
 
     @cached_property
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, LineAndColumn]:
         """Where the findings are."""
         found: tuple[Violation | Notice, ...]
         found = self.result.violations if isinstance(self.result, Rejected) else self.result.warnings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from accordance.domain.facts import Change, ChangeKind, ChangeSet, EntryKind, Snapshot, beyond_caches
+from accordance.domain.facts import ChangeKind, ChangeSet, EntryKind, PathChange, Snapshot, beyond_caches
 from accordance.workspace.branch import lay
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
@@ -53,7 +53,7 @@ def lay_again(left: Left, workspace: Workspace, before: Snapshot, carry: Sequenc
     return again is not None and (again.tree, again.folders) == (left.tree, left.folders)
 
 
-def _is_beyond_patches(found: ChangeSet, changes: Sequence[Change]) -> bool:
+def _is_beyond_patches(found: ChangeSet, changes: Sequence[PathChange]) -> bool:
     """Changes of git's own files, what is no ordinary file, and bits that git does not know."""
     odd = (found.internals, found.special, found.unreadable, found.nested_added, found.incomplete)
     return (
@@ -69,6 +69,6 @@ def _empty(tree: Snapshot) -> tuple[str, ...]:
     return tuple(sorted(path for path in folders if path not in filled))
 
 
-def _carried(ignored: Sequence[Change], carry: Sequence[str]) -> list[Change]:
+def _carried(ignored: Sequence[PathChange], carry: Sequence[str]) -> list[PathChange]:
     below = tuple(f"{folder.rstrip('/')}/" for folder in carry)
     return [change for change in ignored if any(path.startswith(below) for path in change.paths)]
