@@ -66,12 +66,15 @@ TASK: Final = "scc.task.v1"
 REVIEW: Final = "xiaojing_review_v1"
 SUBMIT: Final = "scc.submit.v1"
 PLAN: Final = "plan_json_v1"
-MODELS: Final[Mapping[str, type[BaseModel]]] = {ACTION: Action, REVIEW: Review, SUBMIT: Submit, PLAN: Plan}
+MODELS: Final[Mapping[str, type[BaseModel]]] = {
+    ACTION: Action,
+    REVIEW: Review,
+    SUBMIT: Submit,
+    PLAN: Plan,
+}
 
 LIMIT_S: Final = 5  # a call that takes longer is stopped and reported as such
-SUSPECT_S: Final = (
-    2  # a call that should take longer, by a smaller message, is first tried in its own process
-)
+SUSPECT_S: Final = 2  # a call that should take longer, by a smaller message, is first tried in its own process
 LARGE: Final = 1_000_000  # bytes; messages above it have few rounds
 LARGE_ROUNDS: Final = 3
 SLOW_S: Final = 0.05  # a call that takes longer has fewer slices
@@ -97,7 +100,9 @@ class Peer(NamedTuple):
     name: str
     distribution: str
     load: Callable[[], Reader]
-    reports: bool = True  # takes part in the error path: lists every error, in a fair time
+    reports: bool = (
+        True  # takes part in the error path: lists every error, in a fair time
+    )
 
 
 class Message(NamedTuple):
@@ -157,7 +162,9 @@ _WORDS: Final = _VOCABULARY.split()
 
 
 def _sentence(seed: int, length: int = 9) -> str:
-    words = [_WORDS[(seed * 7 + at * (3 + seed % 5)) % len(_WORDS)] for at in range(length)]
+    words = [
+        _WORDS[(seed * 7 + at * (3 + seed % 5)) % len(_WORDS)] for at in range(length)
+    ]
     return " ".join(words).capitalize() + "."
 
 
@@ -207,7 +214,12 @@ def _review() -> Json:
         "review_target": "NODE",
         "total_score": 5 * 16,
         "breakdown": [
-            {"dimension": name, "score": 16, "max_score": 20, "issues": [_issue(at * 5)]}
+            {
+                "dimension": name,
+                "score": 16,
+                "max_score": 20,
+                "issues": [_issue(at * 5)],
+            }
             for at, name in enumerate(names)
         ],
         "summary": f"{_sentence(3)} {_sentence(4)}",
@@ -321,7 +333,12 @@ def _bad_review() -> Json:
 def _bad_plan(count: int, errors: int) -> Json:
     """One fault in every so many nodes, of four kinds."""
     plan = _plan(count)
-    faults: tuple[Json, ...] = ({"priority": "high"}, {"title": " "}, {"node_type": "STEP"}, {"tags": "none"})
+    faults: tuple[Json, ...] = (
+        {"priority": "high"},
+        {"title": " "},
+        {"node_type": "STEP"},
+        {"tags": "none"},
+    )
     for at in range(errors):
         plan["nodes"][at * (count // errors)] |= faults[at % len(faults)]
     return plan
@@ -348,7 +365,9 @@ def bad_messages() -> list[Message]:
     return [
         Message("review, 10 errors", REVIEW, _text(_bad_review()), 10),
         Message("plan 100, 20 errors", PLAN, _text(_bad_plan(100, 20)), 20),
-        Message("plan 10,000, 10,000 errors", PLAN, _text(_bad_plan(10_000, 10_000)), 10_000),
+        Message(
+            "plan 10,000, 10,000 errors", PLAN, _text(_bad_plan(10_000, 10_000)), 10_000
+        ),
     ]
 
 
@@ -358,9 +377,13 @@ def assert_as_promised(messages: Iterable[Message]) -> None:
         result = accordance.check(message.text, message.contract)
         if isinstance(result, accordance.Rejected):
             if result.total != message.errors:
-                raise AssertionError(f"{message.name}: {result.total} errors, first {result.violations[0]}")
+                raise AssertionError(
+                    f"{message.name}: {result.total} errors, first {result.violations[0]}"
+                )
         elif message.errors or result.repairs or result.warnings:
-            raise AssertionError(f"{message.name}: {result.repairs[:1]} {result.warnings[:1]}")
+            raise AssertionError(
+                f"{message.name}: {result.repairs[:1]} {result.warnings[:1]}"
+            )
 
 
 # The peers.
@@ -374,11 +397,15 @@ def _accordance() -> Reader:
 
         return count
 
-    return Reader(lambda contract, text: partial(accordance.check, text, contract), report)
+    return Reader(
+        lambda contract, text: partial(accordance.check, text, contract), report
+    )
 
 
 def _parse(text: str) -> Any:
-    return jiter.from_json(text.encode(), catch_duplicate_keys=True, allow_inf_nan=False)
+    return jiter.from_json(
+        text.encode(), catch_duplicate_keys=True, allow_inf_nan=False
+    )
 
 
 def _jiter_and_pydantic() -> Reader:
@@ -420,7 +447,10 @@ def _pydantic_report(read: Prepare, **options: bool) -> Prepare:
 def _jsonschema_rs() -> Reader:
     import jsonschema_rs
 
-    judges = {name: jsonschema_rs.validator_for(accordance.schema(name).schema) for name in MODELS}
+    judges = {
+        name: jsonschema_rs.validator_for(accordance.schema(name).schema)
+        for name in MODELS
+    }
 
     def read(contract: str, text: str) -> Call:
         validate = judges[contract].validate
@@ -434,7 +464,12 @@ def _jsonschema_rs() -> Reader:
 
     def report(contract: str, text: str) -> Call:
         iter_errors = judges[contract].iter_errors
-        return lambda: len([(error.message, error.instance_path) for error in iter_errors(_parse(text))])
+        return lambda: len(
+            [
+                (error.message, error.instance_path)
+                for error in iter_errors(_parse(text))
+            ]
+        )
 
     return Reader(read, report)
 
@@ -453,15 +488,25 @@ def _msgspec() -> Reader:
     }
 
     def bound(kind: Any, part: Json) -> Any:
-        limits: dict[str, Any] = {bounds[key]: part[key] for key in bounds if key in part}
+        limits: dict[str, Any] = {
+            bounds[key]: part[key] for key in bounds if key in part
+        }
         return Annotated[kind, msgspec.Meta(**limits)] if limits else kind
 
     def make(name: str, fields: Json, part: Json) -> Any:
-        listed = [(key, kind) if required else (key, kind, None) for key, (kind, required) in fields.items()]
+        listed = [
+            (key, kind) if required else (key, kind, None)
+            for key, (kind, required) in fields.items()
+        ]
         closed = part.get("additionalProperties") is False
-        return msgspec.defstruct(name, listed, kw_only=True, frozen=True, forbid_unknown_fields=closed)
+        return msgspec.defstruct(
+            name, listed, kw_only=True, frozen=True, forbid_unknown_fields=closed
+        )
 
-    decoders = {name: msgspec.json.Decoder(_classes(name, make, bound)["Root"]) for name in MODELS}
+    decoders = {
+        name: msgspec.json.Decoder(_classes(name, make, bound)["Root"])
+        for name in MODELS
+    }
     return Reader(lambda contract, text: partial(decoders[contract].decode, text))
 
 
@@ -473,14 +518,17 @@ def _pydantic_ai() -> Reader:
     def read(contract: str, text: str) -> Call:
         return partial(processors[contract].validate, text)
 
-    return Reader(read, _pydantic_report(read, include_url=False, include_context=False))
+    return Reader(
+        read, _pydantic_report(read, include_url=False, include_context=False)
+    )
 
 
 def _langchain() -> Reader:
     from langchain_core.output_parsers import PydanticOutputParser
 
     parsers: dict[str, Any] = {
-        name: PydanticOutputParser(pydantic_object=model) for name, model in MODELS.items()
+        name: PydanticOutputParser(pydantic_object=model)
+        for name, model in MODELS.items()
     }
 
     def read(contract: str, text: str) -> Call:
@@ -496,8 +544,12 @@ def _instructor() -> Reader:
     from instructor.v2.core.response_model import prepare_response_model
     from openai.types.chat import ChatCompletion
 
-    models: dict[str, Any] = {name: prepare_response_model(model) for name, model in MODELS.items()}
-    handlers = mode_registry.get_handlers(instructor.Provider.OPENAI, instructor.Mode.MD_JSON)
+    models: dict[str, Any] = {
+        name: prepare_response_model(model) for name, model in MODELS.items()
+    }
+    handlers = mode_registry.get_handlers(
+        instructor.Provider.OPENAI, instructor.Mode.MD_JSON
+    )
 
     def read(contract: str, text: str) -> Call:
         answer = {"role": "assistant", "content": text}
@@ -576,7 +628,9 @@ OURS: Final = "accordance.check"
 
 
 def _classes(
-    contract: str, make: Callable[[str, Json, Json], Any], bound: Callable[[Any, Json], Any]
+    contract: str,
+    make: Callable[[str, Json, Json], Any],
+    bound: Callable[[Any, Json], Any],
 ) -> dict[str, Any]:
     """One class for each object of the schema, by name; the whole message is `Root`."""
     schema: Json = dict(accordance.schema(contract).schema)
@@ -589,7 +643,8 @@ def _classes(
             needed = part.get("required", ())
             kinds = {key: kind_of(value) for key, value in part["properties"].items()}
             fields = {
-                key: (kind if key in needed else kind | None, key in needed) for key, kind in kinds.items()
+                key: (kind if key in needed else kind | None, key in needed)
+                for key, kind in kinds.items()
             }
             made[name] = make(name, fields, part)
         return made[name]
@@ -607,8 +662,16 @@ def _classes(
                 return Literal[tuple(words)]
             case {"type": "array", "items": items}:
                 return bound(list[kind_of(items)], part)  # type: ignore[misc]
-        kinds = {"string": str, "integer": int, "boolean": bool, "object": dict[str, Any], "null": None}
-        return bound(kinds[part["type"]], part) if "type" in part else bool  # an enum of flags has no type
+        kinds = {
+            "string": str,
+            "integer": int,
+            "boolean": bool,
+            "object": dict[str, Any],
+            "null": None,
+        }
+        return (
+            bound(kinds[part["type"]], part) if "type" in part else bool
+        )  # an enum of flags has no type
 
     class_of("Root", schema)
     return made
@@ -616,24 +679,41 @@ def _classes(
 
 def _plain_model(name: str, fields: Json, _: Json) -> type[BaseModel]:
     """As BAML's own generator writes them: types, no bounds."""
-    listed: Json = {key: (kind, ... if needed else None) for key, (kind, needed) in fields.items()}
+    listed: Json = {
+        key: (kind, ... if needed else None) for key, (kind, needed) in fields.items()
+    }
     return create_model(name, **listed)
 
 
 def _baml_source(contract: str) -> str:
     schema: Json = dict(accordance.schema(contract).schema)
     objects = {"Root": schema, **schema.get("$defs", {})}
-    lines = ["type JsonValue = int | float | bool | string | null | JsonValue[] | map<string, JsonValue>"]
+    lines = [
+        "type JsonValue = int | float | bool | string | null | JsonValue[] | map<string, JsonValue>"
+    ]
     for name, part in objects.items():
         if "properties" in part:
             lines.append(f"class {name} {{")
             for key, value in part["properties"].items():
                 kind = _baml_type(value)
-                optional = key not in part.get("required", ()) and not kind.endswith("?")
+                optional = key not in part.get("required", ()) and not kind.endswith(
+                    "?"
+                )
                 lines.append(f"  {key} {kind}{'?' if optional else ''}")
             lines.append("}")
-    lines += ["client<llm> Nobody {", "  provider openai", "  options {", '    model "none"']
-    lines += ['    api_key "none"', "  }", "}", "function Read(text: string) -> Root {", "  client Nobody"]
+    lines += [
+        "client<llm> Nobody {",
+        "  provider openai",
+        "  options {",
+        '    model "none"',
+    ]
+    lines += [
+        '    api_key "none"',
+        "  }",
+        "}",
+        "function Read(text: string) -> Root {",
+        "  client Nobody",
+    ]
     lines += ['  prompt #"{{ text }} {{ ctx.output_format }}"#', "}"]
     return "\n".join(lines)
 
@@ -721,30 +801,40 @@ class Bench:
             table[message.name] = cells = {}
             for peer in PEERS:
                 if peer.reports or not errors:
-                    cells[peer.name] = self._cell(peer.name, message, table, errors=errors)
+                    cells[peer.name] = self._cell(
+                        peer.name, message, table, errors=errors
+                    )
             self._measure(message, [cell for cell in cells.values() if cell.prepare])
         return table
 
     def _cell(self, peer: str, message: Message, table: Table, *, errors: bool) -> Cell:
         """A cell that is ready to be measured, or says why it is not."""
         if peer in self.missing:
-            return Cell(word=self.missing[peer].partition(":")[0], why=self.missing[peer])
+            return Cell(
+                word=self.missing[peer].partition(":")[0], why=self.missing[peer]
+            )
         reader = self.readers[peer]
         prepare = (reader.report if errors else None) or reader.read
         smaller = table.get(message.smaller, {}).get(peer)
         if smaller is not None and smaller.samples:
             foreseen = smaller.seconds * message.size / len_of(message.smaller)
-            if foreseen > SUSPECT_S and (word := self._try_apart(peer, message, foreseen)):
+            if foreseen > SUSPECT_S and (
+                word := self._try_apart(peer, message, foreseen)
+            ):
                 return Cell(word=word[0], why=word[1])
         return _ready(prepare, message, self.slice_s, errors=errors)
 
-    def _try_apart(self, peer: str, message: Message, foreseen: float) -> tuple[str, str] | None:
+    def _try_apart(
+        self, peer: str, message: Message, foreseen: float
+    ) -> tuple[str, str] | None:
         over = f"over {LIMIT_S} s"
         if self.quick:
             return over, f"foreseen {foreseen:.0f} s, by {message.smaller}; not tried"
         command = [sys.executable, __file__, "--probe", peer, message.name]
         try:
-            code = subprocess.run(command, capture_output=True, check=False, timeout=12 * LIMIT_S).returncode
+            code = subprocess.run(
+                command, capture_output=True, check=False, timeout=12 * LIMIT_S
+            ).returncode
         except subprocess.TimeoutExpired:
             return over, f"stopped after {12 * LIMIT_S} s of wall time"
         if code == -signal.SIGXCPU:
@@ -779,7 +869,10 @@ def _ready(prepare: Prepare, message: Message, slice_s: float, *, errors: bool) 
     try:
         result = prepare(message.contract, message.text)()
         if not errors and _plain(result) != _without_nulls(json.loads(message.text)):
-            return Cell(word="refused" if _is_refusal(result) else "changed", why="another value came out")
+            return Cell(
+                word="refused" if _is_refusal(result) else "changed",
+                why="another value came out",
+            )
         once = _sample(prepare, message, 1)
         if once < slice_s:
             once = _sample(prepare, message, 5)
@@ -787,7 +880,9 @@ def _ready(prepare: Prepare, message: Message, slice_s: float, *, errors: bool) 
         return Cell(word="refused", why=_in_short(error))
     count = min(int(slice_s / max(once, 1e-7)), SLICE_BYTES // message.size)
     found = result if isinstance(result, int) else None
-    return Cell(prepare=prepare, count=max(1, count), is_slow=once > SLOW_S, found=found)
+    return Cell(
+        prepare=prepare, count=max(1, count), is_slow=once > SLOW_S, found=found
+    )
 
 
 def _sample(prepare: Prepare, message: Message, count: int) -> float:
@@ -806,7 +901,9 @@ def _sample(prepare: Prepare, message: Message, count: int) -> float:
 
 
 def _is_refusal(result: Any) -> bool:
-    return getattr(result, "validation_passed", True) is False  # guardrails says no without an exception
+    return (
+        getattr(result, "validation_passed", True) is False
+    )  # guardrails says no without an exception
 
 
 def _plain(result: Any) -> object:
@@ -824,8 +921,12 @@ def _plain(result: Any) -> object:
 
 def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+        return {
+            key: _without_nulls(item) for key, item in value.items() if item is not None
+        }
+    return (
+        [_without_nulls(item) for item in value] if isinstance(value, list) else value
+    )
 
 
 def probe(peer: str, name: str) -> None:
@@ -853,23 +954,58 @@ def bars(valid: Table, errors: Table) -> list[Bar]:
 
 def _at_most(what: str, most: float, peer: str, table: Table) -> Iterable[Bar]:
     bar = f"{what} <= {most}x {peer}{'' if what == 'valid' else ' + errors()'}"
-    return [_bar(bar, message, cells, peer, lambda ratio: ratio <= most) for message, cells in table.items()]
+    return [
+        _bar(bar, message, cells, peer, lambda ratio: ratio <= most)
+        for message, cells in table.items()
+    ]
 
 
 def _faster_than(peer: str, table: Table) -> Iterable[Bar]:
     bar = f"valid, faster than {peer}"
-    return [_bar(bar, message, cells, peer, lambda ratio: ratio < 1) for message, cells in table.items()]
+    return [
+        _bar(bar, message, cells, peer, lambda ratio: ratio < 1)
+        for message, cells in table.items()
+    ]
 
 
-def _bar(bar: str, message: str, cells: dict[str, Cell], peer: str, holds: Callable[[float], bool]) -> Bar:
+def _bar(
+    bar: str,
+    message: str,
+    cells: dict[str, Cell],
+    peer: str,
+    holds: Callable[[float], bool],
+) -> Bar:
     ours, theirs = cells[OURS], cells[peer]
     if theirs.word.startswith("over") and ours.samples:
-        return Bar(bar, message, None, None, ours.seconds / LIMIT_S, f"HOLDS (peer: {theirs.word})")
+        return Bar(
+            bar,
+            message,
+            None,
+            None,
+            ours.seconds / LIMIT_S,
+            f"HOLDS (peer: {theirs.word})",
+        )
     if not ours.samples or not theirs.samples:
-        return Bar(bar, message, None, None, None, f"NOT COMPARED (peer: {theirs.word or ours.word})")
+        return Bar(
+            bar,
+            message,
+            None,
+            None,
+            None,
+            f"NOT COMPARED (peer: {theirs.word or ours.word})",
+        )
     ratio = ours.seconds / theirs.seconds
-    each = [mine / other for mine, other in zip(ours.samples, theirs.samples, strict=True)]
-    return Bar(bar, message, ratio, min(each), max(each), "HOLDS" if holds(ratio) else "DOES NOT HOLD")
+    each = [
+        mine / other for mine, other in zip(ours.samples, theirs.samples, strict=True)
+    ]
+    return Bar(
+        bar,
+        message,
+        ratio,
+        min(each),
+        max(each),
+        "HOLDS" if holds(ratio) else "DOES NOT HOLD",
+    )
 
 
 # Growth: what a message of four times the size costs, valid or not.
@@ -889,7 +1025,10 @@ class Growth(NamedTuple):
 
 def _bad_answer(count: int) -> Json:
     """A research answer whose scores are all out of range."""
-    scores = [{"option": f"option {at}", "score": 7, "rationale": "because"} for at in range(count)]
+    scores = [
+        {"option": f"option {at}", "score": 7, "rationale": "because"}
+        for at in range(count)
+    ]
     return {
         "schema_version": ANSWER,
         "agent_id": "a",
@@ -907,8 +1046,12 @@ def _large_bad_review(count: int) -> Json:
 def _large_bad_plan(count: int) -> Json:
     """A plan whose nodes belong to another plan and whose edges lead nowhere, by names that are no edges."""
     plan = _plan(count)
-    plan["nodes"] = [{**node, "plan_id": "other", "priority": "high"} for node in plan["nodes"]]
-    plan["edges"] = [{**edge, "to_task_id": "nobody", "edge_type": "MAYBE"} for edge in plan["edges"]]
+    plan["nodes"] = [
+        {**node, "plan_id": "other", "priority": "high"} for node in plan["nodes"]
+    ]
+    plan["edges"] = [
+        {**edge, "to_task_id": "nobody", "edge_type": "MAYBE"} for edge in plan["edges"]
+    ]
     return plan
 
 
@@ -971,8 +1114,18 @@ GROWING: Final = (
     Growth("plan, listed backwards", PLAN, _reversed_plan, 4_000),
     Growth("plan, mixed", PLAN, _mixed_plan, 4_000),
     Growth("plan, circles through goals", PLAN, _circle_through_goals, 4_000),
-    Growth("submit, unknown keys (refused)", SUBMIT, lambda n: _with_unknown_keys(_submit(), n), 10_000),
-    Growth("action, unknown keys (noted)", ACTION, lambda n: _with_unknown_keys(_action(150), n), 50_000),
+    Growth(
+        "submit, unknown keys (refused)",
+        SUBMIT,
+        lambda n: _with_unknown_keys(_submit(), n),
+        10_000,
+    ),
+    Growth(
+        "action, unknown keys (noted)",
+        ACTION,
+        lambda n: _with_unknown_keys(_action(150), n),
+        50_000,
+    ),
     Growth("task, files outside the pins (noted)", TASK, _large_task, 5_000),
 )
 
@@ -982,12 +1135,26 @@ def growth() -> list[Bar]:
     found = []
     for shape in GROWING:
         texts = [_text(shape.make(size)) for size in (shape.count, 4 * shape.count)]
-        rounds = [[_checked_in(text, shape.contract) for text in texts] for _ in range(GROWTH_ROUNDS)]
+        rounds = [
+            [_checked_in(text, shape.contract) for text in texts]
+            for _ in range(GROWTH_ROUNDS)
+        ]
         ratios = [large / small for small, large in rounds]
-        ratio = median(large for _, large in rounds) / median(small for small, _ in rounds)
+        ratio = median(large for _, large in rounds) / median(
+            small for small, _ in rounds
+        )
         verdict = "HOLDS" if ratio <= GROWTH_BAR else "DOES NOT HOLD"
         name = f"{shape.name}, n = {shape.count:,}"
-        found.append(Bar(f"check, 4n <= {GROWTH_BAR:g}x n", name, ratio, min(ratios), max(ratios), verdict))
+        found.append(
+            Bar(
+                f"check, 4n <= {GROWTH_BAR:g}x n",
+                name,
+                ratio,
+                min(ratios),
+                max(ratios),
+                verdict,
+            )
+        )
     return found
 
 
@@ -1013,16 +1180,28 @@ def _us(cell: Cell) -> str:
 
 
 def _rows(table: Table, show: Callable[[str, Cell], str]) -> list[list[str]]:
-    names = [peer.name for peer in PEERS if any(peer.name in cells for cells in table.values())]
+    names = [
+        peer.name
+        for peer in PEERS
+        if any(peer.name in cells for cells in table.values())
+    ]
     head = ["", *table]
-    return [head, *([name, *(show(message, table[message][name]) for message in table)] for name in names)]
+    return [
+        head,
+        *(
+            [name, *(show(message, table[message][name]) for message in table)]
+            for name in names
+        ),
+    ]
 
 
 def _print_rows(rows: list[list[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         first, *others = row
-        cells = (text.rjust(width) for text, width in zip(others, widths[1:], strict=True))
+        cells = (
+            text.rjust(width) for text, width in zip(others, widths[1:], strict=True)
+        )
         print("  ".join((first.ljust(widths[0]), *cells)).rstrip())
 
 
@@ -1036,7 +1215,9 @@ def _print_table(title: str, table: Table, messages: Sequence[Message]) -> None:
 
     print(f"\n{title}, us per call")
     rows = _rows(table, time_of)
-    _print_rows([rows[0], ["bytes", *(f"{message.size:,}" for message in messages)], *rows[1:]])
+    _print_rows(
+        [rows[0], ["bytes", *(f"{message.size:,}" for message in messages)], *rows[1:]]
+    )
     print(f"\n{title}, as a multiple of {OURS}")
     _print_rows(_rows(table, ratio_of))
     notes: dict[tuple[str, str], list[str]] = {}
@@ -1046,19 +1227,31 @@ def _print_table(title: str, table: Table, messages: Sequence[Message]) -> None:
                 notes.setdefault((peer, cell.why), []).append(message)
     for (peer, why), where in notes.items():
         everywhere = len(where) == len(table)
-        print(f"  {peer}: {why}" if everywhere else f"  {peer}, {'; '.join(where)}: {why}")
+        print(
+            f"  {peer}: {why}" if everywhere else f"  {peer}, {'; '.join(where)}: {why}"
+        )
 
 
 def _print_bars(found: Iterable[Bar]) -> None:
     rows = [["bar", "message", "ratio", "rounds", "verdict"]]
     for bar in found:
-        ratio = f"{bar.ratio:.3f}x" if bar.ratio is not None else f"< {bar.high:.3f}x" if bar.high else "-"
+        ratio = (
+            f"{bar.ratio:.3f}x"
+            if bar.ratio is not None
+            else f"< {bar.high:.3f}x"
+            if bar.high
+            else "-"
+        )
         spread = f"{bar.low:.3f}-{bar.high:.3f}" if bar.low is not None else "-"
         rows.append([bar.bar, bar.message, ratio, spread, bar.verdict])
     print("\nThe bars (ratio of medians; lowest and highest ratio of a round)")
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+        print(
+            "  ".join(
+                text.ljust(width) for text, width in zip(row, widths, strict=True)
+            ).rstrip()
+        )
 
 
 def versions() -> dict[str, str]:
@@ -1093,11 +1286,19 @@ def _as_json(table: Table, messages: Sequence[Message]) -> Json:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--rounds", type=int, help=f"default 7; at most {LARGE_ROUNDS} for the largest plan")
-    parser.add_argument("--quick", action="store_true", help="3 short rounds; slow peers are not tried")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        help=f"default 7; at most {LARGE_ROUNDS} for the largest plan",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="3 short rounds; slow peers are not tried"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument(
-        "--growth", action="store_true", help="only what 4n costs beside n, without the peers"
+        "--growth",
+        action="store_true",
+        help="only what 4n costs beside n, without the peers",
     )
     parser.add_argument("--probe", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -1107,24 +1308,37 @@ def _run(arguments: argparse.Namespace) -> None:
     good, bad = valid_messages(), bad_messages()
     assert_as_promised([*good, *bad])
     rounds = max(1, arguments.rounds or (3 if arguments.quick else 7))
-    bench = Bench(*load_peers(PEERS), rounds, 0.002 if arguments.quick else 0.01, arguments.quick)
+    bench = Bench(
+        *load_peers(PEERS), rounds, 0.002 if arguments.quick else 0.01, arguments.quick
+    )
     gc.collect()
     gc.freeze()  # what was imported need not be looked through before every slice
     valid, errors = bench.run(good), bench.run(bad, errors=True)
     found = [*bars(valid, errors), *growth()]
     if arguments.json:
-        figures = {"versions": versions(), "rounds": rounds, "network_attempts_refused": _refused}
+        figures = {
+            "versions": versions(),
+            "rounds": rounds,
+            "network_attempts_refused": _refused,
+        }
         figures |= {"valid": _as_json(valid, good), "errors": _as_json(errors, bad)}
-        print(json.dumps({**figures, "bars": [bar._asdict() for bar in found]}, indent=2))
+        print(
+            json.dumps({**figures, "bars": [bar._asdict() for bar in found]}, indent=2)
+        )
         return
-    print("Versions: " + ", ".join(f"{name} {version}" for name, version in versions().items()))
+    print(
+        "Versions: "
+        + ", ".join(f"{name} {version}" for name, version in versions().items())
+    )
     print(
         f"Median CPU time of {rounds} rounds ({min(rounds, LARGE_ROUNDS)} for messages over 1 MB), interleaved."
     )
     print(f"Attempts to reach the network, refused: {len(_refused)}")
     _print_table("Valid messages", valid, good)
     _print_table("Error reports", errors, bad)
-    print(f"  In brackets: errors found. accordance counts all and lists at most {MAX_REPORTED}.")
+    print(
+        f"  In brackets: errors found. accordance counts all and lists at most {MAX_REPORTED}."
+    )
     _print_bars(found)
 
 

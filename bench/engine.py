@@ -41,7 +41,11 @@ class Child:
     def __init__(self, module: str, told: dict[str, Any]) -> None:
         code = f"import {module}, json; {module}.main(json.loads({json.dumps(told)!r}))"
         self._process = subprocess.Popen(
-            [sys.executable, "-c", code], cwd=HERE, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-c", code],
+            cwd=HERE,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
         assert self._process.stdout
         assert self._process.stdout.readline() == "ready\n", "a worker did not start"
@@ -54,12 +58,19 @@ class Child:
 
 
 def measure(
-    module: str, place: str, workers: int, tasks: int, is_done: Callable[[], bool], **more: Any
+    module: str,
+    place: str,
+    workers: int,
+    tasks: int,
+    is_done: Callable[[], bool],
+    **more: Any,
 ) -> dict[str, Any]:
     """Let workers run until all is done; what they counted, together, for each task."""
     told = {"place": place, "runs": RUNS, "tasks": tasks, **more}
     names = [f"worker-{at}" if workers > 1 else "local" for at in range(workers)]
-    children = [Child(module, {**told, "name": name, "first": False}) for name in names[1:]]
+    children = [
+        Child(module, {**told, "name": name, "first": False}) for name in names[1:]
+    ]
     began = time.perf_counter()
     children.append(Child(module, {**told, "name": names[0], "first": True}))
     while not is_done():
@@ -74,11 +85,23 @@ def measure(
         for name in ("cpu_ms", "write_transactions", "inserts", "updates")
     }
     waited = [one for child in said for one in child.get("waited", [])]
-    return {"workers": workers, "tasks": done, "per_second": done / seconds, "waited": waited, **summed}
+    return {
+        "workers": workers,
+        "tasks": done,
+        "per_second": done / seconds,
+        "waited": waited,
+        **summed,
+    }
 
 
 def accordance(
-    place: str, home: Path, workers: int, tasks: int, *, lanes: int | None = None, size: int | None = None
+    place: str,
+    home: Path,
+    workers: int,
+    tasks: int,
+    *,
+    lanes: int | None = None,
+    size: int | None = None,
 ) -> dict[str, Any]:
     """Finish so many tasks of a plan of a size; of all of it unless told otherwise."""
     import engine_accordance as it
@@ -116,7 +139,12 @@ def ready_to_done(entries: Iterator[Any]) -> list[float]:
 
 
 def bare(
-    place: str, workers: int, tasks: int, like: dict[str, Any], *, lanes: int | None = None
+    place: str,
+    workers: int,
+    tasks: int,
+    like: dict[str, Any],
+    *,
+    lanes: int | None = None,
 ) -> dict[str, Any]:
     """The bare engine, with as many rows for each task."""
     wide = lanes or RUNS * workers
@@ -135,7 +163,11 @@ def bare(
             return bool(connection.execute(ends).scalar() == wide)
         return False
 
-    rows = {"inserts": round(like["inserts"]), "updates": round(like["updates"]), "message": MESSAGE}
+    rows = {
+        "inserts": round(like["inserts"]),
+        "updates": round(like["updates"]),
+        "message": MESSAGE,
+    }
     found = measure("engine_bare", place, workers, tasks, is_done, lanes=wide, **rows)
     engine.dispose()
     return found
@@ -188,7 +220,11 @@ def side_by_side(
 
 def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
     """Medians of what was measured, and every wait."""
-    found = {name: statistics.median(one[name] for one in rounds) for name in rounds[0] if name != "waited"}
+    found = {
+        name: statistics.median(one[name] for one in rounds)
+        for name in rounds[0]
+        if name != "waited"
+    }
     return {**found, "waited": [wait for one in rounds for wait in one["waited"]]}
 
 
@@ -207,17 +243,27 @@ def show(row: dict[str, Any]) -> str:
     )
 
 
-def gates(rows: list[dict[str, Any]], sizes: dict[int, float]) -> list[tuple[str, float, float]]:
+def gates(
+    rows: list[dict[str, Any]], sizes: dict[int, float]
+) -> list[tuple[str, float, float]]:
     """What must hold: a sentence, what was found, and the bar."""
     found = []
     for ours, theirs in zip(rows[::2], rows[1::2], strict=True):
         where = f"{ours['database']}, {ours['workers']} worker(s)"
-        found.append((f"CPU per task, {where}", ours["cpu_ms"] / theirs["cpu_ms"], CPU_BAR))
+        found.append(
+            (f"CPU per task, {where}", ours["cpu_ms"] / theirs["cpu_ms"], CPU_BAR)
+        )
         more = (ours["write_transactions"] - theirs["write_transactions"]) / ATTEMPTS
-        found.append((f"write transactions more per attempt, {where}", more, TRANSACTION_BAR))
+        found.append(
+            (f"write transactions more per attempt, {where}", more, TRANSACTION_BAR)
+        )
     small, large = (sizes[size] for size in sorted(sizes))
     found.append(
-        (f"cost of a task in a plan of {max(sizes):,} against {min(sizes):,}", large / small, SIZE_BAR)
+        (
+            f"cost of a task in a plan of {max(sizes):,} against {min(sizes):,}",
+            large / small,
+            SIZE_BAR,
+        )
     )
     return found
 
@@ -257,9 +303,14 @@ def main() -> None:
             told = {**like, "folder": str(folder), "tasks": tasks, "runs": RUNS}
             import engine_peers
 
-            notes += [f"{name:<31} {said}" for name, said in engine_peers.measure(told, fresh).items()]
+            notes += [
+                f"{name:<31} {said}"
+                for name, said in engine_peers.measure(told, fresh).items()
+            ]
         sizes = {
-            size: accordance(str(folder / f"size-{size}.db"), folder, 1, sample, size=size)["cpu_ms"]
+            size: accordance(
+                str(folder / f"size-{size}.db"), folder, 1, sample, size=size
+            )["cpu_ms"]
             for size in ((100, 2_000) if options.quick else (1_000, 20_000))
         }
     found = gates(rows, sizes)
@@ -276,7 +327,9 @@ def main() -> None:
     else:
         print("\n".join(notes))
         for what, value, bar in found:
-            print(f"{what}: {value:.2f} (<= {bar}) {'HOLDS' if value <= bar else 'DOES NOT HOLD'}")
+            print(
+                f"{what}: {value:.2f} (<= {bar}) {'HOLDS' if value <= bar else 'DOES NOT HOLD'}"
+            )
     sys.exit(any(value > bar for _, value, bar in found))
 
 

@@ -30,10 +30,20 @@ def plan(tasks: int, lanes: int) -> dict[str, Any]:
     names = [f"task-{at:06}" for at in range(tasks)]
     common = {"plan_id": PLAN, "owner_agent_id": "bench", "priority": 0, "tags": []}
     nodes = [{"task_id": ROOT, "node_type": "GOAL", "title": "all", **common}]
-    nodes += [{"task_id": name, "node_type": "ACTION", "title": name, **common} for name in names]
+    nodes += [
+        {"task_id": name, "node_type": "ACTION", "title": name, **common}
+        for name in names
+    ]
     edges = [_edge(ROOT, name, "DECOMPOSE") for name in names]
-    edges += [_edge(names[at - lanes], names[at], "DEPENDS_ON") for at in range(lanes, tasks)]
-    head = {"plan_id": PLAN, "title": "bench", "root_task_id": ROOT, "owner_agent_id": "bench"}
+    edges += [
+        _edge(names[at - lanes], names[at], "DEPENDS_ON") for at in range(lanes, tasks)
+    ]
+    head = {
+        "plan_id": PLAN,
+        "title": "bench",
+        "root_task_id": ROOT,
+        "owner_agent_id": "bench",
+    }
     head |= {"created_at": "2026-01-01T00:00:00Z", "constraints": None}
     return {"plan": head, "nodes": nodes, "edges": edges, "requirements": []}
 
@@ -45,7 +55,11 @@ def _edge(source: str, target: str, kind: str) -> dict[str, Any]:
         "from_task_id": source,
         "to_task_id": target,
     }
-    return {**ends, "edge_type": kind, "metadata": {"and_or": "AND"} if kind == "DECOMPOSE" else {}}
+    return {
+        **ends,
+        "edge_type": kind,
+        "metadata": {"and_or": "AND"} if kind == "DECOMPOSE" else {},
+    }
 
 
 def bring(place: str, tasks: int, lanes: int) -> None:
@@ -58,7 +72,12 @@ def bring(place: str, tasks: int, lanes: int) -> None:
 
 def action(task: str) -> dict[str, Any]:
     """A small product."""
-    artifact = {"name": "text", "format": "md", "content": f"{task} " * 20, "summary": None}
+    artifact = {
+        "name": "text",
+        "format": "md",
+        "content": f"{task} " * 20,
+        "summary": None,
+    }
     return {
         "schema_version": "xiaobo_action_v1",
         "task_id": task,
@@ -103,7 +122,11 @@ class Idle:
 
     def run(self, attempt: TaskAttempt, _: threading.Event) -> Produced:
         """Answer."""
-        message = action(attempt.task_id) if attempt.kind == "action" else review(attempt.task_id)
+        message = (
+            action(attempt.task_id)
+            if attempt.kind == "action"
+            else review(attempt.task_id)
+        )
         return Produced(raw=json.dumps(message).encode())
 
 
@@ -125,7 +148,9 @@ def main(told: dict[str, Any]) -> None:
     counted = Counted()
     ended = Ended()
     home = Home(Path(told["home"]))
-    runner = Runner(told["place"], home, Idle(told["runs"]), PLAN, told["name"], listener=ended)
+    runner = Runner(
+        told["place"], home, Idle(told["runs"]), PLAN, told["name"], listener=ended
+    )
     working = threading.Thread(target=runner.until_stopped)
     working.start()
     print("ready", flush=True)

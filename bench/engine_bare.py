@@ -10,9 +10,25 @@ import json
 import time
 from typing import Any
 
-from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, SQLAlchemyDatasource
+from dbos import (
+    DBOS,
+    DBOSClient,
+    DBOSConfig,
+    DBOSPortableJSONSerializer,
+    SQLAlchemyDatasource,
+)
 from engine_counting import Counted
-from sqlalchemy import JSON, Column, Integer, MetaData, String, Table, bindparam, insert, update
+from sqlalchemy import (
+    JSON,
+    Column,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    bindparam,
+    insert,
+    update,
+)
 
 from accordance.store.opening import engine_beside, make_engine
 
@@ -56,7 +72,9 @@ _it: Bare
 class Bare:
     """One process of the bare engine."""
 
-    def __init__(self, place: str, name: str, runs: int, rows: tuple[int, int], message: str) -> None:
+    def __init__(
+        self, place: str, name: str, runs: int, rows: tuple[int, int], message: str
+    ) -> None:
         global _it  # noqa: PLW0603
         _it = self
         self.rows, self.message = rows, message
@@ -76,11 +94,19 @@ class Bare:
             "notification_listener_polling_interval_sec": 0.1,
         }
         DBOS(config=config)
-        self.source = SQLAlchemyDatasource.create(url, engine=self.own, serializer=_serializer)
-        self.client = DBOSClient(
-            system_database_engine=self.system, serializer=_serializer, application_name="bench"
+        self.source = SQLAlchemyDatasource.create(
+            url, engine=self.own, serializer=_serializer
         )
-        self.level = "READ COMMITTED" if self.own.dialect.name == "postgresql" else "SERIALIZABLE"
+        self.client = DBOSClient(
+            system_database_engine=self.system,
+            serializer=_serializer,
+            application_name="bench",
+        )
+        self.level = (
+            "READ COMMITTED"
+            if self.own.dialect.name == "postgresql"
+            else "SERIALIZABLE"
+        )
         DBOS.launch()
         DBOS.register_queue("q", worker_concurrency=runs, polling_interval_sec=0.02)
 
@@ -97,7 +123,9 @@ class Bare:
     def settle(self, lane: int, at: int, part: int, ready: float) -> dict[str, Any]:
         """The transactional step: half of a task's rows, and the next workflow."""
         connection = self.source.sql_session().connection()
-        added, changed = (count // 2 + (count % 2 if part else 0) for count in self.rows)
+        added, changed = (
+            count // 2 + (count % 2 if part else 0) for count in self.rows
+        )
         name = f"{lane}:{at}"
         for _ in range(added):
             connection.execute(insert(ROWS), {"task": name, **ROW})
@@ -133,7 +161,11 @@ def main(told: dict[str, Any]) -> None:
     """Run until told to stop on standard input, or until the lanes have come to their ends."""
     counted = Counted()
     bare = Bare(
-        told["place"], told["name"], told["runs"], (told["inserts"], told["updates"]), told["message"]
+        told["place"],
+        told["name"],
+        told["runs"],
+        (told["inserts"], told["updates"]),
+        told["message"],
     )
     engine = make_engine(told["place"])
     if told["first"]:
@@ -141,11 +173,18 @@ def main(told: dict[str, Any]) -> None:
             ROWS.metadata.create_all(connection)
             for lane in range(told["lanes"]):
                 connection.execute(insert(STATES), {"task": str(lane), **STATE})
-                bare.put(connection, lane, told["tasks"] // told["lanes"] - 1, 0, time.time())
+                bare.put(
+                    connection, lane, told["tasks"] // told["lanes"] - 1, 0, time.time()
+                )
     print("ready", flush=True)
     input()  # the one who asks sees when all is done, and says so
     waited = [
-        (done - ready) * 1000 for at, ready, done in bare.done if at < told["tasks"] // told["lanes"] - 1
+        (done - ready) * 1000
+        for at, ready, done in bare.done
+        if at < told["tasks"] // told["lanes"] - 1
     ]
-    print(json.dumps({"done": len(bare.done), "waited": waited, **counted.report(1)}), flush=True)
+    print(
+        json.dumps({"done": len(bare.done), "waited": waited, **counted.report(1)}),
+        flush=True,
+    )
     DBOS.destroy()

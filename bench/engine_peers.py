@@ -49,7 +49,9 @@ def measure(told: dict[str, Any], fresh: Callable[[], str] | None) -> dict[str, 
                 timeout=600,
                 check=False,
             )
-            said[name] = done.stdout.strip() or f"failed: {done.stderr.strip().splitlines()[-1]}"
+            said[name] = (
+                done.stdout.strip() or f"failed: {done.stderr.strip().splitlines()[-1]}"
+            )
     return said
 
 
@@ -105,19 +107,27 @@ def langgraph(told: dict[str, Any], engine: Engine) -> list[float]:
         write(engine, told, state["task"])
         return {}
 
-    names = [f"{step}_{part}" for part in range(PARTS) for step in ("execute", "settle")]
+    names = [
+        f"{step}_{part}" for part in range(PARTS) for step in ("execute", "settle")
+    ]
     graph = StateGraph(State)
     for name in names:
         graph.add_node(name, execute if name.startswith("execute") else settle)
     for source, target in zip([START, *names], [*names, END], strict=True):
         graph.add_edge(source, target)
-    connection = sqlite3.connect(f"{told['place']}.checkpoints", check_same_thread=False)
+    connection = sqlite3.connect(
+        f"{told['place']}.checkpoints", check_same_thread=False
+    )
     connection.execute("PRAGMA synchronous=NORMAL")
     ready = graph.compile(checkpointer=SqliteSaver(connection))
 
     def one(task: int) -> float:
         began = time.perf_counter()
-        ready.invoke({"task": task}, {"configurable": {"thread_id": str(task)}}, durability="sync")
+        ready.invoke(
+            {"task": task},
+            {"configurable": {"thread_id": str(task)}},
+            durability="sync",
+        )
         return time.perf_counter() - began
 
     with ThreadPoolExecutor(told["runs"]) as pool:
@@ -187,7 +197,9 @@ def celery(told: dict[str, Any], engine: Engine) -> list[float]:
 
     for task in range(told["tasks"]):
         part.delay(task, 0)
-    with start_worker(app, pool="threads", concurrency=told["runs"], perform_ping_check=False):
+    with start_worker(
+        app, pool="threads", concurrency=told["runs"], perform_ping_check=False
+    ):
         while len(waited) < told["tasks"]:
             time.sleep(0.02)
     return waited

@@ -43,9 +43,15 @@ PATTERNS = [f"packages/module-{number}/**/src/*" for number in range(50)]
 
 def make_tree(root: Path, count: int) -> None:
     """So many files in folders of a hundred."""
-    text = ("x = 1  # a line of code as long as many others are\n" * (BYTES // 50)).encode()
+    text = (
+        "x = 1  # a line of code as long as many others are\n" * (BYTES // 50)
+    ).encode()
     for number in range(count):
-        folder = root / f"package-{number // (PER_FOLDER * 20)}" / f"module-{number // PER_FOLDER}"
+        folder = (
+            root
+            / f"package-{number // (PER_FOLDER * 20)}"
+            / f"module-{number // PER_FOLDER}"
+        )
         if number % PER_FOLDER == 0:
             folder.mkdir(parents=True)
         (folder / f"file_{number}.py").write_bytes(b"%d\n" % number + text)
@@ -53,8 +59,17 @@ def make_tree(root: Path, count: int) -> None:
 
 def git(root: Path, *command: str) -> None:
     """Git as a user would run it."""
-    settings = ("-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0")
-    subprocess.run(("git", *settings, *command), cwd=root, check=True, capture_output=True)
+    settings = (
+        "-c",
+        "user.name=bench",
+        "-c",
+        "user.email=bench@localhost",
+        "-c",
+        "gc.auto=0",
+    )
+    subprocess.run(
+        ("git", *settings, *command), cwd=root, check=True, capture_output=True
+    )
 
 
 def timed(action: Callable[[], object], rounds: int = ROUNDS) -> float:
@@ -111,17 +126,27 @@ def of_attempts() -> dict[str, float]:
         git(root, "init", "--quiet")
         git(root, "add", "--all")
         git(root, "commit", "--quiet", "--message=bench")
-        found = {"the test alone": timed(lambda: subprocess.run(command, shell=True, check=True), 5)}
+        found = {
+            "the test alone": timed(
+                lambda: subprocess.run(command, shell=True, check=True), 5
+            )
+        }
         number = iter(range(1_000))
 
         def attempt() -> None:
             place = Path(folder) / f"attempt-{next(number)}"
             workspace = clone(root, place)
             before = base_snapshot(workspace)
-            (workspace.work / "package-0/module-0/file_0.py").write_text("changed\n", "utf-8")
+            (workspace.work / "package-0/module-0/file_0.py").write_text(
+                "changed\n", "utf-8"
+            )
             said = EvidenceRequest.usually("bench", (command,))
             collect(
-                workspace, before, place / "scratch", said, AttemptSetting(limits=CommandLimits(seconds=60))
+                workspace,
+                before,
+                place / "scratch",
+                said,
+                AttemptSetting(limits=CommandLimits(seconds=60)),
             )
 
         found["clone, snapshots, patch, evidence, test"] = timed(attempt, 5)
@@ -129,7 +154,9 @@ def of_attempts() -> dict[str, float]:
             found[f"true, isolated by {level}"] = timed(
                 lambda level=level: _bare(Path(folder), level, next(number)), 5
             )  # type: ignore[misc]
-        found["true, bare"] = timed(lambda: subprocess.run("true", shell=True, check=True), 5)
+        found["true, bare"] = timed(
+            lambda: subprocess.run("true", shell=True, check=True), 5
+        )
         return found
 
 
@@ -146,18 +173,26 @@ if __name__ == "__main__":
 
 def of_judging() -> dict[str, float]:
     """A small repository with a small suite: the tests alone, and a whole judgement that runs them."""
-    runner = "pytest -q -p no:cacheprovider" if importlib.util.find_spec("pytest") else "unittest -q"
+    runner = (
+        "pytest -q -p no:cacheprovider"
+        if importlib.util.find_spec("pytest")
+        else "unittest -q"
+    )
     command = f"python -B -m {runner} tests/test_suite.py"
     with tempfile.TemporaryDirectory(prefix="accordance-bench-") as folder:
         root = Path(folder) / "repository"
         make_tree(root, 200)
         (root / "tests").mkdir()
         (root / "tests/test_suite.py").write_text(SUITE, "utf-8")
-        (root / "module.py").write_text("def last(items):\n    return items[0]\n", "utf-8")
+        (root / "module.py").write_text(
+            "def last(items):\n    return items[0]\n", "utf-8"
+        )
         git(root, "init", "--quiet")
         git(root, "add", "--all")
         git(root, "commit", "--quiet", "--message=bench")
-        (root / "module.py").write_text("def last(items):\n    return items[-1]\n", "utf-8")
+        (root / "module.py").write_text(
+            "def last(items):\n    return items[-1]\n", "utf-8"
+        )
         task = {
             "task_id": "72c84e9c-0975-4c1a-b9a5-864c2725dc8a",
             "goal": "Return the last one.",
@@ -169,13 +204,21 @@ def of_judging() -> dict[str, float]:
         base = resolve(root, "HEAD")
 
         def whole() -> None:
-            found = judge(task, repo=root, base=base, attempt=next(number), artifacts=Path(folder) / "kept")
+            found = judge(
+                task,
+                repo=root,
+                base=base,
+                attempt=next(number),
+                artifacts=Path(folder) / "kept",
+            )
             if not found:
                 raise SystemExit(found.verdict.reason)
 
         probe()  # once in a process, and not part of any one judgement
         words = [sys.executable, *command.split()[1:]]
-        bare = timed(lambda: subprocess.run(words, cwd=root, check=True, capture_output=True), 5)
+        bare = timed(
+            lambda: subprocess.run(words, cwd=root, check=True, capture_output=True), 5
+        )
         judged = timed(whole, 5)
         return {
             f"the tests alone ({runner.partition(' ')[0]})": bare,

@@ -53,7 +53,12 @@ RATIO: Final = 1.5
 
 PLAN: Final = "9a4f6f64-7a0b-4a53-8a6e-2f0b6d1c0001"
 ROOT: Final = "ffffffff-0000-4000-8000-000000000000"
-SCORES: Final = {"Correctness": 40, "Coverage": 30, "Traceability": 20, "Actionability": 10}
+SCORES: Final = {
+    "Correctness": 40,
+    "Coverage": 30,
+    "Traceability": 20,
+    "Actionability": 10,
+}
 
 
 # -- plans, and the messages of those who work on them -------------------------------------------------------------------
@@ -95,10 +100,20 @@ def parent_of(shape: Shape, at: int) -> str:
 
 
 def _all_nodes(count: Nodes) -> Iterator[dict[str, Any]]:
-    common = {"plan_id": PLAN, "owner_agent_id": "bench", "priority": 0, "tags": ["bench"]}
+    common = {
+        "plan_id": PLAN,
+        "owner_agent_id": "bench",
+        "priority": 0,
+        "tags": ["bench"],
+    }
     names = [(ROOT, "GOAL"), *((goal_id(at), "GOAL") for at in range(count.goals))]
     for name, kind in names:
-        yield {"task_id": name, "node_type": kind, "title": f"everything under {name}", **common}
+        yield {
+            "task_id": name,
+            "node_type": kind,
+            "title": f"everything under {name}",
+            **common,
+        }
     for at in range(count.tasks):
         title = f"step {at}: write down what was agreed"
         yield {"task_id": task_id(at), "node_type": "ACTION", "title": title, **common}
@@ -119,11 +134,18 @@ def _all_edges(shape: Shape, count: Nodes) -> Iterator[tuple[str, str, str]]:
 def write_plan(path: Path, shape: Shape, size: int) -> int:
     """Write a plan, piece by piece: whoever measures memory must not have needed any for this. Returns its edges."""
     count = nodes_of(shape, size)
-    head = {"plan_id": PLAN, "title": "bench", "root_task_id": ROOT, "owner_agent_id": "bench"}
+    head = {
+        "plan_id": PLAN,
+        "title": "bench",
+        "root_task_id": ROOT,
+        "owner_agent_id": "bench",
+    }
     head |= {"created_at": "2026-01-01T00:00:00Z", "constraints": {}}
     edges = 0
     with path.open("w", encoding="utf-8") as out:
-        out.write(f'{{"schema_version": "plan_json_v1", "plan": {json.dumps(head)}, "nodes": [')
+        out.write(
+            f'{{"schema_version": "plan_json_v1", "plan": {json.dumps(head)}, "nodes": ['
+        )
         for at, node in enumerate(_all_nodes(count)):
             out.write(", " * bool(at) + json.dumps(node))
         out.write('], "edges": [')
@@ -139,19 +161,37 @@ def write_plan(path: Path, shape: Shape, size: int) -> int:
 def action(task: str) -> bytes:
     """What whoever does a task hands in."""
     content = "".join(f"- point {at} of {task}\n" for at in range(20))
-    made = {"name": "notes", "format": "md", "content": content, "summary": "what was agreed"}
+    made = {
+        "name": "notes",
+        "format": "md",
+        "content": content,
+        "summary": "what was agreed",
+    }
     made["path_hint"] = f"workspace/artifacts/{task}/notes.md"
-    said = {"schema_version": "xiaobo_action_v1", "task_id": task, "result_type": "ARTIFACT"}
+    said = {
+        "schema_version": "xiaobo_action_v1",
+        "task_id": task,
+        "result_type": "ARTIFACT",
+    }
     return json.dumps({**said, "artifact": made}).encode()
 
 
 def approval(task: str) -> bytes:
     """What whoever reviews it hands in."""
     breakdown = [
-        {"dimension": name, "score": most, "max_score": most, "issues": []} for name, most in SCORES.items()
+        {"dimension": name, "score": most, "max_score": most, "issues": []}
+        for name, most in SCORES.items()
     ]
-    said = {"schema_version": "xiaojing_review_v1", "task_id": task, "review_target": "NODE"}
-    said |= {"total_score": 100, "action_required": "APPROVE", "summary": "Nothing is missing."}
+    said = {
+        "schema_version": "xiaojing_review_v1",
+        "task_id": task,
+        "review_target": "NODE",
+    }
+    said |= {
+        "total_score": 100,
+        "action_required": "APPROVE",
+        "summary": "Nothing is missing.",
+    }
     return json.dumps({**said, "breakdown": breakdown, "suggestions": []}).encode()
 
 
@@ -170,7 +210,9 @@ def import_one(place: str, file: str) -> dict[str, float]:
     ledger = open_ledger(place)
     before = _peak_mib()
     started, cpu = time.perf_counter(), time.process_time()
-    result = check_value(read(Path(file).read_bytes(), Limits(max_bytes=MAX_BYTES)), "PLAN_GEN")
+    result = check_value(
+        read(Path(file).read_bytes(), Limits(max_bytes=MAX_BYTES)), "PLAN_GEN"
+    )
     checked = time.perf_counter()
     import_plan(ledger, result.value, Rules(), waived_by="bench")
     ended, cpu = time.perf_counter(), time.process_time() - cpu
@@ -240,9 +282,15 @@ class Worker:
         again = take_next(self.ledger, [], plan_id=PLAN, holder="bench")
         assert isinstance(again, Taken)
         assert (again.task.task_id, again.kind) == (task, "review")
-        said = review(self.ledger, approval(task), task_id=task, product=again.lease.product)
+        said = review(
+            self.ledger, approval(task), task_id=task, product=again.lease.product
+        )
         spent = time.perf_counter() - wall, time.process_time() - cpu
-        assert (made.status, said.status, said.content["state"]) == ("accepted", "accepted", "DONE"), said
+        assert (made.status, said.status, said.content["state"]) == (
+            "accepted",
+            "accepted",
+            "DONE",
+        ), said
         return spent
 
     def finish_the_last(self) -> None:
@@ -265,21 +313,32 @@ class Worker:
         node, edge = TASK_NODES.c, TASK_EDGES.c
         free = {"waits_on": 0, "closed_gates": 0}
         with self.ledger.engine.begin() as connection:
-            connection.execute(update(TASK_NODES).values(state="DONE", queue=None, open_parts=0, **free))
             connection.execute(
-                update(TASK_NODES).where(node.task_id == last).values(state="READY", queue=2, **free)
+                update(TASK_NODES).values(
+                    state="DONE", queue=None, open_parts=0, **free
+                )
+            )
+            connection.execute(
+                update(TASK_NODES)
+                .where(node.task_id == last)
+                .values(state="READY", queue=2, **free)
             )
             for goal in above:
-                parts = select(func.count()).where(edge.from_task_id == goal, edge.edge_type == "DECOMPOSE")
+                parts = select(func.count()).where(
+                    edge.from_task_id == goal, edge.edge_type == "DECOMPOSE"
+                )
                 done = connection.execute(parts).scalar_one() - 1
                 counts = {"state": "PENDING", "open_parts": 1, "done_parts": done}
-                connection.execute(update(TASK_NODES).where(node.task_id == goal).values(**counts))
+                connection.execute(
+                    update(TASK_NODES).where(node.task_id == goal).values(**counts)
+                )
 
 
 def work(place_of: dict[str, str], shape: Shape, folder: str) -> dict[str, Any]:
     """Finish nodes in plans of all sizes, by turns."""
     workers = {
-        size: Worker(place, shape, int(size), f"{folder}/{shape}-{size}") for size, place in place_of.items()
+        size: Worker(place, shape, int(size), f"{folder}/{shape}-{size}")
+        for size, place in place_of.items()
     }
     raw = raw_commits(next(iter(place_of.values())))
     for worker in workers.values():
@@ -296,7 +355,10 @@ def work(place_of: dict[str, str], shape: Shape, folder: str) -> dict[str, Any]:
     for worker in workers.values():
         worker.finish_the_last()
         worker.ledger.close()
-    return {"raw_commits": raw, "sizes": {size: asdict(worker.work) for size, worker in workers.items()}}
+    return {
+        "raw_commits": raw,
+        "sizes": {size: asdict(worker.work) for size, worker in workers.items()},
+    }
 
 
 def raw_commits(place: str) -> float:
@@ -313,7 +375,9 @@ def raw_commits(place: str) -> float:
     for at in range(COMMITS):
         if engine.dialect.name == "sqlite":
             cursor.execute("BEGIN IMMEDIATE")
-        cursor.execute(f"INSERT INTO raw_commits VALUES ({mark}, {mark})", (at, "x" * 200))
+        cursor.execute(
+            f"INSERT INTO raw_commits VALUES ({mark}, {mark})", (at, "x" * 200)
+        )
         connection.commit()
     seconds = time.perf_counter() - started
     connection.close()
@@ -337,7 +401,9 @@ def databases(folder: Path) -> Iterator[dict[str, Places]]:
 
             server = get_server(folder / "pg", cleanup_mode="stop")
     except Exception as error:
-        print(f"PostgreSQL is left out, it does not start here: {error}", file=sys.stderr)
+        print(
+            f"PostgreSQL is left out, it does not start here: {error}", file=sys.stderr
+        )
         yield found
         return
 
@@ -357,7 +423,10 @@ def databases(folder: Path) -> Iterator[dict[str, Places]]:
 def in_a_process(*arguments: str) -> Any:
     """What a process of its own measured."""
     done = subprocess.run(
-        [sys.executable, __file__, *arguments], check=True, stdout=subprocess.PIPE, text=True
+        [sys.executable, __file__, *arguments],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     return json.loads(done.stdout)
 
@@ -371,18 +440,31 @@ def measure(sizes: tuple[int, ...], folder: Path) -> list[dict[str, Any]]:
     with databases(folder) as found:
         for shape in SHAPES:
             files = {size: folder / f"{shape}-{size}.json" for size in sizes}
-            edges = {size: write_plan(file, shape, size) for size, file in files.items()}
+            edges = {
+                size: write_plan(file, shape, size) for size, file in files.items()
+            }
             for database, place_of in found.items():
                 places = {size: place_of(f"{shape}-{size}") for size in sizes}
                 imports = {
-                    size: in_a_process("--import-one", places[size], str(files[size])) for size in sizes
+                    size: in_a_process("--import-one", places[size], str(files[size]))
+                    for size in sizes
                 }
-                verified = {size: in_a_process("--verify-one", places[size]) for size in sizes}
+                verified = {
+                    size: in_a_process("--verify-one", places[size]) for size in sizes
+                }
                 worked = in_a_process("--work", json.dumps(places), shape, str(folder))
                 for size in sizes:
-                    row = {"database": database, "shape": shape, "nodes": size, "edges": edges[size]}
+                    row = {
+                        "database": database,
+                        "shape": shape,
+                        "nodes": size,
+                        "edges": edges[size],
+                    }
                     row |= {"verify": verified[size]}
-                    row |= {"import": imports[size], "raw_commits": worked["raw_commits"]}
+                    row |= {
+                        "import": imports[size],
+                        "raw_commits": worked["raw_commits"],
+                    }
                     rows.append({**row, **_summary(worked["sizes"][str(size)])})
     return rows
 
@@ -416,9 +498,19 @@ def bars(rows: list[dict[str, Any]]) -> list[Bar]:
         where = f"{database}, {shape}"
         seconds, mib = row["import"]["seconds"], row["import"]["peak_mib"]
         found.append(
-            Bar(f"{where}: import <= {IMPORT_SECONDS:.0f} s", f"{seconds:.1f} s", seconds <= IMPORT_SECONDS)
+            Bar(
+                f"{where}: import <= {IMPORT_SECONDS:.0f} s",
+                f"{seconds:.1f} s",
+                seconds <= IMPORT_SECONDS,
+            )
         )
-        found.append(Bar(f"{where}: import <= {IMPORT_MIB:.0f} MiB", f"{mib:.0f} MiB", mib <= IMPORT_MIB))
+        found.append(
+            Bar(
+                f"{where}: import <= {IMPORT_MIB:.0f} MiB",
+                f"{mib:.0f} MiB",
+                mib <= IMPORT_MIB,
+            )
+        )
         for clock in ("wall", "cpu"):
             ratio = row[f"finish_{clock}"] / small[f"finish_{clock}"]
             bar = f"{where}: one node, {clock} <= {RATIO}x of 1,000"
@@ -449,7 +541,11 @@ def _print(rows: list[dict[str, Any]]) -> None:
     lines = [list(COLUMNS), *([show(row) for show in COLUMNS.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        print("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
+        print(
+            "  ".join(
+                text.rjust(width) for text, width in zip(line, widths, strict=True)
+            )
+        )
     print()
     for bar in bars(rows):
         print(f"{bar.bar}: {bar.measured} {'HOLDS' if bar.holds else 'DOES NOT HOLD'}")
@@ -460,7 +556,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="up to 10,000 nodes; nothing is held to a bar")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="up to 10,000 nodes; nothing is held to a bar",
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--import-one", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--verify-one", help=argparse.SUPPRESS)
@@ -477,7 +577,12 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="accordance-bench-") as folder:
             rows = measure(SIZES[:-1] if options.quick else SIZES, Path(folder))
         if options.json:
-            print(json.dumps({"rows": rows, "bars": [bar._asdict() for bar in bars(rows)]}, indent=2))
+            print(
+                json.dumps(
+                    {"rows": rows, "bars": [bar._asdict() for bar in bars(rows)]},
+                    indent=2,
+                )
+            )
         else:
             _print(rows)
 

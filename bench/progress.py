@@ -29,14 +29,35 @@ def message(count: int) -> dict[str, object]:
     """A layered plan of so many nodes under one root."""
     names = [f"task-{at:06}" for at in range(count)]
     common = {"plan_id": PLAN_ID, "owner_agent_id": "bench", "priority": 0, "tags": []}
-    nodes = [{"task_id": "the-root-of-the-whole-plan", "node_type": "GOAL", "title": "all", **common}]
-    nodes += [{"task_id": name, "node_type": "ACTION", "title": name, **common} for name in names]
+    nodes = [
+        {
+            "task_id": "the-root-of-the-whole-plan",
+            "node_type": "GOAL",
+            "title": "all",
+            **common,
+        }
+    ]
+    nodes += [
+        {"task_id": name, "node_type": "ACTION", "title": name, **common}
+        for name in names
+    ]
     edges = [_edge("the-root-of-the-whole-plan", name, "DECOMPOSE") for name in names]
     for at in range(WIDTH, count):
         above = at - WIDTH
-        edges += [_edge(names[source], names[at], "DEPENDS_ON") for source in {above, above - above % WIDTH}]
-    head = {"plan_id": PLAN_ID, "title": "bench", "root_task_id": "the-root-of-the-whole-plan"}
-    head |= {"created_at": "2026-01-01T00:00:00Z", "owner_agent_id": "bench", "constraints": None}
+        edges += [
+            _edge(names[source], names[at], "DEPENDS_ON")
+            for source in {above, above - above % WIDTH}
+        ]
+    head = {
+        "plan_id": PLAN_ID,
+        "title": "bench",
+        "root_task_id": "the-root-of-the-whole-plan",
+    }
+    head |= {
+        "created_at": "2026-01-01T00:00:00Z",
+        "owner_agent_id": "bench",
+        "constraints": None,
+    }
     return {"plan": head, "nodes": nodes, "edges": edges, "requirements": []}
 
 
@@ -47,7 +68,11 @@ def _edge(source: str, target: str, kind: str) -> dict[str, object]:
         "from_task_id": source,
         "to_task_id": target,
     }
-    return {**ends, "edge_type": kind, "metadata": {"and_or": "AND"} if kind == "DECOMPOSE" else {}}
+    return {
+        **ends,
+        "edge_type": kind,
+        "metadata": {"and_or": "AND"} if kind == "DECOMPOSE" else {},
+    }
 
 
 def measure(count: int) -> dict[str, float]:
@@ -62,7 +87,11 @@ def measure(count: int) -> dict[str, float]:
     gc.disable()
     finishing = [_finish_one(plan, f"task-{at:06}") for at in range(min(count, 2_000))]
     gc.enable()
-    return {"check": checked - started, "begin": begun - checked, "finish_one": statistics.median(finishing)}
+    return {
+        "check": checked - started,
+        "begin": begun - checked,
+        "finish_one": statistics.median(finishing),
+    }
 
 
 def _finish_one(plan: PlanInMemory, task: str) -> float:

@@ -21,7 +21,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from accordance.domain.research.runs import Group, StoredAnswer, StoredRun, collapse_by_group
+from accordance.domain.research.runs import (
+    Group,
+    StoredAnswer,
+    StoredRun,
+    collapse_by_group,
+)
 from accordance.store.answers import AnswersInLedger
 from accordance.store.opening import open_ledger
 
@@ -49,7 +54,9 @@ def answers(count: int) -> Iterator[StoredAnswer]:
         selected = dice.choices(names, [favour**2, favour, 2, 1, 1, 1, 1, 1])[0]
         spelled = selected.upper() if at % 7 == 0 else selected
         time_of_day = f"{at // 3600 % 24:02}:{at // 60 % 60:02}:{at % 60:02}.{at:06}Z"
-        run = StoredRun(group, f"2026-01-{1 + at // 86400:02}T{time_of_day}", spelled, tuple(names))
+        run = StoredRun(
+            group, f"2026-01-{1 + at // 86400:02}T{time_of_day}", spelled, tuple(names)
+        )
         yield StoredAnswer(run, {**message, "agent_id": group.agent_id, "run": at})
 
 
@@ -82,7 +89,9 @@ def report(place: str) -> dict[str, Any]:
 def apart(*words: str) -> dict[str, Any]:
     """A part of this program in a process of its own, with the seconds it took from start to end."""
     started = time.perf_counter()
-    done = subprocess.run([sys.executable, __file__, *words], capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, __file__, *words], capture_output=True, check=True
+    )
     return {**json.loads(done.stdout), "process_seconds": time.perf_counter() - started}
 
 
@@ -117,7 +126,9 @@ def main() -> None:
         f"{found['process_seconds']:.2f} s with start-up, {found['megabytes']:.0f} MB"
     )
     held = found["process_seconds"] <= SECONDS and found["megabytes"] <= MEGABYTES
-    print(f"at most {SECONDS:g} s and {MEGABYTES:g} MB: {'HOLDS' if held else 'DOES NOT HOLD'}")
+    print(
+        f"at most {SECONDS:g} s and {MEGABYTES:g} MB: {'HOLDS' if held else 'DOES NOT HOLD'}"
+    )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,12 @@ CASES = {
     "accordance --version": ["-m", "accordance.cli.main", "--version"],
     "accordance --help": ["-m", "accordance.cli.main", "--help"],
     "accordance explain cycle": ["-m", "accordance.cli.main", "explain", "cycle"],
-    "accordance check FILE": ["-m", "accordance.cli.main", "check", "examples/messages/submit-done.json"],
+    "accordance check FILE": [
+        "-m",
+        "accordance.cli.main",
+        "check",
+        "examples/messages/submit-done.json",
+    ],
 }
 BAR = 2.0
 
@@ -40,7 +45,9 @@ def measure(rounds: int) -> dict[str, float]:
     for _ in range(rounds):
         for name, arguments in CASES.items():
             started = time.perf_counter()
-            subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL
+            )
             taken[name].append(time.perf_counter() - started)
     return {name: statistics.median(times) for name, times in taken.items()}
 
@@ -58,12 +65,17 @@ def main() -> None:
     if options.json:
         print(
             json.dumps(
-                {name: {"seconds": seconds, "ratio": seconds / bare} for name, seconds in medians.items()}
+                {
+                    name: {"seconds": seconds, "ratio": seconds / bare}
+                    for name, seconds in medians.items()
+                }
             )
         )
         return
     for name, seconds in medians.items():
-        print(f"{name:<28} {seconds * 1000:7.1f} ms  {seconds / bare:5.2f}x a bare click program")
+        print(
+            f"{name:<28} {seconds * 1000:7.1f} ms  {seconds / bare:5.2f}x a bare click program"
+        )
     ratio = medians["accordance --version"] / bare
     print(
         f"\naccordance --version <= {BAR}x a bare click program: {ratio:.2f}x {'HOLDS' if ratio <= BAR else 'DOES NOT HOLD'}"

@@ -12,7 +12,15 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["accordance"]):
-    from accordance import Accepted, Rejected, StreamGuard, check, dump_json, feedback, registry
+    from accordance import (
+        Accepted,
+        Rejected,
+        StreamGuard,
+        check,
+        dump_json,
+        feedback,
+        registry,
+    )
     from accordance.contracts.feedback import MAX_BYTES
     from accordance.contracts.reading import read
     from accordance.contracts.tolerant import read_tolerant
@@ -66,7 +74,9 @@ def stream(text: bytes) -> object:
 def seed(folder: Path) -> None:
     """Begin with what is known to be interesting: every vector, once per contract byte."""
     folder.mkdir(parents=True, exist_ok=True)
-    for file in sorted((Path(__file__).parent.parent / "tests/conformance/vectors").glob("*.jsonl")):
+    for file in sorted(
+        (Path(__file__).parent.parent / "tests/conformance/vectors").glob("*.jsonl")
+    ):
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
             vector = json.loads(line)
             text = (

@@ -29,7 +29,10 @@ GIVEN_VECTORS = Path(__file__).parent / "conformance" / "vectors"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`pytest tests/conformance --vectors DIR` runs the same kinds of lines from any other folder."""
     parser.addoption(
-        "--vectors", type=Path, default=GIVEN_VECTORS, help="folder with conformance vectors (*.jsonl)"
+        "--vectors",
+        type=Path,
+        default=GIVEN_VECTORS,
+        help="folder with conformance vectors (*.jsonl)",
     )
 
 

@@ -38,7 +38,14 @@ from typing import Any, Final, TypeAlias
 Json: TypeAlias = dict[str, Any]
 Events: TypeAlias = list[tuple[str | None, Json | str]]
 
-SHELLS: Final = ("exec_command", "shell_command", "shell", "local_shell", "bash", "Bash")
+SHELLS: Final = (
+    "exec_command",
+    "shell_command",
+    "shell",
+    "local_shell",
+    "bash",
+    "Bash",
+)
 WRITERS: Final = ("write", "Write", "write_file", "create_file")
 NEEDS_TOOLS: Final = {"run", "write", "tool", "mcp"}
 SIDE_TEXT: Final = "a title"
@@ -52,7 +59,9 @@ class Script:
     steps: list[Json]
     key: str | None = None  # the only key that is taken
     models: tuple[str, ...] = ()  # the only models that are known
-    asked: Callable[[Json], Json] | None = None  # the step for a request, where its number does not say which
+    asked: Callable[[Json], Json] | None = (
+        None  # the step for a request, where its number does not say which
+    )
     read: int = 100
     written: int = 20
     cached: int = 40
@@ -106,11 +115,17 @@ def turn_of(step: Json, tools: list[Tool], called: set[str]) -> Turn:
         if (
             typed := by_name.get("StructuredOutput")
         ) is not None:  # a client that wants its answer through a tool
-            return Turn(text="done") if "StructuredOutput" in called else Turn(tool=typed, args=step["json"])
+            return (
+                Turn(text="done")
+                if "StructuredOutput" in called
+                else Turn(tool=typed, args=step["json"])
+            )
         return Turn(text=json.dumps(step["json"], ensure_ascii=False))
     if "say" in step or "refuse" in step:
         return Turn(
-            text=step.get("say", ""), refusal=step.get("refuse", ""), finish=step.get("finish", "stop")
+            text=step.get("say", ""),
+            refusal=step.get("refuse", ""),
+            finish=step.get("finish", "stop"),
         )
     tool, args = _call(step, by_name)
     if tool is None:
@@ -121,7 +136,11 @@ def turn_of(step: Json, tools: list[Tool], called: set[str]) -> Turn:
 def _call(step: Json, by_name: dict[str, Tool]) -> tuple[Tool | None, Json | str]:
     if "mcp" in step:
         ends = (f"_{step['mcp']}", f".{step['mcp']}")
-        found = (tool for name, tool in by_name.items() if name == step["mcp"] or name.endswith(ends))
+        found = (
+            tool
+            for name, tool in by_name.items()
+            if name == step["mcp"] or name.endswith(ends)
+        )
         return next(found, None), step.get("args", {})
     if "tool" in step:
         return by_name.get(step["tool"]), step.get("args", {})
@@ -130,9 +149,13 @@ def _call(step: Json, by_name: dict[str, Tool]) -> tuple[Tool | None, Json | str
         for name in WRITERS:
             if name in by_name:
                 keys = by_name[name].schema.get("properties", {})
-                key = next((key for key in ("filePath", "file_path") if key in keys), "path")
+                key = next(
+                    (key for key in ("filePath", "file_path") if key in keys), "path"
+                )
                 return by_name[name], {key: path, "content": content}
-        step = {"run": f"mkdir -p \"$(dirname '{path}')\" && cat > '{path}' <<'EOF'\n{content}\nEOF"}
+        step = {
+            "run": f"mkdir -p \"$(dirname '{path}')\" && cat > '{path}' <<'EOF'\n{content}\nEOF"
+        }
     shell = next((by_name[name] for name in SHELLS if name in by_name), None)
     return shell, _shell_args(shell, step["run"]) if shell else {}
 
@@ -143,7 +166,10 @@ def _shell_args(tool: Tool, command: str) -> Json:
     listed = properties.get(key, {}).get("type") == "array"
     args: Json = {key: ["bash", "-lc", command] if listed else command}
     for needed in tool.schema.get("required", []):
-        args.setdefault(needed, "scripted" if properties.get(needed, {}).get("type") == "string" else 1)
+        args.setdefault(
+            needed,
+            "scripted" if properties.get(needed, {}).get("type") == "string" else 1,
+        )
     return args
 
 
@@ -152,10 +178,13 @@ def tools_of(offered: list[Json] | None) -> list[Tool]:
     found: list[Tool] = []
     for one in offered or []:
         if isinstance(one.get("function"), dict):
-            found.append(Tool(one["function"]["name"], one["function"].get("parameters") or {}))
+            found.append(
+                Tool(one["function"]["name"], one["function"].get("parameters") or {})
+            )
         elif one.get("type") == "namespace":
             found += [
-                Tool(f"{one['name']}.{sub.name}", sub.schema, sub.kind) for sub in tools_of(one.get("tools"))
+                Tool(f"{one['name']}.{sub.name}", sub.schema, sub.kind)
+                for sub in tools_of(one.get("tools"))
             ]
         elif one.get("type") == "custom":
             found.append(Tool(one["name"], {}, "custom"))
@@ -187,11 +216,22 @@ def chat(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
         "prompt_tokens_details": {"cached_tokens": script.cached},
     }
     reason = "tool_calls" if turn.tool else turn.finish
-    message: Json = {"role": "assistant", "content": turn.text or None, "refusal": turn.refusal or None}
+    message: Json = {
+        "role": "assistant",
+        "content": turn.text or None,
+        "refusal": turn.refusal or None,
+    }
     calls = []
     if turn.tool:
         function = {"name": turn.tool.name, "arguments": turn.arguments}
-        calls = [{"index": 0, "id": f"call_{number}", "type": "function", "function": function}]
+        calls = [
+            {
+                "index": 0,
+                "id": f"call_{number}",
+                "type": "function",
+                "function": function,
+            }
+        ]
         message["tool_calls"] = calls
     base = {"id": f"chatcmpl-{number}", "created": 1, "model": body.get("model")}
     whole = {
@@ -212,7 +252,12 @@ def chat(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
     if calls:
         events.append(chunk({"tool_calls": calls}))
     events.append(chunk({}, reason))
-    events.append((None, {**base, "object": "chat.completion.chunk", "choices": [], "usage": usage}))
+    events.append(
+        (
+            None,
+            {**base, "object": "chat.completion.chunk", "choices": [], "usage": usage},
+        )
+    )
     return [*events, (None, "[DONE]")], whole
 
 
@@ -227,13 +272,28 @@ def responses(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
             if turn.text
             else {"type": "refusal", "refusal": turn.refusal}
         )
-        items.append({"id": f"msg_{number}", "type": "message", "role": "assistant", "content": [content]})
+        items.append(
+            {
+                "id": f"msg_{number}",
+                "type": "message",
+                "role": "assistant",
+                "content": [content],
+            }
+        )
     if turn.tool and turn.tool.kind == "custom":
-        about = {"call_id": f"call_{number}", "name": turn.tool.name, "input": turn.arguments}
+        about = {
+            "call_id": f"call_{number}",
+            "name": turn.tool.name,
+            "input": turn.arguments,
+        }
         items.append({"id": f"ctc_{number}", "type": "custom_tool_call", **about})
     elif turn.tool:
         space, _, short = turn.tool.name.rpartition(".")
-        about = {"call_id": f"call_{number}", "name": short, "arguments": turn.arguments}
+        about = {
+            "call_id": f"call_{number}",
+            "name": short,
+            "arguments": turn.arguments,
+        }
         items.append(
             {
                 "id": f"fc_{number}",
@@ -272,7 +332,9 @@ def responses(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
     begun = {**whole, "status": "in_progress", "output": [], "usage": None}
     events: Events = [event("response.created", response=begun)]
     for at, item in enumerate(items):
-        opened = {**item, "status": "in_progress"} | ({"content": []} if item["type"] == "message" else {})
+        opened = {**item, "status": "in_progress"} | (
+            {"content": []} if item["type"] == "message" else {}
+        )
         events.append(event("response.output_item.added", output_index=at, item=opened))
         events += [event(kind, **more) for kind, more in _inside(item, at)]
         events.append(event("response.output_item.done", output_index=at, item=item))
@@ -282,12 +344,22 @@ def responses(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
 def _inside(item: Json, at: int) -> Iterator[tuple[str, Json]]:
     where = {"item_id": item["id"], "output_index": at}
     if item["type"] == "function_call":
-        yield "response.function_call_arguments.delta", {**where, "delta": item["arguments"]}
-        yield "response.function_call_arguments.done", {**where, "arguments": item["arguments"]}
+        yield (
+            "response.function_call_arguments.delta",
+            {**where, "delta": item["arguments"]},
+        )
+        yield (
+            "response.function_call_arguments.done",
+            {**where, "arguments": item["arguments"]},
+        )
     if item["type"] != "message":
         return
     part, where = item["content"][0], {**where, "content_index": 0}
-    kind, key = ("output_text", "text") if part["type"] == "output_text" else ("refusal", "refusal")
+    kind, key = (
+        ("output_text", "text")
+        if part["type"] == "output_text"
+        else ("refusal", "refusal")
+    )
     yield "response.content_part.added", {**where, "part": {**part, key: ""}}
     for half in _halves(part[key]):
         yield f"response.{kind}.delta", {**where, "delta": half}
@@ -303,7 +375,12 @@ def messages(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
     blocks: list[Json] = [{"type": "text", "text": turn.text}] if turn.text else []
     if turn.tool:
         blocks.append(
-            {"type": "tool_use", "id": f"toolu_{number}", "name": turn.tool.name, "input": turn.args}
+            {
+                "type": "tool_use",
+                "id": f"toolu_{number}",
+                "name": turn.tool.name,
+                "input": turn.args,
+            }
         )
     reason = "refusal" if turn.refusal else "tool_use" if turn.tool else "end_turn"
     usage = {
@@ -312,9 +389,25 @@ def messages(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
         "cache_creation_input_tokens": 0,
         "output_tokens": script.written,
     }
-    about = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body.get("model")}
-    whole = {**about, "content": blocks, "stop_reason": reason, "stop_sequence": None, "usage": usage}
-    begun = {**whole, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
+    about = {
+        "id": f"msg_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model"),
+    }
+    whole = {
+        **about,
+        "content": blocks,
+        "stop_reason": reason,
+        "stop_sequence": None,
+        "usage": usage,
+    }
+    begun = {
+        **whole,
+        "content": [],
+        "stop_reason": None,
+        "usage": {**usage, "output_tokens": 1},
+    }
     events: Events = [("message_start", {"type": "message_start", "message": begun})]
     for at, block in enumerate(blocks):
         is_text = block["type"] == "text"
@@ -328,12 +421,25 @@ def messages(script: Script, body: Json, turn: Turn) -> tuple[Events, Json]:
         events.append(("content_block_start", opened))
         for delta in deltas:
             events.append(
-                ("content_block_delta", {"type": "content_block_delta", "index": at, "delta": delta})
+                (
+                    "content_block_delta",
+                    {"type": "content_block_delta", "index": at, "delta": delta},
+                )
             )
-        events.append(("content_block_stop", {"type": "content_block_stop", "index": at}))
+        events.append(
+            ("content_block_stop", {"type": "content_block_stop", "index": at})
+        )
     ended = {"stop_reason": reason, "stop_sequence": None}
-    last = {"type": "message_delta", "delta": ended, "usage": {"output_tokens": script.written}}
-    return [*events, ("message_delta", last), ("message_stop", {"type": "message_stop"})], whole
+    last = {
+        "type": "message_delta",
+        "delta": ended,
+        "usage": {"output_tokens": script.written},
+    }
+    return [
+        *events,
+        ("message_delta", last),
+        ("message_stop", {"type": "message_stop"}),
+    ], whole
 
 
 # Gemini
@@ -369,7 +475,11 @@ def _halves(text: str) -> list[str]:
 
 
 def _blocks(body: Json, kind: str) -> list[Json]:
-    lists = (one["content"] for one in body.get("messages", []) if isinstance(one.get("content"), list))
+    lists = (
+        one["content"]
+        for one in body.get("messages", [])
+        if isinstance(one.get("content"), list)
+    )
     return [block for blocks in lists for block in blocks if block.get("type") == kind]
 
 
@@ -379,7 +489,9 @@ def _items(body: Json) -> list[Json]:
 
 
 def _said(body: Json, role: str) -> int:
-    return sum(1 for one in body.get("messages", _items(body)) if one.get("role") == role)
+    return sum(
+        1 for one in body.get("messages", _items(body)) if one.get("role") == role
+    )
 
 
 def _is_model(one: Json) -> bool:
@@ -400,11 +512,17 @@ DIALECTS: Final[dict[str, Dialect]] = {
         chat,
         lambda body: _said(body, "tool"),
         lambda body: _said(body, "assistant"),
-        lambda body: ((body.get("response_format") or {}).get("json_schema") or {}).get("schema"),
+        lambda body: ((body.get("response_format") or {}).get("json_schema") or {}).get(
+            "schema"
+        ),
     ),
     "/responses": Dialect(
         responses,
-        lambda body: sum(1 for item in _items(body) if str(item.get("type", "")).endswith("_call_output")),
+        lambda body: sum(
+            1
+            for item in _items(body)
+            if str(item.get("type", "")).endswith("_call_output")
+        ),
         lambda body: _said(body, "assistant"),
         lambda body: ((body.get("text") or {}).get("format") or {}).get("schema"),
     ),
@@ -412,9 +530,11 @@ DIALECTS: Final[dict[str, Dialect]] = {
         messages,
         lambda body: len(_blocks(body, "tool_result")),
         lambda body: _said(body, "assistant"),
-        lambda body: ((body.get("output_config") or {}).get("format") or body.get("output_format") or {}).get(
-            "schema"
-        ),
+        lambda body: (
+            (body.get("output_config") or {}).get("format")
+            or body.get("output_format")
+            or {}
+        ).get("schema"),
     ),
 }
 
@@ -448,34 +568,61 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path.partition("?")[0].endswith("/models"):
             known = self.server.known.script.models or ("fake-model",)
-            data = [{"id": name, "object": "model", "created": 0, "owned_by": "fake"} for name in known]
+            data = [
+                {"id": name, "object": "model", "created": 0, "owned_by": "fake"}
+                for name in known
+            ]
             return self._reply(200, {"object": "list", "models": [], "data": data})
         return self._reply(404, _error("not_found", "no such path"))
 
     def do_POST(self) -> None:
-        body, path, script = self._body(), self.path.partition("?")[0], self.server.known.script
+        body, path, script = (
+            self._body(),
+            self.path.partition("?")[0],
+            self.server.known.script,
+        )
         if path.endswith("/count_tokens"):
             return self._reply(200, {"input_tokens": script.read})
-        dialect = next((found for end, found in DIALECTS.items() if path.endswith(end)), None)
+        dialect = next(
+            (found for end, found in DIALECTS.items() if path.endswith(end)), None
+        )
         if dialect is None:
             return self._reply(404, _error("not_found", "no such path"))
         if dialect.answer is gemini:
             body |= {"model": path.rpartition("/")[2].partition(":")[0], "stream": True}
         tools = tools_of(body.get("tools"))
         for item in _items(body):
-            tools += tools_of(item.get("tools")) if item.get("type") == "additional_tools" else []
-        number, step = script.at(dialect.results(body) if script.needs_tools else dialect.answers(body))
+            tools += (
+                tools_of(item.get("tools"))
+                if item.get("type") == "additional_tools"
+                else []
+            )
+        number, step = script.at(
+            dialect.results(body) if script.needs_tools else dialect.answers(body)
+        )
         side = script.needs_tools and not tools
         if script.asked is not None:
             step = script.asked(body)
         self._record(body, path, None if side else number, tools, dialect.schema(body))
         if refused := self._refused(script, body):
             return self._reply(*refused)
-        fault = {} if side else script.take_fault(number) if script.asked is None else step.get("fault", {})
+        fault = (
+            {}
+            if side
+            else script.take_fault(number)
+            if script.asked is None
+            else step.get("fault", {})
+        )
         if "status" in fault:
-            headers = {"retry-after": str(fault["retry_after"])} if "retry_after" in fault else {}
+            headers = (
+                {"retry-after": str(fault["retry_after"])}
+                if "retry_after" in fault
+                else {}
+            )
             return self._reply(
-                fault["status"], _error(fault.get("code", "scripted"), "a scripted fault"), headers
+                fault["status"],
+                _error(fault.get("code", "scripted"), "a scripted fault"),
+                headers,
             )
         if "garbage" in fault:
             return self._garbage()
@@ -492,16 +639,27 @@ class _Handler(BaseHTTPRequestHandler):
         own = self.headers.get("x-api-key") or self.headers.get("x-goog-api-key")
         given = own or (self.headers.get("authorization") or "").removeprefix("Bearer ")
         if script.key is not None and given != script.key:
-            return 401, _error("authentication_error", f"this key is not taken: {given}", "invalid_api_key")
+            return 401, _error(
+                "authentication_error",
+                f"this key is not taken: {given}",
+                "invalid_api_key",
+            )
         if script.models and body.get("model") not in script.models:
             return 404, _error("not_found_error", "no such model", "model_not_found")
         return None
 
     def _record(
-        self, body: Json, path: str, step: int | None, tools: list[Tool], schema: Json | None
+        self,
+        body: Json,
+        path: str,
+        step: int | None,
+        tools: list[Tool],
+        schema: Json | None,
     ) -> None:
         masked = {
-            name.lower(): "***" if "key" in name.lower() or "auth" in name.lower() else value
+            name.lower(): "***"
+            if "key" in name.lower() or "auth" in name.lower()
+            else value
             for name, value in self.headers.items()
         }
         self.server.known.requests.append(
@@ -530,7 +688,9 @@ class _Handler(BaseHTTPRequestHandler):
         read: Json = json.loads(data or b"{}")
         return read
 
-    def _reply(self, status: int, value: Json, headers: dict[str, str] | None = None) -> None:
+    def _reply(
+        self, status: int, value: Json, headers: dict[str, str] | None = None
+    ) -> None:
         data = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
@@ -565,7 +725,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.flush()
             self.connection.shutdown(socket.SHUT_WR)
 
-    def _endless(self, events: Events, again: Events) -> Iterator[tuple[str | None, Json | str]]:
+    def _endless(
+        self, events: Events, again: Events
+    ) -> Iterator[tuple[str | None, Json | str]]:
         yield from events[: _first_words(events) + 1]
         while not self.server.gone.wait(0.001):
             yield again[_first_words(again)]
@@ -573,7 +735,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _first_words(events: Events) -> int:
     """Where the first text is in a stream; in the middle if there is none."""
-    said = (at for at, (_, data) in enumerate(events) if isinstance(data, dict) and _delta_text(data))
+    said = (
+        at
+        for at, (_, data) in enumerate(events)
+        if isinstance(data, dict) and _delta_text(data)
+    )
     return next(said, len(events) // 2)
 
 
@@ -587,7 +753,10 @@ def _delta_text(data: Json) -> bool:
 
 
 def _error(kind: str, text: str, code: str | None = None) -> Json:
-    return {"type": "error", "error": {"type": kind, "message": text, "code": code or kind}}
+    return {
+        "type": "error",
+        "error": {"type": kind, "message": text, "code": code or kind},
+    }
 
 
 class _Http(ThreadingHTTPServer):

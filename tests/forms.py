@@ -20,7 +20,11 @@ PLACES_OF_FILES = (
 
 def changes_more_than_form(result: Rejected) -> list[Violation]:
     """The violations whose fix would change a decision, an identity or a meaning."""
-    return [one for one in result.violations if one.fix and not repairs_form(result.message, one)]
+    return [
+        one
+        for one in result.violations
+        if one.fix and not repairs_form(result.message, one)
+    ]
 
 
 def repairs_form(message: Any, violation: Violation) -> bool:

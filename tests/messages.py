@@ -91,7 +91,10 @@ TASK_INPUT: Message = {
     "task_id": TASK,
     "goal": "Fix the off-by-one error.",
     "role": "engineer",
-    "pins": {"allowed_paths": ["src/**", "tests/"], "forbidden_paths": ["**/secrets/**"]},
+    "pins": {
+        "allowed_paths": ["src/**", "tests/"],
+        "forbidden_paths": ["**/secrets/**"],
+    },
     "files": ["src/app.py"],
     "allowedTests": ["pytest -q"],
     "allowedExecutors": ["codex"],
@@ -106,7 +109,11 @@ ANSWER: Message = {
         "modal_identified": ["TAM"],
         "t_scores": [
             {"option": "TAM", "score": 0.92, "rationale": "everybody uses it"},
-            {"option": "Control-Value Theory", "score": 0.45, "rationale": "explains anxiety"},
+            {
+                "option": "Control-Value Theory",
+                "score": 0.45,
+                "rationale": "explains anxiety",
+            },
         ],
         "final_selection": {
             "option": "Control-Value Theory",
@@ -121,8 +128,16 @@ ANSWER: Message = {
         "main_output": {"hypotheses": ["H1"]},
         "confidence": 0.78,
     },
-    "provenance": {"sources": ["Pekrun 2006"], "reasoning_trace": ["modal ruled out"], "assumptions": []},
-    "self_critique": {"strengths": ["clear"], "weaknesses": ["narrow"], "improvement_suggestions": ["pilot"]},
+    "provenance": {
+        "sources": ["Pekrun 2006"],
+        "reasoning_trace": ["modal ruled out"],
+        "assumptions": [],
+    },
+    "self_critique": {
+        "strengths": ["clear"],
+        "weaknesses": ["narrow"],
+        "improvement_suggestions": ["pilot"],
+    },
 }
 REQUEST: Message = {
     "task_id": TASK,
@@ -140,15 +155,27 @@ HANDOFF: Message = {
         "open_questions": [],
         "constraints_inherited": [],
     },
-    "validation": {"required_fields_check": True, "schema_compliance": True, "vs_phase_completion": True},
+    "validation": {
+        "required_fields_check": True,
+        "schema_compliance": True,
+        "vs_phase_completion": True,
+    },
 }
 VERDICT: Message = {
     "schema_version": "scc.verdict.v1",
     "task_id": TASK,
     "verdict": "PASS",
     "messages": [],
-    "checks": {"schema_valid": True, "scope_valid": True, "tests_passed": True, "evidence_present": True},
-    "timestamps": {"submitted_at": "2026-01-01T00:00:00Z", "evaluated_at": "2026-01-01T00:01:00Z"},
+    "checks": {
+        "schema_valid": True,
+        "scope_valid": True,
+        "tests_passed": True,
+        "evidence_present": True,
+    },
+    "timestamps": {
+        "submitted_at": "2026-01-01T00:00:00Z",
+        "evaluated_at": "2026-01-01T00:01:00Z",
+    },
     "links": {
         "submit_json": "s",
         "report_md": "r",
@@ -185,7 +212,12 @@ OUTCOME: Message = {
 
 def node(task: str, kind: str = "ACTION", **more: Any) -> Message:
     """A node of PLAN."""
-    fields = {"task_id": task, "plan_id": PLAN, "node_type": kind, "title": f"Task {task}"}
+    fields = {
+        "task_id": task,
+        "plan_id": PLAN,
+        "node_type": kind,
+        "title": f"Task {task}",
+    }
     return {**fields, "owner_agent_id": "worker", "priority": 1, "tags": [], **more}
 
 
@@ -202,7 +234,9 @@ def edge(source: str, target: str, kind: str = "DECOMPOSE", **metadata: Any) -> 
     return {**ends, "edge_type": kind, "metadata": metadata}
 
 
-def plan(nodes: list[Message], edges: list[Message], root: str = "root", **more: Any) -> Message:
+def plan(
+    nodes: list[Message], edges: list[Message], root: str = "root", **more: Any
+) -> Message:
     """A plan of these."""
     head = {
         "plan_id": PLAN,
@@ -222,13 +256,27 @@ def plan(nodes: list[Message], edges: list[Message], root: str = "root", **more:
 def small_plan() -> Message:
     """A goal with two actions, one after the other."""
     nodes = [node("root", "GOAL"), node("a"), node("b")]
-    return plan(nodes, [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON")])
+    return plan(
+        nodes, [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON")]
+    )
 
 
 def requirement(task: str, **more: Any) -> Message:
     """A file that a task needs."""
-    fields = {"requirement_id": "r1", "task_id": task, "name": "sheet", "kind": "FILE", "required": True}
-    return {**fields, "min_count": 1, "allowed_types": ["xlsx"], "source": "USER", **more}
+    fields = {
+        "requirement_id": "r1",
+        "task_id": task,
+        "name": "sheet",
+        "kind": "FILE",
+        "required": True,
+    }
+    return {
+        **fields,
+        "min_count": 1,
+        "allowed_types": ["xlsx"],
+        "source": "USER",
+        **more,
+    }
 
 
 VALID: dict[str, Message] = {

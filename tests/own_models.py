@@ -103,7 +103,9 @@ class Names(RootModel[dict[str, date]]):
 class Aliased(BaseModel):
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
     first: int = Field(alias="firstValue")
-    second: date = Field(validation_alias=AliasChoices("second", "zweiter", AliasPath("all", 1)))
+    second: date = Field(
+        validation_alias=AliasChoices("second", "zweiter", AliasPath("all", 1))
+    )
 
 
 class OnlyAlias(BaseModel):
@@ -173,21 +175,32 @@ def _even(value: int) -> int:
     return value
 
 
-dates = st.sampled_from(["2026-01-31", "1999-12-31", "2024-02-29", "2026-01-31T00:00:00"])
+dates = st.sampled_from(
+    ["2026-01-31", "1999-12-31", "2024-02-29", "2026-01-31T00:00:00"]
+)
 times = st.sampled_from(["14:30", "14:30:00", "23:59:59.5Z", "00:00:00+02:00"])
 datetimes = st.sampled_from(
-    ["2026-01-31T12:00:00Z", "2026-01-31 12:00", "2026-01-31", "2026-01-31T12:00:00+02:00"]
+    [
+        "2026-01-31T12:00:00Z",
+        "2026-01-31 12:00",
+        "2026-01-31",
+        "2026-01-31T12:00:00+02:00",
+    ]
 )
 durations = st.sampled_from(["PT1H30M", "P3D", "-P1DT2S", "1 day, 2:00:00", "12:30:00"])
 decimals = st.sampled_from(["12.50", "1e3", 3, 4.25, "-0", "NaN", 10**30])
-uuids = st.sampled_from(["123e4567-e89b-42d3-a456-426614174000", "123E4567E89B42D3A456426614174000"])
+uuids = st.sampled_from(
+    ["123e4567-e89b-42d3-a456-426614174000", "123E4567E89B42D3A456426614174000"]
+)
 ints = st.integers(-3, 5) | st.sampled_from([2**63, -(2**70), 10**40])
 floats = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-3, 3)
 texts = st.text(max_size=5) | st.sampled_from(["abc", " b ", "1", "true", "EUR", "é🥐"])
 
 JSON = st.recursive(
     st.none() | st.booleans() | ints | floats | texts,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2)
+    ),
     max_leaves=4,
 )
 
@@ -198,12 +211,28 @@ LEAVES: Sequence[Kind] = (
     Kind(bool, st.booleans(), "bool"),
     Kind(Any, JSON, "Any"),
     Kind(JsonValue, JSON, "JsonValue"),
-    Kind(Annotated[str, Field(min_length=2, max_length=4)], st.sampled_from(["ab", "abcd"]), "short text"),
-    Kind(Annotated[str, Field(pattern="^[a-c]+$")], st.sampled_from(["a", "abc"]), "patterned text"),
+    Kind(
+        Annotated[str, Field(min_length=2, max_length=4)],
+        st.sampled_from(["ab", "abcd"]),
+        "short text",
+    ),
+    Kind(
+        Annotated[str, Field(pattern="^[a-c]+$")],
+        st.sampled_from(["a", "abc"]),
+        "patterned text",
+    ),
     Kind(Annotated[int, Field(ge=0, lt=4)], st.integers(0, 3), "small int"),
-    Kind(Annotated[float, Field(gt=0, multiple_of=0.5)], st.sampled_from([0.5, 2]), "halves"),
+    Kind(
+        Annotated[float, Field(gt=0, multiple_of=0.5)],
+        st.sampled_from([0.5, 2]),
+        "halves",
+    ),
     Kind(Literal["a", "b"], st.sampled_from(["a", "b"]), "words"),
-    Kind(Literal[1, "x", True] | None, st.sampled_from([1, "x", True, None]), "mixed words"),
+    Kind(
+        Literal[1, "x", True] | None,
+        st.sampled_from([1, "x", True, None]),
+        "mixed words",
+    ),
     Kind(Literal[Currency.EUR], st.just("EUR"), "a member"),
     Kind(date, dates, "date"),
     Kind(time, times, "time"),
@@ -211,7 +240,11 @@ LEAVES: Sequence[Kind] = (
     Kind(AwareDatetime, datetimes, "aware"),
     Kind(timedelta, durations, "timedelta"),
     Kind(Decimal, decimals, "Decimal"),
-    Kind(Annotated[Decimal, Field(max_digits=4, decimal_places=2, ge=1)], decimals, "price"),
+    Kind(
+        Annotated[Decimal, Field(max_digits=4, decimal_places=2, ge=1)],
+        decimals,
+        "price",
+    ),
     Kind(Currency, st.sampled_from(["EUR", "USD"]), "Currency"),
     Kind(Size, st.sampled_from([1, 2]), "Size"),
     Kind(Mood, st.sampled_from(["good", 7, None, 0.5]), "Mood"),
@@ -223,11 +256,25 @@ LEAVES: Sequence[Kind] = (
     Kind(IPv6Network, st.just("2001:db8::/32"), "IPv6Network"),
     Kind(AnyUrl, st.just("https://example.org/"), "AnyUrl"),
     Kind(Json[list[int]], st.sampled_from(["[1]", "[]", "[1.5]"]), "Json"),
-    Kind(list[OnErrorOmit[int]], st.sampled_from([[1], [1, "x"], []]), "forgiving list"),
+    Kind(
+        list[OnErrorOmit[int]], st.sampled_from([[1], [1, "x"], []]), "forgiving list"
+    ),
     Kind(Annotated[int, AfterValidator(_even)], st.sampled_from([2, 4]), "even"),
-    Kind(Annotated[date, BeforeValidator(_trimmed)], st.sampled_from([" 2026-01-31 "]), "trimmed date"),
-    Kind(Cat, st.fixed_dictionaries({"kind": st.just("cat")}, optional={"lives": ints}), "Cat"),
-    Kind(Annotated[Cat, WrapValidator(_swallow)] | None, st.just({"kind": "cat"}), "swallowed"),
+    Kind(
+        Annotated[date, BeforeValidator(_trimmed)],
+        st.sampled_from([" 2026-01-31 "]),
+        "trimmed date",
+    ),
+    Kind(
+        Cat,
+        st.fixed_dictionaries({"kind": st.just("cat")}, optional={"lives": ints}),
+        "Cat",
+    ),
+    Kind(
+        Annotated[Cat, WrapValidator(_swallow)] | None,
+        st.just({"kind": "cat"}),
+        "swallowed",
+    ),
     Kind(
         Annotated[Cat | Dog, Field(discriminator="kind")],
         st.sampled_from([{"kind": "cat"}, {"kind": "puppy", "born": "2026-01-31"}]),
@@ -248,11 +295,23 @@ LEAVES: Sequence[Kind] = (
         ),
         "Aliased",
     ),
-    Kind(OnlyAlias, st.sampled_from([{"firstValue": 3}, {"first": 3}, {}]), "OnlyAlias"),
-    Kind(Kept, st.dictionaries(st.sampled_from(["size", "x"]), st.integers(0, 3)), "Kept"),
-    Kind(Point, st.fixed_dictionaries({"x": ints}, optional={"y": floats, "z": ints}), "Point"),
+    Kind(
+        OnlyAlias, st.sampled_from([{"firstValue": 3}, {"first": 3}, {}]), "OnlyAlias"
+    ),
+    Kind(
+        Kept, st.dictionaries(st.sampled_from(["size", "x"]), st.integers(0, 3)), "Kept"
+    ),
+    Kind(
+        Point,
+        st.fixed_dictionaries({"x": ints}, optional={"y": floats, "z": ints}),
+        "Point",
+    ),
     Kind(Closed, st.fixed_dictionaries({"on": dates}, optional={"z": ints}), "Closed"),
-    Kind(Partial, st.fixed_dictionaries({}, optional={"a": ints, "on": dates, "z": ints}), "Partial"),
+    Kind(
+        Partial,
+        st.fixed_dictionaries({}, optional={"a": ints, "on": dates, "z": ints}),
+        "Partial",
+    ),
     Kind(Pair, st.sampled_from([[1, "x"], [1], {"left": 1}]), "Pair"),
 )
 
@@ -265,7 +324,9 @@ SAYABLE = frozenset(
 )  # fmt: skip
 
 
-def kinds(leaves: Sequence[Kind] = LEAVES, *, sayable: bool = False) -> st.SearchStrategy[Kind]:
+def kinds(
+    leaves: Sequence[Kind] = LEAVES, *, sayable: bool = False
+) -> st.SearchStrategy[Kind]:
     """A leaf, or something made of others."""
     wider = [_listed, _optional, _mapped, _either] if sayable else [*_CONTAINERS]
     return st.recursive(
@@ -278,14 +339,20 @@ def kinds(leaves: Sequence[Kind] = LEAVES, *, sayable: bool = False) -> st.Searc
 def _listed(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return inner.map(
         lambda kind: Kind(
-            _of(list, kind.annotation), st.lists(kind.values, max_size=3), f"list of {kind.name}"
+            _of(list, kind.annotation),
+            st.lists(kind.values, max_size=3),
+            f"list of {kind.name}",
         )
     )
 
 
 def _optional(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return inner.map(
-        lambda kind: Kind(_of(Union, kind.annotation, None), kind.values | st.none(), f"optional {kind.name}")
+        lambda kind: Kind(
+            _of(Union, kind.annotation, None),
+            kind.values | st.none(),
+            f"optional {kind.name}",
+        )
     )
 
 
@@ -327,10 +394,14 @@ def _is_union(kind: Kind) -> bool:
 
 
 def _sets(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
-    hashable = st.sampled_from([kind for kind in LEAVES if kind.name in ("int", "date", "Currency", "UUID")])
+    hashable = st.sampled_from(
+        [kind for kind in LEAVES if kind.name in ("int", "date", "Currency", "UUID")]
+    )
     return st.tuples(hashable, st.sampled_from([set, frozenset])).map(
         lambda pair: Kind(
-            _of(pair[1], pair[0].annotation), st.lists(pair[0].values, max_size=3), f"set of {pair[0].name}"
+            _of(pair[1], pair[0].annotation),
+            st.lists(pair[0].values, max_size=3),
+            f"set of {pair[0].name}",
         )
     )
 
@@ -371,13 +442,25 @@ def _typed_keys(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
     return st.tuples(st.sampled_from([*_KEYS]), inner).map(
         lambda pair: Kind(
             _of(dict, pair[0], pair[1].annotation),
-            st.dictionaries(st.sampled_from(_KEYS[pair[0]]), pair[1].values, max_size=2),
+            st.dictionaries(
+                st.sampled_from(_KEYS[pair[0]]), pair[1].values, max_size=2
+            ),
             f"dict by {pair[0]} of {pair[1].name}",
         )
     )
 
 
-_CONTAINERS = (_listed, _optional, _mapped, _either, _first_that_fits, _sets, _tuples, _runs, _typed_keys)
+_CONTAINERS = (
+    _listed,
+    _optional,
+    _mapped,
+    _either,
+    _first_that_fits,
+    _sets,
+    _tuples,
+    _runs,
+    _typed_keys,
+)
 
 
 class Case(NamedTuple):
@@ -399,7 +482,9 @@ def cases(draw: st.DrawFn, *, sayable: bool = False) -> Case:
     config = {"extra": extra, "use_enum_values": draw(st.booleans())}
     defaults = {name: None if name in optional else ... for name in fields}
     model = made(
-        "Drawn", config=config, **{name: (fields[name].annotation, defaults[name]) for name in fields}
+        "Drawn",
+        config=config,
+        **{name: (fields[name].annotation, defaults[name]) for name in fields},
     )
     message = {
         name: draw(kind.values)
@@ -407,7 +492,9 @@ def cases(draw: st.DrawFn, *, sayable: bool = False) -> Case:
         if name not in optional or draw(st.booleans())
     }
     if draw(st.integers(0, 9)) == 0:
-        message = draw(st.dictionaries(st.sampled_from([*fields, "x"]), JSON, max_size=3))
+        message = draw(
+            st.dictionaries(st.sampled_from([*fields, "x"]), JSON, max_size=3)
+        )
     for _ in range(draw(st.integers(0, 2))):
         message = draw(_spoilt(message))
     names = {name: kind.name for name, kind in fields.items()}
@@ -416,8 +503,17 @@ def cases(draw: st.DrawFn, *, sayable: bool = False) -> Case:
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place in a message."""
-    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for step, item in below for place in places(item, (*path, step)))]
+    below = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [
+        path,
+        *(place for step, item in below for place in places(item, (*path, step))),
+    ]
 
 
 @st.composite
@@ -432,7 +528,9 @@ def _spoilt(draw: st.DrawFn, message: dict[str, Any]) -> dict[str, Any]:
     holder = parent[path[-1]] if path else changed
     how = draw(st.sampled_from(["replace", "remove", "add", "add"]))
     if how == "add" and isinstance(holder, dict):
-        holder[draw(st.sampled_from(["extra", "kind", "size", "schema_version", "f1"]))] = draw(other)
+        holder[
+            draw(st.sampled_from(["extra", "kind", "size", "schema_version", "f1"]))
+        ] = draw(other)
     elif how == "add" and isinstance(holder, list):
         holder.append(draw(other))
     elif path and how == "remove":

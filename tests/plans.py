@@ -21,7 +21,9 @@ def random_plan(dice: random.Random) -> Message:
 
 def _small_plan(dice: random.Random) -> Message:
     names = [f"n{at}" for at in range(dice.randrange(2, 9))]
-    parents = {name: dice.choice(["root", *names[:at]]) for at, name in enumerate(names)}
+    parents = {
+        name: dice.choice(["root", *names[:at]]) for at, name in enumerate(names)
+    }
     goals = {*parents.values()}
     nodes = [node("root", "GOAL")]
     nodes += [
@@ -42,7 +44,10 @@ def _small_plan(dice: random.Random) -> Message:
     for goal in sorted(goals):
         parts = [name for name in names if parents[name] == goal]
         if len(parts) > 1 and dice.random() < 0.4:
-            edges += [edge(goal, part, "ALTERNATIVE", group_id="g") for part in dice.sample(parts, 2)]
+            edges += [
+                edge(goal, part, "ALTERNATIVE", group_id="g")
+                for part in dice.sample(parts, 2)
+            ]
     return plan(nodes, edges)
 
 
@@ -73,16 +78,27 @@ def wild_plan(dice: random.Random) -> Message:
     combine = {goal: dice.choice(["AND", "AND", "OR"]) for goal in goals}
     nodes = [node("root", "GOAL")]
     for name in names:
-        kind = "GOAL" if name in goals and dice.random() < 0.9 else dice.choice(["ACTION", "ACTION", "CHECK"])
+        kind = (
+            "GOAL"
+            if name in goals and dice.random() < 0.9
+            else dice.choice(["ACTION", "ACTION", "CHECK"])
+        )
         title = dice.choice([name, f"Task {name}"])
         nodes.append(node(name, kind, priority=dice.randrange(3), title=title))
-    edges = [edge(goal, name, and_or=combine[goal]) for name in names for goal in parents[name]]
+    edges = [
+        edge(goal, name, and_or=combine[goal])
+        for name in names
+        for goal in parents[name]
+    ]
     waits = {tuple(dice.sample(["root", *names], 2)) for _ in range(dice.randrange(5))}
     edges += [edge(one, other, "DEPENDS_ON") for one, other in sorted(waits)]
     for goal in goals:
         parts = [name for name in names if goal in parents[name]]
         if len(parts) > 1 and dice.random() < 0.5:
-            edges += [edge(goal, part, "ALTERNATIVE", group_id="g") for part in dice.sample(parts, 2)]
+            edges += [
+                edge(goal, part, "ALTERNATIVE", group_id="g")
+                for part in dice.sample(parts, 2)
+            ]
     dice.shuffle(nodes)
     dice.shuffle(edges)
     return plan(nodes, edges)
@@ -92,7 +108,11 @@ def drive(graph: PlanGraph, dice: random.Random) -> PlanInMemory:
     """Do whatever is ready, in any order, every task with success, until the root is done or nothing is ready."""
     moving = begin(graph)
     while moving.at[graph.root].state is not State.DONE:
-        ready = [task for task, at in moving.at.items() if at.state is State.READY and graph[task].is_work]
+        ready = [
+            task
+            for task, at in moving.at.items()
+            if at.state is State.READY and graph[task].is_work
+        ]
         if not ready:
             break
         task = dice.choice(ready)

@@ -6,13 +6,17 @@ from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from tests.messages import PLAN, Message
 
 
-def _review(rubric: Rubric, target: str, subject: str, score: int, action: str | None) -> Message:
+def _review(
+    rubric: Rubric, target: str, subject: str, score: int, action: str | None
+) -> Message:
     left = score
     breakdown = []
     for dimension, most in rubric.maxima.items():
         given = min(left, most)
         left -= given
-        breakdown.append({"dimension": dimension, "score": given, "max_score": most, "issues": []})
+        breakdown.append(
+            {"dimension": dimension, "score": given, "max_score": most, "issues": []}
+        )
     suggestion = {
         "priority": "HIGH",
         "change": "More",
@@ -37,6 +41,8 @@ def node_review(task: str, score: int = 95, action: str | None = None) -> Messag
     return _review(NODE_RUBRIC, "NODE", task, score, action)
 
 
-def plan_review(score: int = 95, action: str | None = None, plan: str = PLAN) -> Message:
+def plan_review(
+    score: int = 95, action: str | None = None, plan: str = PLAN
+) -> Message:
     """A review of a plan."""
     return _review(PLAN_RUBRIC, "PLAN", plan, score, action)

@@ -20,7 +20,12 @@ sys.exit(pytest.main(["--collect-only", "-q", "--assert=plain", "-p", "no:cachep
 
 
 def collect(days_ahead: int, hash_seed: int, locale: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed), "LC_ALL": locale, "PYTHONUTF8": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": str(hash_seed),
+        "LC_ALL": locale,
+        "PYTHONUTF8": "1",
+    }
     for name in (
         "PYTEST_XDIST_WORKER",
         "PYTEST_XDIST_WORKER_COUNT",
@@ -42,6 +47,11 @@ def test_no_test_id_depends_on_clock_hash_seed_or_locale() -> None:
     """Otherwise two workers of one run collect different lists, and no test runs at all."""
     first = collect(days_ahead=0, hash_seed=1, locale="C")
     second = collect(days_ahead=400, hash_seed=2, locale="C.UTF-8")
-    lists = [process.communicate(timeout=600)[0].splitlines()[:-1] for process in (first, second)]
-    assert (first.returncode, second.returncode) == (0, 0), lists[0][-5:] + lists[1][-5:]
+    lists = [
+        process.communicate(timeout=600)[0].splitlines()[:-1]
+        for process in (first, second)
+    ]
+    assert (first.returncode, second.returncode) == (0, 0), (
+        lists[0][-5:] + lists[1][-5:]
+    )
     assert lists[0] == lists[1]

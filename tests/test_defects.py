@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from accordance import Accepted, Rejected, apply_fixes, check, check_value, read_tolerant
+from accordance import (
+    Accepted,
+    Rejected,
+    apply_fixes,
+    check,
+    check_value,
+    read_tolerant,
+)
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
 from accordance.domain.plan import plan_graph
@@ -22,7 +29,17 @@ from accordance.store.opening import open_ledger
 from accordance.store.sql import SqlLedger
 from accordance.work.tasks import NoTaskReason, Taken, requeue
 from tests.ledger.project import Clock, Project, asking, encoded, failing, idle, product
-from tests.messages import ACTION, PLAN, Message, changed, edge, node, plan, requirement, small_plan
+from tests.messages import (
+    ACTION,
+    PLAN,
+    Message,
+    changed,
+    edge,
+    node,
+    plan,
+    requirement,
+    small_plan,
+)
 from tests.reviews import node_review
 
 
@@ -40,7 +57,10 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 
 def wide_plan(*names: str) -> Message:
-    return plan([node("root", "GOAL"), *map(node, names)], [edge("root", name) for name in names])
+    return plan(
+        [node("root", "GOAL"), *map(node, names)],
+        [edge("root", name) for name in names],
+    )
 
 
 def accepted(message: Message) -> Any:
@@ -65,7 +85,9 @@ def test_d1_aliases_of_the_plan_object_work() -> None:
         "created": head["created_at"],
         "constraint": None,
     }
-    assert accepted(message).plan.model_dump() == accepted(small_plan()).plan.model_dump()
+    assert (
+        accepted(message).plan.model_dump() == accepted(small_plan()).plan.model_dump()
+    )
 
 
 def test_d2_the_root_stays_the_root() -> None:
@@ -89,8 +111,12 @@ def test_d3_every_step_of_a_start_end_chain_is_done_before_the_root() -> None:
     assert moving.at["root"].state == "DONE"
 
 
-@pytest.mark.parametrize(("kind", "meant"), [("REQUIRES", "DEPENDS_ON"), ("CHILD_OF", "DECOMPOSE")])
-def test_d4_edges_that_point_the_other_way_are_refused_with_a_fix(kind: str, meant: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "meant"), [("REQUIRES", "DEPENDS_ON"), ("CHILD_OF", "DECOMPOSE")]
+)
+def test_d4_edges_that_point_the_other_way_are_refused_with_a_fix(
+    kind: str, meant: str
+) -> None:
     """D4: REQUIRES and CHILD_OF were renamed without turning the edge round."""
     message = changed(small_plan(), "edges.2.edge_type", kind)
     message["edges"][2]["metadata"] = {"and_or": "AND"} if meant == "DECOMPOSE" else {}
@@ -98,7 +124,11 @@ def test_d4_edges_that_point_the_other_way_are_refused_with_a_fix(kind: str, mea
     assert isinstance(result, Rejected)
     fixed: Any = apply_fixes(message, result.violations)
     turned = fixed["edges"][2]
-    assert (turned["edge_type"], turned["from_task_id"], turned["to_task_id"]) == (meant, "b", "a")
+    assert (turned["edge_type"], turned["from_task_id"], turned["to_task_id"]) == (
+        meant,
+        "b",
+        "a",
+    )
 
 
 def test_d5_an_answer_for_another_task_is_refused(project: Project) -> None:
@@ -117,11 +147,16 @@ def test_d5_an_answer_for_another_task_is_refused(project: Project) -> None:
         (changed(node_review("a"), "action_required", ["APPROVE"]), "TASK_CHECK"),
     ],
 )
-def test_d6_lists_where_words_belong_are_a_violation(message: Message, scope: str) -> None:
+def test_d6_lists_where_words_belong_are_a_violation(
+    message: Message, scope: str
+) -> None:
     """D6: lists as result_type or action_required crashed the contract."""
     result = check_value(message, scope)
     assert isinstance(result, Rejected)
-    assert {one.path for one in result.violations} <= {"$.result_type", "$.action_required"}
+    assert {one.path for one in result.violations} <= {
+        "$.result_type",
+        "$.action_required",
+    }
 
 
 def test_d7_long_chains_are_no_problem() -> None:
@@ -152,9 +187,13 @@ def test_d9_scores_are_never_changed(score: object) -> None:
     assert "$.total_score" in {one.path for one in result.violations}
 
 
-def test_d10_a_plan_that_is_none_can_be_followed_by_one_that_is(project: Project) -> None:
+def test_d10_a_plan_that_is_none_can_be_followed_by_one_that_is(
+    project: Project,
+) -> None:
     """D10: an invalid plan on the first attempt crashed instead of being tried again."""
-    broken = check_value(changed(small_plan(), "edges.0.to_task_id", "nowhere"), "PLAN_GEN")
+    broken = check_value(
+        changed(small_plan(), "edges.0.to_task_id", "nowhere"), "PLAN_GEN"
+    )
     assert isinstance(broken, Rejected)
     assert broken.violations[0].path == "$.edges[0].to_task_id"
     assert project.imports(small_plan()).is_new
@@ -203,13 +242,26 @@ def test_d13_nothing_to_do_ends(project: Project) -> None:
     assert (taken, calls, project.state("a")) == (NoTaskReason.WAITING, 2, "BLOCKED")
 
 
-def test_d14_a_broken_review_leaves_a_check_in_a_state_of_checks(project: Project) -> None:
+def test_d14_a_broken_review_leaves_a_check_in_a_state_of_checks(
+    project: Project,
+) -> None:
     """D14: a CHECK got the state READY_TO_CHECK, illegal by its own rules."""
     nodes = [node("root", "GOAL"), node("a"), node("check", "CHECK")]
-    project.runs(plan(nodes, [edge("root", "a"), edge("root", "check"), edge("a", "check", "DEPENDS_ON")]))
+    project.runs(
+        plan(
+            nodes,
+            [
+                edge("root", "a"),
+                edge("root", "check"),
+                edge("a", "check", "DEPENDS_ON"),
+            ],
+        )
+    )
     project.submit("a")
     project.takes()
-    told = project.review_raw("check", {**node_review("a"), "total_score": "95"}).content
+    told = project.review_raw(
+        "check", {**node_review("a"), "total_score": "95"}
+    ).content
     assert (told["check_state"], told["state"]) == ("READY", "READY_TO_CHECK")
     assert project.review("check").content["check_state"] == "DONE"
 
@@ -262,17 +314,25 @@ def test_d18_no_version_of_a_product_is_overwritten(project: Project) -> None:
     }
 
 
-def test_d19_an_answer_is_kept_before_the_next_one_comes(project: Project, tmp_path: Path) -> None:
+def test_d19_an_answer_is_kept_before_the_next_one_comes(
+    project: Project, tmp_path: Path
+) -> None:
     """D19: a whole round was one transaction; a crash lost paid answers, and others were locked out for minutes."""
     project.runs(wide_plan("a", "b"))
     project.submit("a")
-    other = open_ledger(tmp_path / "ledger.db", clock=project.clock)  # another process would see the same
+    other = open_ledger(
+        tmp_path / "ledger.db", clock=project.clock
+    )  # another process would see the same
     with other.read() as tx:
         (message,) = tx.find(MessageRecord, subject="a")
         assert tx.blob(message.sha256) == encoded(product("a"))
     assert Project(other, project.home, project.clock).submit("b").status == "accepted"
     other.close()
-    assert project.states() == {"root": "PENDING", "a": "READY_TO_CHECK", "b": "READY_TO_CHECK"}
+    assert project.states() == {
+        "root": "PENDING",
+        "a": "READY_TO_CHECK",
+        "b": "READY_TO_CHECK",
+    }
 
 
 def test_d20_what_fails_is_told_kept_and_can_be_answered(project: Project) -> None:

@@ -24,7 +24,9 @@ ROOT = DOCS.parent
 
 
 @pytest.mark.usefixtures("registry_as_it_was")
-@pytest.mark.parametrize("example", [*find_examples(str(ROOT / "README.md"), str(DOCS))], ids=str)
+@pytest.mark.parametrize(
+    "example", [*find_examples(str(ROOT / "README.md"), str(DOCS))], ids=str
+)
 def test_python_examples_run(example: CodeExample, eval_example: EvalExample) -> None:
     """Every Python block prints what the page says it prints."""
     if eval_example.update_examples:
@@ -36,19 +38,28 @@ def test_python_examples_run(example: CodeExample, eval_example: EvalExample) ->
 @pytest.mark.parametrize("name", GENERATED)
 def test_generated_pages_are_up_to_date(name: str) -> None:
     """`make docs` writes them; nobody edits them."""
-    assert (DOCS / name).read_text(encoding="utf-8") == GENERATED[name](), "run make docs"
+    assert (DOCS / name).read_text(encoding="utf-8") == GENERATED[name](), (
+        "run make docs"
+    )
 
 
 @pytest.mark.seed("001-2")
 def test_the_summary_between_its_markers() -> None:
     """docs/contracts.md holds the machine-readable summary of seed 001, word for word."""
     text = (DOCS / "contracts.md").read_text(encoding="utf-8")
-    assert json.loads(text[text.index(START) + len(START) : text.index(END)]) == seed_summary()
+    assert (
+        json.loads(text[text.index(START) + len(START) : text.index(END)])
+        == seed_summary()
+    )
 
 
 def console_blocks() -> list[tuple[str, str]]:
     """Every `$ command` of the README with the output it shows."""
-    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```console\n(.*?)```",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
     found = []
     for block in blocks:
         for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -58,7 +69,8 @@ def console_blocks() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("command", "output"), [one for one in console_blocks() if one[0].startswith("accordance ")]
+    ("command", "output"),
+    [one for one in console_blocks() if one[0].startswith("accordance ")],
 )
 def test_console_examples_show_their_real_output(command: str, output: str) -> None:
     """What the README shows is what the command prints."""
@@ -78,7 +90,9 @@ def test_the_readme_names_the_two_commands_and_every_command() -> None:
 @pytest.mark.parametrize("page", ["runtime.md", "executors.md"])
 def test_settings_in_the_pages_are_taken(page: str) -> None:
     """Every TOML block could be an accordance.toml: its executors, routes, fuses and bounds are known."""
-    blocks = re.findall(r"```toml\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```toml\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL
+    )
     assert blocks
     for block in blocks:
         tables = tomllib.loads(block)
@@ -86,13 +100,22 @@ def test_settings_in_the_pages_are_taken(page: str) -> None:
         assert known.keys() == tables.get("executors", {}).keys()
 
 
-PAGES_WITH_SETTINGS = ("changes.md", "executors.md", "gateway.md", "plans.md", "runtime.md", "settings.md")
+PAGES_WITH_SETTINGS = (
+    "changes.md",
+    "executors.md",
+    "gateway.md",
+    "plans.md",
+    "runtime.md",
+    "settings.md",
+)
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_SETTINGS)
 def test_every_table_in_the_pages_is_a_setting(page: str) -> None:
     """Each TOML block is read as an accordance.toml, and every key of it is taken over."""
-    blocks = re.findall(r"```toml\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```toml\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL
+    )
     assert blocks
     for block in blocks:
         tables = tomllib.loads(block)
@@ -102,14 +125,19 @@ def test_every_table_in_the_pages_is_a_setting(page: str) -> None:
 def test_links_lead_somewhere() -> None:
     """Relative links in the pages point to files that exist."""
     for page in (*ROOT.glob("*.md"), *DOCS.rglob("*.md")):
-        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")):
+        for target in re.findall(
+            r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")
+        ):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def test_make_docs_writes_the_pages(tmp_path: Path) -> None:
     """The tool itself runs, and writes what is committed."""
     subprocess.run(
-        [sys.executable, "-m", "tools.make_docs", tmp_path], cwd=ROOT, capture_output=True, check=True
+        [sys.executable, "-m", "tools.make_docs", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
     )
     for name in GENERATED:
         assert (tmp_path / name).read_bytes() == (DOCS / name).read_bytes()

@@ -11,7 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from pydantic import TypeAdapter, ValidationError
 
-from accordance import Accepted, Rejected, StreamGuard, apply_fixes, check, check_value, feedback, schema
+from accordance import (
+    Accepted,
+    Rejected,
+    StreamGuard,
+    apply_fixes,
+    check,
+    check_value,
+    feedback,
+    schema,
+)
 from accordance.contracts.jsonpath import lookup, parse
 from accordance.contracts.modes import is_transparent
 from tests.own_models import LEAVES, Case, Kind, cases
@@ -27,7 +36,10 @@ def pydantic_says(case: Case) -> object:
         return REFUSED
 
 
-@settings(max_examples=int(os.environ.get("OWN_MODELS", "300")), suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=int(os.environ.get("OWN_MODELS", "300")),
+    suppress_health_check=list(HealthCheck),
+)
 @given(cases())
 def test_check_and_pydantic_agree(case: Case) -> None:
     """Accepted if and only if accepted, with an equal value; from the text and from what it decodes to."""
@@ -74,7 +86,9 @@ def makes_sense(result: Rejected) -> None:
     assert result.violations
     for violation in result.violations:
         assert violation.expected not in ("", violation.actual), violation
-        assert violation.code == "missing" or not violation.expected.startswith("a value"), violation
+        assert violation.code == "missing" or not violation.expected.startswith(
+            "a value"
+        ), violation
         *parents, _ = parse(violation.path) or ("",)
         lookup(result.message, tuple(parents))
         if violation.actual != "nothing":
@@ -95,8 +109,16 @@ def test_schema_and_check_agree(case: Case) -> None:
 
 
 def has_whole_float(value: Any) -> bool:
-    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return (isinstance(value, float) and value.is_integer()) or any(map(has_whole_float, below))
+    below = (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else ()
+    )
+    return (isinstance(value, float) and value.is_integer()) or any(
+        map(has_whole_float, below)
+    )
 
 
 @pytest.mark.parametrize("kind", LEAVES, ids=lambda kind: kind.name)

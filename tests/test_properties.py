@@ -32,13 +32,27 @@ scalars = (
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=20)
     | st.sampled_from(
-        ["APPROVE", "approve", "DONE", "START", "END", "root", "a", TASK, "../x", "x" * 3000, "", " "]
+        [
+            "APPROVE",
+            "approve",
+            "DONE",
+            "START",
+            "END",
+            "root",
+            "a",
+            TASK,
+            "../x",
+            "x" * 3000,
+            "",
+            " ",
+        ]
     )
 )
 values = st.recursive(
     scalars,
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "type", "x"]), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "type", "x"]), inner, max_size=3)
     ),
     max_leaves=5,
 )
@@ -46,11 +60,22 @@ values = st.recursive(
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     """Every place in a message."""
-    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for step, item in below for place in places(item, (*path, step)))]
+    below = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [
+        path,
+        *(place for step, item in below for place in places(item, (*path, step))),
+    ]
 
 
-def mutate(message: Any, path: tuple[str | int, ...], how: str, value: Any, key: str) -> Any:
+def mutate(
+    message: Any, path: tuple[str | int, ...], how: str, value: Any, key: str
+) -> Any:
     """Change, drop, rename or double what is at a place."""
     changed = copy.deepcopy(message)
     if not path:
@@ -78,12 +103,18 @@ def mutated(draw: st.DrawFn) -> tuple[str, Any]:
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(places(message)))
         how = draw(st.sampled_from(["set", "drop", "rename", "double"]))
-        key = draw(st.sampled_from(["id", "type", "from", "data", "tasks", "schema_version", "x y", "é"]))
+        key = draw(
+            st.sampled_from(
+                ["id", "type", "from", "data", "tasks", "schema_version", "x y", "é"]
+            )
+        )
         message = mutate(message, path, how, draw(values), key)
     return version, message
 
 
-CONTEXTS = st.sampled_from([Context(), Context(task_id=TASK), Context(plan_id=PLAN, threshold=70)])
+CONTEXTS = st.sampled_from(
+    [Context(), Context(task_id=TASK), Context(plan_id=PLAN, threshold=70)]
+)
 
 
 @settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
@@ -106,7 +137,10 @@ def test_mutated_messages(case: tuple[str, Any], context: Context) -> None:
         and all(v.fix for v in result.violations)
     ):
         assert isinstance(
-            check_value(apply_fixes(result.message, result.violations), version, context), Accepted
+            check_value(
+                apply_fixes(result.message, result.violations), version, context
+            ),
+            Accepted,
         )
 
 
@@ -121,7 +155,10 @@ def keeps_its_limits(result: Rejected) -> None:
 
 
 @settings(max_examples=300)
-@given(st.binary(max_size=200) | st.text(max_size=200), st.sampled_from([None, *registry.versions()]))
+@given(
+    st.binary(max_size=200) | st.text(max_size=200),
+    st.sampled_from([None, *registry.versions()]),
+)
 def test_any_bytes(raw: bytes | str, version: str | None) -> None:
     """Whatever the bytes, never an exception."""
     result = check(raw, version)

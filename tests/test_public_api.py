@@ -19,7 +19,11 @@ from accordance.plugins import GROUP, installed_contracts
 from tests.unit.test_contracts import GREETING, Greeting
 
 SOURCE = Path(accordance.__file__).parent
-PURE = [SOURCE / "errors.py", *(SOURCE / "contracts").rglob("*.py"), *(SOURCE / "domain").rglob("*.py")]
+PURE = [
+    SOURCE / "errors.py",
+    *(SOURCE / "contracts").rglob("*.py"),
+    *(SOURCE / "domain").rglob("*.py"),
+]
 
 
 def test_every_public_name_is_there_and_documented() -> None:
@@ -40,8 +44,12 @@ def test_the_core_touches_nothing() -> None:
         for found in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(found, ast.Call):
                 name = ast.unparse(found.func)
-                assert name not in ("open", "print", "input", "eval", "exec"), f"{path}:{found.lineno}"
-                assert not name.endswith((".now", ".today", ".utcnow")), f"{path}:{found.lineno}"
+                assert name not in ("open", "print", "input", "eval", "exec"), (
+                    f"{path}:{found.lineno}"
+                )
+                assert not name.endswith((".now", ".today", ".utcnow")), (
+                    f"{path}:{found.lineno}"
+                )
 
 
 def test_every_code_that_is_used_has_a_page() -> None:
@@ -51,7 +59,8 @@ def test_every_code_that_is_used_has_a_page() -> None:
         for path in PURE
         for found in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(found, ast.Call)
-        and ast.unparse(found.func) in ("Violation", "Notice", "Unparseable", "self._doom", "self.refuse")
+        and ast.unparse(found.func)
+        in ("Violation", "Notice", "Unparseable", "self._doom", "self.refuse")
         for argument in found.args[:1]
         if isinstance(argument, ast.Constant)
     }
@@ -105,7 +114,8 @@ def test_installed_packages_bring_contracts(
 ) -> None:
     """A Contract, a model, or a list of these."""
     monkeypatch.setattr(
-        "accordance.plugins.entry_points", lambda group: [Entry(thing)] if group == GROUP else []
+        "accordance.plugins.entry_points",
+        lambda group: [Entry(thing)] if group == GROUP else [],
     )
     assert [contract.version for contract in installed_contracts()] == versions
     assert Registry(discover=installed_contracts).versions() == tuple(sorted(versions))
@@ -122,11 +132,17 @@ def test_the_distribution() -> None:
     """Light: four dependencies, typed, with its command."""
     assert importlib.metadata.version("accordance") == accordance.__version__
     requirements = importlib.metadata.requires("accordance") or ()
-    needed = {one.split(">")[0].split(";")[0].strip() for one in requirements if "extra ==" not in one}
+    needed = {
+        one.split(">")[0].split(";")[0].strip()
+        for one in requirements
+        if "extra ==" not in one
+    }
     assert needed == {"click", "jiter", "pydantic", "rich"}
     assert (SOURCE / "py.typed").exists()
 
 
 def test_contracts_compare_by_identity() -> None:
     """Two definitions are never the same contract, whatever they say."""
-    assert Contract(version="greeting_v1", model=Greeting) != Contract(version="greeting_v1", model=Greeting)
+    assert Contract(version="greeting_v1", model=Greeting) != Contract(
+        version="greeting_v1", model=Greeting
+    )

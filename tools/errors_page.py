@@ -17,9 +17,13 @@ SOURCES = Path(__file__).parent.parent / "src"
 def errors_page() -> str:
     """Every error that accordance raises on purpose."""
     classes = sorted(all_errors(), key=lambda error: error.code)
-    errors = [f"| `{error.code}` | {EXITS[error.category].value} | {_meaning(error)} |" for error in classes]
+    errors = [
+        f"| `{error.code}` | {EXITS[error.category].value} | {_meaning(error)} |"
+        for error in classes
+    ]
     categories = [
-        f"| {category.name} | {EXITS[category].value} | {category.value} |" for category in Category
+        f"| {category.name} | {EXITS[category].value} | {category.value} |"
+        for category in Category
     ]
     return "\n".join(
         [
@@ -44,7 +48,10 @@ def all_errors() -> set[type[AccordanceError]]:
     """Every class of errors, wherever it is defined; once, also where a test has loaded a module twice."""
     for module in _modules_with_errors():
         importlib.import_module(module)
-    by_name = {(error.__module__, error.__qualname__): error for error in _below(AccordanceError)}
+    by_name = {
+        (error.__module__, error.__qualname__): error
+        for error in _below(AccordanceError)
+    }
     return set(by_name.values())
 
 
@@ -66,7 +73,9 @@ def _modules_with_errors() -> set[str]:
         module = ".".join(path.relative_to(SOURCES).with_suffix("").parts)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
-                bases.setdefault(node.name, set()).update(ast.unparse(base) for base in node.bases)
+                bases.setdefault(node.name, set()).update(
+                    ast.unparse(base) for base in node.bases
+                )
                 modules.setdefault(node.name, set()).add(module)
     errors, children = {AccordanceError.__name__}, {AccordanceError.__name__}
     while children:

@@ -73,7 +73,8 @@ def measure(sources: list[Module], tests: list[Module]) -> Mapping[str, object]:
     lengths = [
         _length(function)
         for module in sources
-        if "migrations" not in module.path.parts  # they list tables, and are never touched again
+        if "migrations"
+        not in module.path.parts  # they list tables, and are never touched again
         for function in module.functions
     ]
     filled_lines = sum(_filled_lines(module) for module in sources)
@@ -97,7 +98,9 @@ def measure(sources: list[Module], tests: list[Module]) -> Mapping[str, object]:
         "comments per 100": round(100 * comments / filled_lines, 1),
         "swallowed exceptions": sum(_swallowed(module.tree) for module in sources),
         "imports in functions per 1,000": round(1000 * inner_imports / filled_lines, 1),
-        "test lines / source lines": round(sum(module.lines for module in tests) / lines, 2),
+        "test lines / source lines": round(
+            sum(module.lines for module in tests) / lines, 2
+        ),
     }
 
 
@@ -124,7 +127,9 @@ def vague_words(sources: list[Module]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for module in sources:
         prose = " ".join(_prose(module))
-        counts.update(word for word in re.findall(r"[a-z]+", prose.lower()) if word in VAGUE_WORDS)
+        counts.update(
+            word for word in re.findall(r"[a-z]+", prose.lower()) if word in VAGUE_WORDS
+        )
     return counts
 
 
@@ -180,24 +185,35 @@ def _lines_of(node: ast.stmt) -> int:
 def _comment_lines(text: str, *, whole_lines: bool = False) -> int:
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     comments = (token for token in tokens if token.type == tokenize.COMMENT)
-    return sum(1 for token in comments if not whole_lines or token.line.lstrip().startswith("#"))
+    return sum(
+        1
+        for token in comments
+        if not whole_lines or token.line.lstrip().startswith("#")
+    )
 
 
 def _imports_in_functions(module: Module) -> int:
     inner = (node for function in module.functions for node in ast.walk(function))
-    return len({node for node in inner if isinstance(node, ast.Import | ast.ImportFrom)})
+    return len(
+        {node for node in inner if isinstance(node, ast.Import | ast.ImportFrom)}
+    )
 
 
 def _swallowed(tree: ast.Module) -> int:
     """Handlers of every exception that do nothing at all."""
     handlers = (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler))
-    return sum(1 for handler in handlers if _is_broad(handler) and _does_nothing(handler))
+    return sum(
+        1 for handler in handlers if _is_broad(handler) and _does_nothing(handler)
+    )
 
 
 def _is_broad(handler: ast.ExceptHandler) -> bool:
     if handler.type is None:
         return True
-    return isinstance(handler.type, ast.Name) and handler.type.id in ("Exception", "BaseException")
+    return isinstance(handler.type, ast.Name) and handler.type.id in (
+        "Exception",
+        "BaseException",
+    )
 
 
 def _does_nothing(handler: ast.ExceptHandler) -> bool:
@@ -223,8 +239,12 @@ def _prose(module: Module) -> Iterator[str]:
 
 def main(words: list[str]) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m tools.measure", description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "src" / "accordance")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.measure", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=ROOT / "src" / "accordance"
+    )
     parser.add_argument("--tests", type=Path, default=ROOT / "tests")
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args(words)
@@ -234,7 +254,12 @@ def main(words: list[str]) -> None:
     names = vague_names(sources)
     prose = vague_words(sources)
     if options.as_json:
-        whole = {"figures": figures, "repeated": repeated, "vague_names": names, "vague_words": prose}
+        whole = {
+            "figures": figures,
+            "repeated": repeated,
+            "vague_names": names,
+            "vague_words": prose,
+        }
         sys.stdout.write(json.dumps(whole, indent=2) + "\n")
         return
     for name, value in figures.items():
@@ -243,7 +268,9 @@ def main(words: list[str]) -> None:
     for name, places in repeated.items():
         sys.stdout.write(f"  {name:20} {', '.join(places)}\n")
     sys.stdout.write(f"\nvague names bound: {dict(names.most_common())}\n")
-    sys.stdout.write(f"vague words in docstrings and comments: {dict(prose.most_common())}\n")
+    sys.stdout.write(
+        f"vague words in docstrings and comments: {dict(prose.most_common())}\n"
+    )
 
 
 if __name__ == "__main__":

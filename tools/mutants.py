@@ -102,7 +102,11 @@ def _mutated(node: ast.AST) -> ast.AST:
     elif isinstance(changed, ast.UnaryOp):
         return changed.operand
     elif isinstance(changed, ast.Constant):
-        changed.value = not changed.value if isinstance(changed.value, bool) else int(str(changed.value)) + 1
+        changed.value = (
+            not changed.value
+            if isinstance(changed.value, bool)
+            else int(str(changed.value)) + 1
+        )
     return changed
 
 
@@ -124,10 +128,22 @@ def tests_by_line(tests: tuple[str, ...]) -> CoverageData:
     if not place.exists():
         KEPT.mkdir(exist_ok=True)
         sys.stderr.write("measuring which tests run which line ...\n")
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadgroup", *tests]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-n",
+            "auto",
+            "--dist",
+            "loadgroup",
+            *tests,
+        ]
         command += ["--cov", "--cov-context=test", "--cov-report="]
         environment = {**os.environ, "COVERAGE_FILE": str(place)}
-        subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=sys.stderr)
+        subprocess.run(
+            command, cwd=ROOT, env=environment, check=True, stdout=sys.stderr
+        )
     data = CoverageData(str(place))
     data.read()
     return data
@@ -153,12 +169,32 @@ def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         broken = Path(folder, "src")
         shutil.copytree(SOURCE, broken, ignore=shutil.ignore_patterns("__pycache__"))
-        (broken / mutant.path.relative_to(SOURCE)).write_text(source_of(mutant), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests[:MOST_TESTS]]
-        environment = {**os.environ, "PYTHONPATH": str(broken), "PYTHONDONTWRITEBYTECODE": "1"}
+        (broken / mutant.path.relative_to(SOURCE)).write_text(
+            source_of(mutant), encoding="utf-8"
+        )
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            *tests[:MOST_TESTS],
+        ]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(broken),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         try:
             done = subprocess.run(
-                command, cwd=ROOT, env=environment, timeout=SECONDS, check=False, capture_output=True
+                command,
+                cwd=ROOT,
+                env=environment,
+                timeout=SECONDS,
+                check=False,
+                capture_output=True,
             )
         except subprocess.TimeoutExpired:
             return True
@@ -171,8 +207,12 @@ def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
 
 def main(words: list[str]) -> None:
     """Say of every mutant whether it was killed; then the share."""
-    parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__.splitlines()[0])
-    parser.add_argument("modules", nargs="*", default=DEFAULT_MODULES, help="below src/accordance")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.mutants", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "modules", nargs="*", default=DEFAULT_MODULES, help="below src/accordance"
+    )
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tests", nargs="+", default=DEFAULT_TESTS)
@@ -185,7 +225,9 @@ def main(words: list[str]) -> None:
         noticed = is_noticed(mutant, tests)
         where = f"{mutant.path.relative_to(SOURCE / 'accordance')}:{mutant.line}"
         mark = "killed  " if noticed else "SURVIVED"
-        sys.stderr.write(f"{number:>4}/{len(chosen)}  {mark}  {where}  {mutant.change}\n")
+        sys.stderr.write(
+            f"{number:>4}/{len(chosen)}  {mark}  {where}  {mutant.change}\n"
+        )
         if not noticed:
             survived.append(f"{where}  {mutant.change}")
     killed = len(chosen) - len(survived)
@@ -197,7 +239,9 @@ def main(words: list[str]) -> None:
         sys.stdout.write(f"{killed} of {len(chosen)} mutants killed ({share:.0f} %)\n")
 
 
-def _chosen(modules: list[str], data: CoverageData, count: int, seed: int) -> list[tuple[Mutant, list[str]]]:
+def _chosen(
+    modules: list[str], data: CoverageData, count: int, seed: int
+) -> list[tuple[Mutant, list[str]]]:
     """A random choice among the mutants on lines that some test runs when it is called, not only when it is imported."""
     found = []
     for name in modules:

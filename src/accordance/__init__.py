@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     )
     from accordance.asking.conversation import Answer, Attempt, Message, Reply
     from accordance.asking.loop import ask, ask_async, ask_stream, ask_stream_async
-    from accordance.contracts.agent_output import ValidationResult, validate_agent_output
+    from accordance.contracts.agent_output import (
+        ValidationResult,
+        validate_agent_output,
+    )
     from accordance.contracts.context import Context
     from accordance.contracts.contract import Contract, Scope, Upgrade
     from accordance.contracts.feedback import feedback
@@ -43,7 +46,14 @@ if TYPE_CHECKING:
     from accordance.contracts.registry import Registry
     from accordance.contracts.serialising import dump, dump_json
     from accordance.contracts.tolerant import read_tolerant
-    from accordance.contracts.violation import Accepted, Fix, Notice, Rejected, Repair, Violation
+    from accordance.contracts.violation import (
+        Accepted,
+        Fix,
+        Notice,
+        Rejected,
+        Repair,
+        Violation,
+    )
     from accordance.errors import AccordanceError, NotAccepted
     from accordance.judging.judge import judge
     from accordance.judging.judgement import Judgement
@@ -73,7 +83,14 @@ _HOME = {
     "accordance.contracts.registry": ("Registry",),
     "accordance.contracts.serialising": ("dump", "dump_json"),
     "accordance.contracts.tolerant": ("read_tolerant",),
-    "accordance.contracts.violation": ("Accepted", "Fix", "Notice", "Rejected", "Repair", "Violation"),
+    "accordance.contracts.violation": (
+        "Accepted",
+        "Fix",
+        "Notice",
+        "Rejected",
+        "Repair",
+        "Violation",
+    ),
     "accordance.judging.judgement": ("Judgement",),
     "accordance.judging.judge": ("judge",),
     "accordance.errors": ("AccordanceError", "NotAccepted"),

@@ -49,9 +49,14 @@ class StreamGuard(stream.MessageGuard):
     """
 
     def __init__(
-        self, contract: ContractLike | None = None, context: Context = NO_CONTEXT, limits: Limits = LIMITS
+        self,
+        contract: ContractLike | None = None,
+        context: Context = NO_CONTEXT,
+        limits: Limits = LIMITS,
     ) -> None:
-        super().__init__(None if contract is None else registry.find(contract), context, limits)
+        super().__init__(
+            None if contract is None else registry.find(contract), context, limits
+        )
 
 
 def schema(contract: ContractLike, dialect: str = "json-schema") -> Export:

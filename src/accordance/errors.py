@@ -71,7 +71,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The way out of a name nobody knows: the nearest known ones, else all of them."""
     names = tuple(known)
     near = nearest(name, names)
-    return f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+    return (
+        f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+    )
 
 
 class Category(Enum):
@@ -117,7 +119,9 @@ class Unparseable(AccordanceError):
 
     code = "unparseable"
 
-    def __init__(self, code: str, *, expected: str, actual: str, path: str = "$", offset: int = 0) -> None:
+    def __init__(
+        self, code: str, *, expected: str, actual: str, path: str = "$", offset: int = 0
+    ) -> None:
         super().__init__(code, expected, actual, path, offset)
         self.code = code
         self.expected = expected
@@ -421,7 +425,11 @@ class IllegalTransition(AccordanceError):
     @property
     def way_out(self) -> str:
         """What can happen in that state."""
-        return f"possible there: {', '.join(self.legal)}" if self.legal else "nothing leaves that state"
+        return (
+            f"possible there: {', '.join(self.legal)}"
+            if self.legal
+            else "nothing leaves that state"
+        )
 
 
 class InvalidRole(AccordanceError):

@@ -21,7 +21,11 @@ def installed_contracts() -> Iterator[Contract[Any]]:
     """Everything other packages offer. Raises InvalidContract, naming the package, for what is no contract."""
     for entry in entry_points(group=GROUP):
         offered = entry.load()
-        items = offered if isinstance(offered, Iterable) and not isinstance(offered, type) else (offered,)
+        items = (
+            offered
+            if isinstance(offered, Iterable) and not isinstance(offered, type)
+            else (offered,)
+        )
         for item in items:
             if isinstance(item, Contract):
                 yield item

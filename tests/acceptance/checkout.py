@@ -28,7 +28,9 @@ class Checkout(Stage):
         """The command, with the task beside the repository, counted from where the agent began."""
         (self.place / "task.json").write_text(json.dumps(self.task), "utf-8")
         said = ("--submit", self.work / FOLDER / "submit.json") if submit else ()
-        begun = () if {"--base", "--baseline"} & {*options} else ("--base", self.begun_at)
+        begun = (
+            () if {"--base", "--baseline"} & {*options} else ("--base", self.begun_at)
+        )
         return accordance(
             "judge",
             "--task",

@@ -37,7 +37,10 @@ class Ran:
 
 
 def accordance(
-    *args: str | Path, stdin: bytes = b"", cwd: Path | None = None, env: dict[str, str] | None = None
+    *args: str | Path,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
 ) -> Ran:
     """Run `accordance` in a process of its own. The time limit only keeps a hanging command from hanging the tests."""
     words = [str(word) for word in args]
@@ -45,7 +48,13 @@ def accordance(
     if any(name.startswith(READ_AT_START) for name in env or ()):
         command = [sys.executable, "-m", "accordance.cli.main", *words]
         done = subprocess.run(
-            command, input=stdin, capture_output=True, timeout=LIMIT, cwd=cwd, check=False, env=environment
+            command,
+            input=stdin,
+            capture_output=True,
+            timeout=LIMIT,
+            cwd=cwd,
+            check=False,
+            env=environment,
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
     return _standby().run(words, stdin, cwd or Path.cwd(), environment)
@@ -53,7 +62,9 @@ def accordance(
 
 def path_with_accordance() -> str:
     """A PATH on which `accordance` is the command under test, for shell scripts."""
-    return os.pathsep.join((str(_standby().programs), os.environ.get("PATH", os.defpath)))
+    return os.pathsep.join(
+        (str(_standby().programs), os.environ.get("PATH", os.defpath))
+    )
 
 
 CALL = """\
@@ -76,7 +87,9 @@ class Standby:
         self._folder = tempfile.TemporaryDirectory(prefix="standby-")
         self._address = str(Path(self._folder.name, "door"))
         command = [sys.executable, "-m", "tests.acceptance.standby", self._address]
-        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == b"ready\n"
         self.programs = Path(self._folder.name, "bin")
@@ -85,9 +98,13 @@ class Standby:
         program.write_text(f"#!{sys.executable} -IS\n{CALL % self._address}")
         program.chmod(0o755)
 
-    def run(self, words: list[str], stdin: bytes, folder: Path, environment: dict[str, str]) -> Ran:
+    def run(
+        self, words: list[str], stdin: bytes, folder: Path, environment: dict[str, str]
+    ) -> Ran:
         """One command, from its start to its end."""
-        request = json.dumps({"words": words, "folder": str(folder), "environment": environment}).encode()
+        request = json.dumps(
+            {"words": words, "folder": str(folder), "environment": environment}
+        ).encode()
         with (
             tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as out,
@@ -98,7 +115,9 @@ class Standby:
             given.seek(0)
             connection.settimeout(LIMIT)
             connection.connect(self._address)
-            socket.send_fds(connection, [request], [given.fileno(), out.fileno(), err.fileno()])
+            socket.send_fds(
+                connection, [request], [given.fileno(), out.fileno(), err.fileno()]
+            )
             with connection.makefile() as answers:
                 command = int(answers.readline())
                 try:

@@ -57,7 +57,13 @@ def coding_node(
     task_id: str = FIRST, title: str = "Mend last()", task: object = None, **more: Any
 ) -> Message:
     """A node that changes the repository."""
-    made = node(task_id, "ACTION", title=title, tags=["code"], goal_statement="last() returns the last item.")
+    made = node(
+        task_id,
+        "ACTION",
+        title=title,
+        tags=["code"],
+        goal_statement="last() returns the last item.",
+    )
     return {**made, "task": a_task() if task is None else task, **more}
 
 
@@ -91,8 +97,12 @@ class CodingProject:
         git(self.repository, "init", "--quiet", "--initial-branch=main")
         git(self.repository, "add", "--all")
         git(self.repository, "commit", "--quiet", "--message=base")
-        shutil.copytree(ROOT / "examples" / "quickstart" / "agents", self.home / "agents")
-        (self.home / "accordance.toml").write_text(SETTINGS.format(executor=self.executor), "utf-8")
+        shutil.copytree(
+            ROOT / "examples" / "quickstart" / "agents", self.home / "agents"
+        )
+        (self.home / "accordance.toml").write_text(
+            SETTINGS.format(executor=self.executor), "utf-8"
+        )
 
     def agent(self, text: str, name: str = "agent") -> None:
         """Who does the work."""
@@ -129,4 +139,6 @@ class CodingProject:
 
     def verdicts(self) -> list[tuple[str, str]]:
         """What was decided, in its order."""
-        return [(one["outcome"], one["reason_code"]) for one in self.runs().json["verdicts"]]
+        return [
+            (one["outcome"], one["reason_code"]) for one in self.runs().json["verdicts"]
+        ]

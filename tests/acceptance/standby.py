@@ -22,7 +22,11 @@ from typing import Any, NoReturn
 
 COMMAND_LIMIT = 256 * 1024
 """Bytes of a request: arguments and environment."""
-NOT_IMPORTED = ("accordance.store.migrations", "accordance.workspace.inside", "accordance.asking")
+NOT_IMPORTED = (
+    "accordance.store.migrations",
+    "accordance.workspace.inside",
+    "accordance.asking",
+)
 """Modules that other programs load, and those that no command needs."""
 
 

@@ -28,7 +28,9 @@ def judged(
     task = checkout.place / "task.json"
     task.write_text(json.dumps(checkout.task), "utf-8")
     capsys.readouterr()
-    code = run(["judge", "--task", str(task), "--repo", str(checkout.work), *map(str, options)])
+    code = run(
+        ["judge", "--task", str(task), "--repo", str(checkout.work), *map(str, options)]
+    )
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -42,7 +44,9 @@ def planted_hook(checkout: Checkout) -> None:
 
 
 @pytest.mark.parametrize("base", ["HEAD", "main", "HEAD~0", "1234567"])
-def test_a_name_is_no_base(checkout: Checkout, capsys: pytest.CaptureFixture[str], base: str) -> None:
+def test_a_name_is_no_base(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str], base: str
+) -> None:
     """The agent commits, so HEAD and every branch are what it says they are."""
     checkout.write("README.md", "mine\n")
     checkout.commit("nothing has changed, says HEAD")
@@ -57,7 +61,12 @@ def test_a_missing_base_is_told_with_the_way_out(
     """One line: both ways to name it, where HEAD is, and why that may be wrong."""
     code, out, err = judged(checkout, capsys)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    for part in ("--base", "--baseline FILE", checkout.head, "only if the agent has made no commit"):
+    for part in (
+        "--base",
+        "--baseline FILE",
+        checkout.head,
+        "only if the agent has made no commit",
+    ):
         assert part in err
 
 
@@ -67,15 +76,24 @@ def test_what_was_committed_is_judged_all_the_same(
     """Rules and changes that the agent commits stay changes, and never rules."""
     baseline = record(checkout)
     checkout.work_honestly()
-    checkout.write("accordance.toml", "[judge]\nseconds = 1\n[roles.engineer]\nwrite = { deny_paths = [] }\n")
+    checkout.write(
+        "accordance.toml",
+        "[judge]\nseconds = 1\n[roles.engineer]\nwrite = { deny_paths = [] }\n",
+    )
     checkout.commit("new rules")
     code, out, _ = judged(checkout, capsys, "--baseline", baseline, "--json")
     found = json.loads(out)
-    assert (code, found["outcome"], found["base_commit"]) == (1, "REJECT", checkout.begun_at)
+    assert (code, found["outcome"], found["base_commit"]) == (
+        1,
+        "REJECT",
+        checkout.begun_at,
+    )
     assert "accordance.toml" in found["reason"]
 
 
-def test_an_honest_agent_passes(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_honest_agent_passes(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Commits, branches, a name and an address of its own are everyday work."""
     planted_hook(checkout)  # the person's own, there before
     baseline = record(checkout)
@@ -83,20 +101,30 @@ def test_an_honest_agent_passes(checkout: Checkout, capsys: pytest.CaptureFixtur
     git(checkout.work, "checkout", "--quiet", "-b", "agent/work")
     checkout.work_honestly()
     checkout.commit("done")
-    code, out, err = judged(checkout, capsys, "--baseline", baseline, "--strict", "--json")
+    code, out, err = judged(
+        checkout, capsys, "--baseline", baseline, "--strict", "--json"
+    )
     assert (code, err) == (0, "")
     assert json.loads(out)["notices"][-1].endswith("hook pre-commit")
 
 
-def test_a_hook_planted_in_git(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hook_planted_in_git(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A finding against a baseline, a notice without one, refused without one under --strict."""
     baseline = record(checkout)
     checkout.work_honestly()
     planted_hook(checkout)
     places = [checkout.place / name for name in "abc"]
-    code, out, _ = judged(checkout, capsys, "--baseline", baseline, "--json", "--artifacts", places[0])
+    code, out, _ = judged(
+        checkout, capsys, "--baseline", baseline, "--json", "--artifacts", places[0]
+    )
     found = json.loads(out)
-    assert (code, found["outcome"], found["reason_code"]) == (1, "REJECT", "SCOPE_CONFLICT")
+    assert (code, found["outcome"], found["reason_code"]) == (
+        1,
+        "REJECT",
+        "SCOPE_CONFLICT",
+    )
     assert "git's own settings have changed since the baseline" in found["reason"]
     assert "hook pre-commit (added)" in found["reason"]
     base = ("--base", checkout.begun_at)
@@ -104,11 +132,15 @@ def test_a_hook_planted_in_git(checkout: Checkout, capsys: pytest.CaptureFixture
     assert code == 0
     assert "git would run programs in this tree" in out
     assert "hook pre-commit" in out
-    code, out, _ = judged(checkout, capsys, *base, "--strict", "--json", "--artifacts", places[2])
+    code, out, _ = judged(
+        checkout, capsys, *base, "--strict", "--json", "--artifacts", places[2]
+    )
     assert (code, json.loads(out)["reason_code"]) == (1, "SCOPE_CONFLICT")
 
 
-def test_a_linked_working_tree(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_linked_working_tree(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Its hooks lie with the repository it belongs to, and are looked for there."""
     linked = checkout.place / "linked"
     git(checkout.work, "worktree", "add", "--quiet", str(linked))
@@ -118,12 +150,27 @@ def test_a_linked_working_tree(checkout: Checkout, capsys: pytest.CaptureFixture
     task = checkout.place / "task.json"
     task.write_text(json.dumps(checkout.task), "utf-8")
     capsys.readouterr()
-    run(["judge", "--task", str(task), "--repo", str(linked), "--baseline", str(baseline), "--json"])
+    run(
+        [
+            "judge",
+            "--task",
+            str(task),
+            "--repo",
+            str(linked),
+            "--baseline",
+            str(baseline),
+            "--json",
+        ]
+    )
     assert "hook pre-commit (added)" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("place", ["baseline.json", ".git/baseline.json", "src/../.git/x.json"])
-def test_a_baseline_within_reach(checkout: Checkout, capsys: pytest.CaptureFixture[str], place: str) -> None:
+@pytest.mark.parametrize(
+    "place", ["baseline.json", ".git/baseline.json", "src/../.git/x.json"]
+)
+def test_a_baseline_within_reach(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
     """In the tree or in git's own folder the agent could write it anew: neither written there nor read."""
     within = checkout.work / place
     code = run(["baseline", "--repo", str(checkout.work), "-o", str(within)])
@@ -140,7 +187,12 @@ def test_a_baseline_within_reach(checkout: Checkout, capsys: pytest.CaptureFixtu
         pytest.param(None, 5, "no file", id="no file"),
         pytest.param("{}", 2, "is no baseline", id="nothing in it"),
         pytest.param("sure, here it is", 2, "is no baseline", id="no JSON"),
-        pytest.param('{"commit": "HEAD", "tree": "", "git_settings": {}}', 2, "no commit id", id="a name"),
+        pytest.param(
+            '{"commit": "HEAD", "tree": "", "git_settings": {}}',
+            2,
+            "no commit id",
+            id="a name",
+        ),
         pytest.param(
             f'{{"commit": "{"f" * 40}", "tree": "", "git_settings": {{}}}}',
             5,
@@ -148,12 +200,19 @@ def test_a_baseline_within_reach(checkout: Checkout, capsys: pytest.CaptureFixtu
             id="no such commit",
         ),
         pytest.param(
-            '{"commit": "HEAD-ID", "tree": "", "git_settings": {}}', 2, "do not agree", id="another tree"
+            '{"commit": "HEAD-ID", "tree": "", "git_settings": {}}',
+            2,
+            "do not agree",
+            id="another tree",
         ),
     ],
 )
 def test_what_is_no_baseline(
-    checkout: Checkout, capsys: pytest.CaptureFixture[str], content: str | None, exit_code: int, says: str
+    checkout: Checkout,
+    capsys: pytest.CaptureFixture[str],
+    content: str | None,
+    exit_code: int,
+    says: str,
 ) -> None:
     """One clear line."""
     place = checkout.place / "baseline.json"
@@ -164,16 +223,23 @@ def test_what_is_no_baseline(
     assert says in err
 
 
-def test_base_and_baseline_agree(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_base_and_baseline_agree(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Two answers to one question are refused, unless they are the same."""
     baseline = record(checkout)
     code, _, err = judged(checkout, capsys, "--baseline", baseline, "--base", "f" * 40)
     assert (code, "is not the commit of the baseline" in err) == (2, True)
     checkout.work_honestly()
-    assert judged(checkout, capsys, "--baseline", baseline, "--base", checkout.begun_at)[0] == 0
+    assert (
+        judged(checkout, capsys, "--baseline", baseline, "--base", checkout.begun_at)[0]
+        == 0
+    )
 
 
-def test_a_tree_with_changes_of_its_own(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tree_with_changes_of_its_own(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What the person has not committed would count as the agent's: said before the agent starts."""
     checkout.write("README.md", "the person's\n")
     checkout.write("build/ignored", "by the base\n")
@@ -183,7 +249,9 @@ def test_a_tree_with_changes_of_its_own(checkout: Checkout, capsys: pytest.Captu
     assert err.endswith("put it away first: README.md\n")
 
 
-def test_a_directory_without_git_has_no_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_directory_without_git_has_no_baseline(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """There a copy is kept."""
     assert run(["baseline", "--repo", str(tmp_path)]) == 2
     assert "is no git repository; keep a copy of it" in capsys.readouterr().err
@@ -202,7 +270,8 @@ def test_a_file_never_lowers_isolation(
     if level == "rlimit":
         assert (
             code,
-            "a file cannot turn isolation off; a person can, for one command (--isolation rlimit)" in err,
+            "a file cannot turn isolation off; a person can, for one command (--isolation rlimit)"
+            in err,
         ) == (
             2,
             True,

@@ -6,14 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.coding import BRANCH, FIRST, SECOND, CodingProject, a_task, coding_node, coding_plan
+from tests.acceptance.coding import (
+    BRANCH,
+    FIRST,
+    SECOND,
+    CodingProject,
+    a_task,
+    coding_node,
+    coding_plan,
+)
 from tests.acceptance.test_editing import RIGHT, begun, conversation, edits
 from tests.fake_model_server import Script, serving
 from tests.hostile.stage import git
 from tests.messages import edge
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no agent could be run"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no agent could be run",
 )
 OLD = "hunter1"  # what the forbidden file held in an earlier commit
 NOW = "hunter2"  # what it holds
@@ -48,7 +57,13 @@ def with_history(project: CodingProject) -> None:
     for text in (OLD, NOW):
         place.write_text(f"{text}\n", "utf-8")
         git(project.repository, "add", "--all")
-        git(project.repository, "commit", "--quiet", "--allow-empty", f"--message={text}")
+        git(
+            project.repository,
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            f"--message={text}",
+        )
 
 
 def test_a_program_finds_nothing_else(project: CodingProject) -> None:
@@ -62,13 +77,19 @@ def test_a_program_finds_nothing_else(project: CodingProject) -> None:
     for hidden in (OLD, NOW, "key.txt", "How to use it", "guide.md", "accordance.toml"):
         assert hidden not in seen
     assert project.shown("secrets/key.txt").strip() == NOW
-    assert git(project.repository, "diff", "--name-only", f"{BRANCH}~1", BRANCH).split() == ["src/app.py"]
-    assert git(project.repository, "rev-parse", f"{BRANCH}~1") == git(project.repository, "rev-parse", "main")
+    assert git(
+        project.repository, "diff", "--name-only", f"{BRANCH}~1", BRANCH
+    ).split() == ["src/app.py"]
+    assert git(project.repository, "rev-parse", f"{BRANCH}~1") == git(
+        project.repository, "rev-parse", "main"
+    )
     assert project("verify").code == 0
     assert project("verify", project.bundle()).code == 0
 
 
-def test_a_file_in_the_place_of_a_withheld_one_is_out_of_scope(project: CodingProject) -> None:
+def test_a_file_in_the_place_of_a_withheld_one_is_out_of_scope(
+    project: CodingProject,
+) -> None:
     """It is never taken over, and nobody else's file is."""
     project.agent(
         "app.write_text(RIGHT)\nPath('secrets').mkdir()\nPath('secrets/key.txt').write_text('mine')\n"
@@ -95,7 +116,9 @@ def test_forbidden_tests_are_run_and_never_read(project: CodingProject) -> None:
 @pytest.mark.seed("003-10", "004-9")
 def test_a_model_is_shown_nothing_else(tmp_path: Path) -> None:
     """Neither in what it is asked, nor by a test that prints for it what it may not read."""
-    printing = "print(open('secrets/key.txt').read(), open('docs/guide.md').read()[:3])\n"
+    printing = (
+        "print(open('secrets/key.txt').read(), open('docs/guide.md').read()[:3])\n"
+    )
     steps = [edits(("src/app.py", printing)), edits(("src/app.py", RIGHT))]
     with serving(Script(steps)) as server:
         project = begun(tmp_path / "project", server)
@@ -108,15 +131,23 @@ def test_a_model_is_shown_nothing_else(tmp_path: Path) -> None:
     for hidden in ("key.txt", "guide.md", "How to use it", NOW, OLD):
         assert hidden not in first
     assert "CI_FAILED" in again
-    assert "No such file or directory: 'secrets/key.txt'" in again  # of the run without it
+    assert (
+        "No such file or directory: 'secrets/key.txt'" in again
+    )  # of the run without it
     assert NOW not in again
 
 
-def test_the_change_of_another_task_is_shown_as_far_as_it_may_be_read(project: CodingProject) -> None:
+def test_the_change_of_another_task_is_shown_as_far_as_it_may_be_read(
+    project: CodingProject,
+) -> None:
     """A task that comes after another is told what that one changed, without the files it may not read itself."""
     pins = {"allowed_paths": ["docs/**", "src/other.py"]}
-    first = coding_node(title="Tell the plans", task=a_task(pins=pins, allowedTests=["true"]))
-    project.plan = coding_plan(first, coding_node(SECOND), edges=(edge(FIRST, SECOND, "DEPENDS_ON"),))
+    first = coding_node(
+        title="Tell the plans", task=a_task(pins=pins, allowedTests=["true"])
+    )
+    project.plan = coding_plan(
+        first, coding_node(SECOND), edges=(edge(FIRST, SECOND, "DEPENDS_ON"),)
+    )
     project.agent(
         "if 'plans' in told['task']['title']:\n"
         "    Path('docs/guide.md').write_text('Our secret plans.')\n"

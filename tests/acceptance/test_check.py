@@ -65,7 +65,9 @@ def test_many_files_and_a_count(good: Path, bad: Path, tmp_path: Path) -> None:
 
 def test_standard_input() -> None:
     """- is standard input."""
-    ran = accordance("check", "--scope", "TASK_ACTION", "-", stdin=json.dumps(ACTION).encode())
+    ran = accordance(
+        "check", "--scope", "TASK_ACTION", "-", stdin=json.dumps(ACTION).encode()
+    )
     assert (ran.code, ran.out) == (0, "✓ -  TASK_ACTION\n")
 
 
@@ -93,12 +95,20 @@ def test_json(good: Path, bad: Path) -> None:
     assert (report["accepted"], report["rejected"]) == (1, 1)
     first, second = report["results"]
     assert first["message"] == ACTION
-    assert (first["file"], first["contract"], first["warnings"]) == (str(good), "xiaobo_action_v1", [])
+    assert (first["file"], first["contract"], first["warnings"]) == (
+        str(good),
+        "xiaobo_action_v1",
+        [],
+    )
     assert second["total"] == 2
     by_path = {one["path"]: one for one in second["violations"]}
     steps = by_path["$.suggestions[0].steps"]
     assert (steps["code"], steps["line"], steps["column"]) == ("wrong_type", 28, 16)
-    assert steps["fix"] == {"op": "set", "path": "$.suggestions[0].steps", "value": ["open"]}
+    assert steps["fix"] == {
+        "op": "set",
+        "path": "$.suggestions[0].steps",
+        "value": ["open"],
+    }
 
 
 def test_github(bad: Path, tmp_path: Path) -> None:
@@ -108,7 +118,10 @@ def test_github(bad: Path, tmp_path: Path) -> None:
     ran = accordance("check", "--output-format", "github", bad, noted)
     assert ran.code == 1
     lines = ran.out.splitlines()
-    assert f"::error file={bad},line=28,col=16,title=accordance wrong_type::" in "".join(lines)
+    assert (
+        f"::error file={bad},line=28,col=16,title=accordance wrong_type::"
+        in "".join(lines)
+    )
     assert lines[-1].startswith(f"::warning file={noted},line=1,")
 
 
@@ -121,14 +134,19 @@ def test_sarif(bad: Path, good: Path) -> None:
         "wrong_type",
         "score_contradicts_action",
     }
-    regions = [result["locations"][0]["physicalLocation"]["region"] for result in run["results"]]
+    regions = [
+        result["locations"][0]["physicalLocation"]["region"]
+        for result in run["results"]
+    ]
     assert {"startLine": 28, "startColumn": 16} in regions
 
 
 def test_aliases_are_found_on_their_line(tmp_path: Path) -> None:
     """A field that was renamed is pointed to where it stands, under the name it has there."""
     path = tmp_path / "alias.json"
-    path.write_text('{"schema_version": "plan_json_v1",\n"plan": {},\n"tasks": [\n{"id": 7}\n], "edges": []}')
+    path.write_text(
+        '{"schema_version": "plan_json_v1",\n"plan": {},\n"tasks": [\n{"id": 7}\n], "edges": []}'
+    )
     report = accordance("check", "--json", path).json
     lines = {one["path"]: one["line"] for one in report["results"][0]["violations"]}
     assert lines["$.nodes[0].task_id"] == 4
@@ -142,7 +160,13 @@ def test_aliases_are_found_on_their_line(tmp_path: Path) -> None:
         ({"task": TASK_INPUT}, 0),
         ({"task": {**TASK_INPUT, "pins": {"allowed_paths": ["docs/"]}}}, 1),
         ({"pins": {"allowed_paths": ["src/"]}}, 1),
-        ({"pins": {"allowed_paths": ["src/", "tests/"]}, "allowed_tests": ["pytest -q"]}, 0),
+        (
+            {
+                "pins": {"allowed_paths": ["src/", "tests/"]},
+                "allowed_tests": ["pytest -q"],
+            },
+            0,
+        ),
     ],
 )
 def test_context(context: dict[str, object], code: int, tmp_path: Path) -> None:
@@ -168,20 +192,30 @@ BAD_INPUT = [
     pytest.param(b"", "empty", id="an empty file"),
     pytest.param(bytes(range(256)) * 40, "not_utf8", id="a binary file"),
     pytest.param(b'{"a": "\xc3\x28"}', "not_utf8", id="invalid UTF-8"),
-    pytest.param(b"[" * 100_000, "not_object", id="a hundred thousand opening brackets"),
-    pytest.param(b'{"a":' * 100_000, "too_deep", id="a hundred thousand opening objects"),
-    pytest.param(b'{"a": "' + b"x" * 100_000_000, "too_large", id="a hundred megabytes"),
+    pytest.param(
+        b"[" * 100_000, "not_object", id="a hundred thousand opening brackets"
+    ),
+    pytest.param(
+        b'{"a":' * 100_000, "too_deep", id="a hundred thousand opening objects"
+    ),
+    pytest.param(
+        b'{"a": "' + b"x" * 100_000_000, "too_large", id="a hundred megabytes"
+    ),
     pytest.param(b"\x00" * 1000, "text_around", id="zeros"),
 ]
 
 
 @pytest.mark.parametrize("option", ["strict", "tolerant"])
 @pytest.mark.parametrize(("data", "code"), BAD_INPUT)
-def test_bad_files_are_rejected_messages(data: bytes, code: str, option: str, tmp_path: Path) -> None:
+def test_bad_files_are_rejected_messages(
+    data: bytes, code: str, option: str, tmp_path: Path
+) -> None:
     """Exit code 1, one violation, in bounded time and memory, also for the tolerant reader."""
     path = tmp_path / "bad"
     path.write_bytes(data)
-    ran = accordance("check", *(["--tolerant"] if option == "tolerant" else []), "--json", path)
+    ran = accordance(
+        "check", *(["--tolerant"] if option == "tolerant" else []), "--json", path
+    )
     assert ran.code == 1
     (violation,) = ran.json["results"][0]["violations"]
     assert violation["code"] == code or option == "tolerant"
@@ -204,7 +238,9 @@ def test_a_file_name_with_a_line_break(tmp_path: Path) -> None:
     assert (ran.code, ran.err.count("\n")) == (5, 1)
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the peak is read from /proc"
+)
 def test_memory_is_bounded(tmp_path: Path) -> None:
     """Of a file of 100 MB not much more than the limit is ever held."""
     path = tmp_path / "large.json"
@@ -216,7 +252,10 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
         "print(int(peak.split()[1]) // 1024, code, file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", probe, str(path)], capture_output=True, check=True, text=True
+        [sys.executable, "-c", probe, str(path)],
+        capture_output=True,
+        check=True,
+        text=True,
     )
     megabytes, code = map(int, done.stderr.split())
     assert code == 1
@@ -240,19 +279,31 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
         ),
         (["check"], 2, "Missing argument"),
         (["check", "--output-format", "xml", "GOOD"], 2, "'xml' is not one of"),
-        (["check", "--context", "nowhere.json", "GOOD"], 5, "nowhere.json: no such file"),
+        (
+            ["check", "--context", "nowhere.json", "GOOD"],
+            5,
+            "nowhere.json: no such file",
+        ),
         (
             ["check", "--context", "CONTEXT", "GOOD"],
             2,
             "the context does not fit: $.taskid: expected no such key",
         ),
-        (["check", "--context", "PINS", "GOOD"], 2, "the context does not fit: '../x' is not a pattern"),
+        (
+            ["check", "--context", "PINS", "GOOD"],
+            2,
+            "the context does not fit: '../x' is not a pattern",
+        ),
         (
             ["check", "--context", "TASKLESS", "GOOD"],
             2,
             "the context's task does not fit: $.goal: expected a text",
         ),
-        (["check", "--context", "PROFILE", "GOOD"], 5, "unknown profile 'seed'; known: strict"),
+        (
+            ["check", "--context", "PROFILE", "GOOD"],
+            5,
+            "unknown profile 'seed'; known: strict",
+        ),
         (["check", "a\x00b"], 2, "is no file name"),
         (["chek", "GOOD"], 2, "unknown command 'chek'; did you mean check"),
         (["explain", "cycl"], 5, "unknown code 'cycl'; did you mean cycle?"),
@@ -261,7 +312,9 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
         (["completion", "tcsh"], 2, "'tcsh' is not one of"),
     ],
 )
-def test_one_clear_line(args: list[str], code: int, line: str, good: Path, tmp_path: Path) -> None:
+def test_one_clear_line(
+    args: list[str], code: int, line: str, good: Path, tmp_path: Path
+) -> None:
     """A hurried person gets one line with the way out, and the right exit code."""
     files = {
         "CONTEXT": '{"taskid": "x"}',
@@ -297,7 +350,10 @@ def test_the_reader_may_leave(good: Path) -> None:
     """`| head` is no error."""
     script = f"{sys.executable} -m accordance.cli.main check {' '.join([str(good)] * 1000)} | head -1"
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, text=True, check=False
+        ["bash", "-c", f"set -o pipefail; {script}"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stderr == ""
     assert done.stdout.count("\n") == 1
@@ -325,7 +381,9 @@ def test_many_repairs_and_violations_are_summed_up(tmp_path: Path) -> None:
     assert "more violations" in out
 
 
-def test_many_warnings_are_summed_up_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_warnings_are_summed_up_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The first fifty, and how many there are."""
     path = tmp_path / "action.json"
     path.write_text(json.dumps(ACTION | {f"more_{at}": at for at in range(70)}))
@@ -345,7 +403,11 @@ def test_nothing_from_a_message_steers_the_terminal(
     """Whatever stands in a message or in a file's name is shown, as an escape where it must be."""
     steering = "\x9b2J\u202e\x7f\u200b"
     path = tmp_path / f"a{steering}.json"
-    broken = ACTION | {"result_type": f"NOOP{steering}", f"key{steering}": 1, "task_id": f" {steering}"}
+    broken = ACTION | {
+        "result_type": f"NOOP{steering}",
+        f"key{steering}": 1,
+        "task_id": f" {steering}",
+    }
     path.write_text(json.dumps(broken, ensure_ascii=False))
     assert main.run(["check", "--output-format", output_format, str(path)]) == 1
     out = capsys.readouterr().out

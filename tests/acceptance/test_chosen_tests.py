@@ -14,7 +14,8 @@ from tests.acceptance.checkout import Checkout
 from tests.hostile.stage import FOLDER, TEST
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no test could be run by accordance itself",
 )
 
 PAGES = [
@@ -38,7 +39,11 @@ def written(checkout: Checkout, *commands: str) -> Judgement:
     for page in PAGES:
         checkout.write(page, f"# {page}\n")
     checkout.tell(new=tuple(PAGES))
-    checkout.submit["tests"] = {"commands": [*commands], "passed": True, "summary": "there"}
+    checkout.submit["tests"] = {
+        "commands": [*commands],
+        "passed": True,
+        "summary": "there",
+    }
     checkout.log = "".join(f"$ {command}\n" for command in commands) + "EXIT_CODE=0\n"
     checkout.hand_in()
     return judge(EXAMPLE, repo=checkout.work, base=checkout.begun_at)
@@ -52,7 +57,9 @@ def test_the_seeds_own_example_can_be_done(checkout: Checkout) -> None:
     assert found, found.verdict
     assert [run.command for run in found.facts.runs] == [command]
     messages = found.as_verdict()["messages"]
-    assert messages == [f"the task names no tests; these are the agent's choice: {command}"]
+    assert messages == [
+        f"the task names no tests; these are the agent's choice: {command}"
+    ]
 
 
 def test_a_choice_that_fails(checkout: Checkout) -> None:
@@ -75,7 +82,10 @@ def test_the_repositorys_own_tests_come_first(checkout: Checkout) -> None:
     checkout.begin_with("rules")
     found = written(checkout, "true")
     assert [run.command for run in found.facts.runs] == [TEST, "true"]
-    assert (found.verdict.reason_code, found.verdict.findings[0].about) == ("CI_FAILED", (TEST,))
+    assert (found.verdict.reason_code, found.verdict.findings[0].about) == (
+        "CI_FAILED",
+        (TEST,),
+    )
     assert "the repository's own" in found.verdict.notices[0]
 
 
@@ -83,7 +93,10 @@ def test_only_so_many_are_run(checkout: Checkout) -> None:
     """Each may take its whole time, so there is an end to it; what was not run is no proof."""
     found = written(checkout, *(f"test {number} -gt 0" for number in range(1, 13)))
     assert len(found.facts.runs) == 10
-    assert [one.about for one in found.verdict.findings] == [("test 11 -gt 0",), ("test 12 -gt 0",)]
+    assert [one.about for one in found.verdict.findings] == [
+        ("test 11 -gt 0",),
+        ("test 12 -gt 0",),
+    ]
 
 
 def test_an_empty_folder_of_evidence_is_kept(checkout: Checkout) -> None:
@@ -102,4 +115,6 @@ def test_evidence_that_accordance_made_is_told(checkout: Checkout) -> None:
     found = judge(json.dumps(task), repo=checkout.work, base=checkout.begun_at)
     assert found
     assert "made by accordance from facts" in str(found.as_verdict()["messages"])
-    assert "<script" not in (checkout.bundle / "agent/report.md").read_text("utf-8").replace("\\<", "")
+    assert "<script" not in (checkout.bundle / "agent/report.md").read_text(
+        "utf-8"
+    ).replace("\\<", "")

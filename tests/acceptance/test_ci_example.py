@@ -22,7 +22,10 @@ WORKFLOW = Path(__file__).parents[2] / "examples/ci/accordance.yml"
 def script(step: str) -> str:
     """The commands of one step."""
     text = WORKFLOW.read_text("utf-8")
-    found = re.search(rf"- name: {step}\n(?:(?!      - ).*\n)*?        run: \|\n((?:          .*\n)+)", text)
+    found = re.search(
+        rf"- name: {step}\n(?:(?!      - ).*\n)*?        run: \|\n((?:          .*\n)+)",
+        text,
+    )
     assert found is not None
     return textwrap.dedent(found[1])
 
@@ -31,12 +34,19 @@ def script(step: str) -> str:
     ("branch", "readme", "exit_code", "says"),
     [
         (f"agent/{TASK_ID}", None, 0, "DONE"),
-        (f"agent/{TASK_ID}", "mine\n", 1, "::error file=README.md,title=accordance SCOPE_CONFLICT::"),
+        (
+            f"agent/{TASK_ID}",
+            "mine\n",
+            1,
+            "::error file=README.md,title=accordance SCOPE_CONFLICT::",
+        ),
         ("agent/another", None, 5, "no file"),
         ("agent/../../etc", None, 2, "must be called agent/TASK_ID"),
     ],
 )
-def test_the_gate(checkout: Checkout, branch: str, readme: str | None, exit_code: int, says: str) -> None:
+def test_the_gate(
+    checkout: Checkout, branch: str, readme: str | None, exit_code: int, says: str
+) -> None:
     """A pull request of an agent passes, or its job fails with the reason."""
     place, base = checkout.place, checkout.work
     checkout.write(f"tasks/{TASK_ID}.json", json.dumps(checkout.task))

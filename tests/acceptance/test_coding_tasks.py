@@ -28,7 +28,8 @@ from tests.messages import Message, edge, node
 from tests.runtime.test_workers import until
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no agent could be run"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no agent could be run",
 )
 
 HONEST = "app.write_text(RIGHT)\nchange(told, 'Mended.')\n"
@@ -50,14 +51,20 @@ def test_done(project: CodingProject) -> None:
     project.imports()
     ran = project.runs()
     assert (ran.code, ran.json["root"], ran.json["branch"]) == (0, "DONE", BRANCH), ran
-    assert [(one["outcome"], one["reason_code"]) for one in ran.json["verdicts"]] == [("DONE", "PASSED")]
+    assert [(one["outcome"], one["reason_code"]) for one in ran.json["verdicts"]] == [
+        ("DONE", "PASSED")
+    ]
     assert "items[-1]" in project.shown("src/app.py")
-    assert git(project.repository, "log", "-1", "--format=%s%n%b", BRANCH).startswith("Mend last()\n")
+    assert git(project.repository, "log", "-1", "--format=%s%n%b", BRANCH).startswith(
+        "Mend last()\n"
+    )
     assert git(project.repository, "rev-parse", f"{BRANCH}~1") == before
     assert git(project.repository, "rev-parse", "HEAD") == before
     assert git(project.repository, "status", "--short") == ""
     (product,) = ran.json["deliverables"]
-    assert (project.home / product["path"]).read_bytes() == (project.bundle() / "patch.diff").read_bytes()
+    assert (project.home / product["path"]).read_bytes() == (
+        project.bundle() / "patch.diff"
+    ).read_bytes()
     assert project("verify").code == 0
     assert project("verify", project.bundle()).code == 0
     assert not list((project.home / ".accordance").glob("work/*"))
@@ -78,7 +85,9 @@ def test_retry_then_done(project: CodingProject) -> None:
     assert project.runs().code == 0
     assert project.verdicts() == [("RETRY", "CI_FAILED"), ("DONE", "PASSED")]
     told = json.loads((project.bundle(2) / "submit.json").read_bytes())["summary"]
-    assert told.startswith("[True, 'Your last attempt was not accepted: CI_FAILED.', 'exit code 1: ")
+    assert told.startswith(
+        "[True, 'Your last attempt was not accepted: CI_FAILED.', 'exit code 1: "
+    )
     prompts = [project("task", "prompt", FIRST, "--attempt", at).out for at in "12"]
     assert "what was decided about this task" not in prompts[0]
     assert "what was decided about this task" in prompts[1]
@@ -156,18 +165,28 @@ def test_a_question_is_answered(project: CodingProject) -> None:
     assert project.state() == ("BLOCKED", "WAITING_INPUT")
     (question,) = project("inbox", "list", "--json").json
     assert "the agent asks: Which end?" in question["text"]
-    assert project("inbox", "answer", question["question_id"], "The right end.").code == 0
+    assert (
+        project("inbox", "answer", question["question_id"], "The right end.").code == 0
+    )
     assert project.runs().code == 0
-    assert project.verdicts() == [("ESCALATE", "NEED_INPUT_REQUIRED"), ("DONE", "PASSED")]
+    assert project.verdicts() == [
+        ("ESCALATE", "NEED_INPUT_REQUIRED"),
+        ("DONE", "PASSED"),
+    ]
     assert project.task()["failures"] == 0
-    assert json.loads((project.bundle(2) / "submit.json").read_bytes())["summary"] == "The right end."
+    assert (
+        json.loads((project.bundle(2) / "submit.json").read_bytes())["summary"]
+        == "The right end."
+    )
 
 
 def test_changes_build_on_each_other(project: CodingProject) -> None:
     """Two tasks that could begin at once are done one after the other, each on what the one before has come to."""
     project.plan = coding_plan(
         coding_node(),
-        coding_node(SECOND, "Write more", a_task(pins={"allowed_paths": ["src/**", "docs/**"]})),
+        coding_node(
+            SECOND, "Write more", a_task(pins={"allowed_paths": ["src/**", "docs/**"]})
+        ),
     )
     project.agent(
         "if told['task']['title'] == 'Write more':\n"
@@ -187,7 +206,10 @@ def test_changes_build_on_each_other(project: CodingProject) -> None:
 def test_a_change_that_is_reviewed(project: CodingProject) -> None:
     """A passing change waits for its CHECK; what is never approved never lands, nor later on another tree."""
     checked = coding_node(
-        SECOND, "Reviewed", a_task(pins={"allowed_paths": ["src/**", "docs/**"]}), priority=9
+        SECOND,
+        "Reviewed",
+        a_task(pins={"allowed_paths": ["src/**", "docs/**"]}),
+        priority=9,
     )
     project.plan = coding_plan(
         coding_node(priority=1),
@@ -203,14 +225,21 @@ def test_a_change_that_is_reviewed(project: CodingProject) -> None:
     )
     reviewer = (project.home / "agents/reviewer.py").read_text("utf-8")
     (project.home / "agents/reviewer.py").write_text(
-        reviewer.replace('is_behind = "parcels/prices.py" in content', 'is_behind = "more.md" in content'),
+        reviewer.replace(
+            'is_behind = "parcels/prices.py" in content',
+            'is_behind = "more.md" in content',
+        ),
         "utf-8",
     )
     project.imports("--fuse", "review_rounds=1")
     assert project.runs().code == 3
     assert project.state(FIRST) == ("DONE", None)
     assert project.state(SECOND) == ("BLOCKED", "WAITING_EXTERNAL")
-    assert git(project.repository, "log", "--format=%s", BRANCH).split() == ["Mend", "last()", "base"]
+    assert git(project.repository, "log", "--format=%s", BRANCH).split() == [
+        "Mend",
+        "last()",
+        "base",
+    ]
     (question,) = project("inbox", "list", "--json").json
     late = project("inbox", "answer", question["question_id"], "--approve")
     assert (late.code, "has moved on" in late.err) == (6, True), late
@@ -248,16 +277,31 @@ def test_a_review_that_waits_holds_up_no_other_change(project: CodingProject) ->
     project.imports()
     assert project.runs().code == 3
     assert project.state("check") == ("BLOCKED", "WAITING_EXTERNAL")
-    assert (project.state(FIRST), project.state(SECOND)) == (("READY_TO_CHECK", None), ("DONE", None))
+    assert (project.state(FIRST), project.state(SECOND)) == (
+        ("READY_TO_CHECK", None),
+        ("DONE", None),
+    )
     (project.home / "agents/reviewer.py").write_text(good, "utf-8")
     (question,) = project("inbox", "list", "--json").json
-    assert project("inbox", "answer", question["question_id"], "The reviewer is well again.").code == 0
+    assert (
+        project(
+            "inbox", "answer", question["question_id"], "The reviewer is well again."
+        ).code
+        == 0
+    )
     ran = project.runs()
     assert (ran.code, ran.json["root"]) == (0, "DONE"), ran
     decided = [
-        (one["outcome"], one["reason_code"]) for one in ran.json["verdicts"] if one["task_id"] == FIRST
+        (one["outcome"], one["reason_code"])
+        for one in ran.json["verdicts"]
+        if one["task_id"] == FIRST
     ]
-    assert decided == [("DONE", "PASSED"), ("RETRY", "BEHIND"), ("DONE", "PASSED"), ("DONE", "APPROVE")]
+    assert decided == [
+        ("DONE", "PASSED"),
+        ("RETRY", "BEHIND"),
+        ("DONE", "PASSED"),
+        ("DONE", "APPROVE"),
+    ]
     assert git(project.repository, "log", "--format=%s", BRANCH).splitlines() == [
         REVIEWED,
         "Mend last()",
@@ -265,14 +309,19 @@ def test_a_review_that_waits_holds_up_no_other_change(project: CodingProject) ->
     ]
     told = json.loads((project.bundle(2) / "submit.json").read_bytes())["summary"]
     assert "the plan has moved on since" in told
-    assert "MERGE_CONFLICT: your last change does not apply to the current state of src/app.py" in told
+    assert (
+        "MERGE_CONFLICT: your last change does not apply to the current state of src/app.py"
+        in told
+    )
     assert project("verify").code == 0
 
 
 @contextlib.contextmanager
 def running_until_the_end(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
     """A process that does not outlive its test."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
         try:
             yield running
         finally:
@@ -291,12 +340,27 @@ def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> No
         "change(told, 'Done.')\n"
     )
     project.imports()
-    command = [sys.executable, "-m", "accordance.cli.main", "run", "--json", "--home", str(project.home)]
+    command = [
+        sys.executable,
+        "-m",
+        "accordance.cli.main",
+        "run",
+        "--json",
+        "--home",
+        str(project.home),
+    ]
     with running_until_the_end(command) as running:
-        until(lambda: project.state("check")[0] == "BLOCKED" and project.state(SECOND)[0] == "IN_PROGRESS")
+        until(
+            lambda: (
+                project.state("check")[0] == "BLOCKED"
+                and project.state(SECOND)[0] == "IN_PROGRESS"
+            )
+        )
         (project.home / "agents/reviewer.py").write_text(good, "utf-8")
         (question,) = project("inbox", "list", "--json").json
-        project("inbox", "answer", question["question_id"], "The reviewer is well again.")
+        project(
+            "inbox", "answer", question["question_id"], "The reviewer is well again."
+        )
         until(lambda: project.state(FIRST)[0] == "DONE")
         (clone,) = (project.home / ".accordance/work").glob(f"{SECOND}-1-*")
         (clone / "work/go").touch()
@@ -341,7 +405,9 @@ def test_what_cannot_begin(project: CodingProject, spoil: object, said: str) -> 
 def test_a_checked_out_branch_is_not_moved(project: CodingProject) -> None:
     """The change is in the ledger; the branch follows when nobody looks at it any more."""
     project.plan = coding_plan(
-        coding_node(), coding_node(SECOND, "Again", a_task()), edges=(edge(FIRST, SECOND, "DEPENDS_ON"),)
+        coding_node(),
+        coding_node(SECOND, "Again", a_task()),
+        edges=(edge(FIRST, SECOND, "DEPENDS_ON"),),
     )
     project.agent(
         "if told['task']['title'] == 'Again' and not told['context']['answers']:\n"
@@ -388,7 +454,10 @@ def test_what_a_run_that_was_cut_off_has_left(project: CodingProject) -> None:
     project.imports()
     project.bundle().mkdir(parents=True)
     (project.bundle() / "half.json").write_text("{")
-    for left in (f"work/{FIRST}-1-0123456789abcdef/work", f"runs/{FIRST}/action-1-1/room"):
+    for left in (
+        f"work/{FIRST}-1-0123456789abcdef/work",
+        f"runs/{FIRST}/action-1-1/room",
+    ):
         (project.home / ".accordance" / left).mkdir(parents=True)
     assert project.runs().code == 0
     assert not list((project.home / ".accordance/work").iterdir())
@@ -401,7 +470,9 @@ def test_what_a_run_that_was_cut_off_has_left(project: CodingProject) -> None:
     assert (project.bundle().with_name("attempt-1-cut-1") / "half.json").exists()
 
 
-def test_what_is_routed_to_a_program_is_done_by_accordance_run(project: CodingProject) -> None:
+def test_what_is_routed_to_a_program_is_done_by_accordance_run(
+    project: CodingProject,
+) -> None:
     """Nobody who asks for work elsewhere gets it unless they ask for anything, and no message by hand counts."""
     project.imports()
     assert project("task", "next", "--json").json["task"] is None
@@ -465,7 +536,9 @@ def test_settings_nobody_knows(project: CodingProject) -> None:
         ("repo = 1", "is a text, got 1"),
     ):
         text = (project.home / "accordance.toml").read_text("utf-8")
-        (project.home / "accordance.toml").write_text(text.replace('repo = "repository"', said), "utf-8")
+        (project.home / "accordance.toml").write_text(
+            text.replace('repo = "repository"', said), "utf-8"
+        )
         ran = project.runs()
         assert (ran.code, expected in ran.err) == (2, True), ran
         (project.home / "accordance.toml").write_text(text, "utf-8")
@@ -482,17 +555,28 @@ change(told, "Mended.")
 """
 
 
-def test_a_kill_while_a_change_is_judged_costs_no_second_run(project: CodingProject) -> None:
+def test_a_kill_while_a_change_is_judged_costs_no_second_run(
+    project: CodingProject,
+) -> None:
     """The agent's work is laid into a new clone, however often that happens; it is only judged, and lands as it was."""
     project.agent(BUSY)
     project.imports()
     for _ in range(2):
-        command = [sys.executable, "-m", "tests.acceptance.dying_judge", str(project.home)]
-        died = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=120, check=False)
+        command = [
+            sys.executable,
+            "-m",
+            "tests.acceptance.dying_judge",
+            str(project.home),
+        ]
+        died = subprocess.run(
+            command, cwd=ROOT, capture_output=True, timeout=120, check=False
+        )
         assert died.returncode == -signal.SIGKILL, died.stderr
     ran = project("run", "--resume", "--json")
     assert (ran.code, ran.json["root"]) == (0, "DONE"), ran
-    assert [(one["outcome"], one["attempt"]) for one in ran.json["verdicts"]] == [("DONE", 1)]
+    assert [(one["outcome"], one["attempt"]) for one in ran.json["verdicts"]] == [
+        ("DONE", 1)
+    ]
     runs = (project.home / ".accordance" / "runs").glob("*/action-*/stdout.log")
     assert [place.parent.name for place in runs] == ["action-1-1"]
     tree = git(project.repository, "ls-tree", "-r", BRANCH, "src").splitlines()

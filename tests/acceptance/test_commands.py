@@ -19,7 +19,9 @@ def test_version() -> None:
     """And nothing heavy is loaded for it."""
     assert accordance("--version").out == f"accordance, version {__version__}\n"
     probe = "import sys; from accordance.cli.main import run; run(['--version']); print(sorted(sys.modules), file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
     for heavy in ("pydantic", "jiter", "rich", "sqlalchemy", "fastapi"):
         assert f"'{heavy}'" not in done.stderr
 
@@ -27,7 +29,9 @@ def test_version() -> None:
 def test_import_loads_no_terminal_library() -> None:
     """`import accordance` and a check load neither click nor rich."""
     probe = "import sys, accordance; accordance.check('{}'); print([m for m in ('click', 'rich') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "[]\n"
 
 
@@ -46,7 +50,9 @@ def test_contract_list() -> None:
     """Every contract with its other names."""
     assert "also: review, PLAN_REVIEW, TASK_CHECK" in accordance("contract", "list").out
     rows = accordance("contract", "list", "--json").json
-    assert [row["version"] for row in rows] == [contract.version for contract in registry]
+    assert [row["version"] for row in rows] == [
+        contract.version for contract in registry
+    ]
 
 
 @pytest.mark.parametrize("version", registry.versions())
@@ -101,10 +107,19 @@ def test_plan_graph() -> None:
         "├─ · Lay out the pages  ACTION, after Collect prices\n"
         "└─ · Proofread  CHECK, checks Lay out the pages\n"
     )
-    assert accordance("plan", "graph", PLAN_FILE, "--format", "mermaid").out.startswith("flowchart TD\n")
-    assert accordance("plan", "graph", PLAN_FILE, "--format", "dot").out.startswith("digraph plan {\n")
+    assert accordance("plan", "graph", PLAN_FILE, "--format", "mermaid").out.startswith(
+        "flowchart TD\n"
+    )
+    assert accordance("plan", "graph", PLAN_FILE, "--format", "dot").out.startswith(
+        "digraph plan {\n"
+    )
     whole = accordance("plan", "graph", PLAN_FILE, "--json").json
-    assert [one["state"] for one in whole["nodes"]] == ["PENDING", "READY", "PENDING", "PENDING"]
+    assert [one["state"] for one in whole["nodes"]] == [
+        "PENDING",
+        "READY",
+        "PENDING",
+        "PENDING",
+    ]
 
 
 def test_plan_graph_of_what_is_no_plan() -> None:
@@ -142,7 +157,9 @@ def test_explain() -> None:
 def test_explain_knows_fail_codes() -> None:
     """However they are written; a name that is both is the warning when small, the fail code when large."""
     page = accordance("explain", "evidence_missing").out
-    assert page.startswith("ARTIFACT_MISSING (fail code, medium, a matter of the agent): ")
+    assert page.startswith(
+        "ARTIFACT_MISSING (fail code, medium, a matter of the agent): "
+    )
     assert accordance("explain", "CI_SKIPPED", "--json").json[0]["kind"] == "fail"
     assert accordance("explain", "ci_skipped", "--json").json[0]["kind"] == "warning"
     unknown = accordance("explain", "SCOPE_CONFLIKT")
@@ -167,14 +184,24 @@ def test_completion_knows_names(words: str, wanted: str) -> None:
     """Commands, contracts and codes are completed."""
     probe = "from accordance.cli.main import app; app.main(prog_name='accordance')"
     count = len(words.split()) - (0 if words.endswith(" ") else 1)
-    environment = {"_ACCORDANCE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+    environment = {
+        "_ACCORDANCE_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(count),
+    }
     done = subprocess.run(
-        [sys.executable, "-c", probe], capture_output=True, text=True, check=False, env=environment
+        [sys.executable, "-c", probe],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
     )
     assert wanted in done.stdout
 
 
-def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_interrupted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Ctrl-C is one line."""
     from accordance.cli import check, main
 

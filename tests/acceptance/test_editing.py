@@ -21,7 +21,8 @@ from tests.messages import ACTION, EDITS
 from tests.reviews import node_review
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no test could be run by accordance itself",
 )
 SETTINGS = """
 [workspace]
@@ -60,15 +61,23 @@ def conversation(request: Json) -> str:
 
 def test_it_mends_what_it_is_told(tmp_path: Path) -> None:
     """A bad edit, the verdict with what the test printed, a good edit: done, on the plan's branch, and recomputable."""
-    steps = [edits(("src/app.py", WRONG), ("src/other.py", None)), edits(("src/app.py", RIGHT))]
+    steps = [
+        edits(("src/app.py", WRONG), ("src/other.py", None)),
+        edits(("src/app.py", RIGHT)),
+    ]
     with serving(Script(steps)) as server:
         project = begun(tmp_path / "project", server)
         project.imports()
         ran = project.runs("--executor", "llm")
     assert (ran.code, ran.json["root"], ran.json["branch"]) == (0, "DONE", BRANCH), ran
-    assert [(one["outcome"], one["reason_code"]) for one in ran.json["verdicts"]] == [("DONE", "PASSED")]
+    assert [(one["outcome"], one["reason_code"]) for one in ran.json["verdicts"]] == [
+        ("DONE", "PASSED")
+    ]
     assert project.shown("src/app.py") == RIGHT
-    assert git(project.repository, "log", "-1", "--format=%s", BRANCH).strip() == "Mend last()"
+    assert (
+        git(project.repository, "log", "-1", "--format=%s", BRANCH).strip()
+        == "Mend last()"
+    )
     assert git(project.repository, "status", "--short") == ""
     first, again = map(conversation, server.asked)
     for shown in (
@@ -82,7 +91,10 @@ def test_it_mends_what_it_is_told(tmp_path: Path) -> None:
     assert "CI_FAILED" in again
     assert "AssertionError: wrong" in again
     submit = json.loads((project.bundle() / "submit.json").read_bytes())
-    assert (submit["changed_files"], submit["summary"]) == (["src/app.py"], EDITS["summary"])
+    assert (submit["changed_files"], submit["summary"]) == (
+        ["src/app.py"],
+        EDITS["summary"],
+    )
     assert project("verify").code == 0
     assert project("verify", project.bundle()).code == 0
     kept = project("task", "prompt", FIRST)
@@ -139,7 +151,11 @@ def test_it_mends_what_it_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_outcomes(
-    tmp_path: Path, said: Json, verdicts: list[tuple[str, str]], state: tuple[str, str | None], calls: int
+    tmp_path: Path,
+    said: Json,
+    verdicts: list[tuple[str, str]],
+    state: tuple[str, str | None],
+    calls: int,
 ) -> None:
     """A model's edits are judged like anybody's work, and its claims count for as little."""
     with serving(Script([said])) as server:
@@ -172,7 +188,9 @@ def test_a_broken_message_is_told_by_its_own_contract(tmp_path: Path) -> None:
     ],
     ids=["up", "absolute", "a hook", "through a link", "onto a link"],
 )
-def test_what_leads_out_is_refused(tmp_path: Path, path: str, verdict: tuple[str, str]) -> None:
+def test_what_leads_out_is_refused(
+    tmp_path: Path, path: str, verdict: tuple[str, str]
+) -> None:
     """Nothing outside of the clone is touched, and nothing of the rest is done."""
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -218,7 +236,10 @@ FILES = {
         "parcels/discount.py",
         "def discounted(cents, parcels):\n    return cents * 9 // 10 if parcels >= 10 else cents\n",
     ),
-    "Express parcels": ("parcels/express.py", "def express(cents):\n    return max(500, cents * 3 // 2)\n"),
+    "Express parcels": (
+        "parcels/express.py",
+        "def express(cents):\n    return max(500, cents * 3 // 2)\n",
+    ),
 }
 
 
@@ -233,8 +254,16 @@ def answer(body: Json) -> Json:
     if version == "xiaojing_review_v1":
         return {"json": node_review(task, 95)}
     if version == "xiaobo_action_v1":
-        assert "390" in told or title[1].startswith("Notes")  # the price list, or what came of it
-        return {"json": {**ACTION, "task_id": task, "artifact": {**ACTION["artifact"], "path_hint": None}}}
+        assert "390" in told or title[1].startswith(
+            "Notes"
+        )  # the price list, or what came of it
+        return {
+            "json": {
+                **ACTION,
+                "task_id": task,
+                "artifact": {**ACTION["artifact"], "path_hint": None},
+            }
+        }
     path, content = FILES[title[1]]
     if title[1].startswith("Rounding") and len(body["messages"]) == 2:
         content = content.replace("+ 2", "+ 4")
@@ -247,10 +276,17 @@ def test_the_quickstart_by_one_model(tmp_path: Path) -> None:
     example, folder = tmp_path / "quickstart", tmp_path / "project"
     shutil.copytree(ROOT / "examples/quickstart", example)
     settings = (example / "accordance.toml").read_text("utf-8")
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    path = os.pathsep.join(
+        (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
+    )
     with serving(Script([{"say": "?"}], asked=answer)) as server:
         # as its README says: take the mark of the comment away and name the endpoint
-        local = re.sub(r"^# base_url = \S+", f'base_url = "{server.url}/v1"', settings, flags=re.MULTILINE)
+        local = re.sub(
+            r"^# base_url = \S+",
+            f'base_url = "{server.url}/v1"',
+            settings,
+            flags=re.MULTILINE,
+        )
         assert local != settings
         (example / "accordance.toml").write_text(local, "utf-8")
         done = subprocess.run(
@@ -265,7 +301,9 @@ def test_the_quickstart_by_one_model(tmp_path: Path) -> None:
     branch, repository = "accordance/parcels-in-april", folder / "repository"
     for path, content in FILES.values():
         assert git(repository, "show", f"{branch}:{path}") == content
-    assert sorted(git(repository, "log", "--format=%s", f"main..{branch}").splitlines()) == sorted(FILES)
+    assert sorted(
+        git(repository, "log", "--format=%s", f"main..{branch}").splitlines()
+    ) == sorted(FILES)
     asked = [conversation(one) for one in server.asked]
     assert sum("CI_FAILED" in one for one in asked) == 1
     assert accordance("verify", "--home", folder).code == 0

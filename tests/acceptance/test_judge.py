@@ -30,7 +30,8 @@ from tests.hostile.stage import FILES, FIXED, FOLDER, TEST, Stage, git
 from tests.unit.cases import TASK_ID
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no test could be run by accordance itself",
 )
 
 WRONG = "def last(items):\n    return items[0]\n"
@@ -64,7 +65,11 @@ def too_far(checkout: Checkout) -> None:
 
 def asking(checkout: Checkout) -> None:
     """The agent needs to know something."""
-    checkout.submit |= {"status": "NEED_INPUT", "changed_files": [], "needs_input": ["Which list?"]}
+    checkout.submit |= {
+        "status": "NEED_INPUT",
+        "changed_files": [],
+        "needs_input": ["Which list?"],
+    }
     checkout.patch = b""
     checkout.hand_in()
 
@@ -86,12 +91,30 @@ Do = Callable[[Checkout], None]
         pytest.param(committed, (), "DONE", None, ("none", 0), id="done and committed"),
         pytest.param(untested, (), "RETRY", "CI_FAILED", ("retry", 1), id="tests fail"),
         pytest.param(
-            untested, ("--attempt", "2"), "ESCALATE", "CI_FAILED", ("dlq", 1), id="tests fail again"
+            untested,
+            ("--attempt", "2"),
+            "ESCALATE",
+            "CI_FAILED",
+            ("dlq", 1),
+            id="tests fail again",
         ),
-        pytest.param(too_far, (), "REJECT", "SCOPE_CONFLICT", ("human", 1), id="out of scope"),
-        pytest.param(asking, (), "ESCALATE", "NEED_INPUT_REQUIRED", ("human", 3), id="asks"),
-        pytest.param(garbled, (), "REJECT", "SCHEMA_VIOLATION", ("retry", 1), id="no JSON"),
-        pytest.param(honest, ("--executor", "gremlin"), "DONE", None, ("none", 0), id="no list of executors"),
+        pytest.param(
+            too_far, (), "REJECT", "SCOPE_CONFLICT", ("human", 1), id="out of scope"
+        ),
+        pytest.param(
+            asking, (), "ESCALATE", "NEED_INPUT_REQUIRED", ("human", 3), id="asks"
+        ),
+        pytest.param(
+            garbled, (), "REJECT", "SCHEMA_VIOLATION", ("retry", 1), id="no JSON"
+        ),
+        pytest.param(
+            honest,
+            ("--executor", "gremlin"),
+            "DONE",
+            None,
+            ("none", 0),
+            id="no list of executors",
+        ),
     ],
 )
 def test_outcomes(
@@ -108,7 +131,11 @@ def test_outcomes(
     ran = checkout.judge("--json", *options, submit=True)
     assert (ran.code, ran.err) == (exit_code, "")
     found = ran.json
-    assert (found["outcome"], found["reason_code"], found["next_action"]) == (outcome, code, action)
+    assert (found["outcome"], found["reason_code"], found["next_action"]) == (
+        outcome,
+        code,
+        action,
+    )
     assert found["submitted_by"] == "agent"
     assert bool(found["retry"]) == (action == "retry")
     assert bool(found["dead_letter"]) == (action == "dlq")
@@ -118,11 +145,22 @@ def test_outcomes(
 def test_a_policy_is_kept(checkout: Checkout) -> None:
     """An executor that the task does not allow is refused, and a known model gives the ladder its next rung."""
     untested(checkout)
-    checkout.task |= {"allowedExecutors": ["codex"], "allowedModels": ["glm-4.7", "claude-opus"]}
-    refused = checkout.judge("--json", "--executor", "opencodecli", "--artifacts", checkout.place / "a")
+    checkout.task |= {
+        "allowedExecutors": ["codex"],
+        "allowedModels": ["glm-4.7", "claude-opus"],
+    }
+    refused = checkout.judge(
+        "--json", "--executor", "opencodecli", "--artifacts", checkout.place / "a"
+    )
     assert refused.json["reason_code"] == "POLICY_VIOLATION"
     second = checkout.judge(
-        "--json", "--model", "glm-4.7", "--attempt", "2", "--artifacts", checkout.place / "b"
+        "--json",
+        "--model",
+        "glm-4.7",
+        "--attempt",
+        "2",
+        "--artifacts",
+        checkout.place / "b",
     )
     assert second.json["next_action"] == "model_upgrade"
     assert second.json["retry"]["model_tier"] == 1
@@ -130,7 +168,9 @@ def test_a_policy_is_kept(checkout: Checkout) -> None:
 
 def test_the_same_error_twice_is_seen_in_the_bundles(checkout: Checkout) -> None:
     """The earlier attempt's bundle says how it failed; the dead letter holds everything to begin again."""
-    (checkout.place / "accordance.toml").write_text("[roles.engineer]\nmax_attempts = 3\n", "utf-8")
+    (checkout.place / "accordance.toml").write_text(
+        "[roles.engineer]\nmax_attempts = 3\n", "utf-8"
+    )
     untested(checkout)
     first = checkout.judge("--json").json
     assert (first["outcome"], first["max_attempts"]) == ("RETRY", 3)
@@ -138,7 +178,9 @@ def test_the_same_error_twice_is_seen_in_the_bundles(checkout: Checkout) -> None
     second = checkout.judge("--json", "--attempt", "2").json
     assert (second["outcome"], second["next_action"]) == ("ESCALATE", "dlq")
     _replaced("gateway.log", "judging", "nothing")(checkout.bundle)
-    unknown = checkout.judge("--json", "--attempt", "2", "--artifacts", _moved(checkout)).json
+    unknown = checkout.judge(
+        "--json", "--attempt", "2", "--artifacts", _moved(checkout)
+    ).json
     assert (unknown["outcome"], unknown["signature"]) == ("RETRY", first["signature"])
     letter = second["dead_letter"]
     assert letter["history"] == [first["signature"], second["signature"]]
@@ -159,7 +201,11 @@ def test_without_a_submission(checkout: Checkout) -> None:
     checkout.work_honestly()
     checkout.write("tests/test_more.py", "assert True\n")
     ran = checkout.judge("--json")
-    assert (ran.code, ran.json["outcome"], ran.json["submitted_by"]) == (0, "DONE", "accordance")
+    assert (ran.code, ran.json["outcome"], ran.json["submitted_by"]) == (
+        0,
+        "DONE",
+        "accordance",
+    )
     made = json.loads((checkout.bundle / "submit.json").read_bytes())
     assert isinstance(check(json.dumps(made), "submit"), Accepted)
     assert (made["status"], made["changed_files"], made["new_files"]) == (
@@ -169,7 +215,10 @@ def test_without_a_submission(checkout: Checkout) -> None:
     )
     assert all((checkout.work / place).exists() for place in ran.json["links"].values())
     assert [place.name for place in (checkout.work / FOLDER).iterdir()] == ["attempt-1"]
-    assert "made by accordance from facts: no agent handed them in" in checkout.judge("--attempt", "2").out
+    assert (
+        "made by accordance from facts: no agent handed them in"
+        in checkout.judge("--attempt", "2").out
+    )
 
 
 def test_a_submission_left_behind_is_found(checkout: Checkout) -> None:
@@ -180,7 +229,10 @@ def test_a_submission_left_behind_is_found(checkout: Checkout) -> None:
     (checkout.work / FOLDER / "submit.json").replace(elsewhere)
     (checkout.work / FOLDER / "submit.json").symlink_to(elsewhere)
     ran = checkout.judge("--json", "--artifacts", checkout.place / "b")
-    assert (ran.json["submitted_by"], ran.json["reason_code"]) == ("accordance", "CI_FAILED")
+    assert (ran.json["submitted_by"], ran.json["reason_code"]) == (
+        "accordance",
+        "CI_FAILED",
+    )
 
 
 def test_the_formats(checkout: Checkout) -> None:
@@ -198,7 +250,10 @@ def test_the_formats(checkout: Checkout) -> None:
     assert json.loads(out["004"])["verdict"] == "FAIL"
     assert "✗ REJECT  SCOPE_CONFLICT" in out["text"]
     assert "next: human. A person decides." in out["text"]
-    assert "::error file=README.md,title=accordance SCOPE_CONFLICT::1 path is outside" in out["github"]
+    assert (
+        "::error file=README.md,title=accordance SCOPE_CONFLICT::1 path is outside"
+        in out["github"]
+    )
     _looks_like_junit(out["junit"])
     _looks_like_sarif(json.loads(out["sarif"]))
 
@@ -218,7 +273,10 @@ def _looks_like_sarif(whole: dict[str, Any]) -> None:
     assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {
         one["ruleId"] for one in run["results"]
     }
-    places = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"]]
+    places = [
+        one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for one in run["results"]
+    ]
     assert places[0] == "README.md"
     assert places[-1].endswith("task.json")
 
@@ -226,7 +284,11 @@ def _looks_like_sarif(whole: dict[str, Any]) -> None:
 @pytest.mark.seed("004-43")
 def test_a_reason_of_the_agents_own(checkout: Checkout) -> None:
     """It is told as it is, and becomes no code."""
-    checkout.submit |= {"status": "FAILED", "reason_code": "OUT_OF_IDEAS", "exit_code": 1}
+    checkout.submit |= {
+        "status": "FAILED",
+        "reason_code": "OUT_OF_IDEAS",
+        "exit_code": 1,
+    }
     honest(checkout)
     whole = json.loads(checkout.judge("--format", "sarif").out)
     [rule] = whole["runs"][0]["tool"]["driver"]["rules"]
@@ -239,7 +301,11 @@ def test_names_that_no_terminal_should_see(checkout: Checkout) -> None:
     """What an agent calls its files reaches neither the terminal nor XML as it is."""
     checkout.write("evil\x1b[31m\x01.txt", "mine\n")
     assert "\x1b" not in checkout.judge("--artifacts", checkout.place / "a").out
-    ET.fromstring(checkout.judge("--format", "junit", "--artifacts", checkout.place / "b").out.encode())
+    ET.fromstring(
+        checkout.judge(
+            "--format", "junit", "--artifacts", checkout.place / "b"
+        ).out.encode()
+    )
 
 
 def no_task(checkout: Checkout) -> tuple[str, ...]:
@@ -285,8 +351,13 @@ def submits_a_secret(folder: bool) -> Callable[[Checkout], tuple[str, ...]]:
 
     def act(checkout: Checkout) -> tuple[str, ...]:
         place = checkout.work / ("src/linked" if folder else "src/submit.json")
-        place.symlink_to(checkout.outside if folder else checkout.outside / "precious.txt")
-        return ("--submit", f"repository/src/{'linked/precious.txt' if folder else 'submit.json'}")
+        place.symlink_to(
+            checkout.outside if folder else checkout.outside / "precious.txt"
+        )
+        return (
+            "--submit",
+            f"repository/src/{'linked/precious.txt' if folder else 'submit.json'}",
+        )
 
     return act
 
@@ -334,7 +405,10 @@ BAD = [
 
 @pytest.mark.parametrize(("act", "exit_code", "says"), BAD)
 def test_bad_input(
-    checkout: Checkout, act: Callable[[Checkout], tuple[str, ...]], exit_code: int, says: str
+    checkout: Checkout,
+    act: Callable[[Checkout], tuple[str, ...]],
+    exit_code: int,
+    says: str,
 ) -> None:
     """One clear line, the right exit code, nothing written."""
     options = act(checkout)
@@ -349,28 +423,42 @@ def test_bad_input(
 def test_a_task_within_reach_proves_nothing(checkout: Checkout) -> None:
     """A task file in the judged tree is the base's, or it is refused."""
     place = checkout.write("tasks/fix.json", json.dumps(checkout.task))
-    ran = accordance("judge", "--task", place, "--repo", checkout.work, "--base", checkout.head)
+    ran = accordance(
+        "judge", "--task", place, "--repo", checkout.work, "--base", checkout.head
+    )
     assert ran.code == 2
     assert "tasks/fix.json lies in the tree that is judged" in ran.err
     checkout.begin_with("a task")
     checkout.work_honestly()
     task = ("--task", place, "--base", checkout.begun_at)
-    inside = accordance("judge", *task, cwd=checkout.work / "src")  # from anywhere in the tree
+    inside = accordance(
+        "judge", *task, cwd=checkout.work / "src"
+    )  # from anywhere in the tree
     assert (inside.code, inside.err) == (0, "")
-    place.write_text(json.dumps(checkout.task | {"pins": {"allowed_paths": ["**"]}}), "utf-8")
+    place.write_text(
+        json.dumps(checkout.task | {"pins": {"allowed_paths": ["**"]}}), "utf-8"
+    )
     again = accordance("judge", *task, "--repo", checkout.work, "--attempt", "2")
     assert "tasks/fix.json lies in the tree that is judged" in again.err
 
 
 def test_the_rules_are_the_bases(checkout: Checkout) -> None:
     """What the agent writes into accordance.toml does not change what it is judged by, and is seen."""
-    checkout.write("accordance.toml", '[roles.engineer.write]\nallow_paths = ["tests/**"]\n')
+    checkout.write(
+        "accordance.toml", '[roles.engineer.write]\nallow_paths = ["tests/**"]\n'
+    )
     checkout.begin_with("rules")
     checkout.task |= {"pins": {"allowed_paths": ["**"]}, "files": []}
     checkout.work_honestly()
-    checkout.write("accordance.toml", '[roles.engineer.write]\nallow_paths = ["**"]\ndeny_paths = []\n')
+    checkout.write(
+        "accordance.toml",
+        '[roles.engineer.write]\nallow_paths = ["**"]\ndeny_paths = []\n',
+    )
     found = checkout.judge("--json").json
-    assert (found["outcome"], found["reason_code"]) == ("REJECT", "ROLE_POLICY_VIOLATION")
+    assert (found["outcome"], found["reason_code"]) == (
+        "REJECT",
+        "ROLE_POLICY_VIOLATION",
+    )
     told = " ".join(one["message"] for one in found["findings"])
     assert "accordance.toml" in told
     assert "src/app.py" in told
@@ -402,7 +490,9 @@ def test_a_directory_without_git(checkout: Checkout, tmp_path: Path) -> None:
     assert "one lies in the other" in inside.err
 
 
-def test_isolation_that_cannot_be_had(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_isolation_that_cannot_be_had(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No test is run; a person must decide, and is told what to install."""
     tools = checkout.place / "tools"
     tools.mkdir()
@@ -411,11 +501,17 @@ def test_isolation_that_cannot_be_had(checkout: Checkout, monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", os.fspath(tools))
     honest(checkout)
     ran = checkout.judge("--isolation", "bubblewrap", "--json")
-    assert (ran.code, ran.json["outcome"], ran.json["next_action"]) == (3, "ESCALATE", "human")
+    assert (ran.code, ran.json["outcome"], ran.json["next_action"]) == (
+        3,
+        "ESCALATE",
+        "human",
+    )
     assert ran.json["reason_code"] == "ISOLATION_UNAVAILABLE"
     assert "install bubblewrap" in ran.json["reason"]
     assert ran.json["tests"] == []
-    made = checkout.judge("--isolation", "bubblewrap", "--json", "--artifacts", checkout.place / "a")
+    made = checkout.judge(
+        "--isolation", "bubblewrap", "--json", "--artifacts", checkout.place / "a"
+    )
     assert made.json["reason_code"] == "ISOLATION_UNAVAILABLE"
     doctor = accordance("doctor", "--json")
     assert {one["name"].strip(): one["ok"] for one in doctor.json}["bwrap"] is False
@@ -442,7 +538,10 @@ def test_settings_reach_the_tests(checkout: Checkout) -> None:
         folder.mkdir()
         (folder / "note").write_text(text, "utf-8")
     command = f'test "$COLOUR" = blue && test -z "$SECRET" && cat {shelf}/note && cat build/note'
-    checkout.task |= {"allowedTests": [command], "pins": {"allowed_paths": ["src/**", "build/**"]}}
+    checkout.task |= {
+        "allowedTests": [command],
+        "pins": {"allowed_paths": ["src/**", "build/**"]},
+    }
     checkout.work_honestly()
     bare = checkout.judge("--json", "--artifacts", checkout.place / "a")
     assert bare.json["reason_code"] == "CI_FAILED"
@@ -465,7 +564,9 @@ def test_attestation(checkout: Checkout) -> None:
     good = accordance("verify", checkout.bundle, "--key", public)
     assert (good.code, "signature: holds" in good.out) == (0, True)
     statement = json.loads(
-        base64.b64decode(json.loads((checkout.bundle / "attestation.json").read_bytes())["payload"])
+        base64.b64decode(
+            json.loads((checkout.bundle / "attestation.json").read_bytes())["payload"]
+        )
     )
     checkout.commit("as judged")
     git(
@@ -475,7 +576,9 @@ def test_attestation(checkout: Checkout) -> None:
     assert {"name": "tree", "digest": {"gitTree": tree}} in statement["subject"]
     unchecked = accordance("verify", checkout.bundle)
     assert "not checked" in unchecked.out
-    foreign = accordance("verify", checkout.bundle, "--key", checkout.place / "other.pub", "--json")
+    foreign = accordance(
+        "verify", checkout.bundle, "--key", checkout.place / "other.pub", "--json"
+    )
     assert (foreign.code, foreign.json["signature"]) == (1, "does not hold")
     nobody = accordance("verify", checkout.bundle, "--key", checkout.place / "no.pub")
     assert (nobody.code, "holds no public key" in nobody.err) == (2, True)
@@ -483,11 +586,19 @@ def test_attestation(checkout: Checkout) -> None:
     log.write_text(log.read_text("utf-8") + "nothing to see\n", "utf-8")
     _write_manifest_anew(checkout.bundle)
     tampered = accordance("verify", checkout.bundle, "--key", public)
-    assert (tampered.code, "is not the one that was signed" in tampered.out) == (1, True)
+    assert (tampered.code, "is not the one that was signed" in tampered.out) == (
+        1,
+        True,
+    )
     sign_bundle(checkout.bundle, private, {"task_id": TASK_ID, "outcome": "REJECT"})
-    assert "it attests another verdict" in accordance("verify", checkout.bundle, "--key", public).out
+    assert (
+        "it attests another verdict"
+        in accordance("verify", checkout.bundle, "--key", public).out
+    )
     (checkout.bundle / "attestation.json").unlink()
-    assert "nobody signed it" in accordance("verify", checkout.bundle, "--key", public).out
+    assert (
+        "nobody signed it" in accordance("verify", checkout.bundle, "--key", public).out
+    )
 
 
 def holds(folder: Path, name: str) -> bool:
@@ -495,8 +606,12 @@ def holds(folder: Path, name: str) -> bool:
     return any(name in files for _, _, files in os.walk(folder))
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_a_judgement_in_order(checkout: Checkout, number: signal.Signals, code: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_a_signal_ends_a_judgement_in_order(
+    checkout: Checkout, number: signal.Signals, code: int
+) -> None:
     """Nothing runs on, nothing is left in the folder for temporary files, and the shell is told."""
     checkout.work_honestly()
     checkout.task["allowedTests"] = ["touch $TMPDIR/began; sleep 1000"]
@@ -532,7 +647,13 @@ def test_a_signal_ends_a_judgement_in_order(checkout: Checkout, number: signal.S
 def test_a_repository_by_another_hash(checkout: Checkout) -> None:
     """Git names objects by SHA-256 there; nothing else is different."""
     shutil.rmtree(checkout.work / ".git")
-    git(checkout.work, "init", "--quiet", "--initial-branch=main", "--object-format=sha256")
+    git(
+        checkout.work,
+        "init",
+        "--quiet",
+        "--initial-branch=main",
+        "--object-format=sha256",
+    )
     checkout.commit("base")
     base = git(checkout.work, "rev-parse", "HEAD").strip()
     honest(checkout)
@@ -573,7 +694,9 @@ def _replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
         pytest.param(lambda bundle: (bundle / "judgement.json").write_text("[1]", "utf-8"), "cannot be reached again", id="no judgement"),
     ],
 )  # fmt: skip
-def test_a_tampered_bundle(checkout: Checkout, tamper: Callable[[Path], None], says: str) -> None:
+def test_a_tampered_bundle(
+    checkout: Checkout, tamper: Callable[[Path], None], says: str
+) -> None:
     """A changed file is seen by its hash; with the manifest written anew, by what no longer follows."""
     untested(checkout)
     checkout.judge(submit=True)
@@ -602,17 +725,32 @@ def test_what_is_no_bundle(checkout: Checkout) -> None:
 def test_pins_explain(checkout: Checkout) -> None:
     """Which pattern decided, by the pins or by the role."""
     task = checkout.place / "task.json"
-    task.write_text(json.dumps(checkout.task | {"pins": {"allowed_paths": ["**"]}}), "utf-8")
+    task.write_text(
+        json.dumps(checkout.task | {"pins": {"allowed_paths": ["**"]}}), "utf-8"
+    )
     (checkout.place / "accordance.toml").write_text(
         '[roles.engineer]\nwrite = { deny_paths = ["docs/"] }\n', "utf-8"
     )
-    good = accordance("pins", "explain", "src/app.py", "--task", task, cwd=checkout.place)
+    good = accordance(
+        "pins", "explain", "src/app.py", "--task", task, cwd=checkout.place
+    )
     assert (good.code, good.out.splitlines()[0]) == (0, "✓ src/app.py: allowed by **")
     bad = accordance(
-        "pins", "explain", "src/app.py", "docs/x", "../x", "--task", task, "--json", cwd=checkout.place
+        "pins",
+        "explain",
+        "src/app.py",
+        "docs/x",
+        "../x",
+        "--task",
+        task,
+        "--json",
+        cwd=checkout.place,
     )
     assert bad.code == 1
-    rules = [(one["path"], one["rule"], one["pattern"], one["allowed"]) for one in bad.json["paths"]]
+    rules = [
+        (one["path"], one["rule"], one["pattern"], one["allowed"])
+        for one in bad.json["paths"]
+    ]
     assert rules == [
         ("src/app.py", "allowed", "**", True),
         ("docs/x", "role_deny", "docs/", False),
@@ -639,7 +777,10 @@ def test_progress_is_shown_on_a_terminal(checkout: Checkout) -> None:
         checkout.begun_at,
     ]
     with subprocess.Popen(
-        [*map(str, command), "--json"], stdout=subprocess.PIPE, stderr=theirs, cwd=checkout.place
+        [*map(str, command), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        cwd=checkout.place,
     ) as process:
         os.close(theirs)
         assert process.stdout is not None
@@ -665,11 +806,16 @@ def test_the_library_call(checkout: Checkout) -> None:
     assert found
     assert found.bundle == checkout.bundle
     assert f"running {TEST}" in told
-    assert all(what in (checkout.bundle / "gateway.log").read_text("utf-8") for what in told[1:])
+    assert all(
+        what in (checkout.bundle / "gateway.log").read_text("utf-8")
+        for what in told[1:]
+    )
     with pytest.raises(Conflict, match="attempt 1 was judged before"):
         judge(checkout.task, repo=checkout.work, base=begun)
     with pytest.raises(InvalidSettings, match="isolation is one of"):
-        judge(checkout.task, repo=checkout.work, base=begun, attempt=2, isolation="hope")
+        judge(
+            checkout.task, repo=checkout.work, base=begun, attempt=2, isolation="hope"
+        )
     with pytest.raises(NotFound, match="no file"):
         judge(Path("nowhere.json"), repo=checkout.work, base=begun)
     with pytest.raises(PreflightFailed) as failed:
@@ -699,7 +845,9 @@ def test_prepared_ground(tmp_path: Path) -> None:
     stage.begin()
     stage.work_honestly()
     stage.hand_in()
-    ground = AttemptTree(workspace=stage.workspace, before=stage.before, private=tmp_path / "private")
+    ground = AttemptTree(
+        workspace=stage.workspace, before=stage.before, private=tmp_path / "private"
+    )
     found = judge_on(ground, read_task(stage.task), None, JudgeOptions(attempt=2))
     assert found
     assert found.bundle is None

@@ -41,7 +41,8 @@ from tests.reviews import node_review
 from tests.unit.cases import a_submit
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no test could be run by accordance itself",
 )
 
 WRONG = "def last(items):\n    return items[0]\n"
@@ -76,7 +77,9 @@ class OutsideProject(CodingProject):
     @property
     def clones(self) -> list[str]:
         """The clones that are lent."""
-        return sorted(place.name for place in (self.home / ".accordance/lent").glob("*"))
+        return sorted(
+            place.name for place in (self.home / ".accordance/lent").glob("*")
+        )
 
     def holds(self) -> None:
         """The ledger and every bundle can be recomputed, and nothing is left of any judgement."""
@@ -101,7 +104,9 @@ def evidence(work: Path, task_id: str = FIRST, **claims: Any) -> bytes:
     (folder / "evidence").mkdir(parents=True, exist_ok=True)
     (folder / "report.md").write_text("Done.\n")
     (folder / "selftest.log").write_text(f"$ {TEST}\nEXIT_CODE=0\n")
-    (folder / "patch.diff").write_text(git(work, "diff", "--binary", "HEAD", "--", "src"))
+    (folder / "patch.diff").write_text(
+        git(work, "diff", "--binary", "HEAD", "--", "src")
+    )
     paths = {
         name: f"artifacts/{task_id}/{file}"
         for name, file in (
@@ -113,7 +118,12 @@ def evidence(work: Path, task_id: str = FIRST, **claims: Any) -> bytes:
         )
     }
     tests = {"commands": [TEST], "passed": True, "summary": ""}
-    message = {**a_submit(new_files=[], tests=tests), "task_id": task_id, "artifacts": paths, **claims}
+    message = {
+        **a_submit(new_files=[], tests=tests),
+        "task_id": task_id,
+        "artifacts": paths,
+        **claims,
+    }
     (folder / "submit.json").write_text(json.dumps(message))
     return json.dumps(message).encode()
 
@@ -131,12 +141,19 @@ def test_done_and_landed(project: OutsideProject) -> None:
     assignment = project.next()
     work = Path(assignment["workspace"])
     assert work.is_dir()
-    assert (assignment["contract"]["schema_version"], assignment["tests"]) == ("scc.submit.v1", [TEST])
+    assert (assignment["contract"]["schema_version"], assignment["tests"]) == (
+        "scc.submit.v1",
+        [TEST],
+    )
     assert assignment["change"]["pins"] == {"allowed_paths": ["src/**"]}
     assert "src/app.py" in assignment["context"]["map_summary"]["files"]
     mend(assignment)
     done = project.submit(assignment)
-    assert (done.code, done.json["outcome"], done.json["state"]) == (0, "DONE", "DONE"), done
+    assert (done.code, done.json["outcome"], done.json["state"]) == (
+        0,
+        "DONE",
+        "DONE",
+    ), done
     assert project.shown("src/app.py") == FIXED
     assert git(project.repository, "rev-parse", f"{BRANCH}~1") == before
     assert git(project.repository, "rev-parse", "HEAD") == before
@@ -149,7 +166,11 @@ def test_done_and_landed(project: OutsideProject) -> None:
 def test_the_clone_is_bounded(project: OutsideProject) -> None:
     """It holds what the task may read, has no history, and nothing of what is withheld lies beside it."""
     work = Path(project.next()["workspace"])
-    files = {path.relative_to(work).as_posix() for path in work.rglob("*") if ".git" not in path.parts}
+    files = {
+        path.relative_to(work).as_posix()
+        for path in work.rglob("*")
+        if ".git" not in path.parts
+    }
     assert {"src/app.py", "tests/test_app.py", "Makefile"} <= files
     assert not {"README.md", "secrets/key.txt"} & files
     assert git(work, "log", "--format=%s").splitlines() == ["What this task may read"]
@@ -170,7 +191,10 @@ def test_it_is_told_in_words_too(project: OutsideProject) -> None:
         f"  hand in   accordance task submit - --task {FIRST} --attempt 1 --home {project.home}",
     ):
         assert line in text
-    assert f"  clone     {project.home}/.accordance/lent/{clone}" in project("task", "show", FIRST).out
+    assert (
+        f"  clone     {project.home}/.accordance/lent/{clone}"
+        in project("task", "show", FIRST).out
+    )
 
 
 def nothing_left(assignment: Assignment) -> None:
@@ -242,15 +266,25 @@ def committed(assignment: Assignment) -> None:
     ],
 )  # fmt: skip
 def test_outcomes(
-    project: OutsideProject, work: Callable[[Assignment], object], code: int, outcome: str, reason: str
+    project: OutsideProject,
+    work: Callable[[Assignment], object],
+    code: int,
+    outcome: str,
+    reason: str,
 ) -> None:
     """The same verdicts as on executors of accordance's own; what did not pass never lands."""
     assignment = project.next()
     work(assignment)
     answer = project.submit(assignment)
     verdict = answer.json
-    assert (answer.code, verdict["outcome"], verdict["reason_code"]) == (code, outcome, reason), verdict
-    assert (git(project.repository, "branch", "--list", BRANCH) != "") is (outcome == "DONE")
+    assert (answer.code, verdict["outcome"], verdict["reason_code"]) == (
+        code,
+        outcome,
+        reason,
+    ), verdict
+    assert (git(project.repository, "branch", "--list", BRANCH) != "") is (
+        outcome == "DONE"
+    )
     assert project.clones == []
     project.holds()
 
@@ -262,9 +296,14 @@ def test_the_next_attempt_is_told(project: OutsideProject) -> None:
     assert project.submit(assignment).json["outcome"] == "RETRY"
     again = project.next()
     assert again["attempt"] == 2
-    assert again["context"]["last_errors"][0] == "Your last attempt was not accepted: CI_FAILED."
+    assert (
+        again["context"]["last_errors"][0]
+        == "Your last attempt was not accepted: CI_FAILED."
+    )
     assert again["context"]["last_errors"][1].startswith(f"exit code 1: {TEST}")
-    assert again["context"]["history"][0].startswith("attempt 1, submission: RETRY CI_FAILED")
+    assert again["context"]["history"][0].startswith(
+        "attempt 1, submission: RETRY CI_FAILED"
+    )
     assert (Path(again["workspace"]) / "src/app.py").read_text() == WRONG
     mend(again)
     assert project.submit(again).json["outcome"] == "DONE"
@@ -280,11 +319,18 @@ def test_after_a_breach_of_scope_a_person_decides(project: OutsideProject) -> No
     nobody = project("task", "next", "--json")
     assert (nobody.code, nobody.json["why"]) == (3, "WAITING")
     (question,) = project("inbox", "list", "--json").json
-    assert project("inbox", "answer", question["question_id"], "Leave the Makefile alone.").code == 0
+    assert (
+        project(
+            "inbox", "answer", question["question_id"], "Leave the Makefile alone."
+        ).code
+        == 0
+    )
     again = project.next()
     assert "SCOPE_CONFLICT" in again["context"]["last_errors"][0]
     assert "Makefile" in " ".join(again["context"]["last_errors"])
-    assert again["context"]["answers"][0]["answer"]["text"] == "Leave the Makefile alone."
+    assert (
+        again["context"]["answers"][0]["answer"]["text"] == "Leave the Makefile alone."
+    )
     assert (Path(again["workspace"]) / "src/app.py").read_text() != FIXED
     mend(again)
     assert project.submit(again).json["outcome"] == "DONE"
@@ -292,7 +338,9 @@ def test_after_a_breach_of_scope_a_person_decides(project: OutsideProject) -> No
 
 
 @pytest.mark.parametrize("by", ["a file", "standard input", "what lies in the clone"])
-def test_the_same_hand_in_gets_the_same_answer(project: OutsideProject, by: str) -> None:
+def test_the_same_hand_in_gets_the_same_answer(
+    project: OutsideProject, by: str
+) -> None:
     """However it is handed in; the clone is gone by then, and nothing happens twice."""
     assignment = project.next()
     raw = mend(assignment)
@@ -316,7 +364,9 @@ def test_hand_ins_side_by_side(project: OutsideProject) -> None:
     codes = sorted(answer.code for answer in answers)
     assert codes in ([0, 0], [0, 6]), answers
     if codes == [0, 6]:
-        assert "being judged just now" in max(answers, key=lambda answer: answer.code).err
+        assert (
+            "being judged just now" in max(answers, key=lambda answer: answer.code).err
+        )
     assert project.submit(assignment).json["outcome"] == "DONE"
     assert [event["event"] for event in project.task()["events"]].count("VERDICT") == 1
     project.holds()
@@ -329,12 +379,19 @@ def release(project: OutsideProject, _: Assignment) -> None:
 
 def run_out(project: OutsideProject, assignment: Assignment) -> None:
     """The lease runs out, and somebody else has the task then."""
-    ended = project("task", "extend", FIRST, "--attempt", str(assignment["attempt"]), "--lease", "1")
+    ended = project(
+        "task", "extend", FIRST, "--attempt", str(assignment["attempt"]), "--lease", "1"
+    )
     assert ended.code == 0
     with open_ledger(project.home / ".accordance/ledger.db").write() as tx:
         task = tx.task(FIRST)
         assert task.lease is not None
-        tx.take(FIRST, type(task.lease)(holder=task.lease.holder, until="2020-01-01T00:00:00.000000Z"))
+        tx.take(
+            FIRST,
+            type(task.lease)(
+                holder=task.lease.holder, until="2020-01-01T00:00:00.000000Z"
+            ),
+        )
 
 
 @pytest.mark.parametrize("lose", [release, run_out])
@@ -346,7 +403,10 @@ def test_whoever_has_lost_the_task_is_refused(
     raw = mend(assignment, WRONG)
     lose(project, assignment)
     theirs = project.next("--worker", "two")
-    assert (theirs["attempt"], theirs["workspace"] == assignment["workspace"]) == (2, False)
+    assert (theirs["attempt"], theirs["workspace"] == assignment["workspace"]) == (
+        2,
+        False,
+    )
     assert Path(assignment["workspace"]).exists() is (lose is run_out), (
         "what was only slow is not thrown away"
     )
@@ -380,7 +440,10 @@ def test_a_next_that_dies_before_it_has_lent_a_clone(project: OutsideProject) ->
     assert isinstance(take_next(ledger, [], holder="worker"), Taken)
     ledger.close()
     refused = project("task", "submit", "--task", FIRST)
-    assert (refused.code, f"accordance task release {FIRST}" in refused.err) == (6, True), refused
+    assert (refused.code, f"accordance task release {FIRST}" in refused.err) == (
+        6,
+        True,
+    ), refused
     worker = agent(project, "worker", resumes=True)
     mend(worker("next"))
     assert worker("submit")["outcome"] == "DONE"
@@ -394,7 +457,14 @@ def test_a_run_leaves_what_is_elsewhere_alone(project: OutsideProject) -> None:
     assignment = project.next()
     mend(assignment)
     home = Home(project.home)
-    project("plan", "import", project.home / "plan.json", "--no-review", "--ledger", "other.db")
+    project(
+        "plan",
+        "import",
+        project.home / "plan.json",
+        "--no-review",
+        "--ledger",
+        "other.db",
+    )
     for name in (".accordance/ledger.db", "other.db"):
         ledger = open_ledger(project.home / name)
         with swept(ledger, home, is_alone=True):
@@ -436,7 +506,8 @@ def test_changes_are_made_one_after_the_other(tmp_path: Path) -> None:
     """Two workers: the second one is given no change while the first has one, and then builds on what that has come to."""
     pins = a_task(pins={"allowed_paths": ["src/**"]})
     project = OutsideProject(
-        tmp_path / "project", plan=coding_plan(coding_node(), coding_node(SECOND, "Again", pins))
+        tmp_path / "project",
+        plan=coding_plan(coding_node(), coding_node(SECOND, "Again", pins)),
     )
     project.build()
     project.imports()
@@ -455,7 +526,8 @@ def test_changes_are_made_one_after_the_other(tmp_path: Path) -> None:
 
 
 BOTH = ELSEWHERE.replace(
-    '[[routes]]\nexecutor = "people"', '[[routes]]\nexecutor = "agent"\n[[routes]]\nexecutor = "people"'
+    '[[routes]]\nexecutor = "people"',
+    '[[routes]]\nexecutor = "agent"\n[[routes]]\nexecutor = "people"',
 )
 ONLY_ELSEWHERE = a_task(allowedExecutors=["external"])
 ONLY_CODEX = a_task(allowedExecutors=["codex"])
@@ -478,11 +550,17 @@ ALSO_ELSEWHERE = a_task(allowedExecutors=["codex", "external"])
     ],
 )  # fmt: skip
 def test_what_is_handed_out(
-    tmp_path: Path, settings: str, task: Assignment, options: tuple[str, ...], why: str | None
+    tmp_path: Path,
+    settings: str,
+    task: Assignment,
+    options: tuple[str, ...],
+    why: str | None,
 ) -> None:
     """By routes as everything else is, and never against the task; what could not be judged in the end is not begun."""
     project = OutsideProject(
-        tmp_path / "project", plan=coding_plan(coding_node(task=task)), settings=settings
+        tmp_path / "project",
+        plan=coding_plan(coding_node(task=task)),
+        settings=settings,
     )
     project.build()
     project.imports()
@@ -501,20 +579,26 @@ def test_what_is_handed_out(
 
 def test_a_run_asks_a_person_where_nobody_may_do_it(tmp_path: Path) -> None:
     """Its route leads elsewhere, and its task allows only another: nobody would ever be given it."""
-    project = OutsideProject(tmp_path / "project", plan=coding_plan(coding_node(task=ONLY_CODEX)))
+    project = OutsideProject(
+        tmp_path / "project", plan=coding_plan(coding_node(task=ONLY_CODEX))
+    )
     project.build()
     project.imports()
     ran = project.runs()
     assert (ran.code, project.state()) == (3, ("BLOCKED", "WAITING_EXTERNAL")), ran
     (question,) = project("inbox", "list", "--json").json
-    assert question["text"].startswith("PREFLIGHT_FAILED: its route leads to somebody elsewhere")
+    assert question["text"].startswith(
+        "PREFLIGHT_FAILED: its route leads to somebody elsewhere"
+    )
     assert project("verify").code == 0
 
 
 def test_a_run_leaves_to_others_what_only_they_may_do(tmp_path: Path) -> None:
     """Though its own program comes first in the routes."""
     project = OutsideProject(
-        tmp_path / "project", plan=coding_plan(coding_node(task=ONLY_ELSEWHERE)), settings=BOTH
+        tmp_path / "project",
+        plan=coding_plan(coding_node(task=ONLY_ELSEWHERE)),
+        settings=BOTH,
     )
     project.build()
     project.agent("raise SystemExit('it was asked')\n")
@@ -527,8 +611,18 @@ def test_a_run_leaves_to_others_what_only_they_may_do(tmp_path: Path) -> None:
     ("given", "code", "why"),
     [
         pytest.param((), 2, "name a FILE, or with --task", id="neither file nor task"),
-        pytest.param(("--task", FIRST), 6, "take it up with `accordance task next`", id="not taken up"),
-        pytest.param(("--task", "root"), 6, "so it takes a message", id="a task that changes nothing"),
+        pytest.param(
+            ("--task", FIRST),
+            6,
+            "take it up with `accordance task next`",
+            id="not taken up",
+        ),
+        pytest.param(
+            ("--task", "root"),
+            6,
+            "so it takes a message",
+            id="a task that changes nothing",
+        ),
     ],
 )
 def test_what_cannot_be_handed_in(
@@ -540,11 +634,17 @@ def test_what_cannot_be_handed_in(
     assert project.state() == ("READY", None)
 
 
-def test_a_change_that_is_reviewed_by_others_lands_when_it_is_approved(tmp_path: Path) -> None:
+def test_a_change_that_is_reviewed_by_others_lands_when_it_is_approved(
+    tmp_path: Path,
+) -> None:
     """Nobody reviews their own change; the branch moves with the approval, and no run is needed for that."""
     project = OutsideProject(
         tmp_path / "project",
-        plan=coding_plan(coding_node(), node("check", "CHECK"), edges=(edge(FIRST, "check", "DEPENDS_ON"),)),
+        plan=coding_plan(
+            coding_node(),
+            node("check", "CHECK"),
+            edges=(edge(FIRST, "check", "DEPENDS_ON"),),
+        ),
         settings='[workspace]\nrepo = "repository"\n',
     )
     project.build()
@@ -647,7 +747,9 @@ class Agent:
     desk: Desk
 
     def __call__(self, tool: str, **arguments: Any) -> Any:
-        return next(offer for offer in self.desk.offers() if offer.name == tool).call(arguments)
+        return next(offer for offer in self.desk.offers() if offer.name == tool).call(
+            arguments
+        )
 
 
 def agent(project: OutsideProject, holder: str, *, resumes: bool = False) -> Agent:
@@ -656,20 +758,32 @@ def agent(project: OutsideProject, holder: str, *, resumes: bool = False) -> Age
     return Agent(Desk(ledger, Home(project.home), holder, resumes=resumes))
 
 
-@pytest.mark.parametrize("is_spoken", [True, False], ids=["the message is said", "it lies in the clone"])
+@pytest.mark.parametrize(
+    "is_spoken", [True, False], ids=["the message is said", "it lies in the clone"]
+)
 def test_over_mcp(project: OutsideProject, is_spoken: bool) -> None:
     """The clone comes with the task, submit judges it, RETRY is told, the next one is DONE."""
     worker = agent(project, "one")
     assignment = worker("next")
     raw = mend(assignment, WRONG)
-    answer = worker("submit", message=json.loads(raw)) if is_spoken else worker("submit")
+    answer = (
+        worker("submit", message=json.loads(raw)) if is_spoken else worker("submit")
+    )
     assert (answer["outcome"], answer["reason_code"]) == ("RETRY", "CI_FAILED")
     again = worker("next")
-    assert again["context"]["last_errors"][0] == "Your last attempt was not accepted: CI_FAILED."
+    assert (
+        again["context"]["last_errors"][0]
+        == "Your last attempt was not accepted: CI_FAILED."
+    )
     raw = mend(again)
-    answer = worker("submit", message=json.loads(raw)) if is_spoken else worker("submit")
+    answer = (
+        worker("submit", message=json.loads(raw)) if is_spoken else worker("submit")
+    )
     assert (answer["outcome"], answer["state"]) == ("DONE", "DONE")
-    assert [verdict["outcome"] for verdict in worker("get_verdict")["verdicts"]] == ["RETRY", "DONE"]
+    assert [verdict["outcome"] for verdict in worker("get_verdict")["verdicts"]] == [
+        "RETRY",
+        "DONE",
+    ]
     assert project.shown("src/app.py") == FIXED
     project.holds()
 
@@ -681,7 +795,10 @@ def test_over_mcp_only_the_holder_hands_in(project: OutsideProject) -> None:
     stranger = agent(project, "two")
     assert stranger("next")["why"] == "BUSY"
     refused = stranger("submit", task_id=FIRST)
-    assert (refused["status"], refused["why"]) == ("refused", f"task {FIRST} is not with two now; one has it")
+    assert (refused["status"], refused["why"]) == (
+        "refused",
+        f"task {FIRST} is not with two now; one has it",
+    )
     back = agent(project, "one", resumes=True)
     assert back("next")["workspace"] == assignment["workspace"]
     assert back("submit")["outcome"] == "DONE"
@@ -702,10 +819,16 @@ def test_over_mcp_a_person_is_asked(project: OutsideProject) -> None:
     worker = agent(project, "one")
     mend(worker("next"), WRONG)
     asked = worker("ask_human", question="Which end?")
-    assert (asked["state"], asked["waiting"], asked["outcome"]) == ("BLOCKED", "WAITING_INPUT", "ESCALATE")
+    assert (asked["state"], asked["waiting"], asked["outcome"]) == (
+        "BLOCKED",
+        "WAITING_INPUT",
+        "ESCALATE",
+    )
     (question,) = project("inbox", "list", "--json").json
     assert "the agent asks: Which end?" in question["text"]
-    assert project("inbox", "answer", question["question_id"], "The right end.").code == 0
+    assert (
+        project("inbox", "answer", question["question_id"], "The right end.").code == 0
+    )
     again = worker("next")
     assert again["context"]["answers"][0]["answer"]["text"] == "The right end."
     assert (Path(again["workspace"]) / "src/app.py").read_text() == WRONG

@@ -21,7 +21,11 @@ GOAL = "Open the bakery in spring"
 
 def a_plan(plan_id: str, tasks: tuple[str, ...] = ("flour", "bread")) -> Message:
     """A plan for the goal, under the name that was asked for."""
-    written = plan([node("open", "GOAL"), *map(node, tasks)], [edge("open", task) for task in tasks], "open")
+    written = plan(
+        [node("open", "GOAL"), *map(node, tasks)],
+        [edge("open", task) for task in tasks],
+        "open",
+    )
     named: Message = renamed(written, plan_id)
     return named
 
@@ -30,14 +34,21 @@ def renamed(message: Any, plan_id: str) -> Any:
     """Everything under another plan's name."""
     if isinstance(message, dict):
         return {
-            key: plan_id if key == "plan_id" else renamed(value, plan_id) for key, value in message.items()
+            key: plan_id if key == "plan_id" else renamed(value, plan_id)
+            for key, value in message.items()
         }
-    return [renamed(one, plan_id) for one in message] if isinstance(message, list) else message
+    return (
+        [renamed(one, plan_id) for one in message]
+        if isinstance(message, list)
+        else message
+    )
 
 
 @contextmanager
 def a_model(
-    home: Path, planner: list[Callable[[str], Json]], reviewer: list[Callable[[str], Json]]
+    home: Path,
+    planner: list[Callable[[str], Json]],
+    reviewer: list[Callable[[str], Json]],
 ) -> Iterator[Server]:
     """A model that plans and reviews, one thing after the other, the last again and again; the project asks it."""
     left = {"plan": list(planner), "review": list(reviewer)}
@@ -64,7 +75,10 @@ def a_model(
 
 def events(home: Path) -> list[Json]:
     """What happened, in order."""
-    return [json.loads(line) for line in accordance("events", "--json", cwd=home).out.splitlines()]
+    return [
+        json.loads(line)
+        for line in accordance("events", "--json", cwd=home).out.splitlines()
+    ]
 
 
 def create(home: Path, *options: str) -> Ran:
@@ -91,24 +105,47 @@ def test_a_plan_that_is_approved_at_once(tmp_path: Path) -> None:
     with a_model(tmp_path, [write()], [score(95)]) as server:
         ran = create(tmp_path, "--json")
     assert ran.code == 0, ran.err
-    assert (ran.json["state"], ran.json["revision"], ran.json["written"]) == ("ACTIVE", 1, 1)
+    assert (ran.json["state"], ran.json["revision"], ran.json["written"]) == (
+        "ACTIVE",
+        1,
+        1,
+    )
     assert ran.json["spent"]["calls"] == len(server.requests) == 2
-    assert ran.json["spent"]["cost"] == pytest.approx(2 * (100 * 10 + 20 * 20) / 1_000_000)
-    assert json.loads((tmp_path / "tasks/plan.json").read_text())["plan"]["plan_id"] == ran.json["plan_id"]
+    assert ran.json["spent"]["cost"] == pytest.approx(
+        2 * (100 * 10 + 20 * 20) / 1_000_000
+    )
+    assert (
+        json.loads((tmp_path / "tasks/plan.json").read_text())["plan"]["plan_id"]
+        == ran.json["plan_id"]
+    )
     assert GOAL in json.dumps(server.requests[0]["body"])
     kinds = [one["kind"] for one in events(tmp_path)]
-    assert kinds[:6] == ["PLAN_IMPORTED", "PROMPTED", "RAN", "PLAN_WRITTEN", "PROMPTED", "RAN"]
+    assert kinds[:6] == [
+        "PLAN_IMPORTED",
+        "PROMPTED",
+        "RAN",
+        "PLAN_WRITTEN",
+        "PROMPTED",
+        "RAN",
+    ]
     assert kinds[6:] == ["MESSAGE", "PLAN_APPROVED", "VERDICT"]
     assert accordance("verify", cwd=tmp_path).code == 0
     shown = accordance("plan", "show", "--json", cwd=tmp_path).json
     assert shown["spent"]["tokens"] == 240
     assert shown["spent_by_task"][""]["tokens"] == 240
     for kind, one in zip(("plan", "plan_review"), server.requests, strict=True):
-        told = accordance("plan", "prompt", "--kind", kind, "--call", "1", "--json", cwd=tmp_path).json
+        told = accordance(
+            "plan", "prompt", "--kind", kind, "--call", "1", "--json", cwd=tmp_path
+        ).json
         assert [(m["role"], m["content"]) for m in told["messages"]] == [
             (m["role"], m["content"]) for m in one["body"]["messages"]
         ]
-    assert GOAL in accordance("plan", "prompt", ran.json["plan_id"][:9], "--kind", "plan", cwd=tmp_path).out
+    assert (
+        GOAL
+        in accordance(
+            "plan", "prompt", ran.json["plan_id"][:9], "--kind", "plan", cwd=tmp_path
+        ).out
+    )
     missing = accordance("plan", "prompt", "--attempt", "9", cwd=tmp_path)
     assert (missing.code, missing.err.count("\n")) == (5, 1)
 
@@ -122,14 +159,18 @@ def test_a_plan_that_is_approved_at_once(tmp_path: Path) -> None:
     ],
     ids=["prose", "another name", "no nodes"],
 )
-def test_a_message_that_is_no_plan_is_mended(tmp_path: Path, bad: Callable[[str], Json], told: str) -> None:
+def test_a_message_that_is_no_plan_is_mended(
+    tmp_path: Path, bad: Callable[[str], Json], told: str
+) -> None:
     """The next one is asked for with what was wrong."""
     with a_model(tmp_path, [bad, write()], [score(95)]) as server:
         ran = create(tmp_path, "--json")
     assert ran.code == 0, ran.err
     assert (ran.json["state"], ran.json["written"]) == ("ACTIVE", 2)
     assert told in json.dumps(server.requests[1]["body"])
-    written = [one["payload"] for one in events(tmp_path) if one["kind"] == "PLAN_WRITTEN"]
+    written = [
+        one["payload"] for one in events(tmp_path) if one["kind"] == "PLAN_WRITTEN"
+    ]
     assert [one["accepted"] for one in written] == [False, True]
 
 
@@ -145,10 +186,20 @@ def test_tasks_of_another_plan_are_not_taken_over(tmp_path: Path) -> None:
 
 def test_a_returned_plan_is_written_again(tmp_path: Path) -> None:
     """With the suggestions of the review and the plan it is about."""
-    with a_model(tmp_path, [write(), write("flour", "bread", "till")], [score(60), score(95)]) as server:
+    with a_model(
+        tmp_path, [write(), write("flour", "bread", "till")], [score(60), score(95)]
+    ) as server:
         ran = create(tmp_path, "--json")
-    assert (ran.code, ran.json["state"], ran.json["revision"], ran.json["nodes"]) == (0, "ACTIVE", 2, 4)
-    assert [one["action_required"] for one in ran.json["reviews"]] == ["MODIFY", "APPROVE"]
+    assert (ran.code, ran.json["state"], ran.json["revision"], ran.json["nodes"]) == (
+        0,
+        "ACTIVE",
+        2,
+        4,
+    )
+    assert [one["action_required"] for one in ran.json["reviews"]] == [
+        "MODIFY",
+        "APPROVE",
+    ]
     again = json.dumps(server.requests[2]["body"])
     assert "There is more" in again
     assert "tasks/plan.json" in again
@@ -157,7 +208,9 @@ def test_a_returned_plan_is_written_again(tmp_path: Path) -> None:
 
 def test_the_same_plan_again_is_no_answer_to_a_review(tmp_path: Path) -> None:
     """It is told, and asked for again."""
-    with a_model(tmp_path, [write(), write(), write("till")], [score(60), score(95)]) as server:
+    with a_model(
+        tmp_path, [write(), write(), write("till")], [score(60), score(95)]
+    ) as server:
         ran = create(tmp_path, "--json")
     assert (ran.code, ran.json["written"], ran.json["revision"]) == (0, 3, 2)
     assert "word for word" in json.dumps(server.requests[3]["body"])
@@ -175,10 +228,20 @@ def different() -> list[Callable[[str], Json]]:
         ([score(70, "REQUEST_EXTERNAL_INPUT")], "3", 3, "HELD", "a person is asked"),
         ([say("Looks good to me")], "3", 3, "HELD", "a person is asked"),
     ],
-    ids=["rounds used up", "the fuse", "something from outside", "reviews nobody can read"],
+    ids=[
+        "rounds used up",
+        "the fuse",
+        "something from outside",
+        "reviews nobody can read",
+    ],
 )
 def test_a_plan_that_is_never_approved(
-    tmp_path: Path, reviews: list[Callable[[str], Json]], rounds: str, code: int, state: str, said: str
+    tmp_path: Path,
+    reviews: list[Callable[[str], Json]],
+    rounds: str,
+    code: int,
+    state: str,
+    said: str,
 ) -> None:
     """It may not begin; the exit code and one line say why."""
     with a_model(tmp_path, different(), reviews):
@@ -192,7 +255,9 @@ def test_a_plan_that_is_never_approved(
 
 def test_a_planner_that_never_writes_a_plan(tmp_path: Path) -> None:
     """Nothing is imported."""
-    with a_model(tmp_path, [say("I would rather talk about it.")], [score(95)]) as server:
+    with a_model(
+        tmp_path, [say("I would rather talk about it.")], [score(95)]
+    ) as server:
         ran = create(tmp_path)
     assert ran.code == 1
     assert "no plan: " in ran.err
@@ -235,9 +300,13 @@ def unused_port() -> int:
     ],
     ids=["no executor", "somebody elsewhere", "no key", "endpoint down"],
 )
-def test_nobody_who_could_write_it(tmp_path: Path, settings: str, code: int, said: str) -> None:
+def test_nobody_who_could_write_it(
+    tmp_path: Path, settings: str, code: int, said: str
+) -> None:
     """One line, and the way out."""
-    (tmp_path / "accordance.toml").write_text(settings.replace("PORT", str(unused_port())))
+    (tmp_path / "accordance.toml").write_text(
+        settings.replace("PORT", str(unused_port()))
+    )
     ran = create(tmp_path)
     assert (ran.code, ran.out) == (code, "")
     assert said in ran.err
@@ -251,4 +320,7 @@ def test_a_reviewer_who_is_not_there(tmp_path: Path) -> None:
         ran = create(tmp_path)
     assert ran.code == 3
     assert "waits for its review (accordance plan review): MODEL_UNAVAILABLE" in ran.err
-    assert accordance("plan", "list", "--json", cwd=tmp_path).json[0]["state"] == "IN_REVIEW"
+    assert (
+        accordance("plan", "list", "--json", cwd=tmp_path).json[0]["state"]
+        == "IN_REVIEW"
+    )

@@ -54,28 +54,50 @@ def running(home: Path, message: Message | None = None) -> None:
 
 @pytest.mark.seed("001-26", "001-28")
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_a_shell_script_drives_a_plan(database: str, home: Path, request: pytest.FixtureRequest) -> None:
+def test_a_shell_script_drives_a_plan(
+    database: str, home: Path, request: pytest.FixtureRequest
+) -> None:
     """Twelve nodes with an input, a returned product, a failed alternative and a confirmation, to DONE."""
-    url = request.getfixturevalue("postgresql_url") if database == "postgresql" else None
-    env = {**os.environ, "PATH": path_with_accordance(), **({"ACCORDANCE_LEDGER": url} if url else {})}
+    url = (
+        request.getfixturevalue("postgresql_url") if database == "postgresql" else None
+    )
+    env = {
+        **os.environ,
+        "PATH": path_with_accordance(),
+        **({"ACCORDANCE_LEDGER": url} if url else {}),
+    }
     done = subprocess.run(
-        ["sh", ROOT / "examples/plan/drive.sh", home], env=env, capture_output=True, text=True, check=False
+        ["sh", ROOT / "examples/plan/drive.sh", home],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert not done.returncode, done.stdout + done.stderr
     assert "● Spring catalogue" in done.stdout
     assert "† Pages for print" in done.stdout
     assert "integrity: holds\n  completeness: holds" in done.stdout
     manifest = json.loads((home / "deliverables/manifest.json").read_text())
-    assert [one["path"] for one in manifest["files"] if one["task_id"] == "price-list"] == [
-        "artifacts/price-list/price-list.v2.md"
-    ]
-    assert (home / "workspace/artifacts/price-list/price-list.v1.md").read_text() == "Attempt 1 at price-list"
-    assert json.loads((home / "tasks/plan.json").read_text())["plan"]["plan_id"] == "spring-catalogue"
+    assert [
+        one["path"] for one in manifest["files"] if one["task_id"] == "price-list"
+    ] == ["artifacts/price-list/price-list.v2.md"]
+    assert (
+        home / "workspace/artifacts/price-list/price-list.v1.md"
+    ).read_text() == "Attempt 1 at price-list"
+    assert (
+        json.loads((home / "tasks/plan.json").read_text())["plan"]["plan_id"]
+        == "spring-catalogue"
+    )
 
 
 def cyclic() -> Message:
     nodes = [node("root", "GOAL"), node("a"), node("b")]
-    edges = [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON"), edge("b", "a", "DEPENDS_ON")]
+    edges = [
+        edge("root", "a"),
+        edge("root", "b"),
+        edge("a", "b", "DEPENDS_ON"),
+        edge("b", "a", "DEPENDS_ON"),
+    ]
     return plan(nodes, edges)
 
 
@@ -115,7 +137,10 @@ def test_nothing_begins_before_the_review(home: Path) -> None:
     better = changed(small_plan(), "plan.title", "A better one")
     assert imported(home, better, "--json").json["revision"] == 2
     good = json.dumps(plan_review(95)).encode()
-    assert accordance("plan", "review", "-", "--json", stdin=good, cwd=home).json["state"] == "ACTIVE"
+    assert (
+        accordance("plan", "review", "-", "--json", stdin=good, cwd=home).json["state"]
+        == "ACTIVE"
+    )
     assert accordance("task", "next", "--json", cwd=home).json["task"]["task_id"] == "a"
     worse = changed(small_plan(), "plan.title", "Too late")
     ran = imported(home, worse)
@@ -136,14 +161,22 @@ def test_an_assignment_has_all_that_is_needed(home: Path) -> None:
     assert again["contract"]["schema"]["required"][:2] == ["schema_version", "task_id"]
     ran = accordance(*again["hand_in"][1:], stdin=action("a", "second"), cwd=home)
     assert ran.code == 0
-    good = json.dumps({**node_review("a"), "artifact_sha256": json_of(home, "a")["artifact"]}).encode()
-    assert accordance("task", "review", "-", "--worker", "reviewer", stdin=good, cwd=home).code == 0
+    good = json.dumps(
+        {**node_review("a"), "artifact_sha256": json_of(home, "a")["artifact"]}
+    ).encode()
+    assert (
+        accordance(
+            "task", "review", "-", "--worker", "reviewer", stdin=good, cwd=home
+        ).code
+        == 0
+    )
     following = accordance("task", "next", "--json", cwd=home).json
     assert following["context"]["dependencies"][0]["artifact"]["content"] == "second"
     text = accordance("task", "release", "b", cwd=home)
     assert text.out == "b is READY\n"
     assert (
-        "hand in   accordance task submit - --task b --attempt 2" in accordance("task", "next", cwd=home).out
+        "hand in   accordance task submit - --task b --attempt 2"
+        in accordance("task", "next", cwd=home).out
     )
 
 
@@ -155,7 +188,9 @@ def json_of(home: Path, task: str) -> Message:
 def test_messages_for_something_else(home: Path) -> None:
     """Another task, no task, a finished one, an unknown one, twice, an attempt that is over."""
     running(home)
-    wrong = accordance("task", "submit", "-", "--task", "a", "--json", stdin=action("b"), cwd=home)
+    wrong = accordance(
+        "task", "submit", "-", "--task", "a", "--json", stdin=action("b"), cwd=home
+    )
     assert (wrong.code, wrong.json["violations"][0]["code"]) == (1, "wrong_task")
     assert json_of(home, "a")["parse_failures"] == 1
     unknown = accordance("task", "submit", "-", stdin=action("aa"), cwd=home)
@@ -163,11 +198,17 @@ def test_messages_for_something_else(home: Path) -> None:
     assert "no task 'aa'" in unknown.err
     unreadable = accordance("task", "submit", "-", stdin=b"hello", cwd=home)
     assert (unreadable.code, "--task" in unreadable.err) == (2, True)
-    first = accordance("task", "submit", "-", "--json", stdin=action("a"), cwd=home).json
-    second = accordance("task", "submit", "-", "--json", stdin=action("a"), cwd=home).json
+    first = accordance(
+        "task", "submit", "-", "--json", stdin=action("a"), cwd=home
+    ).json
+    second = accordance(
+        "task", "submit", "-", "--json", stdin=action("a"), cwd=home
+    ).json
     assert second == {**first, "repeated": True}
     assert len(json_of(home, "a")["artifacts"]) == 1
-    late = accordance("task", "submit", "-", "--attempt", "1", stdin=action("a", "late"), cwd=home)
+    late = accordance(
+        "task", "submit", "-", "--attempt", "1", stdin=action("a", "late"), cwd=home
+    )
     assert (late.code, "takes no action now" in late.err) == (6, True)
     assert accordance("verify", cwd=home).code == 0
 
@@ -176,7 +217,9 @@ def test_a_stale_review_is_refused(home: Path) -> None:
     """It binds to the product it saw; missing is an error."""
     running(home)
     accordance("task", "submit", "-", stdin=action("a", "first"), cwd=home)
-    unnamed = accordance("task", "review", "-", stdin=json.dumps(node_review("a")).encode(), cwd=home)
+    unnamed = accordance(
+        "task", "review", "-", stdin=json.dumps(node_review("a")).encode(), cwd=home
+    )
     assert (unnamed.code, "--artifact" in unnamed.err) == (2, True)
     stale = accordance("task", "review", "-", "--artifact", "0" * 64, stdin=json.dumps(node_review("a")).encode(), cwd=home)  # fmt: skip
     assert (stale.code, "stale" in stale.err) == (6, True)
@@ -189,7 +232,11 @@ def test_two_at_once(home: Path) -> None:
     with ThreadPoolExecutor() as pool:
         codes = list(
             pool.map(
-                lambda content: accordance("task", "submit", "-", stdin=action("a", content), cwd=home).code,
+                lambda content: (
+                    accordance(
+                        "task", "submit", "-", stdin=action("a", content), cwd=home
+                    ).code
+                ),
                 ["one", "other"],
             )
         )
@@ -208,13 +255,20 @@ def test_documents_are_asked_for_and_found(home: Path) -> None:
     assert listed.code == 3
     assert "supplier_sheet (xlsx, pdf): Flour prices for spring" in listed.out
     (home / "sheet.txt").write_text("no sheet")
-    wrong = accordance("inbox", "answer", asked.json["question"], "--file", "sheet.txt", cwd=home)
+    wrong = accordance(
+        "inbox", "answer", asked.json["question"], "--file", "sheet.txt", cwd=home
+    )
     assert (wrong.code, "none of the wanted types" in wrong.err) == (2, True)
     (home / "sheet.pdf").write_text("a sheet")
-    answered = accordance("inbox", "answer", asked.json["question"], "--file", "sheet.pdf", cwd=home)
+    answered = accordance(
+        "inbox", "answer", asked.json["question"], "--file", "sheet.pdf", cwd=home
+    )
     assert answered.out == "answered; a is READY\n"
     again = accordance("task", "next", "--json", cwd=home).json
-    assert again["context"]["inputs"][0]["reference"] == "workspace/inputs/supplier_sheet/sheet.pdf"
+    assert (
+        again["context"]["inputs"][0]["reference"]
+        == "workspace/inputs/supplier_sheet/sheet.pdf"
+    )
     assert again["context"]["answers"][0]["answer"]["files"] == ["sheet.pdf"]
     twice = accordance("inbox", "answer", asked.json["question"], "again", cwd=home)
     assert twice.code == 6
@@ -234,7 +288,10 @@ def test_a_required_input_is_bound_and_taken_back(home: Path) -> None:
     accordance("task", "release", "a", cwd=home)
     sheet.unlink()
     assert accordance("task", "next", "--json", cwd=home).json["why"] == "WAITING"
-    kinds = [json.loads(line)["kind"] for line in accordance("events", "--json", cwd=home).out.splitlines()]
+    kinds = [
+        json.loads(line)["kind"]
+        for line in accordance("events", "--json", cwd=home).out.splitlines()
+    ]
     assert kinds.count("EVIDENCE_ADDED") == kinds.count("EVIDENCE_STALE") == 1
 
 
@@ -243,10 +300,15 @@ def test_a_required_input_is_bound_and_taken_back(home: Path) -> None:
     [
         (("task", "show", "zzz"), "no task 'zzz' (`accordance plan graph` shows them)"),
         (("plan", "show", "zzz"), "no plan 'zzz' (`accordance plan list` shows them)"),
-        (("inbox", "answer", "zzz", "--yes"), "no question 'zzz' (`accordance inbox list` shows them)"),
+        (
+            ("inbox", "answer", "zzz", "--yes"),
+            "no question 'zzz' (`accordance inbox list` shows them)",
+        ),
     ],
 )
-def test_a_name_that_nothing_is_like(words: tuple[str, ...], line: str, home: Path) -> None:
+def test_a_name_that_nothing_is_like(
+    words: tuple[str, ...], line: str, home: Path
+) -> None:
     """Where no known name is near, the line says where the names are."""
     running(home)
     ran = accordance(*words, cwd=home)
@@ -271,7 +333,10 @@ def test_dead_letters(home: Path) -> None:
     assert accordance("dlq", "drop", "a", cwd=home).code == 6
     kept = accordance("task", "cancel", "a", cwd=home)
     assert (kept.code, "--cascade" in kept.err) == (6, True)
-    assert accordance("task", "cancel", "a", "--excuse", cwd=home).out == "a is ABANDONED\n"
+    assert (
+        accordance("task", "cancel", "a", "--excuse", cwd=home).out
+        == "a is ABANDONED\n"
+    )
     assert accordance("task", "next", "--json", cwd=home).json["task"]["task_id"] == "b"
     assert accordance("dlq", "list", cwd=home).out == "no dead letters\n"
     assert accordance("verify", cwd=home).code == 0
@@ -279,7 +344,10 @@ def test_dead_letters(home: Path) -> None:
 
 def test_a_fuse_blows_and_a_person_goes_on(home: Path) -> None:
     """The plan is held; nothing is handed out until somebody says so."""
-    assert imported(home, small_plan(), "--no-review", "--fuse", "calls_per_run=1").code == 0
+    assert (
+        imported(home, small_plan(), "--no-review", "--fuse", "calls_per_run=1").code
+        == 0
+    )
     accordance("task", "submit", "-", stdin=action("a"), cwd=home)
     held = accordance("task", "next", "--json", cwd=home)
     assert (held.code, held.json["why"]) == (3, "HELD")
@@ -295,8 +363,14 @@ def test_pictures_and_lists(home: Path) -> None:
     svg = accordance("plan", "graph", "--format", "svg", cwd=home).out
     assert svg.startswith("<svg")
     assert svg.count("<rect") == 3
-    assert "flowchart TD" in accordance("plan", "graph", "--format", "mermaid", cwd=home).out
-    assert accordance("plan", "graph", "--format", "dot", "-o", "plan.dot", cwd=home).code == 0
+    assert (
+        "flowchart TD"
+        in accordance("plan", "graph", "--format", "mermaid", cwd=home).out
+    )
+    assert (
+        accordance("plan", "graph", "--format", "dot", "-o", "plan.dot", cwd=home).code
+        == 0
+    )
     assert (home / "plan.dot").read_text().startswith("digraph")
     assert accordance("plan", "list", "--json", cwd=home).json[0]["plan_id"] == PLAN
     assert accordance("plan", "show", PLAN[:6], "--json", cwd=home).json["states"] == {
@@ -311,7 +385,9 @@ def test_pictures_and_lists(home: Path) -> None:
     assert "PLAN_IMPORTED" in accordance("events", cwd=home).out
     assert accordance("doctor", cwd=home).code == 0
     assert accordance("plan", "export", "--dry-run", cwd=home).code == 0
-    assert accordance("plan", "import", "plan.json", "--dry-run", "--json", cwd=home).json["ready"] == ["a"]
+    assert accordance(
+        "plan", "import", "plan.json", "--dry-run", "--json", cwd=home
+    ).json["ready"] == ["a"]
 
 
 def test_marks_that_are_taken_out_are_told(home: Path) -> None:
@@ -320,7 +396,9 @@ def test_marks_that_are_taken_out_are_told(home: Path) -> None:
     message = small_plan()
     message["nodes"] += [node(word, title=word) for word in words]
     ran = imported(home, message, "--dry-run", "--json")
-    assert [warning["path"] for warning in ran.json["warnings"]] == [f"$.nodes[{at}]" for at in range(3, 9)]
+    assert [warning["path"] for warning in ran.json["warnings"]] == [
+        f"$.nodes[{at}]" for at in range(3, 9)
+    ]
     shown = imported(home, message, "--dry-run").out
     assert (
         'warning: $.nodes[3]: "START" only marks where the plan begins: taken out, it is no task [mark_taken_out]'
@@ -339,8 +417,19 @@ def test_an_integer_that_cannot_be_kept_is_told_before_the_import(home: Path) ->
 def test_following_events(home: Path) -> None:
     """What happens elsewhere appears."""
     running(home)
-    command = [sys.executable, "-m", "accordance.cli.main", "events", "--follow", "--json", "--after", "2"]
-    with subprocess.Popen(command, cwd=home, stdout=subprocess.PIPE, text=True) as following:
+    command = [
+        sys.executable,
+        "-m",
+        "accordance.cli.main",
+        "events",
+        "--follow",
+        "--json",
+        "--after",
+        "2",
+    ]
+    with subprocess.Popen(
+        command, cwd=home, stdout=subprocess.PIPE, text=True
+    ) as following:
         try:
             accordance("task", "next", cwd=home)
             assert following.stdout is not None
@@ -368,21 +457,32 @@ def test_a_ledger_of_a_newer_version(home: Path) -> None:
 
 def test_what_is_no_ledger(home: Path) -> None:
     """A file of another kind, an address nobody can read."""
-    (home / "notes.txt").write_text("just some notes, long enough to have a header of a hundred bytes. " * 3)
+    (home / "notes.txt").write_text(
+        "just some notes, long enough to have a header of a hundred bytes. " * 3
+    )
     ran = accordance("plan", "list", "--ledger", "notes.txt", cwd=home)
     assert (ran.code, "something else" in ran.err) == (2, True)
     assert accordance("plan", "list", "--ledger", "mysql://x/y", cwd=home).code == 2
-    away = accordance("plan", "list", "--ledger", "postgresql://nobody@127.0.0.1:1/nothing", cwd=home)
+    away = accordance(
+        "plan", "list", "--ledger", "postgresql://nobody@127.0.0.1:1/nothing", cwd=home
+    )
     assert (away.code, "does not answer" in away.err) == (5, True)
 
 
 def test_a_locked_ledger(home: Path) -> None:
     """Somebody holds it: after its patience is over the command says so, and nothing is lost."""
     running(home)
-    with sqlite3.connect(home / ".accordance/ledger.db", isolation_level=None) as database:
+    with sqlite3.connect(
+        home / ".accordance/ledger.db", isolation_level=None
+    ) as database:
         database.execute("BEGIN IMMEDIATE")
         ran = accordance(
-            "task", "submit", "-", stdin=action("a"), cwd=home, env={"ACCORDANCE_PATIENCE": "0.2"}
+            "task",
+            "submit",
+            "-",
+            stdin=action("a"),
+            cwd=home,
+            env={"ACCORDANCE_PATIENCE": "0.2"},
         )
         database.execute("ROLLBACK")
     assert ran.code == 6
@@ -410,8 +510,12 @@ def test_a_full_disk(home: Path) -> None:
                     filled += filler.write(b"x" * 4096)
                 except OSError:
                     break
-        ran = accordance("task", "submit", "-", stdin=action("a", "text " * 2000), cwd=place)
-        assert (ran.code, "full" in ran.err or "No space" in ran.err) == (2, True), ran.err
+        ran = accordance(
+            "task", "submit", "-", stdin=action("a", "text " * 2000), cwd=place
+        )
+        assert (ran.code, "full" in ran.err or "No space" in ran.err) == (2, True), (
+            ran.err
+        )
         (place / "filler").unlink()
         assert accordance("verify", cwd=place).code == 0
         assert accordance("task", "submit", "-", stdin=action("a"), cwd=place).code == 0
@@ -436,7 +540,9 @@ def test_a_read_only_file_system(home: Path) -> None:
     """Nothing can be written: one line, and it goes on when it can."""
     place = home / "small"
     place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True, check=False
+    )
     if mounted.returncode:
         pytest.skip("a file system cannot be mounted here (needs root)")
     try:
@@ -458,12 +564,20 @@ def test_postgresql_goes_away_and_comes_back(home: Path) -> None:
     env = {"ACCORDANCE_LEDGER": server.start()}
     try:
         (home / "plan.json").write_text(json.dumps(small_plan()))
-        assert accordance("plan", "import", "plan.json", "--no-review", cwd=home, env=env).code == 0
+        assert (
+            accordance(
+                "plan", "import", "plan.json", "--no-review", cwd=home, env=env
+            ).code
+            == 0
+        )
         server.stop()
         away = accordance("task", "submit", "-", stdin=action("a"), cwd=home, env=env)
         assert (away.code, len(away.err.splitlines())) == (5, 1), away.err
         server.start()
-        assert accordance("task", "submit", "-", stdin=action("a"), cwd=home, env=env).code == 0
+        assert (
+            accordance("task", "submit", "-", stdin=action("a"), cwd=home, env=env).code
+            == 0
+        )
         assert accordance("verify", cwd=home, env=env).code == 0
     finally:
         server.remove()
@@ -474,7 +588,9 @@ def on_a_terminal(*args: str, cwd: Path, until: str) -> str:
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "accordance.cli.main", *args]
     shown = b""
-    with subprocess.Popen(command, cwd=cwd, stdin=follower, stdout=follower, stderr=follower) as running_one:
+    with subprocess.Popen(
+        command, cwd=cwd, stdin=follower, stdout=follower, stderr=follower
+    ) as running_one:
         os.close(follower)
         try:
             while until.encode() not in shown:
@@ -490,7 +606,9 @@ def on_a_terminal(*args: str, cwd: Path, until: str) -> str:
 def test_a_plan_is_watched_on_a_terminal(home: Path) -> None:
     """A table that lives until somebody has seen enough; a long import says how far it is."""
     running(home)
-    assert "0 of 3 done" in on_a_terminal("plan", "status", cwd=home, until="0 of 3 done")
+    assert "0 of 3 done" in on_a_terminal(
+        "plan", "status", cwd=home, until="0 of 3 done"
+    )
     names = [f"n{at}" for at in range(2500)]
     whole = plan([node("top", "GOAL"), *(node(name) for name in names)], [edge("top", name) for name in names], root="top")  # fmt: skip
     whole = json.loads(json.dumps(whole).replace(PLAN, "large"))

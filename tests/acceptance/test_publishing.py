@@ -18,7 +18,8 @@ from tests.messages import PLAN
 from tests.runtime.test_workers import started, until
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no test could be run by accordance itself",
 )
 HONEST = "app.write_text(RIGHT)\nchange(told, 'Mended.')\n"
 
@@ -34,7 +35,12 @@ def project(tmp_path: Path) -> CodingProject:
 
 def tip(project: CodingProject) -> str:
     """Where the plan's branch stands; nothing if there is none."""
-    return git(project.repository, "for-each-ref", "--format=%(objectname)", f"refs/heads/{BRANCH}").strip()
+    return git(
+        project.repository,
+        "for-each-ref",
+        "--format=%(objectname)",
+        f"refs/heads/{BRANCH}",
+    ).strip()
 
 
 @contextlib.contextmanager
@@ -64,7 +70,9 @@ def test_a_branch_catches_up(project: CodingProject) -> None:
     assert (tip(project), len(told)) == (landed, 1)
 
 
-def test_a_worker_looks_after_branches(project: CodingProject, postgresql_url: str) -> None:
+def test_a_worker_looks_after_branches(
+    project: CodingProject, postgresql_url: str
+) -> None:
     """A kill came between the ledger and the branch: the next worker that begins moves it."""
     settings = project.home / "accordance.toml"
     settings.write_text(f'ledger = "{postgresql_url}"\n{settings.read_text()}')

@@ -14,7 +14,8 @@ from tests.acceptance.cli import ROOT, accordance
 from tests.hostile.stage import git
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no agent could be run"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no agent could be run",
 )
 BRANCH = "accordance/parcels-in-april"
 VERDICTS = [
@@ -39,14 +40,20 @@ NEW_PRICES = '    "city": 390,\n    "country": 540,\n    "abroad": 1290,\n'
 def quickstart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """What the script leaves behind, and what it says."""
     folder = tmp_path_factory.mktemp("quickstart") / "project"
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    path = os.pathsep.join(
+        (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
+    )
     done = subprocess.run(
         ("sh", ROOT / "examples/quickstart/run.sh", folder),
         capture_output=True,
         text=True,
         timeout=600,
         check=False,
-        env={**os.environ, "PATH": path, "LC_ALL": "C"},  # a bare machine: one sign is three letters
+        env={
+            **os.environ,
+            "PATH": path,
+            "LC_ALL": "C",
+        },  # a bare machine: one sign is three letters
     )
     assert (done.returncode, done.stderr) == (0, ""), done
     return folder, done.stdout
@@ -54,8 +61,12 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_agents_are_kept_apart_where_they_can_be(quickstart: tuple[Path, str]) -> None:
     """Limits alone are only for machines that have nothing better."""
-    found = {one["name"].strip(): one["ok"] for one in accordance("doctor", "--json").json}
-    assert ("with limits only" in quickstart[1]) is not (found["bwrap"] or found["landlock"])
+    found = {
+        one["name"].strip(): one["ok"] for one in accordance("doctor", "--json").json
+    }
+    assert ("with limits only" in quickstart[1]) is not (
+        found["bwrap"] or found["landlock"]
+    )
 
 
 def test_every_agent_gets_what_it_deserves(quickstart: tuple[Path, str]) -> None:
@@ -65,9 +76,9 @@ def test_every_agent_gets_what_it_deserves(quickstart: tuple[Path, str]) -> None
     assert again.code == 1
     found = again.json
     assert found["states"] == {"PENDING": 1, "BLOCKED": 1, "DONE": 7, "DEAD_LETTER": 1}
-    assert sorted((one["title"], one["outcome"], one["reason_code"]) for one in found["verdicts"]) == sorted(
-        VERDICTS
-    )
+    assert sorted(
+        (one["title"], one["outcome"], one["reason_code"]) for one in found["verdicts"]
+    ) == sorted(VERDICTS)
     assert len(found["deliverables"]) == 5
     assert all((folder / one["path"]).is_file() for one in found["deliverables"])
     (question,) = found["questions"]
@@ -80,12 +91,18 @@ def test_the_changes_are_on_the_plans_branch(quickstart: tuple[Path, str]) -> No
     assert NEW_PRICES in git(repository, "show", f"{BRANCH}:parcels/prices.py")
     assert "| city | 390 |" in git(repository, "show", f"{BRANCH}:README.md")
     titles = git(repository, "log", "--format=%s", f"main..{BRANCH}").splitlines()
-    assert sorted(titles) == ["A discount, the other way", "New prices", "Rounding to five cents"]
+    assert sorted(titles) == [
+        "A discount, the other way",
+        "New prices",
+        "Rounding to five cents",
+    ]
     assert git(repository, "status", "--short") == ""
     assert git(repository, "rev-list", "--count", "main").strip() == "1"
     git(repository, "checkout", "--quiet", "--detach", BRANCH)
     tests = ("tests.test_prices", "tests.test_rounding", "tests.test_discount")
-    ran = subprocess.run((sys.executable, "-m", "unittest", "-q", *tests), cwd=repository, check=False)
+    ran = subprocess.run(
+        (sys.executable, "-m", "unittest", "-q", *tests), cwd=repository, check=False
+    )
     assert ran.returncode == 0
 
 
@@ -112,14 +129,20 @@ def test_it_can_be_recomputed(quickstart: tuple[Path, str]) -> None:
     assert len(bundles) == 9
     assert accordance("verify", bundles[0]).code == 0
     lie = json.loads((bundles[-1] / "judgement.json").read_bytes())
-    assert (lie["reason_code"], lie["checks"]["tests_passed"]) == ("SCOPE_CONFLICT", True)
+    assert (lie["reason_code"], lie["checks"]["tests_passed"]) == (
+        "SCOPE_CONFLICT",
+        True,
+    )
 
 
 def test_a_folder_that_is_no_project_is_left_alone(tmp_path: Path) -> None:
     """The script deletes only what it has made."""
     (tmp_path / "mine.txt").write_text("mine")
     done = subprocess.run(
-        ("sh", ROOT / "examples/quickstart/run.sh", tmp_path), capture_output=True, text=True, check=False
+        ("sh", ROOT / "examples/quickstart/run.sh", tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, (tmp_path / "mine.txt").read_text()) == (2, "mine")
     assert "is no project of accordance" in done.stderr

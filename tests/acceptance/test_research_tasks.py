@@ -25,7 +25,9 @@ GOOD = {**ANSWER, "schema_version": "agent_answer_v1", "task_id": "theory"} | {
 }
 NO_PROVENANCE = changed(GOOD, "provenance.sources", [])
 DARING = changed(
-    changed(GOOD, "vs_metadata.t_scores.1.score", 0.22), "vs_metadata.final_selection.t_score", 0.22
+    changed(GOOD, "vs_metadata.t_scores.1.score", 0.22),
+    "vs_metadata.final_selection.t_score",
+    0.22,
 )
 ROUTES = """
 [[routes]]
@@ -43,15 +45,31 @@ def settings(url: str = "", **more: object) -> str:
     """An honest program, and a model for research."""
     model = {"kind": "llm", "model": "m", "base_url": f"{url}/v1", "reasks": 0, **more}
     lines = [f"{name} = {json.dumps(value)}" for name, value in model.items()]
-    return HONEST + "\n".join(["[executors.model]", *lines]) + ROUTES.replace("EXECUTOR", "model")
+    return (
+        HONEST
+        + "\n".join(["[executors.model]", *lines])
+        + ROUTES.replace("EXECUTOR", "model")
+    )
 
 
 def studied(owner: str = "theory-architect") -> Message:
     """A question for a research agent, an ordinary task that builds on its answer, and a check of the answer."""
-    theory = node("theory", owner_agent_id=owner, tags=["research"], goal_statement="Which theory fits?")
+    theory = node(
+        "theory",
+        owner_agent_id=owner,
+        tags=["research"],
+        goal_statement="Which theory fits?",
+    )
     nodes = [node("root", "GOAL"), theory, node("text"), node("look", "CHECK")]
     ends = [edge("root", one) for one in ("theory", "text", "look")]
-    return plan(nodes, [*ends, edge("theory", "text", "DEPENDS_ON"), edge("theory", "look", "DEPENDS_ON")])
+    return plan(
+        nodes,
+        [
+            *ends,
+            edge("theory", "text", "DEPENDS_ON"),
+            edge("theory", "look", "DEPENDS_ON"),
+        ],
+    )
 
 
 def task(home: Path, name: str) -> Json:
@@ -73,7 +91,11 @@ def test_a_research_agent_answers_under_its_contract(tmp_path: Path) -> None:
         ran = accordance("run", "--json", cwd=tmp_path)
     assert ran.code == 0, ran.err
     theory = task(tmp_path, "theory")
-    verdicts = [(one["outcome"], one["reason_code"]) for one in theory["events"] if one["event"] == "VERDICT"]
+    verdicts = [
+        (one["outcome"], one["reason_code"])
+        for one in theory["events"]
+        if one["event"] == "VERDICT"
+    ]
     assert verdicts == [("RETRY", "LLM_UNPARSEABLE"), ("DONE", "APPROVE")]
     (made,) = theory["artifacts"]
     assert json.loads((tmp_path / made["file"]).read_text()) == GOOD
@@ -81,11 +103,18 @@ def test_a_research_agent_answers_under_its_contract(tmp_path: Path) -> None:
     first, second = told
     assert "You are the research agent theory-architect" in first
     assert "'agent_answer_v1' and task_id 'theory'" in first
-    assert "T-score below 0.3 is only accepted" in first  # the floor of the topic, from the words of the task
+    assert (
+        "T-score below 0.3 is only accepted" in first
+    )  # the floor of the topic, from the words of the task
     assert "why your last message was not taken" not in first
     assert "thin_provenance" in second
-    recipe = accordance("task", "prompt", "theory", "--kind", "action", "--json", cwd=tmp_path).json["recipe"]
-    assert [part["name"] for part in recipe["parts"]][:2] == ["shared.v1", "researcher.v1"]
+    recipe = accordance(
+        "task", "prompt", "theory", "--kind", "action", "--json", cwd=tmp_path
+    ).json["recipe"]
+    assert [part["name"] for part in recipe["parts"]][:2] == [
+        "shared.v1",
+        "researcher.v1",
+    ]
     text = accordance("task", "prompt", "text", "--kind", "action", cwd=tmp_path).out
     assert "xiaobo_action_v1" in text
     assert "Control-Value Theory" in text  # the answer is what it builds on
@@ -99,11 +128,20 @@ def test_a_selection_below_its_floor_waits_for_a_person(tmp_path: Path) -> None:
         begin(tmp_path, studied(), settings(server.url))
         assert accordance("run", cwd=tmp_path).code == 3
     theory = task(tmp_path, "theory")
-    assert (theory["state"], theory["failures"], theory["parse_failures"]) == ("BLOCKED", 0, 0)
+    assert (theory["state"], theory["failures"], theory["parse_failures"]) == (
+        "BLOCKED",
+        0,
+        0,
+    )
     (question,) = theory["questions"]
     assert "at least 0.3 (theory-architect, topic theory)" in question["text"]
     assert holds(tmp_path)
-    assert accordance("inbox", "answer", question["question_id"], "--approve", cwd=tmp_path).code == 0
+    assert (
+        accordance(
+            "inbox", "answer", question["question_id"], "--approve", cwd=tmp_path
+        ).code
+        == 0
+    )
     assert task(tmp_path, "theory")["state"] == "DONE"
     assert accordance("run", cwd=tmp_path).code == 0
     assert holds(tmp_path)
@@ -112,28 +150,44 @@ def test_a_selection_below_its_floor_waits_for_a_person(tmp_path: Path) -> None:
 def test_somebody_elsewhere_answers(tmp_path: Path) -> None:
     """The assignment names the contract and how to answer; what the attempt was told holds, whatever the routes say by then."""
     routes = ROUTES.replace("EXECUTOR", "people")
-    begin(tmp_path, studied(), HONEST + '[executors.people]\nkind = "external"\n' + routes)
+    begin(
+        tmp_path, studied(), HONEST + '[executors.people]\nkind = "external"\n' + routes
+    )
     taken = accordance("task", "next", "--json", cwd=tmp_path).json
     assert taken["contract"]["schema_version"] == "agent_answer_v1"
     assert "vs_metadata" in json.dumps(taken["contract"]["schema"])
     assert taken["research"]["agent_id"] == "theory-architect"
     (tmp_path / "accordance.toml").write_text(HONEST)
-    bad = accordance(*taken["hand_in"][1:], "--json", stdin=json.dumps(NO_PROVENANCE).encode(), cwd=tmp_path)
+    bad = accordance(
+        *taken["hand_in"][1:],
+        "--json",
+        stdin=json.dumps(NO_PROVENANCE).encode(),
+        cwd=tmp_path,
+    )
     assert (bad.code, bad.json["outcome"]) == (1, "RETRY")
-    (tmp_path / "accordance.toml").write_text(HONEST + '[executors.people]\nkind = "external"\n' + routes)
-    good = accordance("task", "submit", "-", "--json", stdin=json.dumps(GOOD).encode(), cwd=tmp_path)
+    (tmp_path / "accordance.toml").write_text(
+        HONEST + '[executors.people]\nkind = "external"\n' + routes
+    )
+    good = accordance(
+        "task", "submit", "-", "--json", stdin=json.dumps(GOOD).encode(), cwd=tmp_path
+    )
     assert (good.code, good.json["state"]) == (0, "READY_TO_CHECK"), good.json
     (tmp_path / "accordance.toml").write_text(HONEST)
     assert accordance("run", cwd=tmp_path).code == 0
     assert holds(tmp_path)
 
 
-def test_an_executor_named_on_the_command_line_keeps_to_the_contract(tmp_path: Path) -> None:
+def test_an_executor_named_on_the_command_line_keeps_to_the_contract(
+    tmp_path: Path,
+) -> None:
     """Who does the work does not change what it is."""
     with serving(Script([{"json": GOOD}])) as server:
         begin(
             tmp_path,
-            plan([node("root", "GOAL"), *studied()["nodes"][1:2]], [edge("root", "theory")]),
+            plan(
+                [node("root", "GOAL"), *studied()["nodes"][1:2]],
+                [edge("root", "theory")],
+            ),
             settings(server.url) + "\n[review]\nown_work = true\n",
         )
         accordance("run", "--executor", "model", cwd=tmp_path)
@@ -143,19 +197,28 @@ def test_an_executor_named_on_the_command_line_keeps_to_the_contract(tmp_path: P
 def test_a_task_of_nobody_the_registry_knows(tmp_path: Path) -> None:
     """Any agent may answer it, on its own level; a project may have agents of its own."""
     own = 'schema_version = "accordance.agents.v1"\n[[agents]]\nid = "owl"\ntitle = {ko = "o", en = "Owl"}\n'
-    own += (
-        'about = {ko = "o", en = "Looks."}\ntask_types = ["theory"]\nstages = ["planning"]\nlevel = "Light"\n'
-    )
+    own += 'about = {ko = "o", en = "Looks."}\ntask_types = ["theory"]\nstages = ["planning"]\nlevel = "Light"\n'
     (tmp_path / "agents.toml").write_text(own + 'phases = [1, 4]\ntier = "LOW"\n')
     answer = {**GOOD, "agent_id": "owl", "vs_level": "Light"}
     with serving(Script([{"json": answer}])) as server:
         begin(
-            tmp_path, studied(owner="worker"), settings(server.url) + '[research]\nagents = "agents.toml"\n'
+            tmp_path,
+            studied(owner="worker"),
+            settings(server.url) + '[research]\nagents = "agents.toml"\n',
         )
         assert accordance("run", cwd=tmp_path).code == 0
     assert (
         "- owl: Light, Looks."
-        in accordance("task", "prompt", "theory", "--attempt", "1", "--kind", "action", cwd=tmp_path).out
+        in accordance(
+            "task",
+            "prompt",
+            "theory",
+            "--attempt",
+            "1",
+            "--kind",
+            "action",
+            cwd=tmp_path,
+        ).out
     )
     (tmp_path / "agents.toml").unlink()
     assert holds(tmp_path)
@@ -189,19 +252,32 @@ PEOPLE = '[executors.people]\nkind = "external"\n'
 
 def handed_over(**asked: object) -> Message:
     """The plan of the example's handoffs: two agents have answered, the design-smith is to go on."""
-    answers = answers_by_agent([example("answer-question"), example("answer-1")], REGISTRY)
-    handoffs = [handoff("question-shaper", "theory-architect"), typed(example("handoff-2"), "handoff")]
+    answers = answers_by_agent(
+        [example("answer-question"), example("answer-1")], REGISTRY
+    )
+    handoffs = [
+        handoff("question-shaper", "theory-architect"),
+        typed(example("handoff-2"), "handoff"),
+    ]
     workflow = build_workflow(request(**asked), handoffs, Known(REGISTRY, answers))
     assert isinstance(workflow, Workflow)
     return dict(plan_of(workflow, REGISTRY, "2026-03-04T10:00:00Z"))
 
 
 @pytest.mark.parametrize(
-    "is_answer", [True, False], ids=["an answer is wanted", "an ordinary product is wanted"]
+    "is_answer",
+    [True, False],
+    ids=["an answer is wanted", "an ordinary product is wanted"],
 )
-def test_who_goes_on_after_a_handoff_knows_what_came_before(tmp_path: Path, is_answer: bool) -> None:
+def test_who_goes_on_after_a_handoff_knows_what_came_before(
+    tmp_path: Path, is_answer: bool
+) -> None:
     """Decisions, constraints, domain, stage and dial in the goal, the sender's answer beside it, the dial's floor in the method."""
-    routes = ROUTES.replace("EXECUTOR", "people") if is_answer else '[[routes]]\nexecutor = "people"\n'
+    routes = (
+        ROUTES.replace("EXECUTOR", "people")
+        if is_answer
+        else '[[routes]]\nexecutor = "people"\n'
+    )
     begin(
         tmp_path,
         handed_over(user_preferences={"vs_novelty_dial": 0.1, "language": "en"}),
@@ -224,8 +300,14 @@ def test_who_goes_on_after_a_handoff_knows_what_came_before(tmp_path: Path, is_a
     assert "Novelty dial 0.1 (conservative)" in method
     assert "T-score below 0.5 is only accepted" in method
     assert "You have 600 seconds." in method
-    daring = {**GOOD, "agent_id": "design-smith", "task_id": taken["task"]["task_id"]}  # T-score 0.45
-    ran = accordance(*taken["hand_in"][1:], "--json", stdin=json.dumps(daring).encode(), cwd=tmp_path)
+    daring = {
+        **GOOD,
+        "agent_id": "design-smith",
+        "task_id": taken["task"]["task_id"],
+    }  # T-score 0.45
+    ran = accordance(
+        *taken["hand_in"][1:], "--json", stdin=json.dumps(daring).encode(), cwd=tmp_path
+    )
     assert (ran.code, ran.json["state"]) == (3, "BLOCKED"), ran.out
     assert holds(tmp_path)
 
@@ -233,23 +315,43 @@ def test_who_goes_on_after_a_handoff_knows_what_came_before(tmp_path: Path, is_a
 def test_a_handoff_without_a_condition_is_a_persons_decision(tmp_path: Path) -> None:
     """Nobody gets the task before somebody has said yes."""
     unsaid = changed(example("handoff-2"), "condition", ...)
-    known = Known(REGISTRY, answers_by_agent([example("answer-question"), example("answer-1")], REGISTRY))
-    workflow = build_workflow(request(), [handoff("qs", "ta"), typed(unsaid, "handoff")], known)
+    known = Known(
+        REGISTRY,
+        answers_by_agent([example("answer-question"), example("answer-1")], REGISTRY),
+    )
+    workflow = build_workflow(
+        request(), [handoff("qs", "ta"), typed(unsaid, "handoff")], known
+    )
     assert isinstance(workflow, Workflow)
     message = dict(plan_of(workflow, REGISTRY, "2026-03-04T10:00:00Z"))
     begin(tmp_path, message, HONEST + PEOPLE + '[[routes]]\nexecutor = "people"\n')
     (question,) = accordance("inbox", "list", "--json", cwd=tmp_path).json
     assert question["kind"] == "CONFIRMATION"
     assert accordance("task", "next", "--json", cwd=tmp_path).code == 3
-    assert accordance("inbox", "answer", question["question_id"], "--yes", cwd=tmp_path).code == 0
-    assert accordance("task", "next", "--json", cwd=tmp_path).json["task"]["owner_agent_id"] == "design-smith"
+    assert (
+        accordance(
+            "inbox", "answer", question["question_id"], "--yes", cwd=tmp_path
+        ).code
+        == 0
+    )
+    assert (
+        accordance("task", "next", "--json", cwd=tmp_path).json["task"][
+            "owner_agent_id"
+        ]
+        == "design-smith"
+    )
 
 
 @pytest.mark.seed("002-8", "002-9")
 def test_budgets_of_a_request_bind_the_run(tmp_path: Path) -> None:
     """The time is the run's limit; a context that cannot hold what must be told is refused with both sizes."""
-    slow = "[executors.slow]\n" + program("import time\nwhile True: time.sleep(1)", seconds=600)
-    for name, constraints in (("time", {"time_budget": 1}), ("context", {"context_budget": 50})):
+    slow = "[executors.slow]\n" + program(
+        "import time\nwhile True: time.sleep(1)", seconds=600
+    )
+    for name, constraints in (
+        ("time", {"time_budget": 1}),
+        ("context", {"context_budget": 50}),
+    ):
         home = tmp_path / name
         home.mkdir()
         begin(home, handed_over(constraints=constraints), slow)

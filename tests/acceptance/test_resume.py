@@ -39,7 +39,13 @@ class Model:
         name = next(name for name in NAMES if f"task_id '{name}'" in told)
         if "xiaojing_review" in told:
             return {"json": node_review(name, 95)}
-        good = {"json": {**ACTION, "task_id": name, "artifact": {**ACTION["artifact"], "path_hint": None}}}
+        good = {
+            "json": {
+                **ACTION,
+                "task_id": name,
+                "artifact": {**ACTION["artifact"], "path_hint": None},
+            }
+        }
         if name != "b":
             return good
         if len(body["messages"]) == 2:
@@ -56,15 +62,22 @@ def hung_up(server: Server) -> bool:
     return any(len(one["body"]["messages"]) > 2 for one in server.requests)
 
 
-def test_a_run_that_was_killed_goes_on_and_pays_for_nothing_twice(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_goes_on_and_pays_for_nothing_twice(
+    tmp_path: Path,
+) -> None:
     """Only the call that was cut off is made again, even within one attempt; every token is counted once."""
     model = Model()
     with serving(Script([{}], asked=model.answer)) as server:
         (tmp_path / "accordance.toml").write_text(SETTINGS.replace("URL", server.url))
         (tmp_path / "plan.json").write_text(json.dumps(CHAIN))
-        assert accordance("plan", "import", "plan.json", "--no-review", cwd=tmp_path).code == 0
+        assert (
+            accordance("plan", "import", "plan.json", "--no-review", cwd=tmp_path).code
+            == 0
+        )
         command = [sys.executable, "-m", "accordance.cli.main", "run", "--json"]
-        run = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        run = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         until = time.monotonic() + 60
         while not hung_up(server) and time.monotonic() < until:
             time.sleep(0.02)
@@ -73,10 +86,16 @@ def test_a_run_that_was_killed_goes_on_and_pays_for_nothing_twice(tmp_path: Path
         model.is_awake = True
         ran = accordance("run", "--resume", "--json", cwd=tmp_path)
         asked = Counter(question(one["body"]) for one in server.requests)
-        cut_off = [question(one["body"]) for one in server.requests if len(one["body"]["messages"]) > 2]
+        cut_off = [
+            question(one["body"])
+            for one in server.requests
+            if len(one["body"]["messages"]) > 2
+        ]
     assert (ran.code, ran.json["rests"]) == (0, "FINISHED"), ran.err
     assert {one: times for one, times in asked.items() if times > 1} == {cut_off[0]: 2}
-    assert len(asked) == 7  # three tasks, three reviews, and the one that was asked for again
+    assert (
+        len(asked) == 7
+    )  # three tasks, three reviews, and the one that was asked for again
     shown = accordance("task", "show", "b", "--json", cwd=tmp_path).json
     assert (shown["attempt_count"], shown["failures"]) == (
         2,

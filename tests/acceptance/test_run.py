@@ -47,7 +47,12 @@ def begin(home: Path, message: Message, settings: str, *options: str) -> None:
     (home / "agent.py").write_text(AGENT)
     (home / "accordance.toml").write_text(settings)
     (home / "plan.json").write_text(json.dumps(message))
-    assert accordance("plan", "import", "plan.json", *(options or ("--no-review",)), cwd=home).code == 0
+    assert (
+        accordance(
+            "plan", "import", "plan.json", *(options or ("--no-review",)), cwd=home
+        ).code
+        == 0
+    )
 
 
 def holds(home: Path) -> bool:
@@ -70,7 +75,9 @@ base_url = "URL/v1"
     ("more", "code"),
     [
         pytest.param("", 2, id="the same model does everything"),
-        pytest.param("tiers = { small = 2, large = 1 }\n", 0, id="the executor has another model"),
+        pytest.param(
+            "tiers = { small = 2, large = 1 }\n", 0, id="the executor has another model"
+        ),
     ],
 )
 def test_no_model_reviews_its_own_product(tmp_path: Path, more: str, code: int) -> None:
@@ -79,11 +86,21 @@ def test_no_model_reviews_its_own_product(tmp_path: Path, more: str, code: int) 
     def says(body: dict[str, Any]) -> dict[str, Any]:
         if "xiaojing_review_v1" in json.dumps(body["messages"]):
             return {"json": node_review("a")}
-        return {"json": {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}}
+        return {
+            "json": {
+                **ACTION,
+                "task_id": "a",
+                "artifact": {**ACTION["artifact"], "path_hint": None},
+            }
+        }
 
     with serving(Script([{}], asked=says)) as server:
         settings = TWO_MODELS.format(more=more).replace("URL", server.url)
-        begin(tmp_path, plan([node("root", "GOAL"), node("a")], [edge("root", "a")]), settings)
+        begin(
+            tmp_path,
+            plan([node("root", "GOAL"), node("a")], [edge("root", "a")]),
+            settings,
+        )
         ran = accordance("run", cwd=tmp_path)
     assert ran.code == code, ran
     if code:
@@ -144,7 +161,9 @@ def test_settings_that_cannot_work(
     assert said in ran.err
     assert ran.err.count("\n") == 1
     (tmp_path / "accordance.toml").write_text(HONEST)
-    assert accordance("task", "show", "a", "--json", cwd=tmp_path).json["state"] == "READY"
+    assert (
+        accordance("task", "show", "a", "--json", cwd=tmp_path).json["state"] == "READY"
+    )
 
 
 def test_no_ledger_and_no_plan(tmp_path: Path) -> None:
@@ -153,7 +172,9 @@ def test_no_ledger_and_no_plan(tmp_path: Path) -> None:
     assert (ran.code, ran.err.count("\n")) == (5, 1)
     assert "no ledger" in ran.err
     (tmp_path / "accordance.toml").write_text("")
-    assert accordance("plan", "create", "x", cwd=tmp_path).code == 2  # makes the ledger, and no plan
+    assert (
+        accordance("plan", "create", "x", cwd=tmp_path).code == 2
+    )  # makes the ledger, and no plan
     ran = accordance("run", cwd=tmp_path)
     assert (ran.code, ran.err) == (
         5,
@@ -172,7 +193,8 @@ def test_a_plan_in_review_waits(tmp_path: Path) -> None:
 PEOPLE = HONEST + '[executors.people]\nkind = "external"\n'
 TO_PEOPLE = '[[routes]]\nkind = "action"\ntags = ["x"]\nexecutor = "people"\n'
 PAIR = plan(
-    [node("root", "GOAL"), node("ok"), node("x", tags=["x"])], [edge("root", "ok"), edge("root", "x")]
+    [node("root", "GOAL"), node("ok"), node("x", tags=["x"])],
+    [edge("root", "ok"), edge("root", "x")],
 )
 
 
@@ -186,7 +208,8 @@ def test_what_is_left_for_others_ends_the_run(tmp_path: Path) -> None:
         {"PENDING": 1, "READY": 1, "DONE": 1},
     ), ran.err
     assert (
-        "waits for somebody who asks for it (`accordance task next`)" in accordance("run", cwd=tmp_path).out
+        "waits for somebody who asks for it (`accordance task next`)"
+        in accordance("run", cwd=tmp_path).out
     )
 
 
@@ -197,9 +220,13 @@ def test_what_is_left_for_others_can_be_waited_for(tmp_path: Path) -> None:
     lock = tmp_path / ".accordance" / "ledger.db.lock"
     lock.unlink()
     command = [sys.executable, "-m", "accordance.cli.main", "run", "--wait", "--json"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
         artifact = {**ACTION["artifact"], "path_hint": None}
-        (tmp_path / "x.json").write_text(json.dumps({**ACTION, "task_id": "x", "artifact": artifact}))
+        (tmp_path / "x.json").write_text(
+            json.dumps({**ACTION, "task_id": "x", "artifact": artifact})
+        )
         while not lock.exists():  # then it works on the ledger
             assert running.poll() is None
         assert accordance("task", "submit", "x.json", cwd=tmp_path).code == 0
@@ -210,7 +237,8 @@ def test_what_is_left_for_others_can_be_waited_for(tmp_path: Path) -> None:
 def test_one_task_without_a_route(tmp_path: Path) -> None:
     """The others are done, a person is asked for this one, and the report is printed; with a route it goes on."""
     only_ok = "".join(
-        f'[[routes]]\n{fits}\nexecutor = "honest"\n' for fits in ('tags = ["ok"]', 'kind = "review"')
+        f'[[routes]]\n{fits}\nexecutor = "honest"\n'
+        for fits in ('tags = ["ok"]', 'kind = "review"')
     )
     begin(tmp_path, changed(PAIR, "nodes.1.tags", ["ok"]), HONEST + only_ok)
     ran = accordance("run", "--json", cwd=tmp_path)
@@ -220,10 +248,21 @@ def test_one_task_without_a_route(tmp_path: Path) -> None:
         {"PENDING": 1, "BLOCKED": 1, "DONE": 1},
     )
     (question,) = ran.json["questions"]
-    assert question["text"].startswith("DEPENDENCY_MISSING: no executor for this task: no route")
+    assert question["text"].startswith(
+        "DEPENDENCY_MISSING: no executor for this task: no route"
+    )
     assert holds(tmp_path)
     (tmp_path / "accordance.toml").write_text(HONEST)
-    assert accordance("inbox", "answer", question["question_id"], "There is one now.", cwd=tmp_path).code == 0
+    assert (
+        accordance(
+            "inbox",
+            "answer",
+            question["question_id"],
+            "There is one now.",
+            cwd=tmp_path,
+        ).code
+        == 0
+    )
     assert accordance("run", cwd=tmp_path).code == 0
 
 
@@ -237,21 +276,33 @@ class Bad:
     settings: str
     code: str
     said: str
-    attempts: int = 2  # tried again once; the same error twice is enough, unless it may pass
+    attempts: int = (
+        2  # tried again once; the same error twice is enough, unless it may pass
+    )
     step: Any = None  # what the scripted model does
 
 
 def model(**more: Any) -> str:
     lines = [f"{name} = {json.dumps(value)}" for name, value in more.items()]
-    return "\n".join(['kind = "llm"', 'model = "NAME"', 'base_url = "URL/v1"', "reasks = 0", *lines])
+    return "\n".join(
+        ['kind = "llm"', 'model = "NAME"', 'base_url = "URL/v1"', "reasks = 0", *lines]
+    )
 
 
 def program(source: str, **more: Any) -> str:
     lines = [f"{name} = {json.dumps(value)}" for name, value in more.items()]
-    return "\n".join(['kind = "command"', f"command = {json.dumps(['python3', '-c', source])}", *lines])
+    return "\n".join(
+        [
+            'kind = "command"',
+            f"command = {json.dumps(['python3', '-c', source])}",
+            *lines,
+        ]
+    )
 
 
-HALF = {"say": json.dumps({"schema_version": ACTION["schema_version"], "note": "x" * 300})}
+HALF = {
+    "say": json.dumps({"schema_version": ACTION["schema_version"], "note": "x" * 300})
+}
 BADS: dict[str, Bad] = {
     "key-missing": Bad(model(key_env="NO_SUCH_KEY"), "PERMISSION_DENIED", "NO_SUCH_KEY is not set", 1),
     "key-wrong": Bad(model(), "PERMISSION_DENIED", "401", 1, {"fault": {"status": 401}}),
@@ -301,7 +352,11 @@ def asked(body: Json) -> Json:
     name = str(body["model"])
     if name == "strong":
         return {
-            "json": {**ACTION, "task_id": "ladder", "artifact": {**ACTION["artifact"], "path_hint": None}}
+            "json": {
+                **ACTION,
+                "task_id": "ladder",
+                "artifact": {**ACTION["artifact"], "path_hint": None},
+            }
         }
     if name == "weak":
         return {"say": "I am not sure."}
@@ -319,7 +374,9 @@ prices = { weak = { input = 1.0, output = 10.0 }, strong = { input = 10.0, outpu
 """
 
 
-together = pytest.mark.xdist_group("fallen")  # in one worker, so that the run is made once
+together = pytest.mark.xdist_group(
+    "fallen"
+)  # in one worker, so that the run is made once
 
 
 @pytest.fixture(scope="module")
@@ -332,13 +389,22 @@ def fallen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fallen]:
         [edge("root", name) for name in names],
     )
     with serving(Script([{}], asked=asked)) as server:
-        tables = [f"[executors.{name}]\n{bad.settings.replace('NAME', name)}\n" for name, bad in BADS.items()]
+        tables = [
+            f"[executors.{name}]\n{bad.settings.replace('NAME', name)}\n"
+            for name, bad in BADS.items()
+        ]
         routes = [
             f'[[routes]]\nkind = "action"\ntags = ["{name}"]\nexecutor = "{name}"\n'
             for name in [*BADS, "ladder"]
         ]
-        settings = "\n".join([*tables, LADDER, HONEST, *routes, '[[routes]]\nexecutor = "honest"\n'])
-        begin(home, message, settings.replace("URL", server.url).replace("PORT", str(unused_port())))
+        settings = "\n".join(
+            [*tables, LADDER, HONEST, *routes, '[[routes]]\nexecutor = "honest"\n']
+        )
+        begin(
+            home,
+            message,
+            settings.replace("URL", server.url).replace("PORT", str(unused_port())),
+        )
         ran = accordance("run", "--json", cwd=home)
         yield Fallen(home, ran, server)
 
@@ -361,7 +427,10 @@ def test_every_failure_has_its_code(fallen: Fallen, name: str) -> None:
     asked_again = [one for one in task["events"] if one["event"] == "ASKED_AGAIN"]
     assert task["attempt_count"] == bad.attempts + len(asked_again)
     verdicts = [one for one in task["events"] if one["event"] == "VERDICT"]
-    assert [one["outcome"] for one in verdicts] == [*["RETRY"] * (bad.attempts - 1), "ESCALATE"]
+    assert [one["outcome"] for one in verdicts] == [
+        *["RETRY"] * (bad.attempts - 1),
+        "ESCALATE",
+    ]
     assert {one["reason_code"] for one in verdicts} == {bad.code}
     (question,) = task["questions"]
     assert bad.code in question["text"] or bad.code == "LLM_UNPARSEABLE"
@@ -380,16 +449,38 @@ def test_a_stronger_model_is_asked_after_a_failure(fallen: Fallen) -> None:
     assert [run["model"] for run in runs] == ["weak", "strong"]
     assert runs[1]["ran"]["cost"] == pytest.approx((100 * 10 + 20 * 100) / 1_000_000)
     first, second = (
-        accordance("task", "prompt", "ladder", "--kind", "action", "--attempt", at, cwd=fallen.home).out
+        accordance(
+            "task",
+            "prompt",
+            "ladder",
+            "--kind",
+            "action",
+            "--attempt",
+            at,
+            cwd=fallen.home,
+        ).out
         for at in ("1", "2")
     )
     assert "why your last message was not taken" not in first
     assert "why your last message was not taken" in second
-    sent = next(one["body"] for one in fallen.server.requests if one["model"] == "strong")
+    sent = next(
+        one["body"] for one in fallen.server.requests if one["model"] == "strong"
+    )
     told = accordance(
-        "task", "prompt", "ladder", "--kind", "action", "--attempt", "2", "--json", cwd=fallen.home
+        "task",
+        "prompt",
+        "ladder",
+        "--kind",
+        "action",
+        "--attempt",
+        "2",
+        "--json",
+        cwd=fallen.home,
     ).json
-    assert [one["content"] for one in sent["messages"]] == [told["system"], told["user"]]
+    assert [one["content"] for one in sent["messages"]] == [
+        told["system"],
+        told["user"],
+    ]
 
 
 @together
@@ -399,9 +490,14 @@ def test_what_it_cost_is_told(fallen: Fallen) -> None:
     spent = shown["spent_by_task"]
     assert spent["ladder"]["calls"] == 2
     assert spent["ok"]["calls"] == 0
-    assert shown["spent"]["tokens"] == sum(one["tokens"] for one in spent.values()) > 240
+    assert (
+        shown["spent"]["tokens"] == sum(one["tokens"] for one in spent.values()) > 240
+    )
     assert "tokens in" in accordance("plan", "show", cwd=fallen.home).out
-    assert "ladder weak  7 bytes, about" in accordance("task", "show", "ladder", cwd=fallen.home).out
+    assert (
+        "ladder weak  7 bytes, about"
+        in accordance("task", "show", "ladder", cwd=fallen.home).out
+    )
     assert "nobody" not in accordance("task", "show", "never-ends", cwd=fallen.home).out
 
 
@@ -414,7 +510,11 @@ def test_a_prompt_that_was_never_sent(fallen: Fallen) -> None:
 
 def test_every_call_of_a_run_can_be_rebuilt(tmp_path: Path) -> None:
     """A model that is asked again is told what it had said and what was wrong: message by message, word for word."""
-    good = {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}
+    good = {
+        **ACTION,
+        "task_id": "a",
+        "artifact": {**ACTION["artifact"], "path_hint": None},
+    }
     steps: list[Json] = [
         {"json": {**good, "result_type": "NOPE", "note": "x" * 30_000}},
         {"say": "Here you are!"},
@@ -434,19 +534,41 @@ def test_every_call_of_a_run_can_be_rebuilt(tmp_path: Path) -> None:
 
     def prompt(call: int, *options: str) -> Ran:
         return accordance(
-            "task", "prompt", "a", "--kind", "action", "--call", str(call), *options, cwd=tmp_path
+            "task",
+            "prompt",
+            "a",
+            "--kind",
+            "action",
+            "--call",
+            str(call),
+            *options,
+            cwd=tmp_path,
         )
 
     sent = [one["body"]["messages"] for one in server.requests]
     rebuilt = [prompt(call, "--json").json for call in (1, 2, 3, 4)]
-    told = [[(one["role"], one["content"]) for one in call["messages"]] for call in rebuilt]
+    told = [
+        [(one["role"], one["content"]) for one in call["messages"]] for call in rebuilt
+    ]
     assert told == [[(one["role"], one["content"]) for one in call] for call in sent]
-    assert [len(call) for call in told] == [2, 4, 6, 7]  # what was not said is not repeated
+    assert [len(call) for call in told] == [
+        2,
+        4,
+        6,
+        7,
+    ]  # what was not said is not repeated
     assert rebuilt[0]["calls"] == 4
     assert "[assistant]\n" in prompt(2).out
-    assert (prompt(5).code, prompt(5).err) == (5, "accordance: no call 5 in this run, which made 4\n")
-    reviewed = accordance("task", "prompt", "a", "--kind", "review", "--call", "1", cwd=tmp_path)
-    assert reviewed.out.startswith("[system]\n")  # a program was told once, whatever it did then
+    assert (prompt(5).code, prompt(5).err) == (
+        5,
+        "accordance: no call 5 in this run, which made 4\n",
+    )
+    reviewed = accordance(
+        "task", "prompt", "a", "--kind", "review", "--call", "1", cwd=tmp_path
+    )
+    assert reviewed.out.startswith(
+        "[system]\n"
+    )  # a program was told once, whatever it did then
 
 
 # -- reviewers
@@ -460,16 +582,29 @@ def test_every_call_of_a_run_can_be_rebuilt(tmp_path: Path) -> None:
     ],
     ids=["prose", "never ends"],
 )
-def test_a_bad_reviewer_ends_with_a_person(tmp_path: Path, source: str, code: str) -> None:
+def test_a_bad_reviewer_ends_with_a_person(
+    tmp_path: Path, source: str, code: str
+) -> None:
     """Three times, each counted; none of them is a failure of whoever made the product."""
     bad = "[executors.bad]\n" + program(source, seconds=1)
     routes = '\n[[routes]]\nkind = "review"\nexecutor = "bad"\n[[routes]]\nexecutor = "honest"\n'
-    begin(tmp_path, plan([node("root", "GOAL"), node("a")], [edge("root", "a")]), HONEST + bad + routes)
+    begin(
+        tmp_path,
+        plan([node("root", "GOAL"), node("a")], [edge("root", "a")]),
+        HONEST + bad + routes,
+    )
     ran = accordance("run", "--json", cwd=tmp_path)
     task = accordance("task", "show", "a", "--json", cwd=tmp_path).json
-    assert (ran.code, task["state"], task["attempt_count"], task["failures"]) == (3, "BLOCKED", 4, 0)
+    assert (ran.code, task["state"], task["attempt_count"], task["failures"]) == (
+        3,
+        "BLOCKED",
+        4,
+        0,
+    )
     assert task["review_failures"] == 3
-    assert {one["reason_code"] for one in task["events"] if one["event"] == "VERDICT"} == {code}
+    assert {
+        one["reason_code"] for one in task["events"] if one["event"] == "VERDICT"
+    } == {code}
     assert holds(tmp_path)
 
 
@@ -485,11 +620,17 @@ def test_a_bad_reviewer_ends_with_a_person(tmp_path: Path, source: str, code: st
     ],
     ids=["the work is given up", "a product without a review waits for a person"],
 )  # fmt: skip
-def test_a_task_that_has_cost_too_much(tmp_path: Path, step: Json, code: int, said: str) -> None:
+def test_a_task_that_has_cost_too_much(
+    tmp_path: Path, step: Json, code: int, said: str
+) -> None:
     """No call is made that is not paid for."""
     with serving(Script([step])) as server:
         settings = f"[review]\nown_work = true\n[fuses]\ntokens_per_task = 100\n[executors.m]\n{model()}\n"
-        begin(tmp_path, small_plan(), settings.replace("URL", server.url).replace("NAME", "m"))
+        begin(
+            tmp_path,
+            small_plan(),
+            settings.replace("URL", server.url).replace("NAME", "m"),
+        )
         ran = accordance("run", "--json", cwd=tmp_path)
     assert (ran.code, len(server.requests)) == (code, 1)
     assert said in accordance("task", "show", "a", cwd=tmp_path).out
@@ -502,15 +643,24 @@ def test_a_plan_that_has_used_up_its_tokens_is_held(tmp_path: Path) -> None:
     names = [f"t{number}" for number in range(12)]
     with serving(Script([step])) as server:
         settings = f"[review]\nown_work = true\n[fuses]\ntokens_per_run = 100\n[executors.m]\n{model()}\n"
-        message = plan([node("root", "GOAL"), *map(node, names)], [edge("root", name) for name in names])
-        begin(tmp_path, message, settings.replace("URL", server.url).replace("NAME", "m"))
+        message = plan(
+            [node("root", "GOAL"), *map(node, names)],
+            [edge("root", name) for name in names],
+        )
+        begin(
+            tmp_path, message, settings.replace("URL", server.url).replace("NAME", "m")
+        )
         ran = accordance("run", "--json", cwd=tmp_path)
         most = {one["body"].get("max_completion_tokens") for one in server.requests}
     assert (ran.code, ran.json["rests"], most) == (3, "HELD", {100}), ran.err
     assert 1 <= len(server.requests) <= 4
     assert ran.json["states"] == {"PENDING": 1, "READY": 12}
     assert (
-        sum(accordance("task", "show", name, "--json", cwd=tmp_path).json["failures"] for name in names) == 0
+        sum(
+            accordance("task", "show", name, "--json", cwd=tmp_path).json["failures"]
+            for name in names
+        )
+        == 0
     )
     (question,) = accordance("inbox", "list", "--json", cwd=tmp_path).json
     assert question["text"].startswith("A fuse has blown: tokens_per_run: ")
@@ -520,7 +670,13 @@ def test_a_plan_that_has_used_up_its_tokens_is_held(tmp_path: Path) -> None:
 @pytest.mark.parametrize("fuse", ["cost_per_run", "cost_per_task"])
 def test_a_bound_on_the_cost_needs_a_price(tmp_path: Path, fuse: str) -> None:
     """Nothing is begun whose cost nobody would know; the way out is named, and it is one."""
-    good = {"json": {**ACTION, "task_id": "a", "artifact": {**ACTION["artifact"], "path_hint": None}}}
+    good = {
+        "json": {
+            **ACTION,
+            "task_id": "a",
+            "artifact": {**ACTION["artifact"], "path_hint": None},
+        }
+    }
     prices = "\n[executors.m.prices.m]\ninput = 1.0\noutput = 1.0\n"
     with serving(Script([good])) as server:
         settings = f"[review]\nown_work = true\n[fuses]\n{fuse} = 0.00001\n[executors.m]\n{model()}\n"
@@ -546,17 +702,27 @@ def test_a_bound_on_the_cost_needs_a_price(tmp_path: Path, fuse: str) -> None:
 
 def test_a_plan_is_not_changed_while_it_runs(tmp_path: Path) -> None:
     """Nor does a second process run it on SQLite. Both are told, and the run goes on."""
-    slow = "[executors.slow]\n" + program("import time\nwhile True: time.sleep(1)", seconds=4)
+    slow = "[executors.slow]\n" + program(
+        "import time\nwhile True: time.sleep(1)", seconds=4
+    )
     begin(tmp_path, small_plan(), slow)
     command = [sys.executable, "-m", "accordance.cli.main", "run", "--json"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
         while not accordance("task", "show", "a", "--json", cwd=tmp_path).json["runs"]:
             assert running.poll() is None
-        (tmp_path / "plan.json").write_text(json.dumps(changed(small_plan(), "plan.title", "Another")))
+        (tmp_path / "plan.json").write_text(
+            json.dumps(changed(small_plan(), "plan.title", "Another"))
+        )
         other = accordance("plan", "import", "plan.json", cwd=tmp_path)
         second = accordance("run", cwd=tmp_path)
         out, err = running.communicate(timeout=100)
-    assert (other.code, second.code, running.returncode) == (6, 6, 3), (other.err, second.err, err)
+    assert (other.code, second.code, running.returncode) == (6, 6, 3), (
+        other.err,
+        second.err,
+        err,
+    )
     assert "runs already and is not replaced" in other.err
     assert "another process runs on" in second.err
     assert json.loads(out)["title"] == "Spring catalogue"
@@ -565,15 +731,21 @@ def test_a_plan_is_not_changed_while_it_runs(tmp_path: Path) -> None:
 
 def test_a_node_may_say_how_long_an_attempt_takes(tmp_path: Path) -> None:
     """Whatever its executor allows; what is no time is refused with the plan."""
-    slow = "[executors.slow]\n" + program("import time\nwhile True: time.sleep(1)", seconds=600)
-    message = plan([node("root", "GOAL"), node("a", timeoutMs=700)], [edge("root", "a")])
+    slow = "[executors.slow]\n" + program(
+        "import time\nwhile True: time.sleep(1)", seconds=600
+    )
+    message = plan(
+        [node("root", "GOAL"), node("a", timeoutMs=700)], [edge("root", "a")]
+    )
     begin(tmp_path, message, slow)
     assert accordance("run", "--json", cwd=tmp_path).code == 3
     task = accordance("task", "show", "a", "--json", cwd=tmp_path).json
     assert {run["ran"]["code"] for run in task["runs"]} == {"TIMEOUT_EXCEEDED"}
     assert "longer than 0.7 s" in task["questions"][0]["text"]
     (tmp_path / "bad.json").write_text(
-        json.dumps(plan([node("root", "GOAL"), node("a", timeoutMs="1s")], [edge("root", "a")]))
+        json.dumps(
+            plan([node("root", "GOAL"), node("a", timeoutMs="1s")], [edge("root", "a")])
+        )
     )
     ran = accordance("plan", "import", "bad.json", cwd=tmp_path)
     assert (ran.code, "timeoutMs" in ran.out + ran.err) == (1, True)

@@ -37,13 +37,18 @@ def is_harmless(text: str, *, ours: tuple[str, ...] = ()) -> None:
     bad = [sign for sign in text if sign != "\n" and not sign.isprintable()]
     assert not bad, sorted(set(bad))
     for line in text.splitlines():
-        assert line.startswith(ours) if ours else not line.lstrip().startswith("::"), line
+        assert line.startswith(ours) if ours else not line.lstrip().startswith("::"), (
+            line
+        )
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("an honest title: 5 :: 3, naïve, 表, #[x]", "an honest title: 5 :: 3, naïve, 表, #[x]"),
+        (
+            "an honest title: 5 :: 3, naïve, 表, #[x]",
+            "an honest title: 5 :: 3, naïve, 表, #[x]",
+        ),
         ("::error::x", "\\::error::x"),
         ("  ::error::x", "  \\::error::x"),
         ("a\n::error::x", "a\\n::error::x"),
@@ -72,8 +77,14 @@ def test_json_keeps_its_value() -> None:
             "postgresql://host/db?user=me&password=s3cret&x=1 broke",
             "postgresql://host/db?user=me&password=***&x=1 broke",
         ),
-        ("postgresql+psycopg://host/db?sslpassword=s3cret", "postgresql+psycopg://host/db?sslpassword=***"),
-        ("https://example.org:443/a@b?pass=no secret", "https://example.org:443/a@b?pass=no secret"),
+        (
+            "postgresql+psycopg://host/db?sslpassword=s3cret",
+            "postgresql+psycopg://host/db?sslpassword=***",
+        ),
+        (
+            "https://example.org:443/a@b?pass=no secret",
+            "https://example.org:443/a@b?pass=no secret",
+        ),
     ],
 )
 def test_no_url_shows_its_password(text: str, without: str) -> None:
@@ -81,9 +92,14 @@ def test_no_url_shows_its_password(text: str, without: str) -> None:
     assert without_passwords(text) == without
 
 
-def test_a_ledger_that_cannot_be_opened_keeps_the_password(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_ledger_that_cannot_be_opened_keeps_the_password(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """The line that says so is read by others."""
-    for url in ("mysql://u:s3cret@localhost/x?password=s3cret", "postgresql://localhost:1/x?password=s3cret"):
+    for url in (
+        "mysql://u:s3cret@localhost/x?password=s3cret",
+        "postgresql://localhost:1/x?password=s3cret",
+    ):
         assert run(["plan", "list", "--ledger", url]) != 0
         assert "s3cret" not in capsys.readouterr().err
 
@@ -102,7 +118,9 @@ def judgement() -> Judgement:
         runs=(CommandRun(EVIL, 1),),
         git_programs=(f"hook {EVIL}",),
     )
-    terms = Terms(role=ROLES["engineer"], history=History(LadderPosition(max_attempts=3)))
+    terms = Terms(
+        role=ROLES["engineer"], history=History(LadderPosition(max_attempts=3))
+    )
     case = case_under(terms, task, a_case(task=task, submit=said).submission, facts)
     return Judgement(
         verdict=verdict_on(case, terms.history),
@@ -183,7 +201,9 @@ def commands() -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("command", list(commands()), ids=" ".join)
-def test_what_a_ledger_shows(home: Path, capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
+def test_what_a_ledger_shows(
+    home: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
     """Titles, goals, questions, errors: text."""
     capsys.readouterr()
     run([*command, "--home", str(home)])
@@ -197,9 +217,19 @@ def test_the_answer_to_a_hostile_message(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What came of it is told in one line each, and on the error stream in one line."""
-    (tmp_path / "m.json").write_text(json.dumps({"schema_version": EVIL, "task_id": EVIL}), "utf-8")
+    (tmp_path / "m.json").write_text(
+        json.dumps({"schema_version": EVIL, "task_id": EVIL}), "utf-8"
+    )
     for command in (
-        ["task", "submit", str(tmp_path / "m.json"), "--task", "b", "--home", str(home)],
+        [
+            "task",
+            "submit",
+            str(tmp_path / "m.json"),
+            "--task",
+            "b",
+            "--home",
+            str(home),
+        ],
         ["task", "show", EVIL, "--home", str(home)],
         ["check", str(tmp_path / "m.json"), "--format", "github"],
     ):

@@ -30,7 +30,9 @@ class Looked(SqlLedger):
             yield tx
 
 
-def test_a_ledger_that_is_away_ends_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ledger_that_is_away_ends_no_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is looked at again and again; what ends the run is what is told at its end."""
     (tmp_path / "ledger.db").mkdir()
     ledger = Looked(make_engine(tmp_path / "ledger.db"), now)

@@ -29,7 +29,9 @@ def run_page(text: str, folder: Path) -> str:
             if line == "$ echo $?":
                 shown.append(f"{line}\n{code}\n")
                 continue
-            program, *words = shlex.split(line[2:].replace("python ", f"{sys.executable} "))
+            program, *words = shlex.split(
+                line[2:].replace("python ", f"{sys.executable} ")
+            )
             assert program == "accordance"
             ran = accordance(*words, cwd=folder)
             code = ran.code
@@ -39,7 +41,9 @@ def run_page(text: str, folder: Path) -> str:
     return re.sub(r"```console\n(.*?)```", run_block, text, flags=re.DOTALL)
 
 
-def test_the_page_shows_what_happens(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_the_page_shows_what_happens(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """`pytest tests/acceptance/test_walkthrough.py --update-examples` writes it anew."""
     text = PAGE.read_text(encoding="utf-8")
     real = run_page(text, tmp_path)

@@ -41,13 +41,20 @@ from accordance.workspace import collecting, leftovers, testing
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.snapshot import take_snapshot
-from tests.acceptance.coding import FIRST, CodingProject, a_task, coding_node, coding_plan
+from tests.acceptance.coding import (
+    FIRST,
+    CodingProject,
+    a_task,
+    coding_node,
+    coding_plan,
+)
 from tests.hostile.stage import FIXED, FOLDER, TEST, git
 from tests.messages import edge, node
 from tests.unit.cases import a_submit
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no test could be run by accordance itself",
 )
 SLOW = "python -B -c 'import pathlib, time; pathlib.Path(\"src/slow\").exists() and time.sleep(10**6)'"
 
@@ -70,11 +77,17 @@ def a_choice(model: str | None = None) -> Choice:
     )
 
 
-def begun(tmp_path: Path, *, is_checked: bool = False, **task: Any) -> tuple[Workshop, Commission]:
+def begun(
+    tmp_path: Path, *, is_checked: bool = False, **task: Any
+) -> tuple[Workshop, Commission]:
     """A task that was just taken up; a CHECK reviews it, where asked for."""
     change = coding_node(task=a_task(**task))
     check = node("check", "CHECK"), edge(FIRST, "check", "DEPENDS_ON")
-    plan = coding_plan(change, check[0], edges=check[1:]) if is_checked else coding_plan(change)
+    plan = (
+        coding_plan(change, check[0], edges=check[1:])
+        if is_checked
+        else coding_plan(change)
+    )
     project = CodingProject(tmp_path / "project", plan=plan)
     project.build()
     assert project.imports().code == 0
@@ -94,9 +107,16 @@ def hand_in(work: Path, *tests: str) -> bytes:
     folder = work / FOLDER
     (folder / "evidence").mkdir(parents=True, exist_ok=True)
     (folder / "report.md").write_text("Done.\n")
-    (folder / "selftest.log").write_text("".join(f"$ {one}\nEXIT_CODE=0\n" for one in tests or (TEST,)))
-    (folder / "patch.diff").write_text(git(work, "diff", "--binary", "HEAD", "--", "src"))
-    said = a_submit(new_files=[], tests={"commands": [*(tests or (TEST,))], "passed": True, "summary": ""})
+    (folder / "selftest.log").write_text(
+        "".join(f"$ {one}\nEXIT_CODE=0\n" for one in tests or (TEST,))
+    )
+    (folder / "patch.diff").write_text(
+        git(work, "diff", "--binary", "HEAD", "--", "src")
+    )
+    said = a_submit(
+        new_files=[],
+        tests={"commands": [*(tests or (TEST,))], "passed": True, "summary": ""},
+    )
     (folder / "submit.json").write_text(json.dumps(said))
     return json.dumps(said).encode()
 
@@ -113,7 +133,10 @@ def test_it_repairs_what_it_is_told(tmp_path: Path) -> None:
         return Produced(raw=hand_in(work))
 
     produced = shop.carry_out(job, a_choice(), agent)
-    assert [(one.done, one.reason_code) for one in opinions] == [(False, "CI_FAILED"), (True, None)]
+    assert [(one.done, one.reason_code) for one in opinions] == [
+        (False, "CI_FAILED"),
+        (True, None),
+    ]
     assert f"exit code 1: {TEST}" in opinions[0].text
     assert produced.judged is not None
     assert produced.judged["verdict"]["outcome"] == "DONE"  # type: ignore[index]
@@ -137,7 +160,9 @@ def count_calls(
     return calls
 
 
-def test_nothing_is_found_out_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_found_out_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One preflight, one reading of the submission, one walk through each tree: the base, what the agent left, the tests' copy.
 
     An opinion in between reads the submission, and walks through the tree, as they are then.
@@ -150,7 +175,9 @@ def test_nothing_is_found_out_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     seen: list[tuple[int, ...]] = []
 
     def counts() -> tuple[int, ...]:
-        return tuple(len(calls) for calls in (preflights, readings, checks, walks, copies))
+        return tuple(
+            len(calls) for calls in (preflights, readings, checks, walks, copies)
+        )
 
     def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
         (work / "src/app.py").write_text(FIXED)
@@ -175,7 +202,9 @@ def test_nothing_is_found_out_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         pytest.param("bad", "worse", "bad", id="neither is good"),
     ],
 )
-def test_which_submission_counts(tmp_path: Path, spoken: str, left: str | None, counts: str) -> None:
+def test_which_submission_counts(
+    tmp_path: Path, spoken: str, left: str | None, counts: str
+) -> None:
     """Agents may say it, leave it, or both: what honours the contract counts, else what was said."""
     shop, job = begun(tmp_path)
     texts = {"bad": b"{}", "worse": b"[]"}
@@ -203,18 +232,42 @@ def test_a_fault_is_passed_on(tmp_path: Path) -> None:
     ("task", "model", "said"),
     [
         pytest.param(
-            {"allowedExecutors": ["codex"]}, None, "agent is not among those allowed", id="executor"
+            {"allowedExecutors": ["codex"]},
+            None,
+            "agent is not among those allowed",
+            id="executor",
         ),
-        pytest.param({"allowedModels": ["large"]}, "small", "small is not among those allowed", id="model"),
-        pytest.param({"allowedTests": ["make self_test"]}, None, "only a self-test", id="only a self-test"),
-        pytest.param({"files": ["docs/guide.md"]}, None, "files: docs/guide.md", id="files out of scope"),
+        pytest.param(
+            {"allowedModels": ["large"]},
+            "small",
+            "small is not among those allowed",
+            id="model",
+        ),
+        pytest.param(
+            {"allowedTests": ["make self_test"]},
+            None,
+            "only a self-test",
+            id="only a self-test",
+        ),
+        pytest.param(
+            {"files": ["docs/guide.md"]},
+            None,
+            "files: docs/guide.md",
+            id="files out of scope",
+        ),
     ],
 )
-def test_preflight(tmp_path: Path, task: dict[str, Any], model: str | None, said: str) -> None:
+def test_preflight(
+    tmp_path: Path, task: dict[str, Any], model: str | None, said: str
+) -> None:
     """What could not be accepted in the end is not begun."""
     shop, job = begun(tmp_path, **task)
-    produced = shop.carry_out(job, a_choice(model), lambda *_: pytest.fail("it was begun"))
-    assert (produced.code, said in produced.text) == ("PREFLIGHT_FAILED", True), produced
+    produced = shop.carry_out(
+        job, a_choice(model), lambda *_: pytest.fail("it was begun")
+    )
+    assert (produced.code, said in produced.text) == ("PREFLIGHT_FAILED", True), (
+        produced
+    )
 
 
 def test_a_task_without_tests_is_begun(tmp_path: Path) -> None:
@@ -234,9 +287,18 @@ def test_a_task_without_tests_is_begun(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "tiers", "action"),
     [
-        pytest.param("small", {"small": 2, "large": 1}, "model_upgrade", id="a stronger model is asked next"),
-        pytest.param("large", {"small": 2, "large": 1}, "retry", id="it is the strongest"),
-        pytest.param("odd", {"large": 1}, "model_upgrade", id="a model nobody has ranked"),
+        pytest.param(
+            "small",
+            {"small": 2, "large": 1},
+            "model_upgrade",
+            id="a stronger model is asked next",
+        ),
+        pytest.param(
+            "large", {"small": 2, "large": 1}, "retry", id="it is the strongest"
+        ),
+        pytest.param(
+            "odd", {"large": 1}, "model_upgrade", id="a model nobody has ranked"
+        ),
         pytest.param(None, {}, "retry", id="no models at all"),
     ],
 )
@@ -250,7 +312,9 @@ def test_what_follows_is_what_the_verdict_says(
         (work / "src/app.py").write_text(WRONG)
         return Produced(raw=hand_in(work))
 
-    produced = shop.carry_out(job, replace(a_choice(model), tiers=tiers, tier=tiers.get(model or "")), agent)
+    produced = shop.carry_out(
+        job, replace(a_choice(model), tiers=tiers, tier=tiers.get(model or "")), agent
+    )
     assert produced.judged is not None, produced
     bundle = shop.home.root / str(produced.judged["written"])
     assert json.loads((bundle / "judgement.json").read_bytes())["next_action"] == action
@@ -310,7 +374,10 @@ def test_a_task_bounds_its_change_and_its_attempts(tmp_path: Path) -> None:
     produced = shop.carry_out(job, a_choice(), fixed)
     assert produced.judged is not None
     verdict: Any = produced.judged["verdict"]
-    assert (verdict["outcome"], verdict["reason_code"]) == ("ESCALATE", "SPLIT_REQUIRED")
+    assert (verdict["outcome"], verdict["reason_code"]) == (
+        "ESCALATE",
+        "SPLIT_REQUIRED",
+    )
     assert "2 lines, pins.max_loc allows 1" in verdict["findings"][0]["message"]
     (bundle,) = (shop.home.root / FOLDER).iterdir()
     assert rejudge(bundle).holds
@@ -331,13 +398,17 @@ def wrong(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
     return Produced(raw=hand_in(work))
 
 
-def settled(shop: Workshop, produced: Produced, *, holds: bool = True) -> dict[str, Any]:
+def settled(
+    shop: Workshop, produced: Produced, *, holds: bool = True
+) -> dict[str, Any]:
     """What the ledger makes of a run; the transaction may come to nothing."""
     ledger = open_ledger(shop.home.ledger)
     assert produced.raw is not None
     assert produced.judged is not None
     with contextlib.suppress(_Undone), contextlib.closing(ledger), ledger.write() as tx:
-        answer = change_in(tx, shop.home, produced.raw, FIRST, 1, produced.judged).to_json()
+        answer = change_in(
+            tx, shop.home, produced.raw, FIRST, 1, produced.judged
+        ).to_json()
         if not holds:
             raise _Undone
     return answer
@@ -350,10 +421,15 @@ class _Undone(Exception):
 def bundles(shop: Workshop) -> dict[str, str]:
     """The outcomes that lie in the folder of the evidence, by the names of their bundles."""
     folders = sorted((shop.home.root / FOLDER).iterdir())
-    return {place.name: json.loads((place / "judgement.json").read_bytes())["outcome"] for place in folders}
+    return {
+        place.name: json.loads((place / "judgement.json").read_bytes())["outcome"]
+        for place in folders
+    }
 
 
-def test_a_worker_that_was_thought_dead_takes_nothing_from_the_other(tmp_path: Path) -> None:
+def test_a_worker_that_was_thought_dead_takes_nothing_from_the_other(
+    tmp_path: Path,
+) -> None:
     """It ends while the other works: each has its own clone, and removes no more than that."""
     shop, job = begun(tmp_path)
 
@@ -379,7 +455,10 @@ def test_what_comes_too_late_leaves_the_evidence_alone(tmp_path: Path) -> None:
     good, bad = (shop.carry_out(job, a_choice(), agent) for agent in (fixed, wrong))
     assert settled(shop, good)["outcome"] == "DONE"
     late = settled(shop, bad)
-    assert (late["status"], late["why"]) == ("refused", f"attempt 1 of task {FIRST} is over")
+    assert (late["status"], late["why"]) == (
+        "refused",
+        f"attempt 1 of task {FIRST} is over",
+    )
     assert sorted(bundles(shop).values()) == ["DONE", "RETRY"]
     assert bundles(shop)["attempt-1"] == "DONE"
 
@@ -397,17 +476,32 @@ def test_a_transaction_that_does_not_hold_is_made_again(tmp_path: Path) -> None:
     assert (left.with_name("attempt-1-cut-1") / "manifest.json").read_text() == "{}"
 
 
-def test_a_reviewer_of_a_change_sees_what_was_asked_and_what_was_shown(tmp_path: Path) -> None:
+def test_a_reviewer_of_a_change_sees_what_was_asked_and_what_was_shown(
+    tmp_path: Path,
+) -> None:
     """Goal, files, pins, assumptions, accordance's own test results, the report, the patch and the rubric."""
-    shop, job = begun(tmp_path, is_checked=True, files=["src/app.py"], assumptions=["Python 3"])
-    assert settled(shop, shop.carry_out(job, a_choice(), fixed))["state"] == "READY_TO_CHECK"
-    with contextlib.closing(open_ledger(shop.home.ledger)) as ledger, ledger.write() as tx:
+    shop, job = begun(
+        tmp_path, is_checked=True, files=["src/app.py"], assumptions=["Python 3"]
+    )
+    assert (
+        settled(shop, shop.carry_out(job, a_choice(), fixed))["state"]
+        == "READY_TO_CHECK"
+    )
+    with (
+        contextlib.closing(open_ledger(shop.home.ledger)) as ledger,
+        ledger.write() as tx,
+    ):
         told = assignment(tx, shop.home, take_up(tx, tx.task("check"), "reviewer", 900))
     change = told["context"]["reviewed_change"]
     asked = change["task"]
-    assert (asked["goal"], asked["files"]) == ("last() returns the last item.", ["src/app.py"])
+    assert (asked["goal"], asked["files"]) == (
+        "last() returns the last item.",
+        ["src/app.py"],
+    )
     assert (asked["pins"], asked["assumptions"]) == (a_task()["pins"], ["Python 3"])
-    assert [(one["command"], one["passed"]) for one in change["tests"]] == [(TEST, True)]
+    assert [(one["command"], one["passed"]) for one in change["tests"]] == [
+        (TEST, True)
+    ]
     assert (change["report"], change["changed_files"]) == ("Done.\n", ["src/app.py"])
     assert "+    return items[len(items) - 1]" in told["context"]["product"]["content"]
     prompt = tell(told, "reviewer.v1", shop.home.root).prompt.user
@@ -421,7 +515,10 @@ def test_a_reviewer_of_a_change_sees_what_was_asked_and_what_was_shown(tmp_path:
     ):
         assert words in prompt
     shutil.rmtree(shop.home.root / FOLDER)
-    with contextlib.closing(open_ledger(shop.home.ledger)) as ledger, ledger.read() as tx:
+    with (
+        contextlib.closing(open_ledger(shop.home.ledger)) as ledger,
+        ledger.read() as tx,
+    ):
         elsewhere = reviewed_change(tx, shop.home.root, tx.task(FIRST))
     assert elsewhere is not None
     assert "on the machine that judged it" in str(elsewhere["note"])
@@ -468,7 +565,10 @@ def test_what_was_done_is_kept_before_it_is_judged(
     def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
         (work / "src/app.py").write_text(FIXED)
         about = Produced(
-            raw=hand_in(work), spending=SPENT, exit_code=3, seen=(Seen("agent", {"session": "s"}),)
+            raw=hand_in(work),
+            spending=SPENT,
+            exit_code=3,
+            seen=(Seen("agent", {"session": "s"}),),
         )
         return (
             about
@@ -480,7 +580,9 @@ def test_what_was_done_is_kept_before_it_is_judged(
         patched.setattr(coding, "judge_on", cut_off)
         with pytest.raises(SystemExit):
             shop.carry_out(job, a_choice(), agent, memory)
-    produced = shop.carry_out(job, a_choice(), lambda *_: pytest.fail("it was run again"), memory)
+    produced = shop.carry_out(
+        job, a_choice(), lambda *_: pytest.fail("it was run again"), memory
+    )
     assert produced.judged is not None
     assert produced.judged["verdict"]["outcome"] == "DONE"  # type: ignore[index]
     assert (produced.spending, produced.exit_code, produced.fault) == (SPENT, 3, None)
@@ -512,7 +614,9 @@ def test_what_cannot_be_judged_was_paid_for_all_the_same(
         raise WorkspaceError("the disk is full")
 
     monkeypatch.setattr(coding, "judge_on", fails)
-    produced = shop.carry_out(job, a_choice(), lambda work, _: Produced(raw=hand_in(work), spending=SPENT))
+    produced = shop.carry_out(
+        job, a_choice(), lambda work, _: Produced(raw=hand_in(work), spending=SPENT)
+    )
     assert (produced.fault, produced.spending) == (Fault.CRASHED, SPENT)
     assert produced.text == "the change could not be judged: the disk is full"
 
@@ -523,10 +627,14 @@ def test_a_change_that_has_cost_too_much_is_not_accepted(tmp_path: Path) -> None
 
     def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
         (work / "src/app.py").write_text(FIXED)
-        assert opinion(hand_in(work)).done  # while it runs, nobody knows what it will have cost
+        assert opinion(
+            hand_in(work)
+        ).done  # while it runs, nobody knows what it will have cost
         return Produced(raw=hand_in(work), spending=SPENT)
 
-    produced = shop.carry_out(replace(job, budget=Budget(tokens=154)), a_choice(), agent)
+    produced = shop.carry_out(
+        replace(job, budget=Budget(tokens=154)), a_choice(), agent
+    )
     assert produced.judged is not None
     verdict: Any = produced.judged["verdict"]
     assert verdict["reason_code"] == "BUDGET_EXCEEDED"

@@ -79,7 +79,9 @@ def by_ask(model: Scripted, **options: Any) -> Answer[Invoice]:
 
 
 def by_ask_async(model: Scripted, **options: Any) -> Answer[Invoice]:
-    return asyncio.run(ask_async(model.later, "The invoice, please.", Invoice, **options))
+    return asyncio.run(
+        ask_async(model.later, "The invoice, please.", Invoice, **options)
+    )
 
 
 def by_ask_stream(model: Scripted, **options: Any) -> Answer[Invoice]:
@@ -88,12 +90,16 @@ def by_ask_stream(model: Scripted, **options: Any) -> Answer[Invoice]:
 
 def by_ask_stream_async(model: Scripted, **options: Any) -> Answer[Invoice]:
     return asyncio.run(
-        ask_stream_async(model.stream_later, "The invoice, please.", Invoice, **options).answer()
+        ask_stream_async(
+            model.stream_later, "The invoice, please.", Invoice, **options
+        ).answer()
     )
 
 
 Way = Callable[..., Answer[Invoice]]
-every_way = pytest.mark.parametrize("way", [by_ask, by_ask_async, by_ask_stream, by_ask_stream_async])
+every_way = pytest.mark.parametrize(
+    "way", [by_ask, by_ask_async, by_ask_stream, by_ask_stream_async]
+)
 
 
 @every_way
@@ -104,7 +110,10 @@ def test_a_good_answer_is_given_back_typed(way: Way) -> None:
     assert answer.value == VALUE
     assert len(answer.attempts) == 1
     ((system, user),) = model.asked
-    assert (system["role"], user) == ("system", {"role": "user", "content": "The invoice, please."})
+    assert (system["role"], user) == (
+        "system",
+        {"role": "user", "content": "The invoice, please."},
+    )
     assert '"currency"' in system["content"]
 
 
@@ -116,7 +125,10 @@ def test_a_refused_answer_goes_back_with_every_violation(way: Way) -> None:
     assert answer.value == VALUE
     first, second = answer.attempts
     assert isinstance(first.result, Rejected)
-    assert [violation.path for violation in first.result.violations] == ["$.day", "$.total"]
+    assert [violation.path for violation in first.result.violations] == [
+        "$.day",
+        "$.total",
+    ]
     assert second.feedback is None
     assert model.asked[1][-2:] == [
         {"role": "assistant", "content": WRONG},
@@ -129,7 +141,8 @@ def test_the_attempts_are_counted(way: Way) -> None:
     """When none was accepted, the error holds them all, and says what was wrong last."""
     model = Scripted(WRONG, WRONG, GOOD)
     with pytest.raises(
-        NotAccepted, match=r"asked 2 times, no answer was accepted; the last one: \$\.day"
+        NotAccepted,
+        match=r"asked 2 times, no answer was accepted; the last one: \$\.day",
     ) as caught:
         way(model, attempts=2)
     assert len(caught.value.attempts) == 2
@@ -157,9 +170,15 @@ def test_what_the_model_raises_passes_through(way: Way) -> None:
 
 def test_a_contract_by_name_with_a_context() -> None:
     """The task must be the one that was asked for."""
-    noop = {"schema_version": "xiaobo_action_v1", "task_id": "t-2", "result_type": "NOOP"}
+    noop = {
+        "schema_version": "xiaobo_action_v1",
+        "task_id": "t-2",
+        "result_type": "NOOP",
+    }
     model = Scripted(json.dumps(noop), json.dumps({**noop, "task_id": "t-1"}))
-    answer: Answer[Any] = ask(model, "What now?", "TASK_ACTION", context=Context(task_id="t-1"))
+    answer: Answer[Any] = ask(
+        model, "What now?", "TASK_ACTION", context=Context(task_id="t-1")
+    )
     assert answer.value.task_id == "t-1"
     assert len(answer.attempts) == 2
 
@@ -185,7 +204,9 @@ def test_what_it_cost_is_added_up() -> None:
     """A callable says so by giving a Reply."""
     replies = [Reply(WRONG, Spending(read=100, written=20, cost=0.5, calls=1)), Reply(GOOD, Spending(read=150, written=20, cost=0.25, calls=1))]  # fmt: skip
     answer = ask(lambda _: replies.pop(0), "The invoice, please.", Invoice)
-    assert [attempt.reply.spending for attempt in answer.attempts if attempt.reply.spending] != []
+    assert [
+        attempt.reply.spending for attempt in answer.attempts if attempt.reply.spending
+    ] != []
     assert (answer.spending.read, answer.spending.written, answer.spending.cost, answer.spending.calls) == (250, 40, 0.75, 2)  # fmt: skip
 
 
@@ -244,7 +265,9 @@ def scripted_ai(*answers: str) -> FunctionModel:
 
     def answer(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
         usage = RequestUsage(input_tokens=10, output_tokens=5)
-        return ModelResponse(parts=[TextPart(left.pop(0))], usage=usage, model_name="scripted")
+        return ModelResponse(
+            parts=[TextPart(left.pop(0))], usage=usage, model_name="scripted"
+        )
 
     async def pieces(_: list[ModelMessage], __: AgentInfo) -> AsyncIterator[str]:
         for character in left.pop(0):
@@ -257,13 +280,21 @@ def scripted_ai(*answers: str) -> FunctionModel:
 def test_models_of_pydantic_ai() -> None:
     """Tokens are counted; a price nobody knows is none."""
     answer = ask(scripted_ai(WRONG, GOOD), "The invoice, please.", Invoice)
-    assert (answer.value, answer.spending) == (VALUE, Spending(read=20, written=10, calls=2))
+    assert (answer.value, answer.spending) == (
+        VALUE,
+        Spending(read=20, written=10, calls=2),
+    )
 
 
 def test_models_of_pydantic_ai_in_tasks() -> None:
     """The same, awaited."""
-    answer = asyncio.run(ask_async(scripted_ai(WRONG, GOOD), "The invoice, please.", Invoice))
-    assert (answer.value, answer.spending) == (VALUE, Spending(read=20, written=10, calls=2))
+    answer = asyncio.run(
+        ask_async(scripted_ai(WRONG, GOOD), "The invoice, please.", Invoice)
+    )
+    assert (answer.value, answer.spending) == (
+        VALUE,
+        Spending(read=20, written=10, calls=2),
+    )
 
 
 @pytest.mark.usefixtures("event_loop_of_pydantic_ai")
@@ -280,7 +311,9 @@ def test_streams_of_pydantic_ai_in_tasks() -> None:
     """The same with `async for`."""
 
     async def watch() -> tuple[list[Any], Answer[Invoice]]:
-        stream = ask_stream_async(scripted_ai(PROSE, GOOD), "The invoice, please.", Invoice)
+        stream = ask_stream_async(
+            scripted_ai(PROSE, GOOD), "The invoice, please.", Invoice
+        )
         return [partial async for partial in stream], await stream.answer()
 
     seen, answer = asyncio.run(watch())

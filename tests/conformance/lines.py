@@ -28,7 +28,12 @@ class Lines:
         """One test per line, named after its id; a line we disagree with must fail, and says why."""
         folder = folder_of(metafunc.config)
         metafunc.parametrize(
-            "line", [_param(line) for line in read_lines(folder / self.file) if self.wanted(line)]
+            "line",
+            [
+                _param(line)
+                for line in read_lines(folder / self.file)
+                if self.wanted(line)
+            ],
         )
 
 
@@ -55,5 +60,9 @@ def read_lines(path: Path) -> list[Line]:
 
 def _param(line: Line) -> Any:
     reason = DISAGREEMENTS.get(str(line["id"]))
-    marks = [pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True)] if reason else []
+    marks = (
+        [pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True)]
+        if reason
+        else []
+    )
     return pytest.param(line, id=str(line["id"]), marks=marks)

@@ -18,11 +18,15 @@ CONTRACTS = {
 }
 
 
-def test_applying_all_fixes_makes_the_message_valid(request: pytest.FixtureRequest) -> None:
+def test_applying_all_fixes_makes_the_message_valid(
+    request: pytest.FixtureRequest,
+) -> None:
     """Over every line of every file; at least some lines must put it to the test."""
     folder = folder_of(request.config)
     lines = [
-        line for file in ("workflow", "gateway", "research") for line in read_lines(folder / f"{file}.jsonl")
+        line
+        for file in ("workflow", "gateway", "research")
+        for line in read_lines(folder / f"{file}.jsonl")
     ]
     tried = 0
     for line in lines:
@@ -48,8 +52,16 @@ def question(line: Line) -> tuple[str | None, str, Context]:
         asked = line.get("context") or {}
         texts = [line[key] for key in ("input_text", "text") if key in line]
         text = texts[0] if texts else json.dumps(line["input"])
-        return line["contract"], text, Context(task_id=asked.get("task_id"), plan_id=asked.get("plan_id"))
-    if line["kind"] == "submit" and isinstance(line.get("task"), dict) and line.get("submit") is not None:
+        return (
+            line["contract"],
+            text,
+            Context(task_id=asked.get("task_id"), plan_id=asked.get("plan_id")),
+        )
+    if (
+        line["kind"] == "submit"
+        and isinstance(line.get("task"), dict)
+        and line.get("submit") is not None
+    ):
         task = check(json.dumps(line["task"]), "scc.task.v1")
         context = context_of(task.value) if isinstance(task, Accepted) else Context()
         return "scc.submit.v1", json.dumps(line["submit"]), context

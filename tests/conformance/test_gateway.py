@@ -159,7 +159,9 @@ def scope_of(line: Line) -> PathScope:
     """The scope of a line: its pins, and the role's policy where the line has one."""
     pins, policy = line["task"]["pins"], line["facts"].get("role_policy")
     role = None if policy is None else role_from("role", policy).write
-    return PathScope(Pins.of(pins["allowed_paths"], pins.get("forbidden_paths", ())), role)
+    return PathScope(
+        Pins.of(pins["allowed_paths"], pins.get("forbidden_paths", ())), role
+    )
 
 
 def diff_scope(line: Line) -> dict[str, Any]:
@@ -171,7 +173,10 @@ def diff_scope(line: Line) -> dict[str, Any]:
 def pins_subset(line: Line) -> dict[str, Any]:
     try:
         child, parent = (
-            Pins.of(line["task"][one]["allowed_paths"], line["task"][one].get("forbidden_paths", ()))
+            Pins.of(
+                line["task"][one]["allowed_paths"],
+                line["task"][one].get("forbidden_paths", ()),
+            )
             for one in ("child", "parent")
         )
     except InvalidPattern:
@@ -193,7 +198,11 @@ def escalation(line: Line) -> dict[str, Any]:
         human_resolved=facts.get("human_resolved"),
     )
     step = next_step(facts["reason_code"], standing)
-    return {"level": step.level, "next_action": step.action, "next_model_tier": step.model_tier}
+    return {
+        "level": step.level,
+        "next_action": step.action,
+        "next_model_tier": step.model_tier,
+    }
 
 
 def verdict(line: Line) -> dict[str, Any]:
@@ -207,10 +216,17 @@ def verdict(line: Line) -> dict[str, Any]:
         higher_role=facts["role_escalation_available"],
     )
     signature = judge(results, History(standing)).signature
-    found = judge(results, History(standing, [signature] * (facts["same_error_count"] - 1)))
-    task_id, links = line["task"]["task_id"], {name.value: name.value for name in ArtifactName}
+    found = judge(
+        results, History(standing, [signature] * (facts["same_error_count"] - 1))
+    )
+    task_id, links = (
+        line["task"]["task_id"],
+        {name.value: name.value for name in ArtifactName},
+    )
     by_003 = as_outcome(found, task_id)
-    by_004 = as_verdict(found, task_id, submitted_at=NOON, evaluated_at=NOON, links=links)
+    by_004 = as_verdict(
+        found, task_id, submitted_at=NOON, evaluated_at=NOON, links=links
+    )
     for shape in (by_003, by_004):
         assert isinstance(check(json.dumps(shape)), Accepted)
     return {"seed003": by_003, "seed004": by_004, "reason_code": found.reason_code}
@@ -221,11 +237,15 @@ def case_of(line: Line) -> Case:
     task, facts = task_of(line), line["facts"]
     changes = ChangeSet(
         tuple(
-            PathChange(one["path"], CHANGES[one["status"]], one.get("old_path", ""), after=None)
+            PathChange(
+                one["path"], CHANGES[one["status"]], one.get("old_path", ""), after=None
+            )
             for one in facts["diff"]
         )
     )
-    runs = tuple(CommandRun(one["command"], one["exit_code"]) for one in facts["test_runs"])
+    runs = tuple(
+        CommandRun(one["command"], one["exit_code"]) for one in facts["test_runs"]
+    )
     artifacts = tuple(artifact_of(name, facts["artifacts"]) for name in ArtifactName)
     submission = check(json.dumps(line["submit"]), "scc.submit.v1", claim_context(task))
     boasts = isinstance(submission, Accepted) and submission.value.tests.passed
@@ -249,7 +269,9 @@ def artifact_of(name: ArtifactName, seen: dict[str, Any]) -> ArtifactFact:
     """What a line knows of one artifact. Somebody looked at all of them: one that the line does not name is not there."""
     if name.value not in seen:
         return ArtifactFact(name, name.value, exists=False, readable=False)
-    return ArtifactFact(name, name.value, **{"readable": True, "size": 1} | seen[name.value])
+    return ArtifactFact(
+        name, name.value, **{"readable": True, "size": 1} | seen[name.value]
+    )
 
 
 def task_of(line: Line) -> TaskInput:
@@ -268,7 +290,8 @@ def report(result: Accepted[Any] | Rejected, errors: set[str]) -> dict[str, Any]
     return {
         "ok": isinstance(result, Accepted),
         "errors": errors,
-        "warnings": [WARNINGS.get(notice.code, notice.code) for notice in notices] + repairs,
+        "warnings": [WARNINGS.get(notice.code, notice.code) for notice in notices]
+        + repairs,
         "normalized": dump(result.value) if isinstance(result, Accepted) else {},
     }
 

@@ -16,7 +16,11 @@ from accordance.contracts.phases import phase_completion
 from accordance.domain.research.chains import Passing, chain_faults
 from accordance.domain.research.collapse import collapse, harness_report, tally_answers
 from accordance.domain.research.handoffs import computed_checks, false_claims
-from accordance.domain.research.quality import critique_quality, distribution, provenance_completeness
+from accordance.domain.research.quality import (
+    critique_quality,
+    distribution,
+    provenance_completeness,
+)
 from accordance.domain.research.reports import t_score_lines
 from accordance.domain.t_scores import t_class
 from accordance.errors import AccordanceError, InvalidPhases, InvalidRun
@@ -50,13 +54,18 @@ def agent_output(message: Any, expect: dict[str, Any]) -> None:
     result = check(json.dumps(message), "agent_answer_v1")
     assert strict_words(result) == set(expect["strict_errors"])
     assert consistency_words(result) == set(expect["consistency_errors"])
-    as_the_seed_does(check(json.dumps(message), "agent_answer_v1", Context(profile="seed")), expect)
+    as_the_seed_does(
+        check(json.dumps(message), "agent_answer_v1", Context(profile="seed")), expect
+    )
 
 
 def as_the_seed_does(result: Accepted[Any] | Rejected, expect: dict[str, Any]) -> None:
     if "seed_raises" in expect:
         assert isinstance(result, Rejected)
-        assert any(violation.code in ("wrong_type", "not_object") for violation in result.violations)
+        assert any(
+            violation.code in ("wrong_type", "not_object")
+            for violation in result.violations
+        )
         return
     assert isinstance(result, Accepted) == expect["is_valid"]
     errors = [violation.expected for violation in violations_of(result)]
@@ -93,11 +102,14 @@ def t_score_class(asked: dict[str, Any], expect: dict[str, Any]) -> None:
 def handoff(message: Any, expect: dict[str, Any]) -> None:
     result = check(json.dumps(message), "agent_handoff_v1")
     expected = {
-        "self_handoff:to_agent" if word == "self_handoff" else word for word in expect["strict_errors"]
+        "self_handoff:to_agent" if word == "self_handoff" else word
+        for word in expect["strict_errors"]
     }
     assert strict_words(result) == expected
     blocked = (
-        result.value.blocked_by if isinstance(result, Accepted) and isinstance(result.value, Handoff) else ()
+        result.value.blocked_by
+        if isinstance(result, Accepted) and isinstance(result.value, Handoff)
+        else ()
     )
     assert sorted(blocked) == sorted(expect["blocked_by"])
     assert (isinstance(result, Accepted) and not blocked) == expect["accept"]
@@ -105,7 +117,9 @@ def handoff(message: Any, expect: dict[str, Any]) -> None:
 
 def strict_words(result: Accepted[Any] | Rejected) -> set[str]:
     return {
-        strict_word(violation) for violation in violations_of(result) if violation.code not in CONSISTENCY
+        strict_word(violation)
+        for violation in violations_of(result)
+        if violation.code not in CONSISTENCY
     }
 
 
@@ -137,14 +151,19 @@ def t_score_report(asked: dict[str, Any], expect: dict[str, Any]) -> None:
 
 def handoff_chain(asked: dict[str, Any], expect: dict[str, Any]) -> None:
     passings = [Passing(one["from"], one["to"]) for one in asked["handoffs"]]
-    found = {str(fault) for fault in chain_faults(passings, asked["requires"], asked["prior_agents"])}
+    found = {
+        str(fault)
+        for fault in chain_faults(passings, asked["requires"], asked["prior_agents"])
+    }
     assert found == set(expect["violations"])
     assert ("cycle" not in found) == expect["acyclic"]
 
 
 def handoff_claim(asked: dict[str, Any], expect: dict[str, Any]) -> None:
     assert computed_checks(asked["output"]) == expect["computed"]
-    assert sorted(false_claims(asked["validation"], asked["output"])) == sorted(expect["false_claims"])
+    assert sorted(false_claims(asked["validation"], asked["output"])) == sorted(
+        expect["false_claims"]
+    )
 
 
 def mode_collapse(asked: dict[str, Any], expect: dict[str, Any]) -> None:
@@ -158,8 +177,12 @@ def mode_collapse(asked: dict[str, Any], expect: dict[str, Any]) -> None:
         with pytest.raises(InvalidRun):
             tally_answers(runs)
         return
-    found = collapse(tally_answers(runs, same=str)).to_json()  # the vectors compare names to the letter
-    assert {key: found[key] for key in expect["proposed"]} == approximately(expect["proposed"])
+    found = collapse(
+        tally_answers(runs, same=str)
+    ).to_json()  # the vectors compare names to the letter
+    assert {key: found[key] for key in expect["proposed"]} == approximately(
+        expect["proposed"]
+    )
 
 
 def t_score_distribution(answer: dict[str, Any], expect: dict[str, Any]) -> None:

@@ -18,9 +18,16 @@ from tests.conftest import GIVEN_VECTORS
 def test_a_line_may_hold_other_line_separators(tmp_path: Path) -> None:
     """A raw U+2028, a next line or a form feed is part of a text; only a line feed ends a line."""
     text = "a\u2028b\u0085c\u2029d"
-    lines = [json.dumps({"text": text}, ensure_ascii=False), "", json.dumps({"id": "named"})]
+    lines = [
+        json.dumps({"text": text}, ensure_ascii=False),
+        "",
+        json.dumps({"id": "named"}),
+    ]
     (tmp_path / "some.jsonl").write_bytes("\r\n".join(lines).encode())
-    assert read_lines(tmp_path / "some.jsonl") == [{"id": "some-1", "text": text}, {"id": "named"}]
+    assert read_lines(tmp_path / "some.jsonl") == [
+        {"id": "some-1", "text": text},
+        {"id": "named"},
+    ]
 
 
 def test_a_folder_without_vectors_is_a_slip(
@@ -42,7 +49,9 @@ def test_a_folder_without_vectors_is_a_slip(
         pytest.param([], ["a"], False, id="one too few"),
     ],
 )
-def test_errors_are_compared_as_a_set(found: list[str], expected: list[str], agrees: bool) -> None:
+def test_errors_are_compared_as_a_set(
+    found: list[str], expected: list[str], agrees: bool
+) -> None:
     """In any order, and exactly."""
     if agrees:
         compare({"errors": found}, {"errors": expected})
@@ -53,15 +62,25 @@ def test_errors_are_compared_as_a_set(found: list[str], expected: list[str], agr
 
 def a_passing_verdict() -> dict[str, Any]:
     lines = read_lines(GIVEN_VECTORS / "gateway.jsonl")
-    passing = (line for line in lines if line["kind"] == "verdict" and verdict(line)["reason_code"] is None)
+    passing = (
+        line
+        for line in lines
+        if line["kind"] == "verdict" and verdict(line)["reason_code"] is None
+    )
     return next(passing)
 
 
-@pytest.mark.parametrize("kept", [(), ("report_md", "submit_json")], ids=["none", "some"])
-def test_an_artifact_that_a_line_does_not_name_is_not_there(kept: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "kept", [(), ("report_md", "submit_json")], ids=["none", "some"]
+)
+def test_an_artifact_that_a_line_does_not_name_is_not_there(
+    kept: tuple[str, ...],
+) -> None:
     """`artifacts: {}` says that somebody looked and saw none."""
     line = a_passing_verdict()
-    seen = {name: fact for name, fact in line["facts"]["artifacts"].items() if name in kept}
+    seen = {
+        name: fact for name, fact in line["facts"]["artifacts"].items() if name in kept
+    }
     found = verdict({**line, "facts": {**line["facts"], "artifacts": seen}})
     assert found["seed003"]["checks"]["artifacts_complete"] is False
     assert found["reason_code"] == "ARTIFACT_MISSING"

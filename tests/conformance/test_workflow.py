@@ -14,7 +14,11 @@ LINES = Lines("workflow.jsonl")
 def outcome(line: Line) -> Accepted[Any] | Rejected:
     asked = line["context"]
     context = Context(task_id=asked.get("task_id"), plan_id=asked.get("plan_id"))
-    text = line["input_text"] if "input_text" in line else json.dumps(line["input"], ensure_ascii=False)
+    text = (
+        line["input_text"]
+        if "input_text" in line
+        else json.dumps(line["input"], ensure_ascii=False)
+    )
     return check(text, line["contract"], context)
 
 
@@ -25,7 +29,9 @@ def test_decision_and_place(line: Line) -> None:
         assert isinstance(result, Accepted), result
     else:
         assert isinstance(result, Rejected), result
-        assert line["spec_error_path"] in [violation.path for violation in result.violations]
+        assert line["spec_error_path"] in [
+            violation.path for violation in result.violations
+        ]
 
 
 def test_normalised_form(line: Line) -> None:
@@ -42,14 +48,17 @@ def contains(actual: Any, expected: Any) -> bool:
     """Objects by key; every expected element of a list matches a different actual one; scalars by type and value."""
     if isinstance(expected, dict):
         return isinstance(actual, dict) and all(
-            key in actual and contains(actual[key], value) for key, value in expected.items()
+            key in actual and contains(actual[key], value)
+            for key, value in expected.items()
         )
     if isinstance(expected, list):
         if not isinstance(actual, list) or (not expected and actual):
             return False
         rest = list(actual)
         for wanted in expected:
-            match = next((at for at, found in enumerate(rest) if contains(found, wanted)), None)
+            match = next(
+                (at for at, found in enumerate(rest) if contains(found, wanted)), None
+            )
             if match is None:
                 return False
             rest.pop(match)
@@ -78,12 +87,23 @@ def holds(message: dict[str, Any], check_: dict[str, Any]) -> bool:  # noqa: C90
         case "edge_between":
             wanted = (check_["from"], check_["to"], check_["edge_type"])
             return wanted in [
-                (title[edge["from_task_id"]], title[edge["to_task_id"]], edge["edge_type"]) for edge in edges
+                (
+                    title[edge["from_task_id"]],
+                    title[edge["to_task_id"]],
+                    edge["edge_type"],
+                )
+                for edge in edges
             ]
         case "no_edge_to_or_from_missing_node":
-            return all({edge["from_task_id"], edge["to_task_id"]} <= nodes.keys() for edge in edges)
+            return all(
+                {edge["from_task_id"], edge["to_task_id"]} <= nodes.keys()
+                for edge in edges
+            )
         case "root_can_finish":
-            return any(edge["from_task_id"] == root and edge["edge_type"] == "DECOMPOSE" for edge in edges)
+            return any(
+                edge["from_task_id"] == root and edge["edge_type"] == "DECOMPOSE"
+                for edge in edges
+            )
         case "every_node_under_root":
             return under(root, edges) == set(nodes)
         case "non_empty_string":

@@ -16,7 +16,9 @@ from accordance.executors.catalogue import executor_for
 from accordance.executors.protocol import Assignment, Executor, RunLimits
 from tests.messages import ACTION, TASK
 
-PROMPT = Prompt((Part("system", "shared.v1", "You do one task."), Part("user", "task", "Write it.")))
+PROMPT = Prompt(
+    (Part("system", "shared.v1", "You do one task."), Part("user", "task", "Write it."))
+)
 BAD_ACTION = {**ACTION, "result_type": "NOPE"}
 
 

@@ -22,7 +22,12 @@ GGUF = "ACCORDANCE_GGUF"
 @pytest.mark.parametrize(
     ("said", "missing", "module", "extra"),
     [
-        ({"kind": "llm", "model": "m"}, "pydantic_ai", "accordance.executors.llm", "llm"),
+        (
+            {"kind": "llm", "model": "m"},
+            "pydantic_ai",
+            "accordance.executors.llm",
+            "llm",
+        ),
         ({"kind": "codex", "model": "m"}, "mcp", "accordance.executors.agents", "mcp"),
     ],
     ids=["llm", "mcp"],
@@ -38,25 +43,38 @@ def test_an_extra_that_is_missing_is_named(
     """When it is asked to run, with what to install."""
     for name in list(sys.modules):
         if (
-            name.startswith((f"{missing}.", f"{module}.", "accordance.executors.tool_server"))
+            name.startswith(
+                (f"{missing}.", f"{module}.", "accordance.executors.tool_server")
+            )
             or name == missing
         ):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     produced = an_executor(tmp_path, **said).run(an_assignment(tmp_path), RunLimits())
-    assert (produced.fault, produced.code) == (Fault.NOT_INSTALLED, "DEPENDENCY_MISSING")
+    assert (produced.fault, produced.code) == (
+        Fault.NOT_INSTALLED,
+        "DEPENDENCY_MISSING",
+    )
     assert f"pip install 'accordance[{extra}]'" in produced.text
 
 
 def test_limits_are_those_of_the_spec() -> None:
     """The caller adds the rest."""
     limits = limits_for(a_spec(kind="external", seconds=5, output_bytes=2048))
-    assert (limits.seconds, limits.output_bytes, limits.stop.is_set()) == (5, 2048, False)
+    assert (limits.seconds, limits.output_bytes, limits.stop.is_set()) == (
+        5,
+        2048,
+        False,
+    )
 
 
-def test_a_local_model_that_cannot_be_had_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_model_that_cannot_be_had_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No package, or no file."""
-    executor = executor_for(a_spec(kind="llm", provider="local", model="none.gguf"), tmp_path)
+    executor = executor_for(
+        a_spec(kind="llm", provider="local", model="none.gguf"), tmp_path
+    )
     assert isinstance(executor, LocalExecutor)
     produced = executor.run(an_assignment(tmp_path), RunLimits())
     if find_spec("llama_cpp") is None:
@@ -86,7 +104,11 @@ sys.stderr.write("noise\\n" + json.dumps({"prompt_tokens": 7, "completion_tokens
     ids=["answers", "does not count", "dies of a wrong instruction"],
 )
 def test_a_local_model_has_a_process_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, fault: Fault | None, tokens: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    source: str,
+    fault: Fault | None,
+    tokens: int,
 ) -> None:
     """With another program in its place: what it is told, what is read of it, and that it may die."""
     (tmp_path / "small.gguf").write_bytes(b"GGUF")
@@ -106,8 +128,12 @@ def test_a_local_model_is_asked(tmp_path: Path) -> None:
     gguf = os.environ.get(GGUF)
     if find_spec("llama_cpp") is None or not gguf:
         pytest.skip(f"llama-cpp-python is not installed, or {GGUF} names no file")
-    executor = an_executor(tmp_path, kind="llm", provider="local", model=gguf, max_tokens=200)
+    executor = an_executor(
+        tmp_path, kind="llm", provider="local", model=gguf, max_tokens=200
+    )
     produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=600))
     if produced.fault is Fault.CRASHED:
-        pytest.skip(f"the model's library does not run on this machine: {produced.text}")
+        pytest.skip(
+            f"the model's library does not run on this machine: {produced.text}"
+        )
     assert json.loads(produced.raw or b"{").keys() >= {"schema_version", "task_id"}

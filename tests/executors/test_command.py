@@ -28,30 +28,49 @@ print({json.dumps(ACTION)!r})
 
 
 @pytest.mark.parametrize("isolation", LEVELS)
-def test_a_program_is_told_its_task_and_says_its_message(tmp_path: Path, isolation: str) -> None:
+def test_a_program_is_told_its_task_and_says_its_message(
+    tmp_path: Path, isolation: str
+) -> None:
     """The assignment comes on standard input, the work is done in the clone, the message goes out as it is."""
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "honest.py").write_text(AGENT)
     (tmp_path / "clone").mkdir()
     executor = an_executor(
-        tmp_path, kind="command", command=["python3", "agents/honest.py"], isolation=isolation
+        tmp_path,
+        kind="command",
+        command=["python3", "agents/honest.py"],
+        isolation=isolation,
     )
-    produced = executor.run(an_assignment(tmp_path, work=tmp_path / "clone"), RunLimits(seconds=60))
+    produced = executor.run(
+        an_assignment(tmp_path, work=tmp_path / "clone"), RunLimits(seconds=60)
+    )
     assert produced.fault is None, produced.text
     assert json.loads(produced.raw or b"") == ACTION
-    assert (produced.exit_code, produced.isolation, produced.code) == (0, isolation, None)
+    assert (produced.exit_code, produced.isolation, produced.code) == (
+        0,
+        isolation,
+        None,
+    )
     assert (tmp_path / "clone" / "notes.txt").read_text() == "made by the agent"
 
 
 @pytest.mark.parametrize("isolation", LEVELS)
-@pytest.mark.parametrize("readable", [[], ["."]], ids=["the program alone", "the whole project"])
-def test_a_program_may_lie_in_the_project_itself(tmp_path: Path, isolation: str, readable: list[str]) -> None:
+@pytest.mark.parametrize(
+    "readable", [[], ["."]], ids=["the program alone", "the whole project"]
+)
+def test_a_program_may_lie_in_the_project_itself(
+    tmp_path: Path, isolation: str, readable: list[str]
+) -> None:
     """Then it alone can be read, not what lies beside it; unless that is wished."""
     (tmp_path / "honest.py").write_text("print(open('../../../secret.txt').read())")
     (tmp_path / "secret.txt").write_text("secret")
     tmp_path.chmod(0o755)  # started by root, the program is somebody else
     executor = an_executor(
-        tmp_path, kind="command", command=["python3", "honest.py"], isolation=isolation, readable=readable
+        tmp_path,
+        kind="command",
+        command=["python3", "honest.py"],
+        isolation=isolation,
+        readable=readable,
     )
     produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
     sees_it = bool(readable) or isolation == "rlimit"
@@ -62,14 +81,21 @@ def test_a_program_may_lie_in_the_project_itself(tmp_path: Path, isolation: str,
 def test_a_message_may_lie_in_a_file(tmp_path: Path) -> None:
     """Then standard output says nothing."""
     command = "echo chatter; mkdir out; printf '{}' > out/message.json"
-    executor = an_executor(tmp_path, kind="command", command=command, message="out/message.json")
+    executor = an_executor(
+        tmp_path, kind="command", command=command, message="out/message.json"
+    )
     assert executor.run(an_assignment(tmp_path), RunLimits(seconds=60)).raw == b"{}"
 
 
 @pytest.mark.parametrize(
     ("command", "fault", "code", "says"),
     [
-        ("no-such-program", Fault.NOT_INSTALLED, "DEPENDENCY_MISSING", "no such program"),
+        (
+            "no-such-program",
+            Fault.NOT_INSTALLED,
+            "DEPENDENCY_MISSING",
+            "no such program",
+        ),
         ("true", Fault.SILENT, "EXECUTOR_ERROR", "without a message"),
         (
             "echo sorry >&2; exit 3",
@@ -80,8 +106,18 @@ def test_a_message_may_lie_in_a_file(tmp_path: Path) -> None:
         ("kill -SEGV $$", Fault.CRASHED, "EXECUTOR_ERROR", "ended"),
         ("yes", Fault.FLOODED, "EXECUTOR_ERROR", "more than 10,000 bytes"),
         ("yes >&2 & sleep 600", Fault.TIMED_OUT, "TIMEOUT_EXCEEDED", "longer than 1 s"),
-        ("sleep 600 & setsid sleep 600 & wait", Fault.TIMED_OUT, "TIMEOUT_EXCEEDED", "longer than 1 s"),
-        ("printf '{}'; sleep 600", Fault.TIMED_OUT, "TIMEOUT_EXCEEDED", "longer than 1 s"),
+        (
+            "sleep 600 & setsid sleep 600 & wait",
+            Fault.TIMED_OUT,
+            "TIMEOUT_EXCEEDED",
+            "longer than 1 s",
+        ),
+        (
+            "printf '{}'; sleep 600",
+            Fault.TIMED_OUT,
+            "TIMEOUT_EXCEEDED",
+            "longer than 1 s",
+        ),
     ],
     ids=[
         "missing",
@@ -99,12 +135,16 @@ def test_a_bad_program_has_its_fault(
 ) -> None:
     """The right code, a line for people, and nothing hangs."""
     executor = an_executor(tmp_path, kind="command", command=command)
-    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=1, output_bytes=10_000))
+    produced = executor.run(
+        an_assignment(tmp_path), RunLimits(seconds=1, output_bytes=10_000)
+    )
     assert (produced.fault, produced.code, produced.raw) == (fault, code, None)
     assert says in produced.text
 
 
-def test_a_failing_program_with_a_message_is_judged_by_its_message(tmp_path: Path) -> None:
+def test_a_failing_program_with_a_message_is_judged_by_its_message(
+    tmp_path: Path,
+) -> None:
     """Exit codes are seen, never trusted."""
     executor = an_executor(tmp_path, kind="command", command="printf '{}'; exit 9")
     produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
@@ -129,22 +169,34 @@ def test_a_program_sees_nothing_of_ours(
     monkeypatch.setenv("SECRET_KEY", "hidden")
     (tmp_path / "secret.txt").write_text("hidden")
     executor = an_executor(
-        tmp_path, kind="command", command=f"env; cat {tmp_path}/secret.txt 2>&1", isolation=isolation
+        tmp_path,
+        kind="command",
+        command=f"env; cat {tmp_path}/secret.txt 2>&1",
+        isolation=isolation,
     )
-    assert b"hidden" not in (executor.run(an_assignment(tmp_path), RunLimits(seconds=60)).raw or b"hidden")
+    assert b"hidden" not in (
+        executor.run(an_assignment(tmp_path), RunLimits(seconds=60)).raw or b"hidden"
+    )
 
 
-def test_a_level_that_cannot_be_had_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_level_that_cannot_be_had_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is run then."""
     monkeypatch.setenv("PATH", str(tmp_path))  # no bwrap there
     probe.cache_clear()
     try:
-        executor = an_executor(tmp_path, kind="command", command="true", isolation="bwrap")
+        executor = an_executor(
+            tmp_path, kind="command", command="true", isolation="bwrap"
+        )
         produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
     finally:
         monkeypatch.undo()
         probe.cache_clear()
-    assert (produced.fault, produced.code) == (Fault.NOT_ISOLATED, "ISOLATION_UNAVAILABLE")
+    assert (produced.fault, produced.code) == (
+        Fault.NOT_ISOLATED,
+        "ISOLATION_UNAVAILABLE",
+    )
     assert "bwrap is not installed" in produced.text
 
 
@@ -172,7 +224,16 @@ def test_only_ordinary_files_inside_the_folder_are_read(tmp_path: Path) -> None:
     os.mkfifo(work / "pipe")
     read = {
         name: read_left(work, name, 5)
-        for name in ("link", "way/secret", "../secret", "pipe", "inner", "none", "plain", "inward")
+        for name in (
+            "link",
+            "way/secret",
+            "../secret",
+            "pipe",
+            "inner",
+            "none",
+            "plain",
+            "inward",
+        )
     }
     assert {name: said for name, said in read.items() if said is not None} == {
         "plain": b"plain",
@@ -182,7 +243,9 @@ def test_only_ordinary_files_inside_the_folder_are_read(tmp_path: Path) -> None:
 
 def test_last_words_are_the_end_of_a_log(tmp_path: Path) -> None:
     """However long it is, and without what colours a terminal."""
-    (tmp_path / "log").write_bytes(b"begin" + b"x" * (3 << 20) + b"\x1b[31mThe end.\x1b[0m\n")
+    (tmp_path / "log").write_bytes(
+        b"begin" + b"x" * (3 << 20) + b"\x1b[31mThe end.\x1b[0m\n"
+    )
     (tmp_path / "short").write_bytes(b"\xff short")
     assert tail(tmp_path, "log").endswith("xThe end.")
     assert tail(tmp_path, "log", 13) == "The end."

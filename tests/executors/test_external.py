@@ -33,7 +33,10 @@ from tests.messages import ACTION, PLAN, edge, node, plan
 from tests.reviews import node_review
 
 TOOLS = ["next", "submit", "get_verdict", "ask_human", "extend", "release"]
-MESSAGE = {**ACTION, "artifact": {"name": "text", "format": "md", "content": "made elsewhere"}}
+MESSAGE = {
+    **ACTION,
+    "artifact": {"name": "text", "format": "md", "content": "made elsewhere"},
+}
 LOOP = """
 set -eu
 while accordance task next --json --worker elsewhere --lease 60 > task.json
@@ -94,7 +97,14 @@ def test_a_loop_in_a_shell_does_the_work(home: Path) -> None:
     env = {**os.environ, "PATH": path_with_accordance()}
     (home / "ask.py").write_text(ASK)
     (home / "answer.py").write_text(ANSWER)
-    done = subprocess.run(["sh", "-c", LOOP], cwd=home, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["sh", "-c", LOOP],
+        cwd=home,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert states(home) == {"first": "DONE", "second": "DONE", "look": "DONE"}
 
@@ -109,7 +119,13 @@ def test_an_agent_takes_tasks_over_mcp(home: Path) -> None:
     allow_own_work(home)
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "accordance.cli.main", "mcp", "--plan", plan([], [])["plan"]["plan_id"]],
+        args=[
+            "-m",
+            "accordance.cli.main",
+            "mcp",
+            "--plan",
+            plan([], [])["plan"]["plan_id"],
+        ],
         cwd=home,
         env=dict(os.environ),
     )
@@ -143,7 +159,12 @@ def test_an_agent_takes_tasks_over_mcp(home: Path) -> None:
     assert said[1]["task"]["task_id"] == "first"
     assert said[2]["task_id"] == "first"
     assert (said[3]["status"], said[3]["outcome"]) == ("rejected", "RETRY")
-    assert [said[at]["kind"] for at in (4, 6, 8, 10)] == ["action", "review", "action", "review"]
+    assert [said[at]["kind"] for at in (4, 6, 8, 10)] == [
+        "action",
+        "review",
+        "action",
+        "review",
+    ]
     assert [said[at]["status"] for at in (5, 7, 9, 11)] == ["accepted"] * 4
     assert said[12] == {"task": None, "why": "FINISHED", "text": "the plan is finished"}
     assert "unknown tool 'nothing'" in said[13]["error"]
@@ -156,9 +177,9 @@ def test_the_tools_can_be_listed(home: Path) -> None:
     told = accordance("mcp", "--json", cwd=home)
     assert [tool["name"] for tool in told.json] == TOOLS
     takes = {tool["name"]: tool["takes"] for tool in told.json}
-    assert {name: one["required"] for name, one in takes.items() if "required" in one} == {
-        "ask_human": ["question"]
-    }
+    assert {
+        name: one["required"] for name, one in takes.items() if "required" in one
+    } == {"ask_human": ["question"]}
 
 
 def test_without_the_extra_one_line_says_which(
@@ -186,10 +207,14 @@ class Agent:
 
     def __call__(self, tool: str, **arguments: Any) -> Any:
         """Call a tool, by its name."""
-        return next(one for one in self.desk.offers() if one.name == tool).call(arguments)
+        return next(one for one in self.desk.offers() if one.name == tool).call(
+            arguments
+        )
 
 
-def agent(home: Path, holder: str, plan_id: str | None = None, *, resumes: bool = False) -> Agent:
+def agent(
+    home: Path, holder: str, plan_id: str | None = None, *, resumes: bool = False
+) -> Agent:
     """An agent that comes to a project."""
     ledger = open_ledger(home / ".accordance/ledger.db")
     return Agent(Desk(ledger, Home(home), holder, plan_id, resumes=resumes))
@@ -197,7 +222,11 @@ def agent(home: Path, holder: str, plan_id: str | None = None, *, resumes: bool 
 
 def message(task: str, content: str) -> dict[str, Any]:
     """A product."""
-    return {**MESSAGE, "task_id": task, "artifact": {**MESSAGE["artifact"], "content": content}}
+    return {
+        **MESSAGE,
+        "task_id": task,
+        "artifact": {**MESSAGE["artifact"], "content": content},
+    }
 
 
 def test_whoever_has_lost_a_task_is_refused(home: Path) -> None:
@@ -274,7 +303,9 @@ def test_an_agent_is_not_given_its_own_product_to_review(home: Path) -> None:
     assert states(home) == {"first": "DONE", "second": "DONE", "look": "DONE"}
 
 
-@pytest.mark.parametrize("made", ["first", "second"], ids=["without a check", "with a check"])
+@pytest.mark.parametrize(
+    "made", ["first", "second"], ids=["without a check", "with a check"]
+)
 def test_a_review_of_ones_own_product_is_refused(home: Path, made: str) -> None:
     """However the review was come by: here it was taken up while the settings allowed it. Somebody else may speak."""
     maker = agent(home, "maker")
@@ -292,7 +323,9 @@ def test_a_review_of_ones_own_product_is_refused(home: Path, made: str) -> None:
     (home / "accordance.toml").write_text("")
     refused = maker("submit", message=node_review(made))
     assert (refused["status"], refused["task_id"]) == ("refused", made)
-    assert refused["why"].startswith(f"maker made this product of task {made} and cannot review it")
+    assert refused["why"].startswith(
+        f"maker made this product of task {made} and cannot review it"
+    )
     allow_own_work(home)
     assert maker("submit", message=node_review(made))["outcome"] == "DONE"
 
@@ -304,12 +337,18 @@ def test_a_review_of_ones_own_product_is_refused(home: Path, made: str) -> None:
         pytest.param(("--worker", "maker"), "", 6, id="the same worker, named"),
         pytest.param(("--worker", "other"), "", 0, id="another worker"),
         pytest.param((), "[review]\nown_work = true\n", 0, id="the settings allow it"),
-        pytest.param((), "[review]\nown_work = 1\n", 2, id="settings that cannot be read"),
+        pytest.param(
+            (), "[review]\nown_work = 1\n", 2, id="settings that cannot be read"
+        ),
         pytest.param((), "[review]\nownwork = true\n", 2, id="settings with a slip"),
     ],
 )
 def test_a_worker_at_the_command_line_cannot_review_its_own_product(
-    home: Path, options: tuple[str, ...], settings: str, code: int, monkeypatch: pytest.MonkeyPatch
+    home: Path,
+    options: tuple[str, ...],
+    settings: str,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Their name is the user's unless they say another."""
     monkeypatch.setenv("LOGNAME", "maker")
@@ -319,7 +358,9 @@ def test_a_worker_at_the_command_line_cannot_review_its_own_product(
     seen = accordance("task", "show", "first", "--json", cwd=home).json["artifact"]
     (home / "accordance.toml").write_text(settings)
     said = json.dumps(node_review("first")).encode()
-    told = accordance("task", "review", "-", "--artifact", seen, *options, stdin=said, cwd=home)
+    told = accordance(
+        "task", "review", "-", "--artifact", seen, *options, stdin=said, cwd=home
+    )
     assert told.code == code
     if code == 2:
         assert "[review]" in told.err
@@ -332,17 +373,29 @@ def test_what_nobody_took_up_is_nobodys_own_work(home: Path) -> None:
     assert accordance("task", "submit", "-", stdin=said, cwd=home).code == 0
     seen = accordance("task", "show", "first", "--json", cwd=home).json["artifact"]
     review = json.dumps(node_review("first")).encode()
-    assert accordance("task", "review", "-", "--artifact", seen, stdin=review, cwd=home).code == 0
+    assert (
+        accordance(
+            "task", "review", "-", "--artifact", seen, stdin=review, cwd=home
+        ).code
+        == 0
+    )
 
 
-def test_an_agent_that_comes_back_under_a_name_of_its_own_gets_its_task_back(home: Path) -> None:
+def test_an_agent_that_comes_back_under_a_name_of_its_own_gets_its_task_back(
+    home: Path,
+) -> None:
     """The same attempt, kept for another while; nothing has failed."""
     first = agent(home, "one", resumes=True)("next")
     back = agent(home, "one", resumes=True)
     again = back("next")
-    assert (again["task"]["task_id"], again["attempt"]) == (first["task"]["task_id"], first["attempt"])
+    assert (again["task"]["task_id"], again["attempt"]) == (
+        first["task"]["task_id"],
+        first["attempt"],
+    )
     assert again["lease"]["until"] >= first["lease"]["until"]
-    assert back("next")["why"] == "BUSY"  # it has been given everything that was its own
+    assert (
+        back("next")["why"] == "BUSY"
+    )  # it has been given everything that was its own
     assert agent(home, "two", resumes=True)("next")["why"] == "BUSY"
     assert back("submit", message=message("first", "text"))["status"] == "accepted"
 
@@ -350,7 +403,10 @@ def test_an_agent_that_comes_back_under_a_name_of_its_own_gets_its_task_back(hom
 def test_an_agent_that_comes_back_can_put_its_task_down(home: Path) -> None:
     """At once, without asking for it first."""
     agent(home, "one", resumes=True)("next")
-    assert agent(home, "one", resumes=True)("release") == {"task_id": "first", "state": "READY"}
+    assert agent(home, "one", resumes=True)("release") == {
+        "task_id": "first",
+        "state": "READY",
+    }
 
 
 def test_agents_that_share_a_name_do_not_get_each_others_tasks(home: Path) -> None:
@@ -375,9 +431,14 @@ def test_a_message_that_is_too_large_is_not_kept(home: Path, kind: str) -> None:
         one("next")
     ledger = home / ".accordance/ledger.db"
     good = message("first", "text") if kind == "action" else node_review("first")
-    with pytest.raises(MessageTooLarge, match="larger than 16 MiB; nothing of it was stored"):
+    with pytest.raises(
+        MessageTooLarge, match="larger than 16 MiB; nothing of it was stored"
+    ):
         one("submit", message={**good, "more": "x" * (17 << 20)})
-    assert sum(file.stat().st_size for file in ledger.parent.rglob("*") if file.is_file()) < 4 << 20
+    assert (
+        sum(file.stat().st_size for file in ledger.parent.rglob("*") if file.is_file())
+        < 4 << 20
+    )
     assert one("submit", message=good)["status"] == "accepted"
 
 
@@ -416,7 +477,10 @@ def test_a_line_that_cannot_be_read_is_answered(line: str, request_id: object) -
     spoken = Spoken()
 
     async def talk() -> None:
-        heard, said = anyio.wrap_file(Patient(f"{line}\n{ping}\n")), anyio.wrap_file(spoken)
+        heard, said = (
+            anyio.wrap_file(Patient(f"{line}\n{ping}\n")),
+            anyio.wrap_file(spoken),
+        )
         await serve(server_of([], "nothing"), heard, said)
 
     anyio.run(talk)
@@ -428,7 +492,10 @@ def test_a_line_that_cannot_be_read_is_answered(line: str, request_id: object) -
 
 def test_an_agent_with_two_tasks(home: Path) -> None:
     """Each message goes to the task it names, whichever was taken up last."""
-    other = plan([node("root", "GOAL"), node("a"), node("b")], [edge("root", "a"), edge("root", "b")])
+    other = plan(
+        [node("root", "GOAL"), node("a"), node("b")],
+        [edge("root", "a"), edge("root", "b")],
+    )
     written = json.dumps(other).replace(PLAN, "another").replace('"root"', '"top"')
     (home / "plan.json").write_text(written)
     assert accordance("plan", "import", "plan.json", "--no-review", cwd=home).code == 0
@@ -436,7 +503,10 @@ def test_an_agent_with_two_tasks(home: Path) -> None:
     assert [one("next")["task"]["task_id"] for _ in "ab"] == ["a", "b"]
     assert one("submit", message=message("a", "text"))["task_id"] == "a"
     assert one("submit", message=message("b", "text"), task_id="b")["task_id"] == "b"
-    assert one("submit", message=message("first", "text"))["why"] == "task first is not with one now"
+    assert (
+        one("submit", message=message("first", "text"))["why"]
+        == "task first is not with one now"
+    )
 
 
 def test_a_verdict_can_be_asked_for_again(home: Path) -> None:
@@ -448,9 +518,10 @@ def test_a_verdict_can_be_asked_for_again(home: Path) -> None:
     assert one("get_verdict")["verdicts"] == []
     one("submit", message={**message("first", "text"), "result_type": "NOPE"})
     told = one("get_verdict")
-    assert [(found["attempt"], found["outcome"], found["reason_code"]) for found in told["verdicts"]] == [
-        (1, "RETRY", "LLM_UNPARSEABLE")
-    ]
+    assert [
+        (found["attempt"], found["outcome"], found["reason_code"])
+        for found in told["verdicts"]
+    ] == [(1, "RETRY", "LLM_UNPARSEABLE")]
     assert (told["state"], told["attempt"]) == ("READY", 1)
     assert one("get_verdict", task_id="look")["task_id"] == "second"  # what it reviews
     with pytest.raises(NotFound):
@@ -466,14 +537,24 @@ def test_a_person_is_asked(home: Path) -> None:
     with pytest.raises(Conflict, match="takes a question"):
         one("ask_human", question=" ")
     asked = one("ask_human", question="Which currency?")
-    assert (asked["state"], asked["waiting"], asked["outcome"]) == ("BLOCKED", "WAITING_INPUT", "ESCALATE")
+    assert (asked["state"], asked["waiting"], asked["outcome"]) == (
+        "BLOCKED",
+        "WAITING_INPUT",
+        "ESCALATE",
+    )
     assert one("get_verdict")["questions"] == ["INPUT_MISSING: Which currency?"]
     assert one("next")["why"] == "WAITING"
     (question,) = accordance("inbox", "list", "--json", cwd=home).json
-    assert accordance("inbox", "answer", question["question_id"], "Euro.", cwd=home).code == 0
+    assert (
+        accordance("inbox", "answer", question["question_id"], "Euro.", cwd=home).code
+        == 0
+    )
     told = one("next")
     assert told["context"]["answers"] == [
-        {"question": "INPUT_MISSING: Which currency?", "answer": {"by": getpass.getuser(), "text": "Euro."}}
+        {
+            "question": "INPUT_MISSING: Which currency?",
+            "answer": {"by": getpass.getuser(), "text": "Euro."},
+        }
     ]
     assert accordance("task", "show", "first", "--json", cwd=home).json["failures"] == 0
     one("submit", message=message("first", "text"))
@@ -518,22 +599,45 @@ executor = "program"
         ("", (), ["first", "second"]),
         (ROUTES, (), ["second"]),
         (ROUTES, ("--any",), ["first", "second"]),
-        (ROUTES.replace('"command"\ncommand = "true"', '"external"'), (), ["first", "second"]),
-        (ROUTES.replace('node_type = "ACTION"', 'node_type = "GOAL"'), (), ["first", "second"]),
+        (
+            ROUTES.replace('"command"\ncommand = "true"', '"external"'),
+            (),
+            ["first", "second"],
+        ),
+        (
+            ROUTES.replace('node_type = "ACTION"', 'node_type = "GOAL"'),
+            (),
+            ["first", "second"],
+        ),
     ],
-    ids=["no executors", "a program has the first", "but anything will do", "both elsewhere", "no route"],
+    ids=[
+        "no executors",
+        "a program has the first",
+        "but anything will do",
+        "both elsewhere",
+        "no route",
+    ],
 )
 def test_what_is_handed_out(
     tmp_path: Path, settings: str, options: tuple[str, ...], expected: list[str]
 ) -> None:
     """What is routed to somebody elsewhere, or to nobody; everything, where that is wanted or nobody is configured."""
-    nodes = [node("root", "GOAL"), node("first"), node("second", owner_agent_id="people")]
+    nodes = [
+        node("root", "GOAL"),
+        node("first"),
+        node("second", owner_agent_id="people"),
+    ]
     edges = [edge("root", "first"), edge("root", "second")]
     (tmp_path / "accordance.toml").write_text(settings)
     (tmp_path / "plan.json").write_text(json.dumps(plan(nodes, edges)))
-    assert accordance("plan", "import", "plan.json", "--no-review", cwd=tmp_path).code == 0
+    assert (
+        accordance("plan", "import", "plan.json", "--no-review", cwd=tmp_path).code == 0
+    )
     assert [
-        one["task_id"] for one in accordance("task", "next", "--peek", "--json", *options, cwd=tmp_path).json
+        one["task_id"]
+        for one in accordance(
+            "task", "next", "--peek", "--json", *options, cwd=tmp_path
+        ).json
     ] == expected[:1]
     for name in expected:
         told = accordance("task", "next", "--json", *options, cwd=tmp_path).json

@@ -14,20 +14,40 @@ from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, estimate
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import ASKED_AGAIN, MODEL_CALL, Produced, RunLimits, Seen
-from tests.executors.assignments import BAD_ACTION, PROMPT, an_assignment, an_executor, stopped_when
+from accordance.executors.protocol import (
+    ASKED_AGAIN,
+    MODEL_CALL,
+    Produced,
+    RunLimits,
+    Seen,
+)
+from tests.executors.assignments import (
+    BAD_ACTION,
+    PROMPT,
+    an_assignment,
+    an_executor,
+    stopped_when,
+)
 from tests.fake_model_server import Script, Server, serving
 from tests.messages import ACTION
 
 PROVIDERS = ("openai", "openai-responses", "anthropic", "google")
 
 
-def ask(server: Server, tmp_path: Path, limits: RunLimits | None = None, **said: Any) -> Produced:
+def ask(
+    server: Server, tmp_path: Path, limits: RunLimits | None = None, **said: Any
+) -> Produced:
     """Ask the scripted model once."""
     said = {"provider": "openai", "model": "fake-model", **said}
-    url = server.url if said["provider"] in ("anthropic", "google") else f"{server.url}/v1"
+    url = (
+        server.url
+        if said["provider"] in ("anthropic", "google")
+        else f"{server.url}/v1"
+    )
     executor = an_executor(tmp_path, kind="llm", base_url=url, **said)
-    return executor.run(an_assignment(tmp_path), limits or RunLimits(seconds=60, output_bytes=20_000))
+    return executor.run(
+        an_assignment(tmp_path), limits or RunLimits(seconds=60, output_bytes=20_000)
+    )
 
 
 def calls_of(produced: Produced) -> list[Seen]:
@@ -49,17 +69,31 @@ def test_a_good_answer_is_taken_as_it_is(tmp_path: Path, provider: str) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_bad_answer_is_asked_for_again_with_its_faults(tmp_path: Path, provider: str) -> None:
+def test_a_bad_answer_is_asked_for_again_with_its_faults(
+    tmp_path: Path, provider: str
+) -> None:
     """Prose is stopped at once, a broken contract is explained, and every call is counted."""
-    script = Script([{"say": "Of course! Here it is: " * 50}, {"json": BAD_ACTION}, {"json": ACTION}])
+    script = Script(
+        [
+            {"say": "Of course! Here it is: " * 50},
+            {"json": BAD_ACTION},
+            {"json": ACTION},
+        ]
+    )
     with serving(script) as server:
         produced = ask(server, tmp_path, provider=provider)
     assert json.loads(produced.raw or b"") == ACTION
     assert [one["step"] for one in server.asked] == [0, 1, 2]
     assert "not_in_enum" in json.dumps(server.asked[2]["body"])
     assert produced.spending.calls == 3
-    assert produced.spending.estimated  # the first was broken off before anybody counted
-    assert [one.details["doom"] is not None for one in calls_of(produced)] == [True, False, False]
+    assert (
+        produced.spending.estimated
+    )  # the first was broken off before anybody counted
+    assert [one.details["doom"] is not None for one in calls_of(produced)] == [
+        True,
+        False,
+        False,
+    ]
     bad = [one.details["why"] for one in produced.seen if one.what == ASKED_AGAIN]
     assert ["text_around" in str(bad[0]), "not_in_enum" in str(bad[1])] == [True, True]
 
@@ -76,7 +110,12 @@ FAULTS: list[tuple[str, dict[str, Any], Fault, str]] = [
     ("429", {"status": 429, "retry_after": 7}, Fault.RATE_LIMITED, "EXECUTOR_ERROR"),
     ("500", {"status": 500}, Fault.SERVER_ERROR, "EXECUTOR_ERROR"),
     ("503", {"status": 503}, Fault.UNAVAILABLE, "MODEL_UNAVAILABLE"),
-    ("402", {"status": 402, "code": "insufficient_quota"}, Fault.UNAVAILABLE, "MODEL_UNAVAILABLE"),
+    (
+        "402",
+        {"status": 402, "code": "insufficient_quota"},
+        Fault.UNAVAILABLE,
+        "MODEL_UNAVAILABLE",
+    ),
     ("400", {"status": 400}, Fault.REJECTED, "EXECUTOR_ERROR"),
     ("cut stream", {"cut": True}, Fault.CUT, "EXECUTOR_ERROR"),
     ("endless stream", {"endless": "x" * 500}, Fault.FLOODED, "EXECUTOR_ERROR"),
@@ -86,14 +125,18 @@ FAULTS: list[tuple[str, dict[str, Any], Fault, str]] = [
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(
-    ("fault", "kind", "code"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS]
+    ("fault", "kind", "code"),
+    [row[1:] for row in FAULTS],
+    ids=[row[0] for row in FAULTS],
 )
 def test_every_fault_of_an_endpoint_has_its_kind(
     tmp_path: Path, provider: str, fault: dict[str, Any], kind: Fault, code: str
 ) -> None:
     """The right code, a line for people, the wait the provider asks for; nothing hangs and nothing is raised."""
     step = {
-        "say": json.dumps({"schema_version": ACTION["schema_version"], "note": "x" * 200}),
+        "say": json.dumps(
+            {"schema_version": ACTION["schema_version"], "note": "x" * 200}
+        ),
         "fault": fault,
     }
     with serving(Script([step])) as server:
@@ -101,8 +144,12 @@ def test_every_fault_of_an_endpoint_has_its_kind(
     assert (produced.fault, produced.code) == (kind, code), produced.text
     assert produced.text
     assert produced.retry_after == fault.get("retry_after")
-    assert (produced.spending.tokens > 0) is ("status" not in fault)  # who was sent away pays nothing
-    noted = [one.details["read_tokens"] for one in produced.seen if one.what == "model_call"]
+    assert (produced.spending.tokens > 0) is (
+        "status" not in fault
+    )  # who was sent away pays nothing
+    noted = [
+        one.details["read_tokens"] for one in produced.seen if one.what == "model_call"
+    ]
     assert noted[-1] == produced.spending.read
 
 
@@ -124,14 +171,18 @@ def test_a_refusal_is_one(tmp_path: Path, provider: str) -> None:
     ],
     ids=["wrong key", "unknown model"],
 )
-def test_a_wrong_key_or_model_is_said(tmp_path: Path, provider: str, script: Script, fault: Fault) -> None:
+def test_a_wrong_key_or_model_is_said(
+    tmp_path: Path, provider: str, script: Script, fault: Fault
+) -> None:
     """Each has its own kind."""
     with serving(script) as server:
         produced = ask(server, tmp_path, provider=provider)
     assert (produced.fault, produced.spending) == (fault, Spending())
 
 
-def test_the_key_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_comes_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Named by the spec, or the provider's own; missing, it is named."""
     with serving(Script([{"json": ACTION}], key="right")) as server:
         monkeypatch.setenv("MY_KEY", "right")
@@ -168,10 +219,17 @@ def test_an_endpoint_that_is_not_there_is_said(tmp_path: Path, provider: str) ->
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     executor = an_executor(
-        tmp_path, kind="llm", provider=provider, model="m", base_url=f"http://127.0.0.1:{port}"
+        tmp_path,
+        kind="llm",
+        provider=provider,
+        model="m",
+        base_url=f"http://127.0.0.1:{port}",
     )
     produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
-    assert (produced.fault, produced.code) == (Fault.UNAVAILABLE, "MODEL_UNAVAILABLE"), produced.text
+    assert (produced.fault, produced.code) == (
+        Fault.UNAVAILABLE,
+        "MODEL_UNAVAILABLE",
+    ), produced.text
     assert produced.spending == Spending()
 
 
@@ -184,11 +242,18 @@ def test_a_model_that_stays_silent_is_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("fault", [{"endless": "x"}, {"hang": 600}], ids=["while it speaks", "before"])
-def test_a_call_is_stopped(tmp_path: Path, fault: dict[str, Any], provider: str) -> None:
+@pytest.mark.parametrize(
+    "fault", [{"endless": "x"}, {"hang": 600}], ids=["while it speaks", "before"]
+)
+def test_a_call_is_stopped(
+    tmp_path: Path, fault: dict[str, Any], provider: str
+) -> None:
     """Soon after the wish, with what it probably cost."""
     script = Script([{"say": '{"x": "abcdefgh', "fault": fault}])
-    with serving(script) as server, stopped_when(lambda: bool(server.requests)) as limits:
+    with (
+        serving(script) as server,
+        stopped_when(lambda: bool(server.requests)) as limits,
+    ):
         produced = ask(server, tmp_path, limits, provider=provider)
     assert produced.fault is Fault.STOPPED
     assert produced.spending.read == estimate(PROMPT.text, "").read
@@ -197,7 +262,9 @@ def test_a_call_is_stopped(tmp_path: Path, fault: dict[str, Any], provider: str)
 
 def test_half_a_character_is_a_fault_of_the_answer(tmp_path: Path) -> None:
     """It is told, asked for again, counted, and handed on as what it is if it stays; nothing crashes."""
-    half = json.dumps(ACTION, ensure_ascii=False).replace('"artifact"', '"x": "\ud83d", "artifact"', 1)
+    half = json.dumps(ACTION, ensure_ascii=False).replace(
+        '"artifact"', '"x": "\ud83d", "artifact"', 1
+    )
     with serving(Script([{"say": half}, {"json": ACTION}])) as server:
         produced = ask(server, tmp_path)
         assert json.loads(produced.raw or b"") == ACTION
@@ -211,7 +278,9 @@ def test_half_a_character_is_a_fault_of_the_answer(tmp_path: Path) -> None:
 def test_a_character_in_two_halves_is_whole(tmp_path: Path) -> None:
     """Where a server cuts its stream says nothing about the message."""
     before, after = json.dumps({**ACTION, "note": "|"}, ensure_ascii=False).split("|")
-    middle = before + "\ud83d" + "\ude00" + after.ljust(len(before))  # the server cuts it into halves
+    middle = (
+        before + "\ud83d" + "\ude00" + after.ljust(len(before))
+    )  # the server cuts it into halves
     with serving(Script([{"say": middle}])) as server:
         produced = ask(server, tmp_path)
     assert json.loads(produced.raw or b"")["note"] == "\U0001f600"
@@ -227,7 +296,9 @@ def test_empty_answers_are_silence(tmp_path: Path) -> None:
 def test_a_budget_ends_the_asking(tmp_path: Path) -> None:
     """No further call once it is used up."""
     with serving(Script([{"json": BAD_ACTION}])) as server:
-        produced = ask(server, tmp_path, RunLimits(seconds=60, budget=Budget(tokens=150)))
+        produced = ask(
+            server, tmp_path, RunLimits(seconds=60, budget=Budget(tokens=150))
+        )
     assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED")
     assert len(server.asked) == 2
 
@@ -237,7 +308,11 @@ def test_a_budget_ends_the_asking(tmp_path: Path) -> None:
     [
         ({}, Budget(), 16_000),
         ({}, Budget(tokens=500), 500),
-        ({"prices": {"fake-model": {"input": 1.0, "output": 10.0}}}, Budget(cost=0.01), 1_000),
+        (
+            {"prices": {"fake-model": {"input": 1.0, "output": 10.0}}},
+            Budget(cost=0.01),
+            1_000,
+        ),
         ({"max_tokens": 50}, Budget(tokens=500), 50),
     ],
     ids=["no budget", "tokens", "money", "what it may anyway"],
@@ -257,9 +332,13 @@ def test_an_answer_is_no_longer_than_what_is_left(
     [(Budget(tokens=500), Fault.OVER_BUDGET), (Budget(), Fault.TOO_LONG)],
     ids=["by the budget", "by its own bound"],
 )
-def test_an_answer_that_is_cut_says_by_what(tmp_path: Path, budget: Budget, fault: Fault) -> None:
+def test_an_answer_that_is_cut_says_by_what(
+    tmp_path: Path, budget: Budget, fault: Fault
+) -> None:
     """Splitting the task would not help a budget."""
-    with serving(Script([{"say": '{"schema_version": ', "finish": "length"}])) as server:
+    with serving(
+        Script([{"say": '{"schema_version": ', "finish": "length"}])
+    ) as server:
         produced = ask(server, tmp_path, RunLimits(seconds=60, budget=budget))
     assert produced.fault is fault, produced.text
 
@@ -272,19 +351,27 @@ def test_prices_of_the_spec_make_the_cost(tmp_path: Path) -> None:
     assert produced.spending.cost == pytest.approx(2 * (100 + 200) / 1_000_000)
 
 
-@pytest.mark.parametrize(("output", "told"), [("auto", True), ("native", True), ("prompt", False)])
-def test_the_schema_goes_to_a_provider_that_takes_it(tmp_path: Path, output: str, told: bool) -> None:
+@pytest.mark.parametrize(
+    ("output", "told"), [("auto", True), ("native", True), ("prompt", False)]
+)
+def test_the_schema_goes_to_a_provider_that_takes_it(
+    tmp_path: Path, output: str, told: bool
+) -> None:
     """In its own dialect: everything required, nothing further."""
     with serving(Script([{"json": ACTION}])) as server:
         assert ask(server, tmp_path, output=output).fault is None
     schema = server.requests[0]["schema"]
     assert (schema is not None) is told
-    assert schema is None or (schema["additionalProperties"] is False and "task_id" in schema["required"])
+    assert schema is None or (
+        schema["additionalProperties"] is False and "task_id" in schema["required"]
+    )
 
 
 def test_an_endpoint_that_takes_no_schema_is_asked_without(tmp_path: Path) -> None:
     """Once, and it is noted."""
-    with serving(Script([{"json": ACTION, "fault": {"status": 400}, "times": 1}])) as server:
+    with serving(
+        Script([{"json": ACTION, "fault": {"status": 400}, "times": 1}])
+    ) as server:
         produced = ask(server, tmp_path)
     assert json.loads(produced.raw or b"") == ACTION
     assert [one["schema"] is not None for one in server.requests] == [True, False]
@@ -294,8 +381,12 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without(tmp_path: Path) -> No
 def test_the_model_of_the_assignment_is_the_one_that_is_asked(tmp_path: Path) -> None:
     """So a stronger one can be asked after a failure."""
     with serving(Script([{"json": ACTION}], models=("big",))) as server:
-        executor = an_executor(tmp_path, kind="llm", model="small", base_url=f"{server.url}/v1")
-        produced = executor.run(an_assignment(tmp_path, model="big"), RunLimits(seconds=60))
+        executor = an_executor(
+            tmp_path, kind="llm", model="small", base_url=f"{server.url}/v1"
+        )
+        produced = executor.run(
+            an_assignment(tmp_path, model="big"), RunLimits(seconds=60)
+        )
     assert produced.fault is None
     assert produced.seen[0].details["model"] == "big"
 
@@ -319,15 +410,26 @@ class Remembering:
 def test_answers_that_were_kept_are_not_asked_for_again(tmp_path: Path) -> None:
     """Also one that was broken off, and one that was bad; they are counted as they were."""
     memory = Remembering()
-    script = Script([{"say": "Of course! Here it is: " * 50}, {"json": BAD_ACTION}, {"json": ACTION}])
+    script = Script(
+        [
+            {"say": "Of course! Here it is: " * 50},
+            {"json": BAD_ACTION},
+            {"json": ACTION},
+        ]
+    )
     with serving(script) as server:
-        executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1")
+        executor = an_executor(
+            tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1"
+        )
         first, second = (
-            executor.run(an_assignment(tmp_path, memory=memory), RunLimits(seconds=60)) for _ in range(2)
+            executor.run(an_assignment(tmp_path, memory=memory), RunLimits(seconds=60))
+            for _ in range(2)
         )
     assert len(server.asked) == len(memory.kept) == 3
     assert (first.raw, first.spending) == (second.raw, second.spending)
-    assert [one.details["kept"] for one in (*calls_of(first), *calls_of(second))] == [False] * 3 + [True] * 3
+    assert [one.details["kept"] for one in (*calls_of(first), *calls_of(second))] == [
+        False
+    ] * 3 + [True] * 3
 
 
 def test_an_opinion_is_a_reason_to_ask_again(tmp_path: Path) -> None:
@@ -340,10 +442,17 @@ def test_an_opinion_is_a_reason_to_ask_again(tmp_path: Path) -> None:
         text = f"the test took {len(judged)} s"  # never the same twice
         return Opinion(done=judged[-1] == other, text=text, reason_code="CI_FAILED")
 
-    with serving(Script([{"json": BAD_ACTION}, {"json": ACTION}, {"json": other}])) as server:
-        executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1")
+    with serving(
+        Script([{"json": BAD_ACTION}, {"json": ACTION}, {"json": other}])
+    ) as server:
+        executor = an_executor(
+            tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1"
+        )
         first, second = (
-            executor.run(an_assignment(tmp_path, memory=memory, opinion=opinion), RunLimits(seconds=60))
+            executor.run(
+                an_assignment(tmp_path, memory=memory, opinion=opinion),
+                RunLimits(seconds=60),
+            )
             for _ in range(2)
         )
     assert json.loads(first.raw or b"") == other
@@ -356,12 +465,18 @@ def test_an_opinion_is_a_reason_to_ask_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("reasks", "is_final", "calls"), [(1, False, 2), (5, True, 1)])
-def test_what_cannot_be_mended_is_handed_on(tmp_path: Path, reasks: int, is_final: bool, calls: int) -> None:
+def test_what_cannot_be_mended_is_handed_on(
+    tmp_path: Path, reasks: int, is_final: bool, calls: int
+) -> None:
     """When it has been asked often enough, or when only a person can help."""
     opinion = Opinion(done=False, text="no", is_final=is_final)
     with serving(Script([{"json": ACTION}])) as server:
-        executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1", reasks=reasks)
-        produced = executor.run(an_assignment(tmp_path, opinion=lambda _: opinion), RunLimits(seconds=60))
+        executor = an_executor(
+            tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1", reasks=reasks
+        )
+        produced = executor.run(
+            an_assignment(tmp_path, opinion=lambda _: opinion), RunLimits(seconds=60)
+        )
     assert json.loads(produced.raw or b"") == ACTION
     assert len(server.asked) == calls
 
@@ -370,6 +485,10 @@ def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:
     """It brought nothing, and the next may go well."""
     memory = Remembering()
     with serving(Script([{"fault": {"status": 500}, "json": ACTION}])) as server:
-        executor = an_executor(tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1")
-        assert executor.run(an_assignment(tmp_path, memory=memory), RunLimits(seconds=60)).fault
+        executor = an_executor(
+            tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1"
+        )
+        assert executor.run(
+            an_assignment(tmp_path, memory=memory), RunLimits(seconds=60)
+        ).fault
     assert memory.kept == {}

@@ -30,13 +30,18 @@ def cost(**said: Any) -> float | None:
 def test_ones_own_prices_come_first(kind: str) -> None:
     """For models that are asked directly and for agents."""
     assert cost(kind=kind, model="m", **OWN) == pytest.approx(3.0)
-    assert cost(kind=kind, model="gpt-5", prices={"gpt-5": {"input": 1.0}}) == pytest.approx(1.0)
+    assert cost(
+        kind=kind, model="gpt-5", prices={"gpt-5": {"input": 1.0}}
+    ) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
-    ("kind", "model"), [("llm", "gpt-5"), ("codex", "gpt-5"), ("claude", "claude-sonnet-4-5")]
+    ("kind", "model"),
+    [("llm", "gpt-5"), ("codex", "gpt-5"), ("claude", "claude-sonnet-4-5")],
 )
-def test_public_lists_come_next(kind: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_public_lists_come_next(
+    kind: str, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where they are installed."""
     provider = {"provider": "openai"} if kind == "llm" else {}
     assert (cost(kind=kind, model=model, **provider) or 0) > 1
@@ -63,7 +68,9 @@ def test_what_nobody_knows_is_none_and_what_is_here_is_free() -> None:
         (Budget(tokens=1_100_500, cost=3.1), 500),
     ],
 )
-def test_an_answer_may_be_as_long_as_it_can_be_paid_for(budget: Budget, room: int | None) -> None:
+def test_an_answer_may_be_as_long_as_it_can_be_paid_for(
+    budget: Budget, room: int | None
+) -> None:
     """By tokens and by money, whichever is less."""
     spec = a_spec(kind="llm", model="m", **OWN)
     assert isinstance(spec, LlmSpec)

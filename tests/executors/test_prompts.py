@@ -16,7 +16,9 @@ from tests.unit.test_executor_values import DOCUMENT
 
 def test_every_prompt_a_route_falls_back_to_is_shipped(tmp_path: Path) -> None:
     """And so are the shared words, the coder's and the researcher's."""
-    assert {SHARED, "coder.v1", "researcher.v1", *PROMPTS.values()} <= PromptFiles(tmp_path).names()
+    assert {SHARED, "coder.v1", "researcher.v1", *PROMPTS.values()} <= PromptFiles(
+        tmp_path
+    ).names()
 
 
 def test_a_projects_own_prompts_come_first(tmp_path: Path) -> None:
@@ -29,7 +31,9 @@ def test_a_projects_own_prompts_come_first(tmp_path: Path) -> None:
     assert files.part("worker.v1").text == "Mine."
     assert "notes" not in files.names()
     for name in ("baker.v1", "notes", "../prompts/baker.v2"):
-        with pytest.raises(UnknownPrompt, match="baker.v2" if "v" in name else "unknown prompt"):
+        with pytest.raises(
+            UnknownPrompt, match="baker.v2" if "v" in name else "unknown prompt"
+        ):
             files.part(name)
 
 
@@ -41,7 +45,10 @@ def test_a_prompt_is_built_from_files_and_context(tmp_path: Path) -> None:
     (inputs / "photo.png").write_bytes(b"\x89PNG\xff")
     listed = [{**one, "kind": "FILE"} for one in DOCUMENT["context"]["inputs"]]
     confirmed = {"name": "ok", "kind": "CONFIRMATION", "reference": "the boss"}
-    document = {**DOCUMENT, "context": {**DOCUMENT["context"], "inputs": [*listed, confirmed]}}
+    document = {
+        **DOCUMENT,
+        "context": {**DOCUMENT["context"], "inputs": [*listed, confirmed]},
+    }
     prompt = tell(document, "worker.v1", tmp_path).prompt
     assert [part.name for part in prompt.parts[:2]] == [SHARED, "worker.v1"]
     assert "gives you no orders" in prompt.system
@@ -65,13 +72,17 @@ def test_a_prompt_is_built_from_files_and_context(tmp_path: Path) -> None:
     ],
     ids=["long", "cut inside a character", "just not too long", "strange further on", "no text", "half a character", "empty"],
 )  # fmt: skip
-def test_a_long_input_is_told_from_its_beginning(tmp_path: Path, content: bytes, shown: str | None) -> None:
+def test_a_long_input_is_told_from_its_beginning(
+    tmp_path: Path, content: bytes, shown: str | None
+) -> None:
     """Cut between two characters, marked, and in the log; nothing is cut in silence."""
     (tmp_path / "sheet.txt").write_bytes(content)
     one = {"name": "sheet", "kind": "FILE", "reference": "sheet.txt"}
     document = {**DOCUMENT, "context": {"inputs": [one]}}
     told = tell(document, "worker.v1", tmp_path)
-    part = next((part.text for part in told.prompt.parts if "input sheet" in part.name), "")
+    part = next(
+        (part.text for part in told.prompt.parts if "input sheet" in part.name), ""
+    )
     if shown is None:
         assert "[not shown; it lies at sheet.txt]" in part
     else:
@@ -79,7 +90,9 @@ def test_a_long_input_is_told_from_its_beginning(tmp_path: Path, content: bytes,
     is_cut = len(content) > 200_000 and shown is not None
     assert ("(only its beginning)" in part) is is_cut
     assert [(trim.name, trim.before) for trim in told.trims] == (
-        [("input sheet: sheet.txt (only its beginning)", len(content))] if is_cut else []
+        [("input sheet: sheet.txt (only its beginning)", len(content))]
+        if is_cut
+        else []
     )
     assert ("shortened from" in told.prompt.user) is is_cut
 
@@ -97,7 +110,9 @@ def test_what_was_cut_is_told(tmp_path: Path) -> None:
     prompt = tell(document, "worker.v1", tmp_path).prompt
     assert prompt.parts[-1].name == "cut"
     assert "left out" in prompt.user or "shortened" in prompt.user
-    assert packed(document, tmp_path, 90_000).trims == ()  # whoever has more room is told more
+    assert (
+        packed(document, tmp_path, 90_000).trims == ()
+    )  # whoever has more room is told more
     assert packed(document, tmp_path, 3_000).size <= 3_000
     assert tell(document, "worker.v1", tmp_path, 90_000).trims == ()
     huge = {**document, "task": {**document["task"], "goal_statement": "x" * 60_000}}

@@ -26,10 +26,20 @@ FILES: Mapping[str, bytes] = {
     ".gitignore": b"build/\n",
 }
 CHANGE: dict[str, Any] = {
-    "pins": {"allowed_paths": ["src/**", "tests/helper.py"], "forbidden_paths": ["src/secret/**"]},
-    "allowedTests": ["python -m unittest tests.test_app", 'python tests/helper.py "open'],
+    "pins": {
+        "allowed_paths": ["src/**", "tests/helper.py"],
+        "forbidden_paths": ["src/secret/**"],
+    },
+    "allowedTests": [
+        "python -m unittest tests.test_app",
+        'python tests/helper.py "open',
+    ],
 }
-PINNED, TESTS, NAMES = "file you may change: ", "file you may not change: ", "the names of all files"
+PINNED, TESTS, NAMES = (
+    "file you may change: ",
+    "file you may not change: ",
+    "the names of all files",
+)
 
 
 @pytest.fixture
@@ -80,10 +90,15 @@ def test_the_map_of_the_code(work: Path) -> None:
     assert files["src/app.py"] == ["def last(items)"]
     assert files["src/more.py"] == ["class Shop", "def sell(item, price)"]
     assert files["src/broken.py"] == files["src/latin.txt"] == []
-    assert not {"src/secret/key.txt", "tests/test_app.py", "build/out.txt", "src/link.py"} & files.keys()
+    assert (
+        not {"src/secret/key.txt", "tests/test_app.py", "build/out.txt", "src/link.py"}
+        & files.keys()
+    )
 
 
-def test_a_large_tree_is_mapped_as_far_as_there_is_room(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_tree_is_mapped_as_far_as_there_is_room(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And how much is left out is told."""
     monkeypatch.setattr(mapping, "MOST_FILES", 2)
     whole = code_map(work, CHANGE)

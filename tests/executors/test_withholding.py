@@ -38,10 +38,15 @@ def test_a_key_is_replaced(text: str, key: str, left: str) -> None:
 def test_a_key_is_replaced_in_all_that_is_kept() -> None:
     """However deep; what is no text stays as it is, and so does the message."""
     seen = Seen("x", {"why": KEY, "list": [KEY, 1, {KEY: KEY}], "none": None})
-    produced = withhold(Produced(fault=Fault.CRASHED, text=f"it said {KEY}", seen=(seen,)), KEY)
+    produced = withhold(
+        Produced(fault=Fault.CRASHED, text=f"it said {KEY}", seen=(seen,)), KEY
+    )
     assert produced.text == "it said [key]"
     assert produced.seen == (
-        Seen("x", {"why": "[key]", "list": ["[key]", 1, {"[key]": "[key]"}], "none": None}),
+        Seen(
+            "x",
+            {"why": "[key]", "list": ["[key]", 1, {"[key]": "[key]"}], "none": None},
+        ),
     )
     message = Produced(raw=KEY.encode())
     assert withhold(message, KEY) == message
@@ -54,7 +59,9 @@ def test_a_key_is_replaced_however_a_stream_is_cut(size: int) -> None:
     mask = KeyMask(KEY)
     passed = [mask.feed(text[at : at + size]) for at in range(0, len(text), size)]
     hidden = "[key]".ljust(len(KEY), "*")
-    assert b"".join([*passed, mask.end()]) == text.replace(KEY.encode(), hidden.encode())
+    assert b"".join([*passed, mask.end()]) == text.replace(
+        KEY.encode(), hidden.encode()
+    )
 
 
 def test_what_cannot_be_the_key_passes_at_once() -> None:

@@ -42,7 +42,22 @@ TEXTS = (
     "a\nb", "\udc80\udcff", LONG, "../../..", "/", "~", "*", "%s%n", "{}", "[]", '{"a": 1}', "'; DROP TABLE plans; --", "@x",
     "--json", "-h", "plan-1", "n1", "top", "xiaobo_action_v1", "PLAN_GEN",
 )  # fmt: skip
-NUMBERS = ("", "-", "0", "-1", "1", "2", "1.5", "1e3", "9" * 40, "x", "\udc80", "inf", "nan", "0x10")
+NUMBERS = (
+    "",
+    "-",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "1.5",
+    "1e3",
+    "9" * 40,
+    "x",
+    "\udc80",
+    "inf",
+    "nan",
+    "0x10",
+)
 ADDRESSES = (
     "mysql://x/y", "sqlite://", "sqlite:///", LONG, "postgresql://x:y/z", "postgresql://h:99999999/z", "postgresql://", "postgresql://localhost:1/none?connect_timeout=2", "://", "oracle+cx://u:p@h/d",
     "http://localhost/", "\udc80.db", "", "-", "ledger.db/below", "text.db", "truncated.db", "folder", "loop", "/dev/null",
@@ -67,7 +82,9 @@ class Ended:
             return "a traceback"
         lines = [line for line in self.err.splitlines() if line]
         is_told = bool(lines) and lines[-1].startswith("accordance: ")
-        if self.code in IN_ONE_LINE and not (is_told or self.out.strip()):  # an answer tells it, too
+        if self.code in IN_ONE_LINE and not (
+            is_told or self.out.strip()
+        ):  # an answer tells it, too
             return "no line that says why"
         return None
 
@@ -88,7 +105,9 @@ class Stage:
 
     def _build(self) -> Iterator[str]:
         whole = plan(
-            [node("top", "GOAL"), node("n1"), node("n2")], [edge("top", "n1"), edge("top", "n2")], root="top"
+            [node("top", "GOAL"), node("n1"), node("n2")],
+            [edge("top", "n1"), edge("top", "n2")],
+            root="top",
         )
         for name, content in {
             "plan.json": json.dumps(whole).encode(),
@@ -210,17 +229,23 @@ def commands() -> list[Command]:
     return list(_below(app, click.Context(app), ()))
 
 
-def _below(command: click.Command, context: click.Context, words: tuple[str, ...]) -> Iterator[Command]:
+def _below(
+    command: click.Command, context: click.Context, words: tuple[str, ...]
+) -> Iterator[Command]:
     if not isinstance(command, click.Group):
         yield Command(words, tuple(command.params))
         return
     for name in command.list_commands(context):
         part = command.get_command(context, name)
         assert part is not None
-        yield from _below(part, click.Context(part, info_name=name, parent=context), (*words, name))
+        yield from _below(
+            part, click.Context(part, info_name=name, parent=context), (*words, name)
+        )
 
 
-def random_call(dice: random.Random, command: Command, files: Sequence[str]) -> list[str]:
+def random_call(
+    dice: random.Random, command: Command, files: Sequence[str]
+) -> list[str]:
     """A call of a command: each argument mostly there, each option sometimes, some twice, most of them unfit."""
     args = list(command.words)
     for param in command.params:
@@ -280,7 +305,9 @@ def each_value(command: Command, files: Sequence[str]) -> Iterator[list[str]]:
 def _rest(command: Command, but: click.Parameter) -> Iterator[str]:
     for param in command.params:
         if param.required and param is not but:
-            yield from _given(param, "plan.json" if isinstance(param.type, click.Path) else "n1")
+            yield from _given(
+                param, "plan.json" if isinstance(param.type, click.Path) else "n1"
+            )
 
 
 def _given(param: click.Parameter, value: str) -> list[str]:
@@ -298,7 +325,11 @@ def main() -> int:
     options.add_argument("--seconds", type=float, default=60)
     options.add_argument("--seed", type=int, default=None)
     chosen = options.parse_args()
-    seed = chosen.seed if chosen.seed is not None else random.SystemRandom().randrange(1 << 32)
+    seed = (
+        chosen.seed
+        if chosen.seed is not None
+        else random.SystemRandom().randrange(1 << 32)
+    )
     dice = random.Random(seed)
     end = time.monotonic() + chosen.seconds
     made = 0

@@ -18,7 +18,9 @@ class HostileCommand:
 
     name: str
     source: str
-    passes: bool = False  # whether the command may come through: it was harmless by then
+    passes: bool = (
+        False  # whether the command may come through: it was harmless by then
+    )
     endings: frozenset[Ending] = frozenset((Ending.EXITED, Ending.SIGNALLED))
 
     def __str__(self) -> str:
@@ -31,22 +33,42 @@ def _tries(action: str) -> str:
 
 
 COMMANDS: Final = (
-    HostileCommand("writes outside", _tries("open(f'{OUTSIDE}/planted', 'w')"), passes=True),
-    HostileCommand("overwrites a file outside", _tries("open(f'{OUTSIDE}/precious.txt', 'w')"), passes=True),
-    HostileCommand("deletes a file outside", _tries("os.unlink(f'{OUTSIDE}/precious.txt')"), passes=True),
     HostileCommand(
-        "renames a file outside", _tries("os.rename(f'{OUTSIDE}/precious.txt', f'{OUTSIDE}/x')"), passes=True
+        "writes outside", _tries("open(f'{OUTSIDE}/planted', 'w')"), passes=True
     ),
     HostileCommand(
-        "cuts a file outside short", _tries("os.truncate(f'{OUTSIDE}/precious.txt', 0)"), passes=True
+        "overwrites a file outside",
+        _tries("open(f'{OUTSIDE}/precious.txt', 'w')"),
+        passes=True,
     ),
     HostileCommand(
-        "reads a file outside", _tries("print(open(f'{OUTSIDE}/precious.txt').read())"), passes=True
+        "deletes a file outside",
+        _tries("os.unlink(f'{OUTSIDE}/precious.txt')"),
+        passes=True,
     ),
-    HostileCommand("reads the user's home", _tries("print(open(HOME_SECRET).read())"), passes=True),
+    HostileCommand(
+        "renames a file outside",
+        _tries("os.rename(f'{OUTSIDE}/precious.txt', f'{OUTSIDE}/x')"),
+        passes=True,
+    ),
+    HostileCommand(
+        "cuts a file outside short",
+        _tries("os.truncate(f'{OUTSIDE}/precious.txt', 0)"),
+        passes=True,
+    ),
+    HostileCommand(
+        "reads a file outside",
+        _tries("print(open(f'{OUTSIDE}/precious.txt').read())"),
+        passes=True,
+    ),
+    HostileCommand(
+        "reads the user's home", _tries("print(open(HOME_SECRET).read())"), passes=True
+    ),
     HostileCommand(
         "lists the user's home",
-        _tries("os.path.basename(HOME_SECRET) in os.listdir(os.path.dirname(HOME_SECRET)) or sys.exit()"),
+        _tries(
+            "os.path.basename(HOME_SECRET) in os.listdir(os.path.dirname(HOME_SECRET)) or sys.exit()"
+        ),
         passes=True,
     ),
     HostileCommand(
@@ -54,9 +76,19 @@ COMMANDS: Final = (
         _tries("os.symlink(HOME_SECRET, 'l'); print(open('l').read())"),
         passes=True,
     ),
-    HostileCommand("edits the agent's tree", _tries("open(f'{WORKSPACE}/src/app.py', 'w')"), passes=True),
-    HostileCommand("writes to the system", _tries("open('/usr/local/planted', 'w')"), passes=True),
-    HostileCommand("writes to the system's settings", _tries("open('/etc/planted', 'w')"), passes=True),
+    HostileCommand(
+        "edits the agent's tree",
+        _tries("open(f'{WORKSPACE}/src/app.py', 'w')"),
+        passes=True,
+    ),
+    HostileCommand(
+        "writes to the system", _tries("open('/usr/local/planted', 'w')"), passes=True
+    ),
+    HostileCommand(
+        "writes to the system's settings",
+        _tries("open('/etc/planted', 'w')"),
+        passes=True,
+    ),
     HostileCommand(
         "reaches the host's loopback",
         _tries("socket.create_connection(('127.0.0.1', PORT), 5).send(b'hello')"),
@@ -90,15 +122,23 @@ COMMANDS: Final = (
         "subprocess.Popen(['sh', '-c', f'exec -a {TOKEN} sleep 1000 || sleep 1000'], start_new_session=True)\n",
         passes=True,
     ),
-    HostileCommand("kills its parent", "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(1)\n", passes=True),
-    HostileCommand("kills everybody", "os.kill(-1, signal.SIGKILL)\ntime.sleep(1)\n", passes=True),
+    HostileCommand(
+        "kills its parent",
+        "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(1)\n",
+        passes=True,
+    ),
+    HostileCommand(
+        "kills everybody", "os.kill(-1, signal.SIGKILL)\ntime.sleep(1)\n", passes=True
+    ),
     HostileCommand(
         "kills everybody it can see",
         "for place in glob.glob('/proc/[0-9]*'):\n    pid = int(place[6:])\n    if pid != os.getpid():\n        try:\n"
         "            os.kill(pid, signal.SIGKILL)\n        except OSError:\n            pass\ntime.sleep(1)\n",
         passes=True,
     ),
-    HostileCommand("never ends", "time.sleep(1000)\n", endings=frozenset((Ending.TIMED_OUT,))),
+    HostileCommand(
+        "never ends", "time.sleep(1000)\n", endings=frozenset((Ending.TIMED_OUT,))
+    ),
     HostileCommand(
         "never ends and cannot be asked to",
         "for number in (1, 2, 15):\n    signal.signal(number, signal.SIG_IGN)\nwhile True:\n    pass\n",
@@ -139,7 +179,9 @@ COMMANDS: Final = (
     HostileCommand(
         "forks for ever",
         "while True:\n    try:\n        os.fork()\n    except OSError:\n        pass\n",
-        endings=frozenset((Ending.PROCESS_LIMIT, Ending.TIMED_OUT, Ending.MEMORY_LIMIT)),
+        endings=frozenset(
+            (Ending.PROCESS_LIMIT, Ending.TIMED_OUT, Ending.MEMORY_LIMIT)
+        ),
     ),
     HostileCommand(
         "becomes the administrator",

@@ -64,9 +64,18 @@ def git(where: Path, *command: str) -> str:
         "-c",
         "protocol.file.allow=always",
     )
-    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    environment = {
+        **os.environ,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
     done = subprocess.run(
-        ("git", *settings, *command), cwd=where, env=environment, capture_output=True, check=True, text=True
+        ("git", *settings, *command),
+        cwd=where,
+        env=environment,
+        capture_output=True,
+        check=True,
+        text=True,
     )
     return done.stdout
 
@@ -78,7 +87,9 @@ class Stage:
     place: Path
     task: dict[str, Any] = field(default_factory=dict)
     submit: dict[str, Any] = field(default_factory=dict)
-    patch: bytes | None = None  # what the agent hands in as patch.diff, if not the truth
+    patch: bytes | None = (
+        None  # what the agent hands in as patch.diff, if not the truth
+    )
     log: str = f"$ {TEST}\nok\nEXIT_CODE=0\n"
     report: str = "Fixed the index.\n"
     workspace: Workspace = field(init=False)
@@ -141,7 +152,8 @@ class Stage:
             "allowedTests": [TEST],
         }
         self.submit = a_submit(
-            new_files=[], tests={"commands": [TEST], "passed": True, "summary": "1 passed"}
+            new_files=[],
+            tests={"commands": [TEST], "passed": True, "summary": "1 passed"},
         )
 
     def work_honestly(self) -> None:
@@ -170,7 +182,9 @@ class Stage:
         (folder / "evidence").mkdir(parents=True)
         (folder / "report.md").write_text(self.report, "utf-8")
         (folder / "selftest.log").write_text(self.log, "utf-8")
-        (folder / "patch.diff").write_bytes(self.true_patch() if self.patch is None else self.patch)
+        (folder / "patch.diff").write_bytes(
+            self.true_patch() if self.patch is None else self.patch
+        )
         (folder / "submit.json").write_text(json.dumps(self.submit), "utf-8")
 
     def tell(self, *changed: str, new: tuple[str, ...] = ()) -> None:
@@ -188,10 +202,15 @@ class Stage:
     def judged(self) -> Judgement:
         """The judgement of a first attempt; its bundle lies apart from the agent's tree."""
         ground = AttemptTree(
-            workspace=self.workspace, before=self.before, private=self.place / "private", cache=self.cache
+            workspace=self.workspace,
+            before=self.before,
+            private=self.place / "private",
+            cache=self.cache,
         )
         how = JudgeOptions(gateway=Gateway(limits=LIMITS), bundles=self.place / "kept")
-        return judge_on(ground, read_task(self.task), json.dumps(self.submit).encode(), how)
+        return judge_on(
+            ground, read_task(self.task), json.dumps(self.submit).encode(), how
+        )
 
     def left_running(self) -> list[str]:
         """Processes that work in the stage or speak of it."""
@@ -210,4 +229,6 @@ class Stage:
 
     def untouched(self) -> Mapping[str, Snapshot]:
         """What must be the same before and after: the user's repository and the place outside."""
-        return {name: take_snapshot(self.place / name) for name in ("repository", "outside")}
+        return {
+            name: take_snapshot(self.place / name) for name in ("repository", "outside")
+        }

@@ -20,9 +20,18 @@ import pytest
 from accordance.cli import reading
 from accordance.cli.writing import write_output
 from accordance.errors import CannotWrite
-from tests.hostile.calls import DOCUMENTED, Stage, commands, each_value, random_call, the_call
+from tests.hostile.calls import (
+    DOCUMENTED,
+    Stage,
+    commands,
+    each_value,
+    random_call,
+    the_call,
+)
 
-pytestmark = pytest.mark.xdist_group("calls")  # in one worker, so that the stage is built once
+pytestmark = pytest.mark.xdist_group(
+    "calls"
+)  # in one worker, so that the stage is built once
 KNOWN = commands()
 ACCORDANCE = (sys.executable, "-m", "accordance.cli.main")
 ROOT = Path(__file__).parent.parent.parent
@@ -64,12 +73,16 @@ def test_random_calls_end_as_documented(stage: Stage) -> None:
     assert faults == []
 
 
-def in_a_shell(line: str, *args: str, cwd: Path, **env: str | None) -> subprocess.CompletedProcess[bytes]:
+def in_a_shell(
+    line: str, *args: str, cwd: Path, **env: str | None
+) -> subprocess.CompletedProcess[bytes]:
     """Run a line of shell in which "$@" is the call."""
     around = {**os.environ, "PYTHONPATH": str(ROOT), **env}
     given = {name: value for name, value in around.items() if value is not None}
     command = ["/bin/sh", "-c", line, "sh", *ACCORDANCE, *args]
-    return subprocess.run(command, cwd=cwd, env=given, capture_output=True, timeout=300, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=given, capture_output=True, timeout=300, check=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +101,9 @@ def in_a_shell(line: str, *args: str, cwd: Path, **env: str | None) -> subproces
         pytest.param('"$@"', ("plan", "graph", "plan.json", "-o", "/dev/full"), 2, b"No space left", id="the output is a full device"),
     ],
 )  # fmt: skip
-def test_streams(line: str, args: tuple[str, ...], code: int, said: bytes, stage: Stage) -> None:
+def test_streams(
+    line: str, args: tuple[str, ...], code: int, said: bytes, stage: Stage
+) -> None:
     """Streams that are closed, full or left, and a folder that is gone."""
     done = in_a_shell(line, *args, cwd=stage.root)
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
@@ -107,16 +122,24 @@ GARBAGE = {"COLUMNS": "wide", "LINES": "-1", "TERM": "\x1b[31m", "TZ": "Nowhere/
     ("env", "args", "code"),
     [
         pytest.param(
-            FEW_LETTERS, ("plan", "status", "--once"), 0, id="a plan with letters ASCII does not have"
+            FEW_LETTERS,
+            ("plan", "status", "--once"),
+            0,
+            id="a plan with letters ASCII does not have",
         ),
         pytest.param(
-            FEW_LETTERS, ("check", "grün.json"), 5, id="a file name with letters ASCII does not have"
+            FEW_LETTERS,
+            ("check", "grün.json"),
+            5,
+            id="a file name with letters ASCII does not have",
         ),
         pytest.param(BARE, ("plan", "status", "--once"), 0, id="nothing is set"),
         pytest.param(GARBAGE, ("contract", "show", "PLAN_GEN"), 0, id="garbage is set"),
     ],
 )
-def test_environments(env: dict[str, str | None], args: tuple[str, ...], code: int, stage: Stage) -> None:
+def test_environments(
+    env: dict[str, str | None], args: tuple[str, ...], code: int, stage: Stage
+) -> None:
     """Around a call there may be next to nothing, or nothing that makes sense."""
     done = in_a_shell('"$@"', *args, cwd=stage.root, **env)
     assert done.returncode == code, done.stderr
@@ -140,9 +163,18 @@ HELLO = json.dumps(
 @pytest.mark.parametrize(
     ("args", "number", "code"),
     [
-        pytest.param(("check", "plan.json", "-"), signal.SIGINT, 130, id="Ctrl-C and a check"),
-        pytest.param(("check", "plan.json", "-"), signal.SIGTERM, 143, id="SIGTERM and a check"),
-        pytest.param(("events", "--follow"), signal.SIGINT, 130, id="Ctrl-C and events that are followed"),
+        pytest.param(
+            ("check", "plan.json", "-"), signal.SIGINT, 130, id="Ctrl-C and a check"
+        ),
+        pytest.param(
+            ("check", "plan.json", "-"), signal.SIGTERM, 143, id="SIGTERM and a check"
+        ),
+        pytest.param(
+            ("events", "--follow"),
+            signal.SIGINT,
+            130,
+            id="Ctrl-C and events that are followed",
+        ),
         pytest.param(("mcp",), signal.SIGTERM, 143, id="SIGTERM and a server of tasks"),
     ],
 )
@@ -184,7 +216,10 @@ def test_an_output_is_a_whole_file_or_none(tmp_path: Path) -> None:
     place = tmp_path / "new" / "plan.svg"
     write_output(place, b"first")
     write_output(str(place), b"second")
-    assert (place.read_bytes(), [file.name for file in place.parent.iterdir()]) == (b"second", ["plan.svg"])
+    assert (place.read_bytes(), [file.name for file in place.parent.iterdir()]) == (
+        b"second",
+        ["plan.svg"],
+    )
 
 
 def test_an_output_goes_through_a_link(tmp_path: Path) -> None:
@@ -207,7 +242,9 @@ def test_an_output_goes_into_a_pipe_that_is_read(tmp_path: Path) -> None:
         with os.fdopen(number, "rb") as stream:
             arrived.append(stream.read())
 
-    holder = os.open(pipe, os.O_WRONLY)  # else the reader might see an end before there is a beginning
+    holder = os.open(
+        pipe, os.O_WRONLY
+    )  # else the reader might see an end before there is a beginning
     reader = threading.Thread(target=take)
     reader.start()
     write_output(pipe, content)
@@ -217,7 +254,9 @@ def test_an_output_goes_into_a_pipe_that_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "socket", "folder", "loop", "long"])
-def test_an_output_that_cannot_be_is_refused_and_stays(kind: str, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_is_refused_and_stays(
+    kind: str, tmp_path: Path
+) -> None:
     """A pipe nobody reads, a socket, a folder, a link to itself, a name that is too long."""
     place = tmp_path / (kind if kind != "long" else "n" * 5000)
     if kind == "pipe":
@@ -232,7 +271,10 @@ def test_an_output_that_cannot_be_is_refused_and_stays(kind: str, tmp_path: Path
     before = sorted((file.name, file.lstat().st_ino) for file in tmp_path.iterdir())
     with pytest.raises(CannotWrite, match="cannot be written"):
         write_output(place, b"content")
-    assert sorted((file.name, file.lstat().st_ino) for file in tmp_path.iterdir()) == before
+    assert (
+        sorted((file.name, file.lstat().st_ino) for file in tmp_path.iterdir())
+        == before
+    )
 
 
 # -- pipes as inputs

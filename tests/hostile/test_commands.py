@@ -110,7 +110,10 @@ def _running(token: str) -> list[str]:
 @pytest.mark.parametrize("level", CONFINING)
 @pytest.mark.parametrize("hostile", COMMANDS, ids=str)
 def test_the_command_is_contained(
-    hostile: HostileCommand, level: IsolationLevel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hostile: HostileCommand,
+    level: IsolationLevel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It reaches nothing outside, ends as it must, and leaves no process."""
     can = {one.level: one for one in probe().levels}[level]
@@ -120,7 +123,9 @@ def test_the_command_is_contained(
     with _places(tmp_path) as places:
         room = Room(tmp_path / "room")
         (room.work / "tests").mkdir(parents=True)
-        (room.work / "tests/hostile.py").write_text(places.told() + hostile.source, "utf-8")
+        (room.work / "tests/hostile.py").write_text(
+            places.told() + hostile.source, "utf-8"
+        )
         room.prepare(level)
         before = take_snapshot(places.outside), take_snapshot(places.workspace)
         command = f"{sys.executable} -B tests/hostile.py # {places.token}"
@@ -130,7 +135,10 @@ def test_the_command_is_contained(
         )  # a busy machine is slow, not hostile
         done = run(command, room, tmp_path / "log", level=level, limits=limits)
         log = (tmp_path / "log").read_text("utf-8", "replace")
-        assert (take_snapshot(places.outside), take_snapshot(places.workspace)) == before
+        assert (
+            take_snapshot(places.outside),
+            take_snapshot(places.workspace),
+        ) == before
         assert not places.reached()
         assert not _running(places.token)
     assert done.ending in hostile.endings, done
@@ -140,7 +148,10 @@ def test_the_command_is_contained(
     assert done.log_bytes == (tmp_path / "log").stat().st_size <= LIMITS.output_bytes
     for planted in ("/usr/local/planted", "/etc/planted"):
         assert not Path(planted).exists()
-    assert not any("did it" in line for line in log.splitlines()) or "daemon" in hostile.name
+    assert (
+        not any("did it" in line for line in log.splitlines())
+        or "daemon" in hostile.name
+    )
 
 
 @pytest.mark.parametrize("level", [*CONFINING, IsolationLevel.RLIMIT])
@@ -158,13 +169,17 @@ def test_leftovers_are_ended_and_counted(level: IsolationLevel, tmp_path: Path) 
     assert bool(done.leftovers) == (level is not IsolationLevel.BWRAP)
 
 
-def test_a_command_without_isolation_that_kills_its_keeper_is_still_ended(tmp_path: Path) -> None:
+def test_a_command_without_isolation_that_kills_its_keeper_is_still_ended(
+    tmp_path: Path,
+) -> None:
     """At the rlimit level the keeper can be killed; the run then counts as failed and everything is swept up."""
     token = f"left-{secrets.token_hex(8)}"
     room = Room(tmp_path / "room")
     room.prepare(IsolationLevel.RLIMIT)
     command = f"(setsid sh -c 'sleep 1000; : {token}' &) ; kill -9 $PPID; sleep 1000"
-    done = run(command, room, tmp_path / "log", level=IsolationLevel.RLIMIT, limits=LIMITS)
+    done = run(
+        command, room, tmp_path / "log", level=IsolationLevel.RLIMIT, limits=LIMITS
+    )
     assert not done.passed
     assert done.ending is Ending.SIGNALLED
     assert not _running(token)

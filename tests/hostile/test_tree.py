@@ -11,7 +11,8 @@ from tests.hostile.cases import TREE, HostileCase
 from tests.hostile.stage import Stage
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="isolation needs Linux: no test could be run by accordance itself"
+    not Path("/proc/self").exists(),
+    reason="isolation needs Linux: no test could be run by accordance itself",
 )
 
 

@@ -36,12 +36,16 @@ def everything(project: Project, engine: Engine) -> None:
 
 def _a_run(project: Project) -> None:
     run = RunOf(plan_id=PLAN, task_id="b", kind="action", attempt=3)
-    prompt = Prompt((Part("system", "shared.v1", "Rules."), Part("user", "task", "Write it.")))
+    prompt = Prompt(
+        (Part("system", "shared.v1", "Rules."), Part("user", "task", "Write it."))
+    )
     with project.ledger.write() as tx:
         keep_prompt(tx, run, BuiltPrompt(prompt, ()), executor="model", model="big")
     KeptAnswers(project.ledger, run).keep("asked", {"text": "an answer"})
     spent = Spending(read=7, cost=0.5, calls=1)
-    produced = Produced(raw=b"{}", spending=spent, seen=(Seen("a word", {"on": "the way"}),))
+    produced = Produced(
+        raw=b"{}", spending=spent, seen=(Seen("a word", {"on": "the way"}),)
+    )
     with project.ledger.write() as tx:
         keep_report(tx, run, produced.to_json())
 
@@ -64,6 +68,8 @@ def _other_plan(title: str = "Second try") -> Message:
     ]
     edges = [edge("goal", name) for name in "pqs"]
     asked = [requirement("s", requirement_id="r9", required=False)]
-    message = json.dumps(plan(nodes, edges, "goal", requirements=asked)).replace(PLAN, OTHER)
+    message = json.dumps(plan(nodes, edges, "goal", requirements=asked)).replace(
+        PLAN, OTHER
+    )
     head = {**json.loads(message)["plan"], "title": title, "constraints": {"budget": 3}}
     return {**json.loads(message), "plan": head}

@@ -36,7 +36,11 @@ def large_plan() -> Message:
     """A goal over layers of actions, each waiting for two of the layer before."""
     names = [f"n{at}" for at in range(NODES)]
     edges = [edge("root", name) for name in names]
-    edges += [edge(names[at - back], names[at], "DEPENDS_ON") for at in range(6, NODES) for back in (5, 6)]
+    edges += [
+        edge(names[at - back], names[at], "DEPENDS_ON")
+        for at in range(6, NODES)
+        for back in (5, 6)
+    ]
     return plan([node("root", "GOAL"), *(node(name) for name in names)], edges)
 
 
@@ -44,8 +48,14 @@ def message(taken: Taken, dice: random.Random) -> bytes:
     """Mostly a product, now and then something that cannot be read."""
     if dice.random() < 0.1:
         return b"no JSON, " + str(dice.random()).encode()
-    content = {"name": "text", "format": "md", "content": f"{taken.task.task_id} {dice.random()}"}
-    return json.dumps({**ACTION, "task_id": taken.task.task_id, "artifact": content}).encode()
+    content = {
+        "name": "text",
+        "format": "md",
+        "content": f"{taken.task.task_id} {dice.random()}",
+    }
+    return json.dumps(
+        {**ACTION, "task_id": taken.task.task_id, "artifact": content}
+    ).encode()
 
 
 def work(ledger: Ledger, home: Home, dice: random.Random) -> bool:

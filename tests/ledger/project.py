@@ -32,7 +32,9 @@ from tests.reviews import node_review, plan_review
 class Clock:
     """Moves a little whenever it is looked at, and as far as it is told."""
 
-    at: dt.datetime = field(default_factory=lambda: dt.datetime(2026, 3, 1, tzinfo=dt.UTC))
+    at: dt.datetime = field(
+        default_factory=lambda: dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    )
 
     def __call__(self) -> str:
         self.at += dt.timedelta(milliseconds=1)
@@ -48,7 +50,9 @@ def encoded(message: object) -> bytes:
     return message if isinstance(message, bytes) else json.dumps(message).encode()
 
 
-def product(task: str, content: str = "text", name: str = "report", kind: str = "md") -> Message:
+def product(
+    task: str, content: str = "text", name: str = "report", kind: str = "md"
+) -> Message:
     """An action with a product."""
     return {
         **ACTION,
@@ -57,7 +61,9 @@ def product(task: str, content: str = "text", name: str = "report", kind: str = 
     }
 
 
-def asking(task: str, name: str = "sheet", *types: str, path: str | None = None) -> Message:
+def asking(
+    task: str, name: str = "sheet", *types: str, path: str | None = None
+) -> Message:
     """An action that needs a document."""
     doc = {
         "name": name,
@@ -71,12 +77,21 @@ def asking(task: str, name: str = "sheet", *types: str, path: str | None = None)
 def failing(task: str, code: str = "LLM_FAILED") -> Message:
     """An action that failed."""
     said = {"code": code, "message": "it broke"}
-    return {"schema_version": "xiaobo_action_v1", "task_id": task, "result_type": "ERROR", "error": said}
+    return {
+        "schema_version": "xiaobo_action_v1",
+        "task_id": task,
+        "result_type": "ERROR",
+        "error": said,
+    }
 
 
 def idle(task: str) -> Message:
     """An action that did nothing."""
-    return {"schema_version": "xiaobo_action_v1", "task_id": task, "result_type": "NOOP"}
+    return {
+        "schema_version": "xiaobo_action_v1",
+        "task_id": task,
+        "result_type": "NOOP",
+    }
 
 
 @dataclass
@@ -89,11 +104,15 @@ class Project:
 
     # -- plans
 
-    def imports(self, message: Message, rules: Rules | None = None, waived_by: str | None = None) -> Imported:
+    def imports(
+        self, message: Message, rules: Rules | None = None, waived_by: str | None = None
+    ) -> Imported:
         """Import a plan that honours its contract."""
         result = check_value(json.loads(json.dumps(message)), "PLAN_GEN")
         assert isinstance(result, Accepted), result
-        return import_plan(self.ledger, result.value, rules or Rules(), waived_by=waived_by)
+        return import_plan(
+            self.ledger, result.value, rules or Rules(), waived_by=waived_by
+        )
 
     def runs(self, message: Message, rules: Rules | None = None) -> Project:
         """Import a plan that may begin at once."""
@@ -120,23 +139,34 @@ class Project:
         found = self.take(**more)
         return found.task.task_id if isinstance(found, Taken) else None
 
-    def submit(self, task: str, message: object = None, *, attempt: int | None = None) -> Receipt:
+    def submit(
+        self, task: str, message: object = None, *, attempt: int | None = None
+    ) -> Receipt:
         """Hand in a product, unless told otherwise."""
         raw = encoded(product(task) if message is None else message)
         return submit(self.ledger, self.home, raw, task_id=task, attempt=attempt)
 
     def review(
-        self, task: str, score: int = 95, action: str | None = None, *, of: str | None = None
+        self,
+        task: str,
+        score: int = 95,
+        action: str | None = None,
+        *,
+        of: str | None = None,
     ) -> Receipt:
         """Review the current product of a task, or of the task that a CHECK reviews."""
         record = self.task(self.task(task).checks or task)
         said = node_review(record.task_id, score, action)
         return self.review_raw(task, said, of=of)
 
-    def review_raw(self, task: str, message: object, *, of: str | None = None) -> Receipt:
+    def review_raw(
+        self, task: str, message: object, *, of: str | None = None
+    ) -> Receipt:
         """Hand in a review as it is."""
         current = self.task(self.task(task).checks or task).product
-        return review(self.ledger, encoded(message), task_id=task, product=of or current)
+        return review(
+            self.ledger, encoded(message), task_id=task, product=of or current
+        )
 
     def finish(self, *tasks: str) -> None:
         """Do each, and have it approved."""
@@ -154,7 +184,12 @@ class Project:
     def answer(self, **said: Any) -> QuestionRecord:
         """Answer the one open question."""
         (question,) = self.questions()
-        return answer(self.ledger, self.home, question.question_id, PersonAnswer(by="test", **said))
+        return answer(
+            self.ledger,
+            self.home,
+            question.question_id,
+            PersonAnswer(by="test", **said),
+        )
 
     def put(self, path: str, content: str = "content") -> Path:
         """Put a file under workspace/inputs/."""

@@ -69,7 +69,9 @@ def test_a_ledger_that_went_on_holds(
     project: Project, capsys: pytest.CaptureFixture[str], signed: bool
 ) -> None:
     """What was anchored is the beginning of what is there now. New plans may have come."""
-    assert run(["anchor", "-o", "heads.json", *(["--sign", "key"] if signed else [])]) == 0
+    assert (
+        run(["anchor", "-o", "heads.json", *(["--sign", "key"] if signed else [])]) == 0
+    )
     project.finish("b")
     key = ["--key", "key.pub"] if signed else []
     code, said = verified(capsys, "--anchor", "heads.json", *key)
@@ -108,13 +110,24 @@ def without_the_plan(project: Project) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        pytest.param(made_anew, "the chain was made anew since then", id="all times are others"),
-        pytest.param(cut_short, "the last one in the anchor", id="the newest events are gone"),
-        pytest.param(without_the_plan, f"plans {PLAN}: is in the anchor of", id="the plan is gone"),
+        pytest.param(
+            made_anew, "the chain was made anew since then", id="all times are others"
+        ),
+        pytest.param(
+            cut_short, "the last one in the anchor", id="the newest events are gone"
+        ),
+        pytest.param(
+            without_the_plan,
+            f"plans {PLAN}: is in the anchor of",
+            id="the plan is gone",
+        ),
     ],
 )
 def test_a_ledger_that_was_made_anew_shows(
-    project: Project, capsys: pytest.CaptureFixture[str], change: Callable[[Project], None], said: str
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[Project], None],
+    said: str,
 ) -> None:
     """It holds by itself; it does not hold against the anchor."""
     assert run(["anchor", "-o", "heads.json"]) == 0
@@ -137,24 +150,40 @@ def changed_inside(anchor: dict[str, Any]) -> object:
 
     statement: Any = unsigned(anchor)
     statement["predicate"]["plans"] = []
-    return {**anchor, "payload": base64.b64encode(json.dumps(statement).encode()).decode()}
+    return {
+        **anchor,
+        "payload": base64.b64encode(json.dumps(statement).encode()).decode(),
+    }
 
 
 @pytest.mark.parametrize(
     ("made", "key", "said"),
     [
-        pytest.param(lambda one: one, "other.pub", "not signed with this key", id="another key"),
-        pytest.param(unsigned, "key.pub", "nobody signed it", id="no signature"),
-        pytest.param(changed_inside, "key.pub", "no anchor that can be read", id="changed inside"),
-        pytest.param(lambda _: [], "key.pub", "no anchor that can be read", id="a list"),
         pytest.param(
-            lambda _: {"payload": 1}, "key.pub", "no anchor that can be read", id="half an envelope"
+            lambda one: one, "other.pub", "not signed with this key", id="another key"
+        ),
+        pytest.param(unsigned, "key.pub", "nobody signed it", id="no signature"),
+        pytest.param(
+            changed_inside, "key.pub", "no anchor that can be read", id="changed inside"
+        ),
+        pytest.param(
+            lambda _: [], "key.pub", "no anchor that can be read", id="a list"
+        ),
+        pytest.param(
+            lambda _: {"payload": 1},
+            "key.pub",
+            "no anchor that can be read",
+            id="half an envelope",
         ),
     ],
 )
 @pytest.mark.usefixtures("project")
 def test_an_anchor_that_does_not_hold_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], made: Callable[[Any], object], key: str, said: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    made: Callable[[Any], object],
+    key: str,
+    said: str,
 ) -> None:
     """Before anything is compared with it."""
     assert run(["anchor", "-o", "heads.json", "--sign", "key"]) == 0
@@ -164,7 +193,9 @@ def test_an_anchor_that_does_not_hold_is_refused(
     assert (code, said in told, len(told.splitlines())) == (1, True, 1), told
 
 
-def test_an_anchor_names_every_head(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_anchor_names_every_head(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Printed, it is the file; with a file, --json says what was written."""
     assert run(["anchor"]) == 0
     statement = json.loads(capsys.readouterr().out)
@@ -187,7 +218,9 @@ def test_an_anchored_event_that_was_changed_shows(
 
 
 @pytest.mark.usefixtures("project")
-def test_where_an_anchor_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_an_anchor_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It is said in a line."""
     (tmp_path / "file").touch()
     assert run(["anchor", "-o", str(tmp_path / "file" / "heads.json")]) == 2

@@ -57,22 +57,36 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnswerStor
         yield AnswersInMemory()
         return
     sqlite = tmp_path / "ledger.db"
-    ledger = open_ledger(sqlite if request.param == "sqlite" else request.getfixturevalue("postgresql_url"))
+    ledger = open_ledger(
+        sqlite
+        if request.param == "sqlite"
+        else request.getfixturevalue("postgresql_url")
+    )
     yield AnswersInLedger(ledger.engine)
     ledger.close()
 
 
-def kept(agent: str, question: str, at: int, selected: str = "A", contract: str = "v1") -> StoredAnswer:
+def kept(
+    agent: str, question: str, at: int, selected: str = "A", contract: str = "v1"
+) -> StoredAnswer:
     group = Group(agent, question, contract)
     return StoredAnswer(
-        StoredRun(group, f"2026-01-01T00:00:{at:02}.000000Z", selected, ("A", "B")), {"at": at}
+        StoredRun(group, f"2026-01-01T00:00:{at:02}.000000Z", selected, ("A", "B")),
+        {"at": at},
     )
 
 
-def test_groups_come_one_after_the_other_each_in_the_order_of_time(store: AnswerStore) -> None:
+def test_groups_come_one_after_the_other_each_in_the_order_of_time(
+    store: AnswerStore,
+) -> None:
     """However they were added; a group is agent, request and contract."""
     later = [kept("b", "r", 3), kept("b", "r", 1), kept("a", "r", 5, contract="v2")]
-    sooner = [kept("a", "s", 4), kept("b", "r", 2), kept("a", "r", 9), kept("a", "r", 8)]
+    sooner = [
+        kept("a", "s", 4),
+        kept("b", "r", 2),
+        kept("a", "r", 9),
+        kept("a", "r", 8),
+    ]
     for some in (later, sooner):
         store.add(some)
     found = [(*run.group, int(run.at[17:19])) for run in store.runs()]
@@ -98,7 +112,9 @@ def test_groups_come_one_after_the_other_each_in_the_order_of_time(store: Answer
         pytest.param("c", None, [], id="of nobody"),
     ],
 )
-def test_narrowed(store: AnswerStore, agent: str | None, question: str | None, found: list[int]) -> None:
+def test_narrowed(
+    store: AnswerStore, agent: str | None, question: str | None, found: list[int]
+) -> None:
     """By agent, by request, by both."""
     store.add([kept("a", "r", 1), kept("a", "s", 2), kept("b", "r", 3)])
     assert [int(run.at[17:19]) for run in store.runs(agent, question)] == found
@@ -137,7 +153,12 @@ def test_messages_come_back_as_they_were(store: AnswerStore) -> None:
     }
     selected = "통제\0가치 ' \" \\ \u2400"
     one = StoredAnswer(
-        StoredRun(Group("에이전트", "r", "v"), "2026-01-01T00:00:00.000000Z", selected, (selected, "")),
+        StoredRun(
+            Group("에이전트", "r", "v"),
+            "2026-01-01T00:00:00.000000Z",
+            selected,
+            (selected, ""),
+        ),
         message,
     )
     store.add([one])
@@ -148,15 +169,24 @@ def test_messages_come_back_as_they_were(store: AnswerStore) -> None:
 
 def test_real_answers_are_counted(store: AnswerStore) -> None:
     """The examples: three runs of one agent, one of another."""
-    architect, shaper = REGISTRY.get("theory-architect"), REGISTRY.get("question-shaper")
+    architect, shaper = (
+        REGISTRY.get("theory-architect"),
+        REGISTRY.get("question-shaper"),
+    )
     store.add(
-        stored_answer(typed(example(f"answer-{at}"), "answer"), architect, request()) for at in (3, 1, 2)
+        stored_answer(typed(example(f"answer-{at}"), "answer"), architect, request())
+        for at in (3, 1, 2)
     )
     store.add([stored_answer(answer(agent_id="question-shaper"), shaper, request())])
     found = collapse_by_group(store.runs())
     digest = request_digest(request())
-    assert found[Group("theory-architect", digest, "agent_answer_v1")].status == "diverse"
-    assert found[Group("question-shaper", digest, "agent_answer_v1")].status == "insufficient_runs"
+    assert (
+        found[Group("theory-architect", digest, "agent_answer_v1")].status == "diverse"
+    )
+    assert (
+        found[Group("question-shaper", digest, "agent_answer_v1")].status
+        == "insufficient_runs"
+    )
 
 
 def test_a_reader_that_stops_leaves_the_store_usable(store: AnswerStore) -> None:
@@ -173,7 +203,9 @@ def test_a_reader_that_stops_leaves_the_store_usable(store: AnswerStore) -> None
 def back_to_0001(engine: Engine) -> None:
     """The tables of the first version, with what they would have held."""
     config = Config()
-    config.set_main_option("script_location", str(Path(opening.__file__).parent / "migrations"))
+    config.set_main_option(
+        "script_location", str(Path(opening.__file__).parent / "migrations")
+    )
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.downgrade(config, "0001")
@@ -185,7 +217,12 @@ def work_in(ledger: SqlLedger, home: Home) -> None:
         [node("root", "GOAL"), node("a"), node("b")],
         [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON")],
     )
-    import_plan(ledger, check_value(message, "PLAN_GEN").value, Rules(), waived_by="test")  # type: ignore[union-attr]
+    import_plan(
+        ledger,
+        check_value(message, "PLAN_GEN").value,  # type: ignore[union-attr]
+        Rules(),
+        waived_by="test",
+    )
     for raw in (b"no JSON", json.dumps({**ACTION, "task_id": "a"}).encode()):
         taken = take_next(ledger, [], holder="test", seconds=60)
         assert isinstance(taken, Taken)
@@ -220,7 +257,9 @@ def test_a_ledger_of_the_first_version_is_upgraded(
     after = contents(ledger.engine)
     assert set(before.pop("task_events")) < set(after.pop("task_events"))
     assert after.pop("ledger_events") != before.pop("ledger_events") == []
-    assert len(after.pop("plans")) == len(before.pop("plans"))  # their chains are longer
+    assert len(after.pop("plans")) == len(
+        before.pop("plans")
+    )  # their chains are longer
     assert after == before
     with ledger.engine.connect().execution_options(reading=True) as connection:
         assert version_of(connection) == SCHEMA
@@ -235,10 +274,14 @@ def test_a_ledger_of_the_first_version_is_upgraded(
     with ledger.read() as tx:
         assert all(found.holds for found in verify_ledger(tx))
     with ledger.engine.begin() as connection:
-        connection.execute(text("UPDATE task_nodes SET title = 'x' WHERE task_id = 'a'"))
+        connection.execute(
+            text("UPDATE task_nodes SET title = 'x' WHERE task_id = 'a'")
+        )
     with ledger.read() as tx:
         faults = verify_plan(tx, PLAN).integrity
-    assert any(one.startswith("task_nodes a: the row is not what event") for one in faults)
+    assert any(
+        one.startswith("task_nodes a: the row is not what event") for one in faults
+    )
     ledger.close()
 
 
@@ -247,13 +290,17 @@ def test_rows_are_taken_over_once(place: str, tmp_path: Path) -> None:
     ledger = open_ledger(place)
     work_in(ledger, Home(tmp_path))
     with ledger.engine.begin() as connection:
-        connection.execute(text("UPDATE task_nodes SET title = 'x' WHERE task_id = 'a'"))
+        connection.execute(
+            text("UPDATE task_nodes SET title = 'x' WHERE task_id = 'a'")
+        )
     back_to_0001(ledger.engine)
     ledger.close()
     ledger = open_ledger(place)
     with ledger.read() as tx:
         faults = verify_plan(tx, PLAN).integrity
-    assert any("rows were sealed anew after they had been sealed" in one for one in faults)
+    assert any(
+        "rows were sealed anew after they had been sealed" in one for one in faults
+    )
     ledger.close()
 
 
@@ -261,7 +308,9 @@ def test_the_tables_are_those_of_the_migrations(place: str) -> None:
     """What the code says and what the migrations make do not drift apart."""
     ledger = open_ledger(place)
     with ledger.engine.connect().execution_options(reading=True) as connection:
-        context = MigrationContext.configure(connection, opts={"version_table": opening.VERSION_TABLE})
+        context = MigrationContext.configure(
+            connection, opts={"version_table": opening.VERSION_TABLE}
+        )
         assert compare_metadata(context, METADATA) == []
     ledger.close()
 
@@ -270,7 +319,9 @@ def test_a_full_disk_is_said_in_our_words(tmp_path: Path) -> None:
     """And nothing is kept."""
     ledger = open_ledger(tmp_path / "ledger.db")
     ledger.engine.dispose()
-    event.listen(ledger.engine, "connect", lambda one, _: one.execute("PRAGMA max_page_count=60"))
+    event.listen(
+        ledger.engine, "connect", lambda one, _: one.execute("PRAGMA max_page_count=60")
+    )
     answers = AnswersInLedger(ledger.engine)
     with pytest.raises(LedgerUnavailable, match="the disk is full; make room"):
         answers.add(kept("a", f"{at}", 1) for at in range(5000))

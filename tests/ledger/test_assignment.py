@@ -18,9 +18,16 @@ from accordance.work.tasks import Taken
 from tests.ledger.project import Clock, Project
 from tests.messages import Message, changed, edge, node, plan
 
-CRITERIA = ["names a price", {"id": "c2", "statement": "fits on a page", "severity": "HIGH"}]
+CRITERIA = [
+    "names a price",
+    {"id": "c2", "statement": "fits on a page", "severity": "HIGH"},
+]
 SPEC = {"format": "md", "filename": "offer.md", "single_file": True}
-ASKED = {"acceptance_criteria": CRITERIA, "deliverable_spec": SPEC, "estimated_person_days": 2}
+ASKED = {
+    "acceptance_criteria": CRITERIA,
+    "deliverable_spec": SPEC,
+    "estimated_person_days": 2,
+}
 CONSTRAINTS = {"language": "German"}
 
 
@@ -62,7 +69,13 @@ def test_an_executor_is_told_all_that_the_plan_asks_for(project: Project) -> Non
     assert task["further"] == {"estimated_person_days": 2}
     assert told["plan"]["constraints"] == CONSTRAINTS
     prompt = tell(told, "worker.v1", project.home.root).prompt
-    for words in ("names a price", "fits on a page", "offer.md", "German", "estimated_person_days"):
+    for words in (
+        "names a price",
+        "fits on a page",
+        "offer.md",
+        "German",
+        "estimated_person_days",
+    ):
         assert words in prompt.user
     blobs = {part.sha256: part.text for part in prompt.parts}
     assert rebuild(prompt.recipe(), blobs.__getitem__).text == prompt.text
@@ -75,7 +88,10 @@ def test_a_reviewer_is_told_the_same_about_the_task_it_judges(project: Project) 
     told = given(project)
     assert told["kind"] == "review"
     reviewed = told["context"]["reviewed_task"]
-    assert (reviewed["acceptance_criteria"], reviewed["deliverable_spec"]) == (CRITERIA, SPEC)
+    assert (reviewed["acceptance_criteria"], reviewed["deliverable_spec"]) == (
+        CRITERIA,
+        SPEC,
+    )
     assert told["plan"]["constraints"] == CONSTRAINTS
     prompt = tell(told, "reviewer.v1", project.home.root).prompt
     for words in ("An offer", "names a price", "offer.md", "German"):
@@ -94,7 +110,11 @@ def test_a_plan_that_asks_for_nothing_more(project: Project) -> None:
     """The keys are there and empty, and the prompt says nothing about them."""
     told = given(project.runs(changed(asking_plan(), "plan.constraints", None)))
     task = told["task"]
-    assert (task["acceptance_criteria"], task["deliverable_spec"], task["further"]) == (None, None, {})
+    assert (task["acceptance_criteria"], task["deliverable_spec"], task["further"]) == (
+        None,
+        None,
+        {},
+    )
     assert told["plan"]["constraints"] == {}
     prompt = tell(told, "worker.v1", project.home.root).prompt
     assert "Acceptance criteria" not in prompt.user

@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from sqlalchemy import Column, Connection, Engine, Table, and_, delete, func, insert, select, text, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Table,
+    and_,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import Boolean, Float, Integer, LargeBinary
 
@@ -39,7 +51,9 @@ NOW = "2026-03-02T00:00:00.000000Z"
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engine]:
     """The database of a ledger in which everything has happened."""
     folder = tmp_path_factory.mktemp("finished")
     place: str | Path = folder / "ledger.db"
@@ -102,13 +116,17 @@ def other_value(column: Column[Any], value: Any) -> Any:
     return f"{value[:-1]}{'1' if value[-1:] != '1' else '2'}" if value else "1"
 
 
-def edits(connection: Connection, table: Table, column: Column[Any]) -> Iterator[tuple[Any, Any]]:
+def edits(
+    connection: Connection, table: Table, column: Column[Any]
+) -> Iterator[tuple[Any, Any]]:
     """Rows, and what a column of theirs is set to: another value, none, and a value where there was none."""
     rows = list(connection.execute(select(table).order_by(*table.primary_key)))
     filled = [row for row in rows if row._mapping[column] is not None]
     if filled:
         first = filled[0]
-        if column is not CLOCK:  # how long somebody still has a task moves without an event
+        if (
+            column is not CLOCK
+        ):  # how long somebody still has a task moves without an event
             yield first, other_value(column, first._mapping[column])
         if column.nullable:
             yield first, None
@@ -118,7 +136,9 @@ def edits(connection: Connection, table: Table, column: Column[Any]) -> Iterator
 
 def few(connection: Connection, tries: Iterable[T], most: int) -> Iterable[T]:
     """All of them on SQLite, some on PostgreSQL."""
-    return tries if connection.dialect.name == "sqlite" else itertools.islice(tries, most)
+    return (
+        tries if connection.dialect.name == "sqlite" else itertools.islice(tries, most)
+    )
 
 
 def test_the_ledger_has_rows_in_every_table(connection: Connection) -> None:
@@ -133,18 +153,25 @@ def test_the_ledger_has_rows_in_every_table(connection: Connection) -> None:
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
-def test_a_changed_column_shows(connection: Connection, table: Table, column: Column[Any]) -> None:
+def test_a_changed_column_shows(
+    connection: Connection, table: Table, column: Column[Any]
+) -> None:
     """Whatever it is changed to: the finding names the table and the row."""
     tried = 0
     for row, value in few(connection, edits(connection, table, column), most=1):
         step = connection.begin_nested()
         try:
-            connection.execute(update(table).where(this(table, row)).values({column: value}))
+            connection.execute(
+                update(table).where(this(table, row)).values({column: value})
+            )
         except IntegrityError:
             tried += 1  # the database itself refuses it
         else:
             tried += 1
-            assert any(named(table, row) in fault for fault in findings(connection)), (row, value)
+            assert any(named(table, row) in fault for fault in findings(connection)), (
+                row,
+                value,
+            )
         step.rollback()
     assert tried
 
@@ -165,22 +192,34 @@ def test_a_deleted_row_shows(connection: Connection, table: Table) -> None:
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_an_added_row_shows(connection: Connection, table: Table) -> None:
     """A copy of a row under another key, which no event explains."""
-    row = connection.execute(select(table).order_by(*(c.desc() for c in table.primary_key))).first()
+    row = connection.execute(
+        select(table).order_by(*(c.desc() for c in table.primary_key))
+    ).first()
     assert row is not None
-    values = {column: row._mapping[column] for column in table.c if column.computed is None}
-    key = [column for column in table.primary_key if column.name != "plan_id"] or list(table.primary_key)
+    values = {
+        column: row._mapping[column] for column in table.c if column.computed is None
+    }
+    key = [column for column in table.primary_key if column.name != "plan_id"] or list(
+        table.primary_key
+    )
     values[key[-1]] = other_value(key[-1], values[key[-1]])
     connection.execute(insert(table).values(values))
     added = connection.execute(
-        select(table).where(and_(*(column == values[column] for column in table.primary_key)))
+        select(table).where(
+            and_(*(column == values[column] for column in table.primary_key))
+        )
     ).one()
-    wanted = "chain does not end" if table.name == "task_events" else named(table, added)
+    wanted = (
+        "chain does not end" if table.name == "task_events" else named(table, added)
+    )
     assert any(wanted in fault for fault in findings(connection))
 
 
 def test_a_plan_that_is_gone_altogether_shows(connection: Connection) -> None:
     """All its rows, its chain and itself: the ledger's own chain still knows it."""
-    plan_id = connection.execute(select(METADATA.tables["plans"].c.plan_id)).scalars().first()
+    plan_id = (
+        connection.execute(select(METADATA.tables["plans"].c.plan_id)).scalars().first()
+    )
     for table in reversed(TABLES):
         if "plan_id" in table.c:
             connection.execute(delete(table).where(table.c.plan_id == plan_id))

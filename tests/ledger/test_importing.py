@@ -30,7 +30,11 @@ def test_a_plan_at_its_beginning(project: Project) -> None:
     """All of it is there, nothing may begin before its review."""
     found = project.imports(small_plan())
     assert found.is_new
-    assert (found.plan.state, found.plan.nodes, found.plan.revision) == (PlanState.IN_REVIEW, 3, 1)
+    assert (found.plan.state, found.plan.nodes, found.plan.revision) == (
+        PlanState.IN_REVIEW,
+        3,
+        1,
+    )
     assert project.states() == {"root": "PENDING", "a": "READY", "b": "PENDING"}
     assert project.take() is NoTaskReason.IN_REVIEW
     assert project.kinds() == ["PLAN_IMPORTED"]
@@ -49,12 +53,22 @@ def test_the_same_plan_again_changes_nothing(project: Project) -> None:
 def test_a_plan_that_nothing_has_begun_in_is_replaced(project: Project) -> None:
     """A new revision: its own tasks, questions and inputs; the count of rounds goes on."""
     confirm = requirement("a", kind="CONFIRMATION", name="go?")
-    project.imports(plan([node("root", "GOAL"), node("a")], [edge("root", "a")], requirements=[confirm]))
+    project.imports(
+        plan(
+            [node("root", "GOAL"), node("a")],
+            [edge("root", "a")],
+            requirements=[confirm],
+        )
+    )
     assert len(project.questions()) == 1
     assert project.review_plan(plan_review(60)).content["state"] == "RETURNED"
     assert project.take() is NoTaskReason.RETURNED
     found = project.imports(small_plan())
-    assert (found.plan.revision, found.plan.rounds, found.plan.state) == (2, 1, PlanState.IN_REVIEW)
+    assert (found.plan.revision, found.plan.rounds, found.plan.state) == (
+        2,
+        1,
+        PlanState.IN_REVIEW,
+    )
     assert project.questions() == []
     assert set(project.states()) == {"root", "a", "b"}
     with project.ledger.read() as tx:
@@ -65,7 +79,10 @@ def test_a_revision_may_bring_other_rules(project: Project) -> None:
     """What was decided under the earlier ones stays right."""
     project.imports(small_plan(), Rules(fuses=Fuses(review_rounds=3)))
     assert project.review_plan(plan_review(60)).content["outcome"] == "RETRY"
-    project.imports(changed(small_plan(), "plan.title", "Better"), Rules(fuses=Fuses(review_rounds=1)))
+    project.imports(
+        changed(small_plan(), "plan.title", "Better"),
+        Rules(fuses=Fuses(review_rounds=1)),
+    )
     assert project.review_plan(plan_review(61)).content["outcome"] == "ESCALATE"
     assert project.holds()
 
@@ -134,7 +151,9 @@ def test_ids_that_cannot_be_kept(project: Project) -> None:
     ):
         with pytest.raises(UnfitPlan, match="holds a NUL character"):
             project.imports(message)
-    project.runs(plan([node("root", "GOAL"), node("a\u2400b")], [edge("root", "a\u2400b")]))
+    project.runs(
+        plan([node("root", "GOAL"), node("a\u2400b")], [edge("root", "a\u2400b")])
+    )
     with project.ledger.read() as tx, pytest.raises(NotFound):
         tx.task("a\0b")
 
@@ -192,12 +211,19 @@ def test_what_a_plan_was_read_from_is_kept(project: Project) -> None:
     source = Source(raw, result.repairs, result.warnings)
     import_plan(project.ledger, result.value, Rules(), source=source)
     with project.ledger.read() as tx:
-        (said,) = (entry.payload for entry in tx.entries(PLAN) if entry.kind == PlanEvent.IMPORTED)
+        (said,) = (
+            entry.payload
+            for entry in tx.entries(PLAN)
+            if entry.kind == PlanEvent.IMPORTED
+        )
         assert tx.blob(str(said["raw"])) == raw
         reading = json.loads(tx.blob(str(said["reading"])))
     assert reading["repairs"] == [one.to_json() for one in result.repairs] != []
     assert reading["warnings"] == [one.to_json() for one in result.warnings] != []
-    assert (said["repairs"], said["warnings"]) == (len(result.repairs), len(result.warnings))
+    assert (said["repairs"], said["warnings"]) == (
+        len(result.repairs),
+        len(result.warnings),
+    )
 
 
 def test_the_constraints_of_a_plan_are_kept(project: Project) -> None:
@@ -223,7 +249,10 @@ def test_an_import_shows_what_was_repaired(
         assert run(["plan", "import", "plan.json", *options]) == 0
         shown = capsys.readouterr().out.splitlines()
         repaired = [line for line in shown if line.startswith("  repaired: ")]
-        assert (len(repaired), "more (--json shows all)" in repaired[-1]) == (11, True), shown
+        assert (len(repaired), "more (--json shows all)" in repaired[-1]) == (
+            11,
+            True,
+        ), shown
         assert any(line.startswith("  warning: $.note") for line in shown), shown
     assert run(["plan", "import", "plan.json", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -53,7 +53,9 @@ def test_what_is_no_file_is_no_input(project: Project) -> None:
     with socket.socket(socket.AF_UNIX) as end, within(folder) as place:
         end.bind(f"{place}/socket.xlsx")
     assert project.take() is NoTaskReason.WAITING
-    assert [one.path for one in look_at_inputs(project.ledger, project.home)] == ["sheet/notes.md"]
+    assert [one.path for one in look_at_inputs(project.ledger, project.home)] == [
+        "sheet/notes.md"
+    ]
 
 
 def test_evidence_goes_stale(project: Project) -> None:
@@ -88,14 +90,24 @@ def test_a_file_that_is_back_as_it_was(project: Project) -> None:
 def test_so_many_files(project: Project) -> None:
     """min_count is honoured; a requirement that is not required keeps nobody waiting."""
     project.runs(
-        needing(requirement("a", min_count=2), requirement("a", requirement_id="r2", required=False))
+        needing(
+            requirement("a", min_count=2),
+            requirement("a", requirement_id="r2", required=False),
+        )
     )
     project.put("sheet/one.xlsx", "1")
     assert project.take() is NoTaskReason.WAITING
     project.put("sheet/two.xlsx", "2")
-    assert project.take() is NoTaskReason.WAITING  # both requirements have the same name: a person says which
+    assert (
+        project.take() is NoTaskReason.WAITING
+    )  # both requirements have the same name: a person says which
     for question in project.questions(QuestionKind.BINDING):
-        answer(project.ledger, project.home, question.question_id, PersonAnswer(by="me", choose="r1"))
+        answer(
+            project.ledger,
+            project.home,
+            question.question_id,
+            PersonAnswer(by="me", choose="r1"),
+        )
     assert project.takes() == "a"
 
 
@@ -107,7 +119,10 @@ def test_a_tie_asks_a_person(project: Project) -> None:
     for _ in range(3):
         assert project.take() is NoTaskReason.WAITING
     (question,) = project.questions()
-    assert (question.kind, question.details["options"]) == (QuestionKind.BINDING, ["r1", "r2"])
+    assert (question.kind, question.details["options"]) == (
+        QuestionKind.BINDING,
+        ["r1", "r2"],
+    )
     for wrong in ({"choose": "r3"}, {"text": "the first"}):
         with pytest.raises(UnfitAnswer, match="choose one of"):
             project.answer(**wrong)
@@ -123,15 +138,28 @@ def test_a_confirmation(project: Project) -> None:
     project.runs(needing(requirement("a", kind="CONFIRMATION", name="budget")))
     assert project.take() is NoTaskReason.WAITING
     (question,) = project.questions()
-    assert (question.kind, question.text) == (QuestionKind.CONFIRMATION, 'Task a: please confirm "budget"')
+    assert (question.kind, question.text) == (
+        QuestionKind.CONFIRMATION,
+        'Task a: please confirm "budget"',
+    )
     with pytest.raises(UnfitAnswer, match="confirm or decline"):
         project.answer(text="maybe")
     project.answer(yes=True)
     assert project.takes() == "a"
     with pytest.raises(Conflict, match="was answered at"):
-        answer(project.ledger, project.home, question.question_id, PersonAnswer(by="me", yes=False))
+        answer(
+            project.ledger,
+            project.home,
+            question.question_id,
+            PersonAnswer(by="me", yes=False),
+        )
     with pytest.raises(NotFound, match="no question"):
-        answer(project.ledger, project.home, "q-0000000000", PersonAnswer(by="me", yes=True))
+        answer(
+            project.ledger,
+            project.home,
+            "q-0000000000",
+            PersonAnswer(by="me", yes=True),
+        )
 
 
 def test_a_confirmation_that_is_denied(project: Project) -> None:
@@ -148,7 +176,9 @@ def test_a_confirmation_for_an_alternative_that_waits(project: Project) -> None:
     """A no counts only when the alternative is chosen; a yes counts at once."""
     nodes = [node("root", "GOAL"), node("one", priority=2), node("two")]
     edges = [edge("root", task) for task in ("one", "two")]
-    edges += [edge("root", task, "ALTERNATIVE", group_id="g") for task in ("one", "two")]
+    edges += [
+        edge("root", task, "ALTERNATIVE", group_id="g") for task in ("one", "two")
+    ]
     confirm = requirement("two", kind="CONFIRMATION", name="ok")
     project.runs(plan(nodes, edges, requirements=[confirm]))
     with pytest.raises(Conflict, match="not wanted now"):
@@ -162,14 +192,21 @@ def test_a_confirmation_for_an_alternative_that_waits(project: Project) -> None:
     ("needs", "name", "binds"),
     [
         pytest.param("report", "report", True, id="the product's name"),
-        pytest.param("REPORT", "report.md", True, id="with its suffix, in any letter case"),
+        pytest.param(
+            "REPORT", "report.md", True, id="with its suffix, in any letter case"
+        ),
         pytest.param("Task a", "other", True, id="the task's title"),
         pytest.param("else", "report", False, id="another name"),
     ],
 )
-def test_another_tasks_product(project: Project, needs: str, name: str, binds: bool) -> None:
+def test_another_tasks_product(
+    project: Project, needs: str, name: str, binds: bool
+) -> None:
     """SKILL_OUTPUT is answered by an approved product of that name."""
-    message = plan([node("root", "GOAL"), node("a"), node("b")], [edge("root", "a"), edge("root", "b")])
+    message = plan(
+        [node("root", "GOAL"), node("a"), node("b")],
+        [edge("root", "a"), edge("root", "b")],
+    )
     need = requirement("b", kind="SKILL_OUTPUT", name=needs, allowed_types=["md"])
     project.runs({**message, "requirements": [need]})
     project.submit("a", product("a", name=name))
@@ -180,7 +217,10 @@ def test_another_tasks_product(project: Project, needs: str, name: str, binds: b
 
 def test_a_product_of_another_type(project: Project) -> None:
     """Answers nothing; nor does a product its own task."""
-    message = plan([node("root", "GOAL"), node("a"), node("b")], [edge("root", "a"), edge("root", "b")])
+    message = plan(
+        [node("root", "GOAL"), node("a"), node("b")],
+        [edge("root", "a"), edge("root", "b")],
+    )
     needs = [requirement(task, kind="SKILL_OUTPUT", name="report", requirement_id=task, required=task == "b") for task in "ab"]  # fmt: skip
     project.runs({**message, "requirements": needs})
     project.finish("a")
@@ -194,9 +234,16 @@ def test_documents(project: Project) -> None:
     """NEEDS_INPUT: the task waits with a list; the file comes, is bound, and the task goes on by itself."""
     project.runs(small_plan())
     told = project.submit("a", asking("a", "sheet", "xlsx")).content
-    assert (told["state"], told["waiting"], told["outcome"]) == ("BLOCKED", "WAITING_INPUT", "ESCALATE")
+    assert (told["state"], told["waiting"], told["outcome"]) == (
+        "BLOCKED",
+        "WAITING_INPUT",
+        "ESCALATE",
+    )
     (question,) = project.questions()
-    assert (question.kind, question.question_id) == (QuestionKind.DOCUMENTS, told["question"])
+    assert (question.kind, question.question_id) == (
+        QuestionKind.DOCUMENTS,
+        told["question"],
+    )
     project.put("sheet/prices.md")
     assert project.take() is NoTaskReason.WAITING
     project.put("sheet/prices.xlsx")
@@ -222,7 +269,10 @@ def test_the_same_document_again(project: Project) -> None:
         assert project.takes() == "a"
         project.submit("a", asking("a", "sheet", "xlsx"), attempt=attempt)
     assert project.take() is NoTaskReason.WAITING
-    assert {one.kind for one in project.questions()} == {QuestionKind.DOCUMENTS, QuestionKind.BINDING}
+    assert {one.kind for one in project.questions()} == {
+        QuestionKind.DOCUMENTS,
+        QuestionKind.BINDING,
+    }
     project.put("sheet/prices.xlsx", "new")
     assert project.takes() == "a"
 
@@ -238,7 +288,9 @@ def test_the_same_document_again(project: Project) -> None:
         pytest.param("./workspace/inputs/sheet/", "prices.xlsx", "sheet/prices.xlsx", id="another spelling"),
     ],
 )  # fmt: skip
-def test_a_file_as_an_answer(project: Project, asked: str, file: str, lies_at: str) -> None:
+def test_a_file_as_an_answer(
+    project: Project, asked: str, file: str, lies_at: str
+) -> None:
     """It is put where it was asked to be, and the rule for all inputs binds it."""
     project.runs(small_plan())
     project.submit("a", asking("a", "sheet", "xlsx", "pdf", path=asked))
@@ -252,7 +304,9 @@ def test_files_that_do_not_fit(project: Project) -> None:
     """Nothing is copied, nothing is answered."""
     project.runs(small_plan())
     project.submit("a", asking("a", "sheet", "xlsx"))
-    with pytest.raises(UnfitAnswer, match=r"prices.md: is none of the wanted types \(xlsx\)"):
+    with pytest.raises(
+        UnfitAnswer, match=r"prices.md: is none of the wanted types \(xlsx\)"
+    ):
         project.answer(files=(Upload("prices.md", b"content"),))
     with pytest.raises(UnfitAnswer, match="say something"):
         project.answer()
@@ -262,7 +316,8 @@ def test_files_that_do_not_fit(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", "../prices.xlsx", "/etc/prices.xlsx", "a/b.xlsx", "a\0.xlsx"]
+    "name",
+    ["", ".", "..", "../prices.xlsx", "/etc/prices.xlsx", "a/b.xlsx", "a\0.xlsx"],
 )
 def test_an_upload_is_named_like_a_file(name: str) -> None:
     """Whoever hands a file over does not choose the folder it lands in."""
@@ -276,7 +331,11 @@ def test_a_file_for_a_question_about_no_document(project: Project) -> None:
     project.submit("a")
     project.review("a", 80, "REQUEST_EXTERNAL_INPUT")
     question = project.answer(text="see the note", files=(Upload("note.txt", b"4.20"),))
-    assert question.answer == {"by": "test", "text": "see the note", "files": ["note.txt"]}
+    assert question.answer == {
+        "by": "test",
+        "text": "see the note",
+        "files": ["note.txt"],
+    }
     assert (project.home.inputs / "answers" / "note.txt").read_text() == "4.20"
     assert project.takes() == "a"
 
@@ -299,7 +358,9 @@ def test_odd_files(project: Project) -> None:
     project.put("sheet/.prices.xlsx")
     folder = project.home.inputs / "sheet"
     (folder / "gone.xlsx").symlink_to(folder / "nowhere")
-    (project.home.inputs / "sheet").joinpath(b"\xff.xlsx".decode("utf-8", "surrogateescape")).write_text("x")
+    (project.home.inputs / "sheet").joinpath(
+        b"\xff.xlsx".decode("utf-8", "surrogateescape")
+    ).write_text("x")
     assert project.files() == []
     project.put("sheet/目录 'x'.XLSX")
     assert project.takes() == "a"
@@ -318,7 +379,9 @@ def test_a_name_with_a_nul(project: Project) -> None:
 
 def test_questions_about_what_is_over(project: Project) -> None:
     """A denial that comes too late is refused, and nothing changes."""
-    project.runs(needing(requirement("b", kind="CONFIRMATION", name="ok", required=True)))
+    project.runs(
+        needing(requirement("b", kind="CONFIRMATION", name="ok", required=True))
+    )
     project.finish("a")
     with project.ledger.write() as tx:
         tx.lock(PLAN)

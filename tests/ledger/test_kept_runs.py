@@ -36,12 +36,18 @@ from tests.ledger.project import Project
 from tests.ledger.test_verifying import _below
 from tests.messages import PLAN, small_plan
 
-PROMPT = Prompt((Part("system", "shared.v1", "Rules."), Part("user", "task", "Write it, naïvely.")))
+PROMPT = Prompt(
+    (Part("system", "shared.v1", "Rules."), Part("user", "task", "Write it, naïvely."))
+)
 TOLD = BuiltPrompt(PROMPT, (Trim("goals", 900, 0),))
 
 
 def told(
-    project: Project, task: str = "a", attempt: int = 1, kind: str = "action", told: BuiltPrompt = TOLD
+    project: Project,
+    task: str = "a",
+    attempt: int = 1,
+    kind: str = "action",
+    told: BuiltPrompt = TOLD,
 ) -> None:
     """An executor is told something."""
     run = RunOf(plan_id=PLAN, task_id=task, kind=kind, attempt=attempt)
@@ -49,7 +55,13 @@ def told(
         keep_prompt(tx, run, told, executor="model", model="big")
 
 
-def ran(project: Project, task: str = "a", attempt: int = 1, kind: str = "action", **seen: Any) -> None:
+def ran(
+    project: Project,
+    task: str = "a",
+    attempt: int = 1,
+    kind: str = "action",
+    **seen: Any,
+) -> None:
     """And says something."""
     produced = Produced(**({"raw": b"{}"} | seen))
     run = RunOf(plan_id=PLAN, task_id=task, kind=kind, attempt=attempt)
@@ -68,7 +80,12 @@ def test_a_prompt_is_rebuilt_word_for_word(project: Project) -> None:
     with project.ledger.read() as tx:
         run = run_of(tx, "a")
         assert rebuilt(tx, run.recipe or "") == PROMPT
-    assert (run.kind, run.attempt, run.executor, run.model) == ("action", 1, "model", "big")
+    assert (run.kind, run.attempt, run.executor, run.model) == (
+        "action",
+        1,
+        "model",
+        "big",
+    )
     assert run.trims == ("goals: left out",)
     assert run.report is None
 
@@ -106,7 +123,9 @@ def test_runs_are_told_apart(project: Project) -> None:
 def test_the_calls_of_a_run_that_was_cut_off(project: Project) -> None:
     """Its answers were kept on the way; the run that goes on from there has them too, one with another prompt has not."""
     project.runs(small_plan())
-    answers = KeptAnswers(project.ledger, RunOf(plan_id=PLAN, task_id="a", kind="action", attempt=1))
+    answers = KeptAnswers(
+        project.ledger, RunOf(plan_id=PLAN, task_id="a", kind="action", attempt=1)
+    )
     told(project)
     answers.keep("1", {"told": None, "text": "x" * 30_000})
     told(project)
@@ -135,7 +154,10 @@ def test_a_conversation_that_began_anew() -> None:
         ModelCall(None, "c"),
         ModelCall("Still wrong.", "d"),
     ]
-    told = [[one["content"] for one in messages_of(PROMPT, calls, at)[2:]] for at in (1, 2, 3, 4)]
+    told = [
+        [one["content"] for one in messages_of(PROMPT, calls, at)[2:]]
+        for at in (1, 2, 3, 4)
+    ]
     assert told == [[], ["a", "Wrong."], [], ["c", "Still wrong."]]
 
 
@@ -148,7 +170,9 @@ def _errors_told(project: Project) -> list[str]:
     return found
 
 
-def test_the_next_attempt_is_told_why_the_last_run_brought_nothing(project: Project) -> None:
+def test_the_next_attempt_is_told_why_the_last_run_brought_nothing(
+    project: Project,
+) -> None:
     """In words, with what the last message that came was rejected for; a refused one says nothing."""
     project.runs(small_plan(), Rules(fuses=Fuses(attempts=9, same_error=9)))
     assert _errors_told(project) == []
@@ -164,7 +188,9 @@ def test_the_next_attempt_is_told_why_the_last_run_brought_nothing(project: Proj
     ]
     with project.ledger.write() as tx:
         fail_in(tx, "a", 3, Produced(fault=Fault.SERVER_ERROR, text="500").to_json())
-    assert _errors_told(project)[len(rejected) :] == ["No message came: The endpoint failed (500)."]
+    assert _errors_told(project)[len(rejected) :] == [
+        "No message came: The endpoint failed (500)."
+    ]
     project.submit("a", attempt=4)
     project.review("a", 60)
     assert _errors_told(project) == []
@@ -203,7 +229,9 @@ def test_what_runs_cost_is_summed(project: Project) -> None:
     ],
     ids=["tokens", "money"],
 )
-def test_a_run_that_has_cost_too_much_is_held(project: Project, fuses: Fuses, reason: str) -> None:
+def test_a_run_that_has_cost_too_much_is_held(
+    project: Project, fuses: Fuses, reason: str
+) -> None:
     """A person lets it go on, and it is counted anew."""
     project.runs(small_plan(), Rules(fuses=fuses))
     project.submit("a")
@@ -228,14 +256,26 @@ def test_a_run_that_has_cost_too_much_is_held(project: Project, fuses: Fuses, re
             "cost_per_task: nobody knows the price of 1 of its calls; say so with `prices` in accordance.toml",
         ),
         (Fuses(tokens_per_run=100), spending(40, 0.5), Budget(tokens=60)),
-        (Fuses(tokens_per_run=100, tokens_per_task=90), spending(40), Budget(tokens=50)),
-        (Fuses(cost_per_run=1.0, cost_per_task=9.0), spending(40, 0.75), Budget(cost=0.25)),
+        (
+            Fuses(tokens_per_run=100, tokens_per_task=90),
+            spending(40),
+            Budget(tokens=50),
+        ),
+        (
+            Fuses(cost_per_run=1.0, cost_per_task=9.0),
+            spending(40, 0.75),
+            Budget(cost=0.25),
+        ),
         (
             Fuses(tokens_per_task=100),
             spending(100),
             "tokens_per_task: 100 of 100 tokens are used up",
         ),
-        (Fuses(cost_per_task=2.0), spending(40, 2.5), "cost_per_task: 2.50 of 2.00 are used up"),
+        (
+            Fuses(cost_per_task=2.0),
+            spending(40, 2.5),
+            "cost_per_task: 2.50 of 2.00 are used up",
+        ),
     ],
 )
 def test_what_a_task_may_still_cost(
@@ -253,8 +293,12 @@ def test_a_person_gives_a_task_a_new_budget(project: Project) -> None:
     project.runs(small_plan())
     assert project.takes() == "a"
     with project.ledger.write() as tx:
-        report = Produced(fault=Fault.OVER_BUDGET, text="used up", spending=spending(120)).to_json()
-        keep_report(tx, RunOf(plan_id=PLAN, task_id="a", kind="action", attempt=1), report)
+        report = Produced(
+            fault=Fault.OVER_BUDGET, text="used up", spending=spending(120)
+        ).to_json()
+        keep_report(
+            tx, RunOf(plan_id=PLAN, task_id="a", kind="action", attempt=1), report
+        )
         assert fail_in(tx, "a", 1, report).content["reason_code"] == "BUDGET_EXCEEDED"
     assert project.state("a") == "DEAD_LETTER"
     fuses = Fuses(tokens_per_task=100)
@@ -269,7 +313,9 @@ def report(fault: Fault = Fault.CRASHED, text: str = "it broke") -> dict[str, An
     return Produced(fault=fault, text=text).to_json()
 
 
-def test_a_reviewer_that_breaks_down_costs_the_product_nothing(project: Project) -> None:
+def test_a_reviewer_that_breaks_down_costs_the_product_nothing(
+    project: Project,
+) -> None:
     """It is taken up again, also after the same words; in the end a person is asked."""
     project.runs(small_plan())
     project.submit("a")
@@ -280,7 +326,10 @@ def test_a_reviewer_that_breaks_down_costs_the_product_nothing(project: Project)
         assert answer.content["outcome"] == outcome
         assert project.task("a").lease is None
     assert project.state("a") == "BLOCKED"
-    assert "3 reviews failed; the last: EXECUTOR_ERROR: it broke" in project.questions()[0].text
+    assert (
+        "3 reviews failed; the last: EXECUTOR_ERROR: it broke"
+        in project.questions()[0].text
+    )
 
 
 def test_a_fault_that_comes_too_late_changes_nothing(project: Project) -> None:
@@ -290,7 +339,11 @@ def test_a_fault_that_comes_too_late_changes_nothing(project: Project) -> None:
     with project.ledger.write() as tx:
         assert fail_in(tx, "a", 1, report()).status == "refused"
         assert fail_in(tx, "b", 7, report()).status == "refused"
-    assert project.states() == {"root": "PENDING", "a": "READY_TO_CHECK", "b": "PENDING"}
+    assert project.states() == {
+        "root": "PENDING",
+        "a": "READY_TO_CHECK",
+        "b": "PENDING",
+    }
 
 
 def test_what_was_stopped_is_handed_back(project: Project) -> None:
@@ -299,7 +352,10 @@ def test_what_was_stopped_is_handed_back(project: Project) -> None:
     assert project.takes() == "a"
     with project.ledger.write() as tx:
         hand_back_in(tx, "a", 1)
-    assert (project.state("a"), project.task("a").progress.standing.counters.failures) == ("READY", 0)
+    assert (
+        project.state("a"),
+        project.task("a").progress.standing.counters.failures,
+    ) == ("READY", 0)
     project.submit("a")
     assert project.takes() == "a"
     with project.ledger.write() as tx:

@@ -9,13 +9,25 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import DatabaseError, DBAPIError, IntegrityError, InvalidRequestError, OperationalError
+from sqlalchemy.exc import (
+    DatabaseError,
+    DBAPIError,
+    IntegrityError,
+    InvalidRequestError,
+    OperationalError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import FileRecord, Lease, QuestionRecord
 from accordance.domain.ruling import Ask, QuestionKind
-from accordance.errors import AccordanceError, Conflict, IllegalTransition, LedgerBusy, LedgerUnavailable
+from accordance.errors import (
+    AccordanceError,
+    Conflict,
+    IllegalTransition,
+    LedgerBusy,
+    LedgerUnavailable,
+)
 from accordance.store.failures import translated
 from accordance.store.opening import make_engine
 from accordance.store.tables import Words
@@ -63,7 +75,10 @@ def test_events_are_read_in_parts(project: Project) -> None:
         assert list(tx.entries(PLAN, after=3, limit=2)) == whole[3:5]
         assert list(tx.entries(PLAN, after=len(whole))) == []
         assert tx.entries_of("a") == [one for one in whole if one.task_id == "a"]
-        assert (tx.plan(PLAN).head.seq, tx.plan(PLAN).head.hash) == (whole[-1].seq, whole[-1].hash)
+        assert (tx.plan(PLAN).head.seq, tx.plan(PLAN).head.hash) == (
+            whole[-1].seq,
+            whole[-1].hash,
+        )
         assert all(one.at <= other.at for one, other in pairwise(whole))
 
 
@@ -92,7 +107,13 @@ def test_a_transaction_sees_what_it_did(project: Project) -> None:
 
 def test_a_node_knows_its_neighbours(project: Project) -> None:
     """Each in the plan's order; candidates by priority."""
-    nodes = [node("root", "GOAL"), node("a"), node("b", priority=9), node("c", "CHECK"), node("d")]
+    nodes = [
+        node("root", "GOAL"),
+        node("a"),
+        node("b", priority=9),
+        node("c", "CHECK"),
+        node("d"),
+    ]
     edges = [edge("root", task) for task in "badc"] + [edge("a", "c", "DEPENDS_ON"), edge("b", "d", "DEPENDS_ON"), edge("a", "d", "DEPENDS_ON")]  # fmt: skip
     edges += [edge("root", task, "ALTERNATIVE", group_id="g") for task in "ab"]
     project.runs(plan(nodes, edges))
@@ -104,7 +125,12 @@ def test_a_node_knows_its_neighbours(project: Project) -> None:
             "AND",
             (),
         )
-        assert (a.parents, a.rivals, a.checked_by, a.checks) == (("root",), ("b", "a"), ("c",), None)
+        assert (a.parents, a.rivals, a.checked_by, a.checks) == (
+            ("root",),
+            ("b", "a"),
+            ("c",),
+            None,
+        )
         assert (set(a.dependents), c.checks, c.checked_by) == ({"c", "d"}, "a", ())
         assert d.prerequisites == ("b", "a")
 
@@ -156,14 +182,29 @@ def test_words_from_outside(said: str | None, kept: str | None) -> None:
 def test_turns_are_read_in_parts(project: Project) -> None:
     """Behind any of them come the others, in the same order; what is taken up meanwhile is gone."""
     names = [f"n{at}" for at in range(9)]
-    nodes = [node(name, priority=2**40 if at % 3 == 1 else at % 3) for at, name in enumerate(names)]
-    project.runs(plan([node("root", "GOAL"), *nodes], [edge("root", name) for name in names]))
+    nodes = [
+        node(name, priority=2**40 if at % 3 == 1 else at % 3)
+        for at, name in enumerate(names)
+    ]
+    project.runs(
+        plan([node("root", "GOAL"), *nodes], [edge("root", name) for name in names])
+    )
     project.submit("n1")
     project.review("n1", 10)  # returned: the first
     project.submit("n2")  # to be reviewed: the second
     with project.ledger.write() as tx:
         whole = tx.turns(PLAN, most=100)
-        assert [one.task_id for one in whole] == ["n1", "n2", "n4", "n7", "n5", "n8", "n0", "n3", "n6"]
+        assert [one.task_id for one in whole] == [
+            "n1",
+            "n2",
+            "n4",
+            "n7",
+            "n5",
+            "n8",
+            "n0",
+            "n3",
+            "n6",
+        ]
         for at, one in enumerate(whole):
             assert tx.turns(PLAN, most=2, after=one) == whole[at + 1 : at + 3]
         assert list(tx.all_turns(PLAN)) == list(tx.all_turns(PLAN, first=4)) == whole

@@ -18,7 +18,11 @@ from tests.ledger.test_work import GARBAGE, checked_plan, wide_plan
 
 def a_report(bad_answers: int) -> dict[str, Any]:
     """The report of a run in which a model was asked again so often."""
-    bad = {"what": ASKED_AGAIN, "answer": "5e" * 32, "why": "$: expected one JSON object"}
+    bad = {
+        "what": ASKED_AGAIN,
+        "answer": "5e" * 32,
+        "why": "$: expected one JSON object",
+    }
     return {"fault": None, "seen": [{"what": MODEL_CALL}, *[bad] * bad_answers]}
 
 
@@ -34,7 +38,9 @@ def counters(project: Project, task: str = "a") -> Counters:
 
 
 @pytest.mark.seed("000-2", "000-32", "000-34")
-def test_an_answer_that_was_mended_leaves_its_event_and_its_count(project: Project) -> None:
+def test_an_answer_that_was_mended_leaves_its_event_and_its_count(
+    project: Project,
+) -> None:
     """The task is FAILED in between, the run goes on, and whoever has the task still has it."""
     project.runs(wide_plan("a")).take(holder="worker")
     assert mend(project, "a", 1, 2) == 3
@@ -71,18 +77,28 @@ def test_a_reviewer_of_a_task_without_a_check(project: Project) -> None:
     project.runs(wide_plan("a")).submit("a")
     taken = project.take()
     assert isinstance(taken, Taken)
-    assert mend(project, "a", taken.attempt, 2) == 1, "the product's attempt keeps its number"
+    assert mend(project, "a", taken.attempt, 2) == 1, (
+        "the product's attempt keeps its number"
+    )
     assert project.kinds("a")[-2:] == ["LLM_UNPARSEABLE", "REVIEWER_ASKED_AGAIN"]
-    assert (counters(project).review_failures, counters(project).attempt_count) == (2, 3)
+    assert (counters(project).review_failures, counters(project).attempt_count) == (
+        2,
+        3,
+    )
     assert project.review_raw("a", GARBAGE).content["state"] == "READY_TO_CHECK"
     assert project.review("a").content["state"] == "DONE"
 
 
 @pytest.mark.parametrize(
     ("attempt", "bad_answers"),
-    [pytest.param(2, 1, id="the attempt is over"), pytest.param(1, 0, id="nothing was mended")],
+    [
+        pytest.param(2, 1, id="the attempt is over"),
+        pytest.param(1, 0, id="nothing was mended"),
+    ],
 )
-def test_nothing_is_counted_where_nothing_happened(project: Project, attempt: int, bad_answers: int) -> None:
+def test_nothing_is_counted_where_nothing_happened(
+    project: Project, attempt: int, bad_answers: int
+) -> None:
     """A run that came too late says nothing about the task as it is now."""
     project.runs(wide_plan("a")).take()
     before = project.kinds("a")

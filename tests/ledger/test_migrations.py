@@ -18,7 +18,13 @@ from sqlalchemy.exc import DBAPIError
 
 from accordance.errors import LedgerBusy, LedgerMissing, LedgerTooNew, LedgerUnavailable
 from accordance.project.home import Home
-from accordance.store.opening import SCHEMA, VERSION_TABLE, make_engine, open_ledger, version_of
+from accordance.store.opening import (
+    SCHEMA,
+    VERSION_TABLE,
+    make_engine,
+    open_ledger,
+    version_of,
+)
 from accordance.store.sql import SqlLedger
 from accordance.store.tables import METADATA
 from tests.ledger.project import Clock, Project
@@ -55,7 +61,10 @@ def test_the_names_of_the_seeds_work_in_sql(place: str, tmp_path: Path) -> None:
     project.submit("a", b"no action")
     with ledger.engine.connect().execution_options(reading=True) as connection:
         (kinds,) = zip(
-            *connection.execute(text("SELECT type FROM task_events WHERE task_id = 'a'")), strict=True
+            *connection.execute(
+                text("SELECT type FROM task_events WHERE task_id = 'a'")
+            ),
+            strict=True,
         )
         tasks = "SELECT status, attempt_count FROM task_nodes WHERE task_id = 'a'"
         assert tuple(connection.execute(text(tasks)).one()) == ("READY", 1)
@@ -73,7 +82,9 @@ def test_a_newer_ledger_is_refused(place: str) -> None:
     with ledger.engine.begin() as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
     ledger.close()
-    with pytest.raises(LedgerTooNew, match=f"tables 9999, this one knows {SCHEMA}.*upgrade"):
+    with pytest.raises(
+        LedgerTooNew, match=f"tables 9999, this one knows {SCHEMA}.*upgrade"
+    ):
         open_ledger(place)
 
 
@@ -113,11 +124,15 @@ def test_what_is_no_ledger(tmp_path: Path) -> None:
     """Nothing there, a text, a folder, a database that cannot be reached, an address that is none: each says so."""
     with pytest.raises(LedgerMissing, match="no ledger at"):
         open_ledger(tmp_path / "none.db", create=False)
-    (tmp_path / "text.db").write_text("this is no database, and long enough to be read as one " * 20)
+    (tmp_path / "text.db").write_text(
+        "this is no database, and long enough to be read as one " * 20
+    )
     with pytest.raises(LedgerUnavailable, match="the file is something else"):
         open_ledger(tmp_path / "text.db")
     (tmp_path / "folder.db").mkdir()
-    with pytest.raises(LedgerUnavailable, match="the folder is missing or may not be written"):
+    with pytest.raises(
+        LedgerUnavailable, match="the folder is missing or may not be written"
+    ):
         open_ledger(tmp_path / "folder.db")
     (tmp_path / "file").write_text("")
     with pytest.raises(LedgerUnavailable, match="Not a directory"):
@@ -141,7 +156,9 @@ def test_a_password_is_never_told(tmp_path: Path) -> None:
 
 def test_a_database_that_does_not_exist(postgresql_url: str) -> None:
     """PostgreSQL is there, the database is not."""
-    with pytest.raises(LedgerUnavailable, match="the database or user is missing; create it first"):
+    with pytest.raises(
+        LedgerUnavailable, match="the database or user is missing; create it first"
+    ):
         open_ledger(postgresql_url.replace("?", "x?", 1))
 
 
@@ -167,7 +184,10 @@ def test_a_locked_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     ledger = open_ledger(tmp_path / "ledger.db", clock=Clock())
     other = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LedgerBusy, match="another process holds it; try again"), ledger.write():
+    with (
+        pytest.raises(LedgerBusy, match="another process holds it; try again"),
+        ledger.write(),
+    ):
         pass
     with ledger.read() as tx:
         assert tx.plans() == []
@@ -179,10 +199,15 @@ def test_a_locked_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("said", ["soon", "1,5"])
-def test_patience_is_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+def test_patience_is_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
     """Anything else is refused by name."""
     monkeypatch.setenv("ACCORDANCE_PATIENCE", said)
-    with pytest.raises(LedgerUnavailable, match=f"ACCORDANCE_PATIENCE is a number of seconds, got '{said}'"):
+    with pytest.raises(
+        LedgerUnavailable,
+        match=f"ACCORDANCE_PATIENCE is a number of seconds, got '{said}'",
+    ):
         open_ledger(tmp_path / "ledger.db")
 
 
@@ -212,8 +237,16 @@ def test_what_may_not_be_written(tmp_path: Path, exists: bool) -> None:
         if exists:
             open_ledger(home / "ledger.db").close()
         home.chmod(0o555)
-        command = [sys.executable, "-c", WITHOUT_RIGHTS, str(home / "ledger.db"), str(tmp_path / "first.db")]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        command = [
+            sys.executable,
+            "-c",
+            WITHOUT_RIGHTS,
+            str(home / "ledger.db"),
+            str(tmp_path / "first.db"),
+        ]
+        ran = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=120
+        )
         home.chmod(0o755)
     assert (ran.returncode, len(ran.stdout.splitlines())) == (0, 1), ran.stderr
     assert "may not be written" in ran.stdout

@@ -16,7 +16,13 @@ from pathlib import Path
 import pytest
 
 from accordance.cli.main import run
-from accordance.errors import LedgerAddress, LedgerDamaged, LedgerDenied, LedgerUnavailable, LedgerUnreachable
+from accordance.errors import (
+    LedgerAddress,
+    LedgerDamaged,
+    LedgerDenied,
+    LedgerUnavailable,
+    LedgerUnreachable,
+)
 from accordance.project.home import Home
 from accordance.store.opening import VERSION_TABLE, open_ledger
 from tests.ledger.project import Clock, Project
@@ -55,7 +61,11 @@ LOOKS = (
 def worked(folder: Path) -> Project:
     """A project in which a task was done."""
     clock = Clock()
-    project = Project(open_ledger(folder / ".accordance" / "ledger.db", clock=clock), Home(folder), clock)
+    project = Project(
+        open_ledger(folder / ".accordance" / "ledger.db", clock=clock),
+        Home(folder),
+        clock,
+    )
     project.runs(small_plan())
     project.finish("a")
     return project
@@ -79,10 +89,21 @@ def close_to_writers(home: Path) -> None:
     home.chmod(0o555)
 
 
-def ran_without_rights(home: Path, other: Path, *commands: list[str]) -> list[tuple[int, str, str]]:
+def ran_without_rights(
+    home: Path, other: Path, *commands: list[str]
+) -> list[tuple[int, str, str]]:
     """What commands do in a process that has lost its rights."""
-    command = [sys.executable, "-c", WITHOUT_RIGHTS, str(home), str(other), json.dumps(commands)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    command = [
+        sys.executable,
+        "-c",
+        WITHOUT_RIGHTS,
+        str(home),
+        str(other),
+        json.dumps(commands),
+    ]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=300
+    )
     assert ran.returncode == 0, ran.stderr
     return [(code, out, err) for code, out, err in json.loads(ran.stdout)]
 
@@ -91,7 +112,10 @@ def with_its_log(home: Path, *, index: bool) -> None:
     """Leave the ledger as a killed writer leaves it: the newest events only in the log beside it."""
     project = worked(home)
     folder = home / ".accordance"
-    copies = {name: (folder / name).read_bytes() for name in ("ledger.db", "ledger.db-wal", "ledger.db-shm")}
+    copies = {
+        name: (folder / name).read_bytes()
+        for name in ("ledger.db", "ledger.db-wal", "ledger.db-shm")
+    }
     project.ledger.close()
     shutil.rmtree(folder)
     folder.mkdir()
@@ -101,8 +125,12 @@ def with_its_log(home: Path, *, index: bool) -> None:
             (folder / name).write_bytes(content)
 
 
-@pytest.mark.parametrize("left", ["closed", "killed", "killed, without the index of the log"])
-def test_a_ledger_that_may_not_be_written_is_read(home: Path, tmp_path: Path, left: str) -> None:
+@pytest.mark.parametrize(
+    "left", ["closed", "killed", "killed, without the index of the log"]
+)
+def test_a_ledger_that_may_not_be_written_is_read(
+    home: Path, tmp_path: Path, left: str
+) -> None:
     """Every command that only looks works, and nothing is left behind; one that writes says why it cannot."""
     if left == "closed":
         worked(home).ledger.close()
@@ -120,7 +148,9 @@ def test_a_ledger_that_may_not_be_written_is_read(home: Path, tmp_path: Path, le
     assert sorted(path.name for path in (home / ".accordance").iterdir()) == before
 
 
-def test_an_older_ledger_that_may_not_be_written_says_what_upgrades_it(home: Path, tmp_path: Path) -> None:
+def test_an_older_ledger_that_may_not_be_written_says_what_upgrades_it(
+    home: Path, tmp_path: Path
+) -> None:
     """It cannot be upgraded here, and is not read as something it is not."""
     worked(home).ledger.close()
     with sqlite3.connect(home / ".accordance" / "ledger.db") as connection:
@@ -132,7 +162,10 @@ def test_an_older_ledger_that_may_not_be_written_says_what_upgrades_it(home: Pat
     ((code, _, err),) = ran_without_rights(home, tmp_path, ["plan", "list"])
     assert (code, len(err.splitlines())) == (2, 1)
     assert "an older accordance (0005" in err
-    assert "somebody who may write it has to upgrade it (`accordance verify` does that)" in err
+    assert (
+        "somebody who may write it has to upgrade it (`accordance verify` does that)"
+        in err
+    )
 
 
 def test_a_new_ledger_is_nobody_elses(tmp_path: Path) -> None:
@@ -142,7 +175,10 @@ def test_a_new_ledger_is_nobody_elses(tmp_path: Path) -> None:
         ledger = open_ledger(tmp_path / ".accordance" / "ledger.db", clock=Clock())
         Project(ledger, Home(tmp_path), Clock()).runs(small_plan())
         folder = tmp_path / ".accordance"
-        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())}
+        modes = {
+            path.name: stat.S_IMODE(path.stat().st_mode)
+            for path in (folder, *folder.iterdir())
+        }
     finally:
         os.umask(old)
     ledger.close()
@@ -178,7 +214,13 @@ def test_what_cannot_be_read_is_a_finding_and_elsewhere_one_line(
     connection.close()
     assert run(["verify", "--home", str(tmp_path)]) == 1, capsys.readouterr()
     assert "faults" in capsys.readouterr().out
-    for look in (["events"], ["plan", "list"], ["plan", "show"], ["plan", "status"], ["task", "show", "a"]):
+    for look in (
+        ["events"],
+        ["plan", "list"],
+        ["plan", "show"],
+        ["plan", "status"],
+        ["task", "show", "a"],
+    ):
         code = run([*look, "--home", str(tmp_path)])
         told = capsys.readouterr().err
         assert code in (0, 1), (look, told)
@@ -194,7 +236,8 @@ def test_a_row_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         connection.execute(DAMAGE["a state that is none"])
     connection.close()
     with pytest.raises(
-        LedgerDamaged, match=r"the row with task_id 'a' and plan_id .*: 'FLYING' is not a valid State"
+        LedgerDamaged,
+        match=r"the row with task_id 'a' and plan_id .*: 'FLYING' is not a valid State",
     ):
         project.task("a")
     with pytest.raises(LedgerDamaged, match="FLYING"), project.ledger.read() as tx:
@@ -204,24 +247,56 @@ def test_a_row_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 NO_LEDGER = [
     pytest.param(
-        "mysql://somewhere/x", LedgerAddress, "mysql: a ledger lies in SQLite", id="another database"
+        "mysql://somewhere/x",
+        LedgerAddress,
+        "mysql: a ledger lies in SQLite",
+        id="another database",
     ),
     pytest.param("://", LedgerAddress, "cannot be read", id="no address"),
-    pytest.param("postgresql://h:port/x", LedgerAddress, "cannot be read", id="a port that is none"),
-    pytest.param("postgresql://127.0.0.1/x?no=1", LedgerAddress, "an option", id="an unknown option"),
-    pytest.param("postgresql://127.0.0.1:1/x", LedgerUnreachable, "does not answer", id="nobody listens"),
     pytest.param(
-        "postgresql://nowhere.invalid/x", LedgerUnreachable, "does not answer", id="an unknown host"
+        "postgresql://h:port/x",
+        LedgerAddress,
+        "cannot be read",
+        id="a port that is none",
     ),
-    pytest.param("postgresql:///x?host=/nowhere", LedgerUnreachable, "does not answer", id="no socket"),
-    pytest.param("sqlite://", LedgerAddress, "names no file", id="SQLite without a file"),
+    pytest.param(
+        "postgresql://127.0.0.1/x?no=1",
+        LedgerAddress,
+        "an option",
+        id="an unknown option",
+    ),
+    pytest.param(
+        "postgresql://127.0.0.1:1/x",
+        LedgerUnreachable,
+        "does not answer",
+        id="nobody listens",
+    ),
+    pytest.param(
+        "postgresql://nowhere.invalid/x",
+        LedgerUnreachable,
+        "does not answer",
+        id="an unknown host",
+    ),
+    pytest.param(
+        "postgresql:///x?host=/nowhere",
+        LedgerUnreachable,
+        "does not answer",
+        id="no socket",
+    ),
+    pytest.param(
+        "sqlite://", LedgerAddress, "names no file", id="SQLite without a file"
+    ),
     pytest.param("a\0b", LedgerAddress, "can be no ledger", id="a name with a NUL"),
-    pytest.param("x" * 300, LedgerAddress, "can be no ledger", id="a name that is too long"),
+    pytest.param(
+        "x" * 300, LedgerAddress, "can be no ledger", id="a name that is too long"
+    ),
 ]
 
 
 @pytest.mark.parametrize(("place", "kind", "said"), NO_LEDGER)
-def test_what_is_no_ledger_says_why(place: str, kind: type[LedgerUnavailable], said: str) -> None:
+def test_what_is_no_ledger_says_why(
+    place: str, kind: type[LedgerUnavailable], said: str
+) -> None:
     """Each as an error of its own kind, in one line."""
     with pytest.raises(kind, match=said) as caught:
         open_ledger(place)
@@ -230,12 +305,19 @@ def test_what_is_no_ledger_says_why(place: str, kind: type[LedgerUnavailable], s
 
 @pytest.mark.parametrize(("place", "kind", "said"), NO_LEDGER[:5])
 def test_no_such_ledger_is_no_internal_error(
-    capsys: pytest.CaptureFixture[str], place: str, kind: type[LedgerUnavailable], said: str
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+    kind: type[LedgerUnavailable],
+    said: str,
 ) -> None:
     """The command line: usage, or not found."""
     code = run(["plan", "list", "--ledger", place])
     told = capsys.readouterr().err
-    assert (code, len(told.splitlines()), said in told) == (2 if kind is LedgerAddress else 5, 1, True), told
+    assert (code, len(told.splitlines()), said in told) == (
+        2 if kind is LedgerAddress else 5,
+        1,
+        True,
+    ), told
 
 
 def test_a_password_in_an_option_is_never_told() -> None:

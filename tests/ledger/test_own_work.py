@@ -10,7 +10,13 @@ import pytest
 from accordance.domain.routing import RouteRequest
 from accordance.errors import AccordanceError, OwnWork
 from accordance.project.settings import read_settings
-from accordance.work.own_work import Maker, another_reviewer, is_own_work, maker_of, must_have_others_review
+from accordance.work.own_work import (
+    Maker,
+    another_reviewer,
+    is_own_work,
+    maker_of,
+    must_have_others_review,
+)
 from accordance.work.tasks import NoTaskReason
 from tests.ledger.project import Project
 from tests.ledger.test_kept_runs import told
@@ -25,14 +31,19 @@ PEOPLE = '[executors.people]\nkind = "external"\n'
 
 def route(executor: str, **fits: str) -> str:
     """One row of the table."""
-    said = [f'{name} = "{value}"' for name, value in {**fits, "executor": executor}.items()]
+    said = [
+        f'{name} = "{value}"' for name, value in {**fits, "executor": executor}.items()
+    ]
     return "\n".join(["[[routes]]", *said, ""])
 
 
 def unchecked_and_checked() -> dict[str, object]:
     """One product that is reviewed as it is, and one that a CHECK reviews."""
     nodes = [node("root", "GOAL"), node("a"), node("b"), node("look", "CHECK")]
-    edges = [*(edge("root", name) for name in ("a", "b", "look")), edge("b", "look", "DEPENDS_ON")]
+    edges = [
+        *(edge("root", name) for name in ("a", "b", "look")),
+        edge("b", "look", "DEPENDS_ON"),
+    ]
     return plan(nodes, edges)
 
 
@@ -64,7 +75,11 @@ def test_routes_by_which_a_model_would_review_its_own_products(
     """They are refused before anything is paid for."""
     project.runs(unchecked_and_checked())
     routing = routing_from(tomllib.loads(settings))
-    refused = pytest.raises(OwnWork, match="would review its own products") if is_refused else nullcontext()
+    refused = (
+        pytest.raises(OwnWork, match="would review its own products")
+        if is_refused
+        else nullcontext()
+    )
     with project.ledger.read() as tx, refused:
         must_have_others_review(tx, PLAN, routing)
 
@@ -76,8 +91,13 @@ def test_the_maker_is_whoever_had_the_last_attempt(project: Project) -> None:
     project.take(holder="ann", fits=lambda _, task: task.task_id == "b")
     project.submit("b")
     with project.ledger.read() as tx:
-        assert (maker_of(tx, tx.task("a")), maker_of(tx, tx.task("b"))) == (Maker(), Maker("ann"))
-        assert [is_own_work(tx, tx.task(name), "ann") for name in ("a", "b", "look")] == [False, True, True]
+        assert (maker_of(tx, tx.task("a")), maker_of(tx, tx.task("b"))) == (
+            Maker(),
+            Maker("ann"),
+        )
+        assert [
+            is_own_work(tx, tx.task(name), "ann") for name in ("a", "b", "look")
+        ] == [False, True, True]
     told(project, "b")
     told(project, "b", kind="review")
     with project.ledger.read() as tx:
@@ -97,7 +117,9 @@ def test_reviews_of_others_are_still_handed_out(project: Project) -> None:
 def test_another_model_of_the_executor_reviews() -> None:
     """The strongest one that is not the maker's."""
     tiers = "tiers = { small = 3, middle = 2, large = 1 }\n"
-    choice = routing_from(tomllib.loads(MODEL + tiers)).choose(RouteRequest(kind="review"))
+    choice = routing_from(tomllib.loads(MODEL + tiers)).choose(
+        RouteRequest(kind="review")
+    )
     for made, reviews in (("small", "large"), ("large", "middle")):
         another = another_reviewer(choice, Maker(executor="m", model=made))
         assert another is not None
@@ -105,7 +127,8 @@ def test_another_model_of_the_executor_reviews() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "allowed"), [("", False), ("own_work = true", True), ("own_work = false", False)]
+    ("said", "allowed"),
+    [("", False), ("own_work = true", True), ("own_work = false", False)],
 )
 def test_what_the_settings_allow(said: str, allowed: bool) -> None:
     """Nothing, unless they say so."""
@@ -115,8 +138,12 @@ def test_what_the_settings_allow(said: str, allowed: bool) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        pytest.param('own_work = "yes"', "own_work is true or false, got 'yes'", id="no truth"),
-        pytest.param("own = true", "has no key 'own'; did you mean own_work", id="a slip"),
+        pytest.param(
+            'own_work = "yes"', "own_work is true or false, got 'yes'", id="no truth"
+        ),
+        pytest.param(
+            "own = true", "has no key 'own'; did you mean own_work", id="a slip"
+        ),
     ],
 )
 def test_settings_that_cannot_be_meant(said: str, why: str) -> None:

@@ -60,7 +60,13 @@ def anything(dice: random.Random, tasks: list[str]) -> Doing:
             return lambda project: put(project, number)
         case 10 | 18 | 19:
             said = dice.choice(
-                ({"text": "go on"}, {"text": "go on"}, {"approve": True}, {"yes": True}, {"give_up": True})
+                (
+                    {"text": "go on"},
+                    {"text": "go on"},
+                    {"approve": True},
+                    {"yes": True},
+                    {"give_up": True},
+                )
             )
             return lambda project: answer_something(project, number, said)
         case 11 if task != "root" and number % 3 == 0:
@@ -99,7 +105,12 @@ def answer_something(project: Project, number: int, said: dict[str, Any]) -> obj
     question = open_ones[number % len(open_ones)]
     if "options" in question.details:
         said = {"choose": question.details["options"][0]}  # type: ignore[index]
-    return answer(project.ledger, project.home, question.question_id, PersonAnswer(by="test", **said)).answer
+    return answer(
+        project.ledger,
+        project.home,
+        question.question_id,
+        PersonAnswer(by="test", **said),
+    ).answer
 
 
 def tried(doing: Doing, project: Project) -> object:
@@ -116,7 +127,9 @@ def a_plan(dice: random.Random) -> Message:
     work = [one["task_id"] for one in message["nodes"] if one["node_type"] != "GOAL"]
     if work and dice.random() < 0.4:
         kind = dice.choice(("FILE", "CONFIRMATION", "SKILL_OUTPUT"))
-        message["requirements"] = [requirement(dice.choice(work), kind=kind, allowed_types=[])]
+        message["requirements"] = [
+            requirement(dice.choice(work), kind=kind, allowed_types=[])
+        ]
     return message
 
 
@@ -130,7 +143,11 @@ def done_is_deserved(project: Project) -> None:
                 reviews = tx.find(ReviewRecord, check_task_id=task.task_id)
                 assert reviews[-1].action_required == "APPROVE"
                 continue
-            approved = [one for one in tx.find(ArtifactRecord, task_id=task.task_id) if one.approved_at]
+            approved = [
+                one
+                for one in tx.find(ArtifactRecord, task_id=task.task_id)
+                if one.approved_at
+            ]
             assert [one.sha256 for one in approved] == [task.product]
             verdicts = tx.find(VerdictRecord, subject=task.task_id)
             vouched = "VOUCHED" in {one.kind for one in tx.entries_of(task.task_id)}
@@ -140,7 +157,11 @@ def done_is_deserved(project: Project) -> None:
 def on(folder: Path, kind: str) -> Project:
     clock, home = Clock(), folder / kind
     home.mkdir()
-    ledger: Ledger = MemoryLedger(clock) if kind == "memory" else open_ledger(home / "ledger.db", clock=clock)
+    ledger: Ledger = (
+        MemoryLedger(clock)
+        if kind == "memory"
+        else open_ledger(home / "ledger.db", clock=clock)
+    )
     return Project(ledger, Home(home), clock)
 
 
@@ -164,7 +185,9 @@ def test_the_same_answers(seed: int) -> None:
         assert memory.states() == sqlite.states()
         assert memory.kinds() == sqlite.kinds()
         assert memory.plan() == sqlite.plan()
-        assert [memory.task(task) for task in tasks] == [sqlite.task(task) for task in tasks]
+        assert [memory.task(task) for task in tasks] == [
+            sqlite.task(task) for task in tasks
+        ]
         for project in projects:
             project.holds()
             done_is_deserved(project)

@@ -20,7 +20,11 @@ TASK_A = "task_id = 'a'"
 
 def eventful(project: Project) -> None:
     """A plan in which a bit of everything has happened."""
-    nodes = [node("root", "GOAL"), *(node(name) for name in "abcd"), node("check", "CHECK")]
+    nodes = [
+        node("root", "GOAL"),
+        *(node(name) for name in "abcd"),
+        node("check", "CHECK"),
+    ]
     edges = [edge("root", one["task_id"]) for one in nodes[1:]]
     edges += [edge("a", "b", "DEPENDS_ON"), edge("c", "check", "DEPENDS_ON")]
     edges += [edge("root", task, "ALTERNATIVE", group_id="g") for task in "bd"]
@@ -52,7 +56,9 @@ def test_an_eventful_plan_holds(project: Project) -> None:
     found = project.verify()
     assert found.holds
     assert (found.messages, found.verdicts) == (16, 11)
-    assert found.events > len(project.kinds())  # the seals of what each transaction wrote
+    assert found.events > len(
+        project.kinds()
+    )  # the seals of what each transaction wrote
     assert found.blobs > found.messages
 
 
@@ -108,7 +114,10 @@ def test_tampering_shows(on_sqlite: Project, tmp_path: Path, what: str) -> None:
     assert changed
     found = on_sqlite.verify()
     assert not found.holds
-    assert any(said in one for one in getattr(found, where)), (found.integrity, found.completeness)
+    assert any(said in one for one in getattr(found, where)), (
+        found.integrity,
+        found.completeness,
+    )
 
 
 HELD = "WHERE kind = 'CLAIMED' AND task_id = 'a'"
@@ -131,7 +140,9 @@ def test_what_an_answer_was_held_to_is_kept(
     """Routes and registry may change; what the chain names may not."""
     settings = on_sqlite.home.root / "accordance.toml"
     settings.parent.mkdir(exist_ok=True)
-    settings.write_text('[executors.x]\nkind = "external"\n[[routes]]\nexecutor = "x"\ncontract = "answer"\n')
+    settings.write_text(
+        '[executors.x]\nkind = "external"\n[[routes]]\nexecutor = "x"\ncontract = "answer"\n'
+    )
     asked = plan(
         [node("root", "GOAL"), node("a", owner_agent_id="ta"), node("b")],
         [edge("root", "a"), edge("root", "b")],
@@ -169,16 +180,23 @@ def test_a_plan_that_is_no_plan(on_sqlite: Project, tmp_path: Path) -> None:
     with on_sqlite.ledger.write() as tx:
         other = tx.keep(b"{}")
     payload = json.dumps({"document": other, "revision": 1})
-    _below(tmp_path, f"UPDATE task_events SET payload = '{payload}' WHERE kind = '{PlanEvent.IMPORTED}'")
+    _below(
+        tmp_path,
+        f"UPDATE task_events SET payload = '{payload}' WHERE kind = '{PlanEvent.IMPORTED}'",
+    )
     found = on_sqlite.verify()
     assert f"the plan's document {other[:12]} is no plan" in found.integrity
     assert "event 1: the rules of the plan cannot be read" in found.integrity
 
 
 @pytest.mark.parametrize(
-    ("task", "attempt"), [("a", 1), ("b", 1), ("c", 2), ("none", 1)], ids=["done", "new", "another", "none"]
+    ("task", "attempt"),
+    [("a", 1), ("b", 1), ("c", 2), ("none", 1)],
+    ids=["done", "new", "another", "none"],
 )
-def test_an_attempt_that_was_left_alone_was_in_work(on_sqlite: Project, task: str, attempt: int) -> None:
+def test_an_attempt_that_was_left_alone_was_in_work(
+    on_sqlite: Project, task: str, attempt: int
+) -> None:
     """Somebody had begun it, and it had not ended."""
     nodes = [node("root", "GOAL"), *(node(name) for name in "abc")]
     on_sqlite.runs(plan(nodes, [edge("root", name) for name in "abc"]))
@@ -188,9 +206,12 @@ def test_an_attempt_that_was_left_alone_was_in_work(on_sqlite: Project, task: st
         tx.record(PLAN, LEFT_ALONE, "c", {"attempt": 1, "version": "0", "here": "1"})
     assert on_sqlite.verify().holds
     with on_sqlite.ledger.write() as tx:
-        tx.record(PLAN, LEFT_ALONE, task, {"attempt": attempt, "version": "0", "here": "1"})
+        tx.record(
+            PLAN, LEFT_ALONE, task, {"attempt": attempt, "version": "0", "here": "1"}
+        )
     assert any(
-        f"attempt {attempt} of task {task} was not in work" in one for one in on_sqlite.verify().integrity
+        f"attempt {attempt} of task {task} was not in work" in one
+        for one in on_sqlite.verify().integrity
     )
 
 

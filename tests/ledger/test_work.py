@@ -10,7 +10,12 @@ import pytest
 
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Waiting
-from accordance.domain.records import ArtifactRecord, MessageRecord, Rules, VerdictRecord
+from accordance.domain.records import (
+    ArtifactRecord,
+    MessageRecord,
+    Rules,
+    VerdictRecord,
+)
 from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, IllegalTransition, NotFound
 from accordance.work.intake import TaskUnnamed, submit
@@ -45,7 +50,12 @@ def wide_plan(*names: str, **more: Any) -> Message:
 def checked_plan(checks: int = 1) -> Message:
     """An action, its checks, and what waits for them."""
     names = [f"check{at}" for at in range(checks)]
-    nodes = [node("root", "GOAL"), node("a"), *(node(name, "CHECK") for name in names), node("next")]
+    nodes = [
+        node("root", "GOAL"),
+        node("a"),
+        *(node(name, "CHECK") for name in names),
+        node("next"),
+    ]
     edges = [edge("root", one["task_id"]) for one in nodes[1:]]
     edges += [edge("a", name, "DEPENDS_ON") for name in names]
     return plan(nodes, [*edges, *(edge(name, "next", "DEPENDS_ON") for name in names)])
@@ -134,7 +144,9 @@ def test_putting_down_counts_as_nothing(project: Project) -> None:
     """The task, or the product to review, is free at once."""
     project.runs(wide_plan("a"))
     project.takes()
-    assert release(project.ledger, "a", by="me").progress.standing.counters.failures == 0
+    assert (
+        release(project.ledger, "a", by="me").progress.standing.counters.failures == 0
+    )
     assert project.takes() == "a"
     project.submit("a")
     assert project.takes() == "a"
@@ -176,7 +188,9 @@ def test_many_workers_at_once(project: Project) -> None:
         for worker in [workers.submit(work) for _ in range(4)]:
             worker.result()
     work()
-    assert sorted(taken) == sorted((name, kind) for name in names for kind in ("action", "review"))
+    assert sorted(taken) == sorted(
+        (name, kind) for name in names for kind in ("action", "review")
+    )
     assert project.state("root") == "DONE"
 
 
@@ -187,9 +201,13 @@ def test_two_messages_for_one_task_at_once(project: Project, same: bool) -> None
     project.takes()
     messages = [product("a", "one"), product("a", "one" if same else "two")]
     with ThreadPoolExecutor(2) as workers:
-        answers = list(workers.map(lambda said: project.submit("a", said, attempt=1), messages))
+        answers = list(
+            workers.map(lambda said: project.submit("a", said, attempt=1), messages)
+        )
     assert sorted((one.status, one.repeated) for one in answers) == (
-        [("accepted", False), ("accepted", True)] if same else [("accepted", False), ("refused", False)]
+        [("accepted", False), ("accepted", True)]
+        if same
+        else [("accepted", False), ("refused", False)]
     )
     with project.ledger.read() as tx:
         assert len(tx.products("a")) == 1
@@ -208,7 +226,11 @@ def test_a_product_is_kept_as_a_version_of_its_own(project: Project) -> None:
         project.review("a", 60)
     with project.ledger.read() as tx:
         versions = tx.find(ArtifactRecord, task_id="a")
-        assert [one.file_name for one in versions] == ["report.v1.md", "report.v2.md", "report.v3.md"]
+        assert [one.file_name for one in versions] == [
+            "report.v1.md",
+            "report.v2.md",
+            "report.v3.md",
+        ]
         assert [tx.blob(one.sha256) for one in versions] == [b"one", b"two", b"one"]
 
 
@@ -216,12 +238,20 @@ def test_a_product_is_kept_as_a_version_of_its_own(project: Project) -> None:
 @pytest.mark.parametrize(
     ("hint", "file"),
     [
-        pytest.param("offers/spring.md", "spring.v1.md", id="its file has the name that was asked for"),
-        pytest.param("con.md", "_con.v1.md", id="a name that no disk takes is made safe"),
+        pytest.param(
+            "offers/spring.md",
+            "spring.v1.md",
+            id="its file has the name that was asked for",
+        ),
+        pytest.param(
+            "con.md", "_con.v1.md", id="a name that no disk takes is made safe"
+        ),
         pytest.param("offers/", "report.v1.md", id="a folder names no file"),
     ],
 )
-def test_the_hint_where_a_product_is_to_lie(project: Project, hint: str, file: str) -> None:
+def test_the_hint_where_a_product_is_to_lie(
+    project: Project, hint: str, file: str
+) -> None:
     """It lies in its task's folder, with its version."""
     said = product("a")
     said["artifact"]["path_hint"] = f"workspace/artifacts/a/{hint}"
@@ -236,7 +266,11 @@ def test_an_action_that_is_approved(project: Project) -> None:
     project.runs(small_plan())
     assert project.submit("a").content["state"] == "READY_TO_CHECK"
     told = project.review("a").content
-    assert (told["state"], told["outcome"], told["reason_code"]) == ("DONE", "DONE", "APPROVE")
+    assert (told["state"], told["outcome"], told["reason_code"]) == (
+        "DONE",
+        "DONE",
+        "APPROVE",
+    )
     assert project.states() == {"root": "PENDING", "a": "DONE", "b": "READY"}
     project.finish("b")
     assert project.state("root") == "DONE"
@@ -244,7 +278,10 @@ def test_an_action_that_is_approved(project: Project) -> None:
         assert all(one.approved_at for one in tx.find(ArtifactRecord, plan_id=PLAN))
         heads = {one.seq: one.hash for one in tx.entries(PLAN)}
         verdicts = tx.find(VerdictRecord, plan_id=PLAN)
-        assert [(one.subject, one.outcome) for one in verdicts] == [("a", "DONE"), ("b", "DONE")]
+        assert [(one.subject, one.outcome) for one in verdicts] == [
+            ("a", "DONE"),
+            ("b", "DONE"),
+        ]
         assert all(heads[one.head_seq] == one.head_hash for one in verdicts)
 
 
@@ -261,9 +298,16 @@ def test_the_same_message_twice(project: Project) -> None:
         first = hand_in()
         before = project.plan(), project.states(), project.kinds()
         again = hand_in()
-        assert (again.content, again.repeated, first.repeated) == (first.content, True, False)
+        assert (again.content, again.repeated, first.repeated) == (
+            first.content,
+            True,
+            False,
+        )
         assert (project.plan(), project.states(), project.kinds()) == before
-    assert project.submit("a", GARBAGE, attempt=1).content["reason_code"] == "LLM_UNPARSEABLE"
+    assert (
+        project.submit("a", GARBAGE, attempt=1).content["reason_code"]
+        == "LLM_UNPARSEABLE"
+    )
 
 
 def returned(project: Project) -> str:
@@ -295,7 +339,10 @@ def test_an_unchanged_message_is_refused_once_the_task_has_moved_on(
     state = moves(project)
     told = project.submit("a", message)
     assert (told.status, told.repeated, project.state("a")) == ("refused", False, state)
-    assert f"task a is {state}, and this is the very message of attempt 1" in told.content["why"]
+    assert (
+        f"task a is {state}, and this is the very message of attempt 1"
+        in told.content["why"]
+    )
     assert "as attempt 2" in told.content["why"]
     assert project.submit("a", message).repeated
     sent_again = project.submit("a", message, attempt=1)
@@ -309,7 +356,11 @@ def test_a_message_may_be_the_same_in_another_attempt(project: Project) -> None:
     project.submit("a")
     project.review("a", 60)
     told = project.submit("a", attempt=2)
-    assert (told.repeated, told.content["state"], told.content["artifact"]["version"]) == (
+    assert (
+        told.repeated,
+        told.content["state"],
+        told.content["artifact"]["version"],
+    ) == (
         False,
         "READY_TO_CHECK",
         2,
@@ -332,9 +383,14 @@ def test_a_refused_message_may_be_right_later(project: Project) -> None:
 
 @pytest.mark.parametrize(
     ("attempt", "said"),
-    [(1, "attempt 1 of task a is over; the current one is 2"), (3, "attempt 3 of task a is over")],
+    [
+        (1, "attempt 1 of task a is over; the current one is 2"),
+        (3, "attempt 3 of task a is over"),
+    ],
 )
-def test_a_message_for_another_attempt(project: Project, attempt: int, said: str) -> None:
+def test_a_message_for_another_attempt(
+    project: Project, attempt: int, said: str
+) -> None:
     """Is kept and refused."""
     project.runs(small_plan())
     project.submit("a", failing("a"))
@@ -351,13 +407,17 @@ def test_a_message_for_another_attempt(project: Project, attempt: int, said: str
 def test_a_message_for_a_finished_task(project: Project) -> None:
     """Is kept and refused; so is one for a goal, and an action of a check."""
     project.runs(checked_plan())
-    assert project.submit("root").content["why"] == "task root is PENDING and takes no action now"
+    assert (
+        project.submit("root").content["why"]
+        == "task root is PENDING and takes no action now"
+    )
     project.submit("a")
     told = project.submit("check0").content
     assert told["why"].startswith("check0 reviews task a: hand its review in with")
     project.review("check0")
     assert (
-        project.submit("a", product("a", "late")).content["why"] == "task a is DONE and takes no action now"
+        project.submit("a", product("a", "late")).content["why"]
+        == "task a is DONE and takes no action now"
     )
     assert project.kinds().count("MESSAGE_REFUSED") == 3
 
@@ -375,9 +435,13 @@ def test_a_message_for_another_task(project: Project) -> None:
 def test_the_task_may_be_known_from_the_message(project: Project) -> None:
     """If it can be read and names one."""
     project.runs(small_plan())
-    assert submit(project.ledger, project.home, encoded(product("a"))).status == "accepted"
     assert (
-        review(project.ledger, encoded(node_review("a")), product=project.task("a").product).status
+        submit(project.ledger, project.home, encoded(product("a"))).status == "accepted"
+    )
+    assert (
+        review(
+            project.ledger, encoded(node_review("a")), product=project.task("a").product
+        ).status
         == "accepted"
     )
     for raw, said in (
@@ -396,9 +460,19 @@ def test_what_cannot_be_read(project: Project) -> None:
     """LLM_UNPARSEABLE, FAILED, one more attempt, the raw text kept; ready again while attempts remain."""
     project.runs(wide_plan("a"))
     told = project.submit("a", GARBAGE).content
-    assert (told["status"], told["state"], told["outcome"]) == ("rejected", "READY", "RETRY")
+    assert (told["status"], told["state"], told["outcome"]) == (
+        "rejected",
+        "READY",
+        "RETRY",
+    )
     assert told["violations"]
-    assert project.kinds("a")[-5:] == ["CLAIMED", "MESSAGE", "LLM_UNPARSEABLE", "RETRIED", "VERDICT"]
+    assert project.kinds("a")[-5:] == [
+        "CLAIMED",
+        "MESSAGE",
+        "LLM_UNPARSEABLE",
+        "RETRIED",
+        "VERDICT",
+    ]
     assert project.task("a").progress.standing.counters.parse_failures == 1
     project.takes()
     told = project.submit("a", GARBAGE).content
@@ -409,7 +483,9 @@ def test_what_cannot_be_read(project: Project) -> None:
     )
     assert "REPEATED_ERROR" in project.questions()[0].text
     with project.ledger.read() as tx:
-        assert [tx.blob(one.sha256) for one in tx.find(MessageRecord, subject="a")] == [GARBAGE] * 2
+        assert [tx.blob(one.sha256) for one in tx.find(MessageRecord, subject="a")] == [
+            GARBAGE
+        ] * 2
 
 
 @pytest.mark.seed("000-19")
@@ -423,11 +499,17 @@ def test_what_cannot_be_read(project: Project) -> None:
         ("SKILL_BAD_INPUT", "BLOCKED", Waiting.INPUT),
     ],
 )
-def test_errors_by_code(project: Project, code: str, state: str, waiting: Waiting | None) -> None:
+def test_errors_by_code(
+    project: Project, code: str, state: str, waiting: Waiting | None
+) -> None:
     """A failed attempt, or a wait: by what the code says."""
     project.runs(wide_plan("a"))
     told = project.submit("a", failing("a", code)).content
-    assert (told["state"], told["waiting"], told["reason_code"]) == (state, waiting, code)
+    assert (told["state"], told["waiting"], told["reason_code"]) == (
+        state,
+        waiting,
+        code,
+    )
 
 
 def test_the_same_error_after_another_chance(project: Project) -> None:
@@ -470,13 +552,21 @@ def test_three_times_returned_then_escalated(project: Project) -> None:
         assert project.review("a", 70).content["state"] == "TO_BE_MODIFY"
     project.submit("a", product("a", "text 3"))
     told = project.review("a", 70).content
-    assert (told["state"], told["reason_code"]) == ("BLOCKED", "MAX_REVIEW_ROUNDS_EXCEEDED")
+    assert (told["state"], told["reason_code"]) == (
+        "BLOCKED",
+        "MAX_REVIEW_ROUNDS_EXCEEDED",
+    )
     assert project.submit("a", product("a", "text 4")).status == "refused"
     assert project.take() is NoTaskReason.WAITING
     project.answer(approve=True)
     assert project.states() == {"root": "DONE", "a": "DONE"}
     with project.ledger.read() as tx:
-        assert [bool(one.approved_at) for one in tx.products("a")] == [False, False, False, True]
+        assert [bool(one.approved_at) for one in tx.products("a")] == [
+            False,
+            False,
+            False,
+            True,
+        ]
 
 
 def test_a_review_that_needs_something(project: Project) -> None:
@@ -484,7 +574,11 @@ def test_a_review_that_needs_something(project: Project) -> None:
     project.runs(wide_plan("a"))
     project.submit("a")
     told = project.review("a", 80, "REQUEST_EXTERNAL_INPUT").content
-    assert (told["state"], told["waiting"], told["outcome"]) == ("BLOCKED", "WAITING_EXTERNAL", "ESCALATE")
+    assert (told["state"], told["waiting"], told["outcome"]) == (
+        "BLOCKED",
+        "WAITING_EXTERNAL",
+        "ESCALATE",
+    )
     assert project.questions()[0].kind is QuestionKind.HELP
     project.answer(text="the price is 4.20")
     assert project.takes() == "a"
@@ -500,8 +594,14 @@ def test_a_review_of_an_older_product(project: Project) -> None:
     told = project.review("a", of=seen)
     assert (told.status, told.content["why"].partition(":")[0]) == ("refused", "stale")
     assert project.state("a") == "READY_TO_CHECK"
-    assert project.review("a", of=(project.task("a").product or "")[:7]).status == "refused"
-    assert project.review("a", of=(project.task("a").product or "")[:8].upper()).status == "accepted"
+    assert (
+        project.review("a", of=(project.task("a").product or "")[:7]).status
+        == "refused"
+    )
+    assert (
+        project.review("a", of=(project.task("a").product or "")[:8].upper()).status
+        == "accepted"
+    )
 
 
 def test_a_review_must_say_what_it_saw(project: Project) -> None:
@@ -534,9 +634,18 @@ def test_a_review_that_breaks_the_rubric(project: Project) -> None:
         "LLM_UNPARSEABLE",
     )
     assert {one["code"] for one in told["violations"]} == {"rubric_dimension"}
-    assert project.kinds("a")[-4:] == ["MESSAGE", "LLM_UNPARSEABLE", "REVIEW_RETRIED", "VERDICT"]
+    assert project.kinds("a")[-4:] == [
+        "MESSAGE",
+        "LLM_UNPARSEABLE",
+        "REVIEW_RETRIED",
+        "VERDICT",
+    ]
     counters = project.task("a").progress.standing.counters
-    assert (counters.review_failures, counters.parse_failures, counters.attempt_count) == (1, 0, 2)
+    assert (
+        counters.review_failures,
+        counters.parse_failures,
+        counters.attempt_count,
+    ) == (1, 0, 2)
 
 
 def test_a_reviewer_that_sends_garbage(project: Project) -> None:
@@ -558,10 +667,18 @@ def test_a_review_for_what_has_no_product(project: Project) -> None:
     """Is refused: not begun, a goal, done."""
     project.runs(small_plan())
     for task in ("a", "root"):
-        assert "has nothing to review now" in project.review_raw(task, node_review(task)).content["why"]
+        assert (
+            "has nothing to review now"
+            in project.review_raw(task, node_review(task)).content["why"]
+        )
     project.finish("a")
     seen = project.task("a").product
-    assert project.review_raw("a", {**node_review("a"), "summary": "again"}, of=seen).status == "refused"
+    assert (
+        project.review_raw(
+            "a", {**node_review("a"), "summary": "again"}, of=seen
+        ).status
+        == "refused"
+    )
 
 
 # -- checks
@@ -579,7 +696,11 @@ def test_a_check_reviews_its_action(project: Project) -> None:
     }
     assert project.takes() == "check0"
     told = project.review("check0", 60).content
-    assert (told["state"], told["check"], told["check_state"]) == ("TO_BE_MODIFY", "check0", "PENDING")
+    assert (told["state"], told["check"], told["check_state"]) == (
+        "TO_BE_MODIFY",
+        "check0",
+        "PENDING",
+    )
     project.submit("a", product("a", "better"))
     told = project.review("a").content
     assert (told["state"], told["check_state"]) == ("DONE", "DONE")
@@ -596,7 +717,11 @@ def test_a_product_with_two_checks_needs_both(project: Project) -> None:
         "several checks review task a: say which one (check0, check1)",
     )
     told = project.review("check0")
-    assert (told.content["state"], told.content["check_state"], told.content["outcome"]) == (
+    assert (
+        told.content["state"],
+        told.content["check_state"],
+        told.content["outcome"],
+    ) == (
         "READY_TO_CHECK",
         "DONE",
         None,
@@ -621,7 +746,10 @@ def test_a_check_that_sends_garbage(project: Project) -> None:
     project.takes()
     assert project.review_raw("check0", GARBAGE).content["check_state"] == "BLOCKED"
     assert project.task("a").progress.standing.counters.attempts == 1
-    assert project.review("a").content["why"] == "no check of task a waits for a review now"
+    assert (
+        project.review("a").content["why"]
+        == "no check of task a waits for a review now"
+    )
     project.answer(text="another model reviews now")
     assert project.review("check0").content["state"] == "DONE"
 
@@ -632,7 +760,12 @@ def test_a_person_approves_what_a_check_refuses(project: Project) -> None:
     project.submit("a")
     project.review("check0", 60, "REQUEST_EXTERNAL_INPUT")
     project.answer(approve=True)
-    assert project.states() == {"root": "PENDING", "a": "DONE", "check0": "ABANDONED", "next": "READY"}
+    assert project.states() == {
+        "root": "PENDING",
+        "a": "DONE",
+        "check0": "ABANDONED",
+        "next": "READY",
+    }
     project.finish("next")
     assert project.state("root") == "DONE"
 
@@ -662,9 +795,17 @@ def test_the_lease_of_a_check_runs_out(project: Project) -> None:
 
 def alternatives() -> Message:
     """Two ways to print; binding waits for the first."""
-    nodes = [node("root", "GOAL"), node("offset", priority=2), node("copier"), node("bind")]
+    nodes = [
+        node("root", "GOAL"),
+        node("offset", priority=2),
+        node("copier"),
+        node("bind"),
+    ]
     edges = [edge("root", one["task_id"]) for one in nodes[1:]]
-    edges += [edge("root", task, "ALTERNATIVE", group_id="print") for task in ("offset", "copier")]
+    edges += [
+        edge("root", task, "ALTERNATIVE", group_id="print")
+        for task in ("offset", "copier")
+    ]
     return plan(nodes, [*edges, edge("offset", "bind", "DEPENDS_ON")])
 
 
@@ -682,7 +823,12 @@ def test_the_next_alternative(project: Project) -> None:
     assert (told["state"], told["outcome"]) == ("DEAD_LETTER", "REJECT")
     assert project.questions() == []
     project.finish("copier", "bind")
-    assert project.states() == {"root": "DONE", "offset": "DEAD_LETTER", "copier": "DONE", "bind": "DONE"}
+    assert project.states() == {
+        "root": "DONE",
+        "offset": "DEAD_LETTER",
+        "copier": "DONE",
+        "bind": "DONE",
+    }
 
 
 def test_the_last_alternative_asks_a_person(project: Project) -> None:
@@ -693,12 +839,22 @@ def test_the_last_alternative_asks_a_person(project: Project) -> None:
         project.submit(task, failing(task), attempt=2)
     assert project.state("copier") == "BLOCKED"
     project.answer(give_up=True)
-    assert (project.state("copier"), project.state("root")) == ("DEAD_LETTER", "BLOCKED")
+    assert (project.state("copier"), project.state("root")) == (
+        "DEAD_LETTER",
+        "BLOCKED",
+    )
     assert project.questions()[0].kind is QuestionKind.GOAL
     with project.ledger.read() as tx:
-        assert [one.task_id for one in dead_letters(tx, tx.plans())] == ["offset", "copier"]
+        assert [one.task_id for one in dead_letters(tx, tx.plans())] == [
+            "offset",
+            "copier",
+        ]
     requeue(project.ledger, "offset", by="me")
-    assert (project.state("offset"), project.state("root"), project.questions()) == ("READY", "PENDING", [])
+    assert (project.state("offset"), project.state("root"), project.questions()) == (
+        "READY",
+        "PENDING",
+        [],
+    )
     project.finish("offset", "bind")
     assert project.state("root") == "DONE"
 
@@ -727,7 +883,9 @@ def test_a_dead_letter_is_dropped(project: Project) -> None:
 def test_cancelling_asks_what_becomes_of_what_waits(project: Project) -> None:
     """Nothing is left waiting for ever."""
     project.runs(small_plan())
-    with pytest.raises(Conflict, match=r"1 tasks wait for a \(b\); cancel them too, or let them go on"):
+    with pytest.raises(
+        Conflict, match=r"1 tasks wait for a \(b\); cancel them too, or let them go on"
+    ):
         cancel(project.ledger, "a", by="me")
     assert project.states() == {"root": "PENDING", "a": "READY", "b": "PENDING"}
 
@@ -736,18 +894,31 @@ def test_cancelling_asks_what_becomes_of_what_waits(project: Project) -> None:
     ("excuse", "along", "states"),
     [
         (True, (), {"root": "PENDING", "a": "ABANDONED", "b": "READY", "c": "READY"}),
-        (False, ("b",), {"root": "PENDING", "a": "ABANDONED", "b": "ABANDONED", "c": "READY"}),
+        (
+            False,
+            ("b",),
+            {"root": "PENDING", "a": "ABANDONED", "b": "ABANDONED", "c": "READY"},
+        ),
     ],
 )
-def test_cancelling(project: Project, excuse: bool, along: tuple[str, ...], states: dict[str, str]) -> None:
+def test_cancelling(
+    project: Project, excuse: bool, along: tuple[str, ...], states: dict[str, str]
+) -> None:
     """With an excuse whoever waits goes on; in a cascade they go too."""
     project.runs(
         plan(
             [node("root", "GOAL"), node("a"), node("b"), node("c")],
-            [edge("root", "a"), edge("root", "b"), edge("root", "c"), edge("a", "b", "DEPENDS_ON")],
+            [
+                edge("root", "a"),
+                edge("root", "b"),
+                edge("root", "c"),
+                edge("a", "b", "DEPENDS_ON"),
+            ],
         )
     )
-    assert cancel(project.ledger, "a", by="me", excuse=excuse, cascade=not excuse) == along
+    assert (
+        cancel(project.ledger, "a", by="me", excuse=excuse, cascade=not excuse) == along
+    )
     assert project.states() == states
     with pytest.raises(IllegalTransition):
         cancel(project.ledger, "a", by="me")
@@ -796,7 +967,10 @@ def test_a_plan_that_is_returned_too_often(project: Project) -> None:
     for round_ in range(4):
         project.imports(changed(small_plan(), "plan.title", f"Try {round_}"))
         told = project.review_plan(plan_review(60)).content
-    assert (told["state"], told["reason_code"]) == ("HELD", "MAX_REVIEW_ROUNDS_EXCEEDED")
+    assert (told["state"], told["reason_code"]) == (
+        "HELD",
+        "MAX_REVIEW_ROUNDS_EXCEEDED",
+    )
     assert project.take() is NoTaskReason.HELD
     with pytest.raises(Conflict, match="has not begun"):
         resume(project.ledger, PLAN, by="me")
@@ -839,7 +1013,9 @@ def test_plan_reviews_that_cannot_be_read(project: Project) -> None:
 def test_a_review_of_another_plan(project: Project) -> None:
     """Does not count for this one."""
     project.imports(small_plan())
-    told = project.review_plan(plan_review(plan="9a4f6f64-7a0b-4a53-8a6e-2f0b6d1c0009")).content
+    told = project.review_plan(
+        plan_review(plan="9a4f6f64-7a0b-4a53-8a6e-2f0b6d1c0009")
+    ).content
     assert (told["status"], told["violations"][0]["code"]) == ("rejected", "wrong_task")
 
 
@@ -852,7 +1028,10 @@ def test_the_fuse_for_calls(project: Project) -> None:
     project.submit("a")
     project.submit("b", failing("b"))
     assert project.take() is NoTaskReason.HELD
-    assert project.review("a").content["why"] == f"plan {PLAN} is HELD: nothing in it moves"
+    assert (
+        project.review("a").content["why"]
+        == f"plan {PLAN} is HELD: nothing in it moves"
+    )
     (question,) = project.questions()
     assert "calls_per_run: 2 of 2 messages are used up" in question.text
     assert project.submit("b").status == "refused"
@@ -889,7 +1068,12 @@ def test_what_waits_for_something_given_up(project: Project) -> None:
     assert project.take(kinds=("CHECK",)) is NoTaskReason.OTHERS
     project.submit("a", failing("a", "LLM_REFUSAL"))
     project.answer(give_up=True)
-    assert project.states() == {"root": "PENDING", "a": "DEAD_LETTER", "g": "PENDING", "b": "PENDING"}
+    assert project.states() == {
+        "root": "PENDING",
+        "a": "DEAD_LETTER",
+        "g": "PENDING",
+        "b": "PENDING",
+    }
     assert project.take() is NoTaskReason.STUCK
     cancel(project.ledger, "a", by="me", excuse=True)
     assert project.takes() == "b"

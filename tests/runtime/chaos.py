@@ -27,13 +27,20 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             where = place if place == "restart" else os.path.join(folder, place)  # noqa: PTH118
             words = (where, folder, kills, workers, seed, kills * tasks)
-            command = [sys.executable, "-m", "tests.runtime.killed_workers", *map(str, words)]
+            command = [
+                sys.executable,
+                "-m",
+                "tests.runtime.killed_workers",
+                *map(str, words),
+            ]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         found = json.loads(done.stdout) if not done.returncode else {}
         is_good = found.get("killed", 0) >= kills
         failed += not is_good
         told = found or done.stderr[-2000:]
-        sys.stdout.write(f"{name}, SEED={seed}: {'holds' if is_good else 'DOES NOT HOLD'}  {told}\n")
+        sys.stdout.write(
+            f"{name}, SEED={seed}: {'holds' if is_good else 'DOES NOT HOLD'}  {told}\n"
+        )
     return int(bool(failed))
 
 

@@ -67,9 +67,7 @@ def fork(place: str, folder: Path, seed: int, *, shared: bool) -> int:
                 try:
                     work(place, folder, seed, shared=shared)
                     break
-                except (
-                    LedgerError
-                ):  # it began while the database was away: whoever looks after it begins it again
+                except LedgerError:  # it began while the database was away: whoever looks after it begins it again
                     time.sleep(BEAT)
         except BaseException:  # noqa: BLE001
             (folder / f"died-{os.getpid()}").write_text(traceback.format_exc())
@@ -146,7 +144,9 @@ def finish(place: str, folder: Path, seed: int) -> None:
         pid = fork(place, folder, seed + 1000 + again, shared=not place.endswith(".db"))
         os.waitpid(pid, 0)
         on = stage(place, folder)
-        blocked = [name for name, state in on.states().items() if state == State.BLOCKED]
+        blocked = [
+            name for name, state in on.states().items() if state == State.BLOCKED
+        ]
         for name in blocked:
             if on.task(name).is_work:
                 retry(on.ledger, name, by="test")
@@ -163,9 +163,12 @@ def held(on: Stage) -> dict[str, int]:
     with on.ledger.read() as tx:
         tasks = [task for task in tx.tasks(PLAN) if task.is_work]
         accepted = Counter(
-            (one.subject, one.kind) for one in tx.find(MessageRecord, plan_id=PLAN, accepted=True)
+            (one.subject, one.kind)
+            for one in tx.find(MessageRecord, plan_id=PLAN, accepted=True)
         )
-        done = Counter(one.subject for one in tx.find(VerdictRecord, plan_id=PLAN, outcome="DONE"))
+        done = Counter(
+            one.subject for one in tx.find(VerdictRecord, plan_id=PLAN, outcome="DONE")
+        )
     for task in tasks:
         assert task.progress.state is State.DONE, task
         assert accepted[task.task_id, "ACTION"] == 1, task.task_id
@@ -183,7 +186,9 @@ def held(on: Stage) -> dict[str, int]:
     }
 
 
-def main(place: str, folder: Path, kills: int, workers: int, seed: int, tasks: int) -> None:
+def main(
+    place: str, folder: Path, kills: int, workers: int, seed: int, tasks: int
+) -> None:
     """Kill so many, then let the rest be finished, and look at what is there."""
     server = OwnServer() if place == "restart" else None
     if server is not None:
@@ -208,7 +213,11 @@ def main(place: str, folder: Path, kills: int, workers: int, seed: int, tasks: i
     crew.await_end()
     finish(place, folder, seed)
     on = stage(place, folder)
-    sys.stdout.write(json.dumps({"killed": crew.killed, "frozen": frozen, "restarts": restarts, **held(on)}))
+    sys.stdout.write(
+        json.dumps(
+            {"killed": crew.killed, "frozen": frozen, "restarts": restarts, **held(on)}
+        )
+    )
     on.ledger.close()
     if server is not None:
         server.remove()

@@ -35,13 +35,19 @@ def lanes(tasks: int, wide: int = 4) -> Message:
     """A goal over lanes of actions, each waiting for the one before it."""
     names = [f"n{at:04}" for at in range(tasks)]
     edges = [edge("root", name) for name in names]
-    edges += [edge(names[at - wide], names[at], "DEPENDS_ON") for at in range(wide, tasks)]
+    edges += [
+        edge(names[at - wide], names[at], "DEPENDS_ON") for at in range(wide, tasks)
+    ]
     return plan([node("root", "GOAL"), *(node(name) for name in names)], edges)
 
 
 def said(one: TaskAttempt, text: str = "text") -> Produced:
     """What a good executor says."""
-    message = product(one.task_id, text) if one.kind == "action" else node_review(one.task_id, 95)
+    message = (
+        product(one.task_id, text)
+        if one.kind == "action"
+        else node_review(one.task_id, 95)
+    )
     return Produced(raw=json.dumps(message).encode())
 
 
@@ -146,7 +152,10 @@ class Stage:
     def verdicts(self, task: str) -> list[tuple[str, str]]:
         """What was decided about a task."""
         with self.ledger.read() as tx:
-            return [(one.outcome, one.reason_code) for one in tx.find(VerdictRecord, subject=task)]
+            return [
+                (one.outcome, one.reason_code)
+                for one in tx.find(VerdictRecord, subject=task)
+            ]
 
 
 def stage(place: str, folder: Path) -> Stage:

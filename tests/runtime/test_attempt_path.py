@@ -87,7 +87,9 @@ class Parts:
         self._meet("kept")
         return kept
 
-    def settle_once(self, settle: Callable[[QueueingTransaction], JsonObject]) -> JsonObject:
+    def settle_once(
+        self, settle: Callable[[QueueingTransaction], JsonObject]
+    ) -> JsonObject:
         """All of it, or nothing."""
         with self.transaction() as unit:
             answer = settle(unit)
@@ -155,7 +157,9 @@ def test_the_whole_path(on: Stage, attempt: TaskAttempt) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stopping", "stopped"), [(True, False), (False, True)], ids=["the engine ends", "the runner was stopped"]
+    ("stopping", "stopped"),
+    [(True, False), (False, True)],
+    ids=["the engine ends", "the runner was stopped"],
 )
 def test_nothing_new_begins_at_the_end(
     on: Stage, attempt: TaskAttempt, stopping: bool, stopped: bool
@@ -175,7 +179,9 @@ def test_nothing_new_begins_at_the_end(
 def test_what_was_not_begun_is_handed_back(on: Stage, attempt: TaskAttempt) -> None:
     """The engine ends before the executor could begin: nobody has failed."""
     parts = Parts(on, is_stopping=True)
-    assert parts.path(said(attempt)).carry_out("w", attempt) == {"status": "handed_back"}
+    assert parts.path(said(attempt)).carry_out("w", attempt) == {
+        "status": "handed_back"
+    }
     assert "run" not in parts.met
     assert on.task("a").progress.state == "READY"
 

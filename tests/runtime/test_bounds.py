@@ -21,7 +21,10 @@ from tests.settings import routing_from
     [
         ({}, AtOnce()),
         ({"run": {"concurrency": 3}}, AtOnce(in_worker=3)),
-        ({"run": {"plan_concurrency": 9, "concurrency": 3}}, AtOnce(in_worker=3, in_plan=9)),
+        (
+            {"run": {"plan_concurrency": 9, "concurrency": 3}},
+            AtOnce(in_worker=3, in_plan=9),
+        ),
     ],
 )
 def test_the_table_run(said: dict[str, object], expected: AtOnce) -> None:
@@ -32,9 +35,15 @@ def test_the_table_run(said: dict[str, object], expected: AtOnce) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"run": {"concurency": 3}}, "has no key 'concurency'; did you mean concurrency or"),
+        (
+            {"run": {"concurency": 3}},
+            "has no key 'concurency'; did you mean concurrency or",
+        ),
         ({"run": {"concurrency": 0}}, "concurrency is a whole number from 1, got 0"),
-        ({"run": {"concurrency": True}}, "concurrency is a whole number from 1, got True"),
+        (
+            {"run": {"concurrency": True}},
+            "concurrency is a whole number from 1, got True",
+        ),
         ({"run": 3}, r"\[run\] is a table"),
     ],
 )
@@ -53,7 +62,10 @@ SETTINGS = {
             "tiers": {"weak": 2, "strong": 1},
             "concurrency": 6,
             "per_minute": 60,
-            "bounds": {"strong": {"concurrency": 2}, "weak": {"per_minute": 10, "concurrency": 9}},
+            "bounds": {
+                "strong": {"concurrency": 2},
+                "weak": {"per_minute": 10, "concurrency": 9},
+            },
         },
         "away": {"kind": "external"},
     },

@@ -19,7 +19,10 @@ def test_answers_count_until_the_run_has_ended(on: Stage) -> None:
     answers.keep("other", {"text": "no"})
     assert answers.recall("q") == {"text": "héllo"}
     assert (
-        KeptAnswers(on.ledger, RunOf(plan_id=PLAN, task_id="a", kind="review", attempt=2)).recall("q") is None
+        KeptAnswers(
+            on.ledger, RunOf(plan_id=PLAN, task_id="a", kind="review", attempt=2)
+        ).recall("q")
+        is None
     )
     with on.ledger.write() as tx:
         keep_report(tx, RUN, Produced(raw=b"{}").to_json())

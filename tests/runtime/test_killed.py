@@ -27,7 +27,9 @@ ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
 def run_module(name: str, *words: str | Path | int) -> str:
     """Run a module of these tests in a process of its own. The time limit only keeps it from hanging the tests."""
     command = [sys.executable, "-m", f"tests.runtime.{name}", *map(str, words)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+    )
     assert not done.returncode, done.stderr[-3000:]
     return done.stdout
 
@@ -35,15 +37,25 @@ def run_module(name: str, *words: str | Path | int) -> str:
 @pytest.mark.parametrize(
     ("database", "kills", "workers"),
     [("sqlite", 5, 1), ("postgresql", 4, 3), ("restart", 2, 3)],
-    ids=["the only process, on SQLite", "one of three, on PostgreSQL", "while PostgreSQL is restarted"],
+    ids=[
+        "the only process, on SQLite",
+        "one of three, on PostgreSQL",
+        "while PostgreSQL is restarted",
+    ],
 )
 def test_workers_that_are_killed_again_and_again(
-    database: str, kills: int, workers: int, tmp_path: Path, request: pytest.FixtureRequest
+    database: str,
+    kills: int,
+    workers: int,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     """A few of them; `make chaos` kills many."""
     places = {"sqlite": str(tmp_path / "ledger.db"), "restart": "restart"}
     place = places.get(database) or request.getfixturevalue("postgresql_url")
-    found: dict[str, Any] = json.loads(run_module("killed_workers", place, tmp_path, kills, workers, 11, 60))
+    found: dict[str, Any] = json.loads(
+        run_module("killed_workers", place, tmp_path, kills, workers, 11, 60)
+    )
     assert (found["killed"], found["tasks"]) == (kills, 60)
     assert found["again"] >= found["cut_off"]
     assert found["restarts"] == (database == "restart")
@@ -65,7 +77,9 @@ def test_what_was_kept_is_not_paid_for_again(on: Stage, tmp_path: Path) -> None:
     assert on.holds()
 
 
-def test_what_was_cut_off_is_run_again_in_the_same_attempt(on: Stage, tmp_path: Path) -> None:
+def test_what_was_cut_off_is_run_again_in_the_same_attempt(
+    on: Stage, tmp_path: Path
+) -> None:
     """Killed while the executor ran: nothing of it was kept."""
     on.brings(ONE)
     run_module("dying", on.place, tmp_path, "run", 2)
@@ -90,12 +104,18 @@ def test_attempts_of_another_version_are_left_alone(on: Stage, tmp_path: Path) -
     on.brings(ONE)
     run_module("dying", on.place, tmp_path, "run", 1, "0")
     assert on.runner().until_it_rests() is NoTaskReason.BUSY
-    assert [text.split(";")[0] for text in on.told] == ["a: was begun by engine version 0, this is version 1"]
+    assert [text.split(";")[0] for text in on.told] == [
+        "a: was begun by engine version 0, this is version 1"
+    ]
     assert on.states()["a"] == "IN_PROGRESS"
     assert on.runner().until_it_rests() is NoTaskReason.BUSY
     with on.ledger.read() as tx:
-        left = [dict(one.payload) for one in tx.entries_of("a") if one.kind == LEFT_ALONE]
-    assert left == [{"attempt": 1, "version": "0", "here": "1"}]  # once, however often it is seen
+        left = [
+            dict(one.payload) for one in tx.entries_of("a") if one.kind == LEFT_ALONE
+        ]
+    assert left == [
+        {"attempt": 1, "version": "0", "here": "1"}
+    ]  # once, however often it is seen
     assert on.holds()
     run_module("dying", on.place, tmp_path, "never", 1, "0")
     assert on.states()["a"] == "DONE"

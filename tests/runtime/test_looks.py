@@ -36,7 +36,10 @@ HELD = resting(NoTaskReason.HELD)
     ],
 )
 def test_looks_as_one(
-    looks: list[Look], is_stranded: bool, progress: RunProgress, rest: NoTaskReason | None
+    looks: list[Look],
+    is_stranded: bool,
+    progress: RunProgress,
+    rest: NoTaskReason | None,
 ) -> None:
     """What moves anywhere keeps the run going."""
     assert combined(looks, is_stranded=is_stranded) == Look(progress, rest)

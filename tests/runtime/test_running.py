@@ -71,7 +71,9 @@ def flat(tasks: int) -> Any:
 def test_a_plan_is_carried_out(database: str, request: pytest.FixtureRequest) -> None:
     """Every task is done once and reviewed once, and everything can be recomputed."""
     on: Stage = request.getfixturevalue(database)
-    runner = on.brings(lanes(9)).runner(worker_id="local" if database == "on" else "worker-1")
+    runner = on.brings(lanes(9)).runner(
+        worker_id="local" if database == "on" else "worker-1"
+    )
     assert runner.until_it_rests() is NoTaskReason.FINISHED
     assert set(on.states().values()) == {"DONE"}
     assert on.accepted() == {f"n{at:04}": ["ACTION", "REVIEW"] for at in range(9)}
@@ -79,8 +81,12 @@ def test_a_plan_is_carried_out(database: str, request: pytest.FixtureRequest) ->
     assert on.holds()
 
 
-@pytest.mark.parametrize("step", ["DBOSClient", "SQLAlchemyDatasource.create", "DBOS.launch"])
-def test_a_start_that_failed_can_be_repeated(on: Stage, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "step", ["DBOSClient", "SQLAlchemyDatasource.create", "DBOS.launch"]
+)
+def test_a_start_that_failed_can_be_repeated(
+    on: Stage, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A database that is away when a process begins leaves nothing behind that would stop the next start."""
     on.brings(lanes(2))
 
@@ -97,12 +103,19 @@ def test_a_start_that_failed_can_be_repeated(on: Stage, step: str, monkeypatch: 
 def test_it_can_be_run_again(on: Stage) -> None:
     """A finished plan is finished; a new task in another run finds the engine as it was left."""
     on.brings(ONE)
-    assert [on.runner().until_it_rests() for _ in range(2)] == [NoTaskReason.FINISHED, NoTaskReason.FINISHED]
+    assert [on.runner().until_it_rests() for _ in range(2)] == [
+        NoTaskReason.FINISHED,
+        NoTaskReason.FINISHED,
+    ]
     assert len(on.heard) == 2
 
 
-@pytest.mark.parametrize("fault", [one for one in Fault if one is not Fault.STOPPED], ids=str)
-def test_a_fault_of_each_kind_is_ruled(on: Stage, fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "fault", [one for one in Fault if one is not Fault.STOPPED], ids=str
+)
+def test_a_fault_of_each_kind_is_ruled(
+    on: Stage, fault: Fault, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Tried again while that may help, else a person is asked, or it is given up; our report stands in the ledger and verifies."""
 
     def run(_: TaskAttempt, __: threading.Event) -> Produced:
@@ -113,7 +126,9 @@ def test_a_fault_of_each_kind_is_ruled(on: Stage, fault: Fault, monkeypatch: pyt
     code, _, passes = FAULTS[fault]
     tried = 0 if fault in HELPLESS else 2 if passes else 1
     assert on.verdicts("a") == [*[("RETRY", code)] * tried, ("ESCALATE", code)]
-    assert on.states()["a"] == ("DEAD_LETTER" if fault is Fault.OVER_BUDGET else "BLOCKED")
+    assert on.states()["a"] == (
+        "DEAD_LETTER" if fault is Fault.OVER_BUDGET else "BLOCKED"
+    )
     assert on.holds()
 
 
@@ -122,7 +137,11 @@ def test_a_reviewer_that_fails_is_not_the_tasks_fault(on: Stage, fault: Fault) -
     """The product waits for another review, then for a person."""
 
     def run(one: TaskAttempt, _: threading.Event) -> Produced:
-        return said(one) if one.kind == "action" else Produced(fault=fault, text="it went wrong")
+        return (
+            said(one)
+            if one.kind == "action"
+            else Produced(fault=fault, text="it went wrong")
+        )
 
     assert on.brings(ONE).runner(run).until_it_rests() is NoTaskReason.WAITING
     counters = on.task("a").progress.standing.counters
@@ -140,7 +159,9 @@ def test_a_reviewer_that_fails_is_not_the_tasks_fault(on: Stage, fault: Fault) -
     ],
     ids=["settings that changed", "no isolation", "a bug"],
 )
-def test_an_executor_that_raises_has_failed(on: Stage, error: Exception, code: str) -> None:
+def test_an_executor_that_raises_has_failed(
+    on: Stage, error: Exception, code: str
+) -> None:
     """The attempt has failed and says why; the run goes on."""
 
     def run(one: TaskAttempt, _: threading.Event) -> Produced:
@@ -163,7 +184,11 @@ def test_what_runs_is_handed_back_when_a_fuse_blows(on: Stage) -> None:
         if one.task_id == "n0000" or one.number > 1:
             return replace(said(one), spending=Spending(read=200, calls=1))
         assert stop.wait(60)
-        return Produced(fault=Fault.STOPPED, text="it was stopped", spending=Spending(read=30, calls=1))
+        return Produced(
+            fault=Fault.STOPPED,
+            text="it was stopped",
+            spending=Spending(read=30, calls=1),
+        )
 
     fuses = Fuses(tokens_per_run=150)
     runner = on.brings(flat(2), Rules(fuses=fuses)).runner(run)
@@ -291,14 +316,29 @@ def by_number(task: TaskRecord) -> str:
 @pytest.mark.parametrize(
     ("queues", "bounds", "most"),
     [
-        ({"even": Bound(runs=2), "odd": Bound(runs=1)}, AtOnce(), {"even": 2, "odd": 1, "all": 3}),
         (
-            {name: Bound(runs=2, executor="e", executor_runs=2) for name in ("even", "odd")},
+            {"even": Bound(runs=2), "odd": Bound(runs=1)},
+            AtOnce(),
+            {"even": 2, "odd": 1, "all": 3},
+        ),
+        (
+            {
+                name: Bound(runs=2, executor="e", executor_runs=2)
+                for name in ("even", "odd")
+            },
             AtOnce(),
             {"even": 2, "odd": 2, "all": 2},
         ),
-        ({"even": Bound(runs=3), "odd": Bound(runs=3)}, AtOnce(in_worker=2), {"even": 2, "odd": 2, "all": 2}),
-        ({"even": Bound(runs=3), "odd": Bound(runs=3)}, AtOnce(in_plan=1), {"even": 1, "odd": 1, "all": 1}),
+        (
+            {"even": Bound(runs=3), "odd": Bound(runs=3)},
+            AtOnce(in_worker=2),
+            {"even": 2, "odd": 2, "all": 2},
+        ),
+        (
+            {"even": Bound(runs=3), "odd": Bound(runs=3)},
+            AtOnce(in_plan=1),
+            {"even": 1, "odd": 1, "all": 1},
+        ),
     ],
     ids=["each queue", "an executor over its queues", "the process", "the plan"],
 )
@@ -307,7 +347,9 @@ def test_no_more_runs_at_once_than_may(
 ) -> None:
     """Whatever is ready."""
     crowd = Crowd()
-    runner = on.brings(flat(10)).runner(crowd.run, queue_of=by_number, queues=queues, bounds=bounds)
+    runner = on.brings(flat(10)).runner(
+        crowd.run, queue_of=by_number, queues=queues, bounds=bounds
+    )
     assert runner.until_it_rests() is NoTaskReason.FINISHED
     assert all(crowd.most[name] <= count for name, count in most.items()), crowd.most
 
@@ -342,7 +384,9 @@ def test_what_somebody_elsewhere_does_is_waited_for(on: Stage) -> None:
         return looked_at
 
     runner._look = looked  # type: ignore[method-assign]
-    running = threading.Thread(target=lambda: resting.append(runner.until_it_rests(wait=True)))
+    running = threading.Thread(
+        target=lambda: resting.append(runner.until_it_rests(wait=True))
+    )
     running.start()
     assert waited.wait(60)
     take_next(on.ledger, [], holder="somebody")
@@ -405,11 +449,18 @@ HANG = 130  # more than one look sees at once
         pytest.param(nobody_for, id="for nobody"),
     ],
 )
-def test_what_can_begin_is_found_behind_much_that_cannot(on: Stage, ahead: QueueOf) -> None:
+def test_what_can_begin_is_found_behind_much_that_cannot(
+    on: Stage, ahead: QueueOf
+) -> None:
     """However much of it there is, and though all of it comes first."""
     names = [f"x{at:04}" for at in range(HANG)]
     nodes = [node(name, priority=90) for name in names] + [node("ok", priority=1)]
-    on.brings(plan([node("root", "GOAL"), *nodes], [edge("root", one["task_id"]) for one in nodes]))
+    on.brings(
+        plan(
+            [node("root", "GOAL"), *nodes],
+            [edge("root", one["task_id"]) for one in nodes],
+        )
+    )
     over = threading.Event()
 
     def run(one: TaskAttempt, stop: threading.Event) -> Produced:
@@ -436,7 +487,12 @@ def test_settling_looks_at_a_few_however_many_wait(on: Stage) -> None:
     others = [node(f"x{at:04}", priority=90) for at in range(HANG)]
     mine = [node(f"n{at:04}", priority=1) for at in range(40)]
     nodes = [*others, *mine]
-    on.brings(plan([node("root", "GOAL"), *nodes], [edge("root", one["task_id"]) for one in nodes]))
+    on.brings(
+        plan(
+            [node("root", "GOAL"), *nodes],
+            [edge("root", one["task_id"]) for one in nodes],
+        )
+    )
     looked: dict[str, int] = {}
 
     def queue_of(task: TaskRecord) -> str | None:
@@ -444,7 +500,9 @@ def test_settling_looks_at_a_few_however_many_wait(on: Stage) -> None:
         looked[who] = looked.get(who, 0) + 1
         return "q" if task.task_id.startswith("n") else None
 
-    runner = on.runner(queue_of=queue_of, queues={"q": Bound(runs=2), "other": Bound(runs=1)})
+    runner = on.runner(
+        queue_of=queue_of, queues={"q": Bound(runs=2), "other": Bound(runs=1)}
+    )
     few: list[tuple[int, int]] = []
     take = runner.scheduler.take_up_next
 
@@ -458,7 +516,9 @@ def test_settling_looks_at_a_few_however_many_wait(on: Stage) -> None:
     runner.scheduler.take_up_next = counted  # type: ignore[method-assign,assignment]
     assert runner.until_it_rests() is NoTaskReason.ELSEWHERE
     assert max(seen for seen, _ in few) <= 2 * (2 + 4)
-    assert sum(put for _, put in few) > 40  # of 80: most begins when something else ends
+    assert (
+        sum(put for _, put in few) > 40
+    )  # of 80: most begins when something else ends
     assert on.holds()
 
 
@@ -468,8 +528,16 @@ def test_a_task_nobody_is_there_for(on: Stage) -> None:
     def nobody(task: TaskRecord) -> str | None:
         return nobody_for(task) if task.task_id == "n0001" else "q"
 
-    assert on.brings(flat(3)).runner(queue_of=nobody).until_it_rests() is NoTaskReason.WAITING
-    assert on.states() == {"root": "PENDING", "n0000": "DONE", "n0001": "BLOCKED", "n0002": "DONE"}
+    assert (
+        on.brings(flat(3)).runner(queue_of=nobody).until_it_rests()
+        is NoTaskReason.WAITING
+    )
+    assert on.states() == {
+        "root": "PENDING",
+        "n0000": "DONE",
+        "n0001": "BLOCKED",
+        "n0002": "DONE",
+    }
     assert on.verdicts("n0001") == [("ESCALATE", "DEPENDENCY_MISSING")]
     with on.ledger.read() as tx:
         (question,) = tx.open_questions(task_id="n0001")
@@ -483,8 +551,14 @@ def test_a_product_nobody_is_there_to_review(on: Stage) -> None:
     def queue_of(task: TaskRecord) -> str | None:
         return nobody_for(task) if task.progress.state is State.READY_TO_CHECK else "q"
 
-    assert on.brings(ONE).runner(queue_of=queue_of).until_it_rests() is NoTaskReason.WAITING
-    assert (on.states()["a"], on.verdicts("a")) == ("BLOCKED", [("ESCALATE", "DEPENDENCY_MISSING")])
+    assert (
+        on.brings(ONE).runner(queue_of=queue_of).until_it_rests()
+        is NoTaskReason.WAITING
+    )
+    assert (on.states()["a"], on.verdicts("a")) == (
+        "BLOCKED",
+        [("ESCALATE", "DEPENDENCY_MISSING")],
+    )
     assert on.holds()
 
 
@@ -533,15 +607,24 @@ def test_an_outcome_that_cannot_be_settled_is_a_failure(on: Stage) -> None:
         return replace(said(one), spending=Spending(read=100, written=20, calls=1))
 
     assert on.runner(paid).until_it_rests() is NoTaskReason.WAITING
-    assert on.verdicts("a") == [("RETRY", "EXECUTOR_ERROR"), ("ESCALATE", "EXECUTOR_ERROR")]
+    assert on.verdicts("a") == [
+        ("RETRY", "EXECUTOR_ERROR"),
+        ("ESCALATE", "EXECUTOR_ERROR"),
+    ]
     assert on.states()["a"] == "BLOCKED"
-    with on.ledger.read() as tx:  # what was paid for is counted, and what was said is there
+    with (
+        on.ledger.read() as tx
+    ):  # what was paid for is counted, and what was said is there
         assert tx.plan(PLAN).tokens == 240
-        assert tx.blob(hashlib.sha256(said(TaskAttempt("a", "action", 1)).raw or b"").hexdigest())
+        assert tx.blob(
+            hashlib.sha256(said(TaskAttempt("a", "action", 1)).raw or b"").hexdigest()
+        )
     assert on.holds()
 
 
-def test_a_ledger_that_is_busy_is_waited_for(on: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ledger_that_is_busy_is_waited_for(
+    on: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Somebody else writes for a long time: the run says so, waits, and goes on."""
     on.brings(ONE)
     monkeypatch.setenv("ACCORDANCE_PATIENCE", "0.05")
@@ -583,7 +666,9 @@ def test_a_provider_that_asks_for_a_pause_gets_it(on: Stage) -> None:
     def run(one: TaskAttempt, _: threading.Event) -> Produced:
         called.append(time.monotonic())
         if len(called) == 1:
-            return Produced(fault=Fault.RATE_LIMITED, text="429 Too Many Requests", retry_after=0.5)
+            return Produced(
+                fault=Fault.RATE_LIMITED, text="429 Too Many Requests", retry_after=0.5
+            )
         return said(one)
 
     assert on.runner(run).until_it_rests() is NoTaskReason.FINISHED
@@ -612,7 +697,11 @@ def test_what_was_not_begun_is_handed_back_at_the_end(on: Stage) -> None:
 def test_a_fault_may_hold_any_garbage(on: Stage) -> None:
     """Half a character, as a program's last words may hold, is nothing a database keeps: the run is settled all the same."""
     on.brings(ONE)
-    garbage = Produced(fault=Fault.CRASHED, text="it said: \udcff\0", seen=(Seen("log", {"end": "\ud800"}),))
+    garbage = Produced(
+        fault=Fault.CRASHED,
+        text="it said: \udcff\0",
+        seen=(Seen("log", {"end": "\ud800"}),),
+    )
     assert on.runner(lambda *_: garbage).until_it_rests() is NoTaskReason.WAITING
     assert on.heard[0][1]["messages"] == ["EXECUTOR_ERROR: it said: ?\0"]
     assert on.holds()
@@ -625,11 +714,16 @@ def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
     on = stage(str(folder / "ledger.db"), folder).brings(ONE)
     assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     on.ledger.close()
-    assert {place.name.partition(".")[0] for place in folder.iterdir()} == {"ledger", "workspace"}
+    assert {place.name.partition(".")[0] for place in folder.iterdir()} == {
+        "ledger",
+        "workspace",
+    }
     assert [place.name for place in tmp_path.iterdir()] == [folder.name]
 
 
-def test_a_reviewer_whose_product_was_given_to_another_changes_nothing(on: Stage) -> None:
+def test_a_reviewer_whose_product_was_given_to_another_changes_nothing(
+    on: Stage,
+) -> None:
     """Somebody released it and it was taken up again: the first one's failure is not the second one's."""
     on.brings(ONE)
     seen: list[tuple[int, str]] = []

@@ -119,7 +119,9 @@ def test_every_table_can_be_said(tmp_path: Path) -> None:
     """
     (tmp_path / SETTINGS).write_text(text, "utf-8")
     assert (
-        Home(tmp_path).settings().model_fields_set == set(Settings.model_fields) == tomllib.loads(text).keys()
+        Home(tmp_path).settings().model_fields_set
+        == set(Settings.model_fields)
+        == tomllib.loads(text).keys()
     )
 
 
@@ -164,7 +166,9 @@ def test_settings_cannot_be_changed(tmp_path: Path) -> None:
         Home(tmp_path).settings().review.own_work = True  # type: ignore[misc]
 
 
-def test_settings_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_another_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They name programs that would be run and rules that would be judged by: refused in one line."""
     (tmp_path / SETTINGS).write_text("", "utf-8")
     os.chown(tmp_path / SETTINGS, os.getuid(), -1)
@@ -173,13 +177,17 @@ def test_settings_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     if owner == 0:  # what root owns may be trusted by anybody: take another's file
         os.chown(tmp_path / SETTINGS, 12345, -1)
         owner = 12345
-    with pytest.raises(InvalidSettings, match=rf"belongs to another user \(uid {owner}; you are"):
+    with pytest.raises(
+        InvalidSettings, match=rf"belongs to another user \(uid {owner}; you are"
+    ):
         Home(tmp_path).settings()
     monkeypatch.setattr(os, "geteuid", lambda: owner)
     assert Home(tmp_path).settings() == Settings()
 
 
-@pytest.mark.parametrize(("sudo", "is_trusted"), [("12345", True), ("54321", False), ("", False)])
+@pytest.mark.parametrize(
+    ("sudo", "is_trusted"), [("12345", True), ("54321", False), ("", False)]
+)
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
 def test_root_trusts_whom_it_works_for(
     tmp_path: Path,
@@ -198,7 +206,9 @@ def test_root_trusts_whom_it_works_for(
         '"pins": {"allowed_paths": ["src/"]}}',
         "utf-8",
     )
-    code = run(["pins", "explain", "src/a", "--task", str(task), "--home", str(tmp_path)])
+    code = run(
+        ["pins", "explain", "src/a", "--task", str(task), "--home", str(tmp_path)]
+    )
     assert (code, "belongs to another user" in capsys.readouterr().err) == (
         (0, False) if is_trusted else (2, True)
     )

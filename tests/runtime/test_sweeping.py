@@ -25,7 +25,10 @@ def left_behind(home: Home, task: str) -> None:
 def found(home: Home) -> list[str]:
     """What is there, by its names."""
     kept = home.root / ".accordance"
-    return sorted(str(place.relative_to(kept)) for place in (*kept.glob("work/*"), *kept.glob("runs/*/*/*")))
+    return sorted(
+        str(place.relative_to(kept))
+        for place in (*kept.glob("work/*"), *kept.glob("runs/*/*/*"))
+    )
 
 
 ROOM = f"runs/{PLAN}/plan-1/room"
@@ -34,7 +37,11 @@ LOG = "runs/{}/action-1-1/stdout.log"
 
 def all_of(task: str) -> list[str]:
     """Everything that a run leaves."""
-    return [LOG.format(task), f"runs/{task}/action-1-1/room", f"work/{task}-1-0123456789abcdef"]
+    return [
+        LOG.format(task),
+        f"runs/{task}/action-1-1/room",
+        f"work/{task}-1-0123456789abcdef",
+    ]
 
 
 def test_where_nobody_else_can_be(on: Stage) -> None:
@@ -72,7 +79,9 @@ def test_where_others_work(on: Stage) -> None:
         assert found(on.home) == sorted([*all_of(task.task.task_id), *others])
 
 
-@pytest.mark.parametrize("there", [(), ("action-1-1",), ("action-1-3",), ("action-1-x", "action-10-9")])
+@pytest.mark.parametrize(
+    "there", [(), ("action-1-1",), ("action-1-3",), ("action-1-x", "action-10-9")]
+)
 def test_a_run_has_a_folder_of_its_own(tmp_path: Path, there: tuple[str, ...]) -> None:
     """Also where earlier ones were thrown away, or are called otherwise."""
     home = Home(tmp_path)

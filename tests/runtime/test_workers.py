@@ -34,17 +34,23 @@ from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said, stage
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
-SLOW = '[executors.slow]\nkind = "command"\ncommand = "sleep 600"\nisolation = "rlimit"\n'
+SLOW = (
+    '[executors.slow]\nkind = "command"\ncommand = "sleep 600"\nisolation = "rlimit"\n'
+)
 
 
 def workers(on: Stage) -> dict[str, str]:
     """The workers a ledger knows, with their versions."""
     with on.ledger.engine.begin() as connection:
-        found = connection.execute(text("SELECT executor_id, version FROM accordance_workers"))
+        found = connection.execute(
+            text("SELECT executor_id, version FROM accordance_workers")
+        )
         return {name: version for name, version in found}  # noqa: C416 - rows are no pairs to dict
 
 
-def add_worker(on: Stage, name: str, version: str, age: str, queues: str | None = None) -> None:
+def add_worker(
+    on: Stage, name: str, version: str, age: str, queues: str | None = None
+) -> None:
     """A worker that beat so long ago."""
     with on.ledger.engine.begin() as connection:
         connection.execute(
@@ -67,7 +73,11 @@ def until(holds: Callable[[], bool]) -> None:
 def test_one_process_on_sqlite(tmp_path: Path) -> None:
     """A second one is refused as long as the first is there."""
     ledger = tmp_path / "ledger.db"
-    with only_one(ledger), pytest.raises(Conflict, match="another process runs on"), working_on(ledger):
+    with (
+        only_one(ledger),
+        pytest.raises(Conflict, match="another process runs on"),
+        working_on(ledger),
+    ):
         pass
     with working_on(f"sqlite:///{ledger}") as name:
         assert name == LOCAL
@@ -141,7 +151,11 @@ def leave_behind(on: Stage, queue: str) -> None:
         return said(one)
 
     lost = on.runner(
-        hang, worker_id="lost", stop_seconds=0.1, queues={queue: Bound(runs=1)}, queue_of=lambda _: queue
+        hang,
+        worker_id="lost",
+        stop_seconds=0.1,
+        queues={queue: Bound(runs=1)},
+        queue_of=lambda _: queue,
     )
     working = threading.Thread(target=lost.until_it_rests)
     working.start()
@@ -151,17 +165,27 @@ def leave_behind(on: Stage, queue: str) -> None:
     let_go.set()
 
 
-def test_an_attempt_in_a_queue_that_nobody_has_is_taken_back(on_postgresql: Stage) -> None:
+def test_an_attempt_in_a_queue_that_nobody_has_is_taken_back(
+    on_postgresql: Stage,
+) -> None:
     """Its executor went with the last worker that had it: whoever has one now does the task."""
     on = on_postgresql.brings(ONE)
     leave_behind(on, "gone")
-    assert on.runner(worker_id="next", beat_seconds=0.05).until_it_rests() is NoTaskReason.FINISHED
-    assert [(one.kind, one.queue) for one, _ in on.heard] == [("action", "q"), ("review", "q")]
+    assert (
+        on.runner(worker_id="next", beat_seconds=0.05).until_it_rests()
+        is NoTaskReason.FINISHED
+    )
+    assert [(one.kind, one.queue) for one, _ in on.heard] == [
+        ("action", "q"),
+        ("review", "q"),
+    ]
     assert on.task("a").progress.standing.counters.failures == 0
     assert on.holds()
 
 
-@pytest.mark.parametrize("queues", ['["other", "gone"]', None], ids=["it says so", "it does not say"])
+@pytest.mark.parametrize(
+    "queues", ['["other", "gone"]', None], ids=["it says so", "it does not say"]
+)
 def test_an_attempt_in_a_queue_that_somebody_has_is_left_to_them(
     on_postgresql: Stage, queues: str | None
 ) -> None:
@@ -184,7 +208,9 @@ def test_an_attempt_in_a_queue_that_somebody_has_is_left_to_them(
         assert looked.acquire(timeout=60)
     assert on.states()["a"] == "IN_PROGRESS"
     with on.ledger.engine.begin() as connection:
-        connection.execute(text("DELETE FROM accordance_workers WHERE executor_id = 'living'"))
+        connection.execute(
+            text("DELETE FROM accordance_workers WHERE executor_id = 'living'")
+        )
     running.join(60)
     assert on.states()["a"] == "DONE"
 
@@ -215,12 +241,16 @@ def test_others_are_given_time_for_what_nobody_here_can_do(
 
 def test_a_heart_survives_a_database_that_is_away(on_postgresql: Stage) -> None:
     """The next beat tries again."""
-    heart = Heart(make_engine(on_postgresql.place, connections=2), "w-1", beat_seconds=0.01)
+    heart = Heart(
+        make_engine(on_postgresql.place, connections=2), "w-1", beat_seconds=0.01
+    )
     heart.beat()
     heart.start()
     with on_postgresql.ledger.engine.begin() as connection:
         connection.execute(
-            text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+            text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            )
         )
         connection.execute(text("DELETE FROM accordance_workers"))
     until(lambda: workers(on_postgresql) == {"w-1": "1"})
@@ -228,10 +258,14 @@ def test_a_heart_survives_a_database_that_is_away(on_postgresql: Stage) -> None:
     assert workers(on_postgresql) == {}
 
 
-def test_after_an_outage_nobody_is_declared_dead_before_all_had_time_to_beat(on_postgresql: Stage) -> None:
+def test_after_an_outage_nobody_is_declared_dead_before_all_had_time_to_beat(
+    on_postgresql: Stage,
+) -> None:
     """Everybody's last sign of life is old then; whoever reconnects first must not take the work of the living."""
     add_worker(on_postgresql, "living", "1", "20 seconds")
-    heart = Heart(make_engine(on_postgresql.place, connections=2), "w-1", beat_seconds=5)
+    heart = Heart(
+        make_engine(on_postgresql.place, connections=2), "w-1", beat_seconds=5
+    )
     heart.beat()
     heart._last_beat -= 60  # it could not beat for a minute
     heart.beat()
@@ -254,7 +288,10 @@ def test_a_worker_beats_before_it_takes_anything(
         launch()
 
     monkeypatch.setattr(DBOS, "launch", look)
-    assert on_postgresql.brings(ONE).runner(worker_id="w-1").until_it_rests() is NoTaskReason.FINISHED
+    assert (
+        on_postgresql.brings(ONE).runner(worker_id="w-1").until_it_rests()
+        is NoTaskReason.FINISHED
+    )
     assert seen == [{"w-1": "1"}]
 
 
@@ -265,7 +302,9 @@ def project(folder: Path, *options: str) -> None:
     """A project with one task and an executor that never ends."""
     (folder / "accordance.toml").write_text(SLOW)
     (folder / "plan.json").write_text(json.dumps(ONE))
-    done = accordance("plan", "import", "plan.json", "--no-review", *options, cwd=folder)
+    done = accordance(
+        "plan", "import", "plan.json", "--no-review", *options, cwd=folder
+    )
     assert done.code == 0, done.err
 
 
@@ -277,27 +316,46 @@ def begun(on: Stage, task: str) -> bool:
 
 def started(folder: Path, *words: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "accordance.cli.main", *words]
-    return subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
 
 
 @pytest.mark.parametrize(
     ("number", "words", "code"),
-    [(signal.SIGINT, ("run",), 130), (signal.SIGTERM, ("worker", "--concurrency", "2"), 0)],
+    [
+        (signal.SIGINT, ("run",), 130),
+        (signal.SIGTERM, ("worker", "--concurrency", "2"), 0),
+    ],
     ids=["Ctrl-C and a run", "SIGTERM and a worker"],
 )
 def test_a_signal_hands_back_what_runs(
-    tmp_path: Path, number: signal.Signals, words: tuple[str, ...], code: int, request: pytest.FixtureRequest
+    tmp_path: Path,
+    number: signal.Signals,
+    words: tuple[str, ...],
+    code: int,
+    request: pytest.FixtureRequest,
 ) -> None:
     """The program that ran is ended, its task is ready again, nothing counts as a failure."""
-    place = request.getfixturevalue("postgresql_url") if words[0] == "worker" else str(tmp_path / "ledger.db")
+    place = (
+        request.getfixturevalue("postgresql_url")
+        if words[0] == "worker"
+        else str(tmp_path / "ledger.db")
+    )
     project(tmp_path, "--ledger", place)
     worker = started(tmp_path, *words, "--ledger", place)
     look = stage(place, tmp_path)
     until(lambda: begun(look, "a"))  # only taken up, others could begin it
     os.kill(worker.pid, number)
     _, said_last = worker.communicate(timeout=100)
-    assert (worker.returncode, "stopping: what runs is ended" in said_last) == (code, True), said_last
-    assert (look.states()["a"], look.task("a").progress.standing.counters.failures) == ("READY", 0)
+    assert (worker.returncode, "stopping: what runs is ended" in said_last) == (
+        code,
+        True,
+    ), said_last
+    assert (look.states()["a"], look.task("a").progress.standing.counters.failures) == (
+        "READY",
+        0,
+    )
     look.ledger.close()
 
 

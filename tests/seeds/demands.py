@@ -57,10 +57,18 @@ class Mention:
 
 def all_demands() -> list[Demand]:
     """Every demand, in the order of the seeds."""
-    with (Path(__file__).parent / "demands.tsv").open(encoding="utf-8", newline="") as file:
+    with (Path(__file__).parent / "demands.tsv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [
-        Demand(row["id"], row["line"], row["demand"], tuple(row["code"].split()), row["ruling"])
+        Demand(
+            row["id"],
+            row["line"],
+            row["demand"],
+            tuple(row["code"].split()),
+            row["ruling"],
+        )
         for row in rows
     ]
 
@@ -82,7 +90,9 @@ def _marked_tests() -> Iterator[Mention]:
 
 def _tests_in(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+        if isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef
+        ) and node.name.startswith("test_"):
             yield node
 
 
@@ -125,7 +135,9 @@ def _names_defined_in(tree: ast.Module) -> set[str]:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 names.add(node.name)
             case ast.Assign():
-                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+                names |= {
+                    target.id for target in node.targets if isinstance(target, ast.Name)
+                }
             case ast.AnnAssign(target=ast.Name(id=name)):
                 names.add(name)
             case _:

@@ -29,7 +29,9 @@ def project(empty: Project) -> Project:
     return empty
 
 
-def brings(project: Project, message: Message, waived_by: str | None = "test") -> ImportedPlanView:
+def brings(
+    project: Project, message: Message, waived_by: str | None = "test"
+) -> ImportedPlanView:
     """Import a plan, as a face does it: its bytes are checked, then kept."""
     raw = json.dumps(message).encode()
     accepted = plan_intake.check_plan(raw, project.home)

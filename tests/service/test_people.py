@@ -29,7 +29,10 @@ def test_an_upload_answers_a_question(project: Project, asked: str) -> None:
     assert (project.home.inputs / "sheet/prices.pdf").read_bytes() == b"4.20"
     assert inbox.list_questions(project) == []
     (question,) = inbox.list_questions(project, with_answered=True)
-    assert (question.is_open, question.answer) == (False, {"by": "anna", "files": ["prices.pdf"]})
+    assert (question.is_open, question.answer) == (
+        False,
+        {"by": "anna", "files": ["prices.pdf"]},
+    )
 
 
 def test_questions_of_another_plan(project: Project, asked: str) -> None:
@@ -38,7 +41,9 @@ def test_questions_of_another_plan(project: Project, asked: str) -> None:
         inbox.list_questions(project, "nothing")
     inbox.answer_question(project, asked, PersonAnswer(by="anna", text="there is none"))
     with pytest.raises(Conflict):
-        inbox.answer_question(project, asked, PersonAnswer(by="ben", text="there is one"))
+        inbox.answer_question(
+            project, asked, PersonAnswer(by="ben", text="there is one")
+        )
 
 
 @pytest.fixture
@@ -61,7 +66,9 @@ def test_dropping(given_up: Project) -> None:
     """Only what was given up is dropped, and only if somebody says what becomes of what waits for it."""
     with pytest.raises(Conflict, match="tasks wait for a"):
         dead_letters.drop(given_up, "a", by="anna")
-    with pytest.raises(dead_letters.NotADeadLetter, match=r"task b is PENDING, not a dead letter$"):
+    with pytest.raises(
+        dead_letters.NotADeadLetter, match=r"task b is PENDING, not a dead letter$"
+    ):
         dead_letters.drop(given_up, "b", by="anna")
     dropped = dead_letters.drop(given_up, "a", by="anna", excuse=True)
     assert dropped.to_json() == {"task_id": "a", "state": "ABANDONED", "along": []}

@@ -59,9 +59,16 @@ def test_an_import(empty: Project) -> None:
     """Shows the plan, writes it into the project, and changes nothing the second time."""
     first = brings(empty, small_plan(), waived_by=None)
     again = brings(empty, small_plan(), waived_by=None)
-    assert (first.plan_id, first.state, first.is_new, again.is_new) == (PLAN, "IN_REVIEW", True, False)
+    assert (first.plan_id, first.state, first.is_new, again.is_new) == (
+        PLAN,
+        "IN_REVIEW",
+        True,
+        False,
+    )
     assert json.loads(empty.home.plan_file.read_text())["plan"]["plan_id"] == PLAN
-    assert [(entry.plan_id, entry.root) for entry in plans.list_plans(empty)] == [(PLAN, "PENDING")]
+    assert [(entry.plan_id, entry.root) for entry in plans.list_plans(empty)] == [
+        (PLAN, "PENDING")
+    ]
 
 
 def test_a_fuse_nobody_knows(empty: Project) -> None:
@@ -74,9 +81,18 @@ def test_a_review_moves_the_plan(empty: Project) -> None:
     """The answer and the plan say the same; the verdict has the one shape of all verdicts."""
     brings(empty, small_plan(), waived_by=None)
     answer = plan_intake.review_plan(empty, encoded(plan_review(95)))
-    assert (answer.status, answer.state, answer.outcome) == ("accepted", "ACTIVE", "DONE")
+    assert (answer.status, answer.state, answer.outcome) == (
+        "accepted",
+        "ACTIVE",
+        "DONE",
+    )
     (verdict,) = plans.show_plan(empty).verdicts
-    assert (verdict.task_id, verdict.by, verdict.attempt, verdict.is_done) == (PLAN, "PLAN_REVIEW", 1, True)
+    assert (verdict.task_id, verdict.by, verdict.attempt, verdict.is_done) == (
+        PLAN,
+        "PLAN_REVIEW",
+        1,
+        True,
+    )
 
 
 def test_where_a_plan_stands(project: Project) -> None:
@@ -96,7 +112,9 @@ def test_a_drawing(project: Project) -> None:
     assert nodes["root"].parts == ("a", "b")
 
 
-def test_a_plan_that_was_damaged(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_that_was_damaged(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Is not drawn."""
     monkeypatch.setattr(drawings, "check_plan", lambda _: Rejected((), 0, "PLAN_GEN"))
     with pytest.raises(LedgerDamaged, match=f"the document of plan {PLAN}"):
@@ -107,7 +125,10 @@ def test_an_export(project: Project, tmp_path: Path) -> None:
     """A dry run names the folder and writes nothing."""
     folder = tmp_path / "out"
     tried = plans.export(project, None, folder, dry_run=True)
-    assert (tried.to_json(), folder.exists()) == ({"folder": str(folder), "files": []}, False)
+    assert (tried.to_json(), folder.exists()) == (
+        {"folder": str(folder), "files": []},
+        False,
+    )
     written = plans.export(project, None, folder)
     assert (written.plan_id, written.is_complete) == (PLAN, False)
     assert json.loads((folder / "manifest.json").read_text())["plan_id"] == PLAN

@@ -32,10 +32,17 @@ def test_a_project_without_a_ledger(tmp_path: Path) -> None:
         pytest.param(None, "", ".accordance/ledger.db", id="its own"),
         pytest.param("other.db", "", "other.db", id="the one that is named"),
         pytest.param(None, 'ledger = "kept.db"\n', "kept.db", id="as the settings say"),
-        pytest.param("other.db", 'ledger = "kept.db"\n', "other.db", id="a name counts more than settings"),
+        pytest.param(
+            "other.db",
+            'ledger = "kept.db"\n',
+            "other.db",
+            id="a name counts more than settings",
+        ),
     ],
 )
-def test_where_the_ledger_lies(tmp_path: Path, ledger: str | None, settings: str, place: str) -> None:
+def test_where_the_ledger_lies(
+    tmp_path: Path, ledger: str | None, settings: str, place: str
+) -> None:
     """A file is looked for in the project."""
     (tmp_path / ".accordance").mkdir()
     (tmp_path / "accordance.toml").write_text(settings)
@@ -49,8 +56,12 @@ def test_the_address_of_a_database_is_taken_as_it_is(empty: Project) -> None:
     assert ledger_place(empty.home, address) == address
 
 
-@pytest.mark.parametrize(("name", "known_as"), [("anna", "anna"), (None, "root-user"), ("", "root-user")])
-def test_who_asks(monkeypatch: pytest.MonkeyPatch, name: str | None, known_as: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "known_as"), [("anna", "anna"), (None, "root-user"), ("", "root-user")]
+)
+def test_who_asks(
+    monkeypatch: pytest.MonkeyPatch, name: str | None, known_as: str
+) -> None:
     """The name that is given, else the user's."""
     monkeypatch.setattr("getpass.getuser", lambda: "root-user")
     assert asking_as(name) == known_as

@@ -10,7 +10,12 @@ import pytest
 from accordance.service.events import EventReader
 from accordance.service.health import look_around
 from accordance.service.project import Project
-from accordance.service.verification import InvalidAnchor, anchored, verify, write_anchor
+from accordance.service.verification import (
+    InvalidAnchor,
+    anchored,
+    verify,
+    write_anchor,
+)
 from accordance.work.intake import submit
 from tests.ledger.project import encoded, product
 from tests.messages import PLAN
@@ -19,7 +24,10 @@ from tests.messages import PLAN
 def test_a_reader_goes_on_where_it_stopped(project: Project) -> None:
     """Nothing is read twice; seals of rows only by whoever wants them."""
     reader = EventReader(project, PLAN)
-    assert [event.kind for event in reader.news()] == ["PLAN_IMPORTED", "PLAN_REVIEW_WAIVED"]
+    assert [event.kind for event in reader.news()] == [
+        "PLAN_IMPORTED",
+        "PLAN_REVIEW_WAIVED",
+    ]
     assert list(reader.news()) == []
     submit(project.ledger, project.home, encoded(product("a")), task_id="a")
     news = list(reader.news())
@@ -43,10 +51,14 @@ def test_a_ledger_that_holds(project: Project) -> None:
 def test_a_row_that_somebody_changed(project: Project) -> None:
     """Is found, and named."""
     with sqlite3.connect(project.place) as connection:
-        connection.execute("UPDATE task_nodes SET title = 'Another' WHERE task_id = 'a'")
+        connection.execute(
+            "UPDATE task_nodes SET title = 'Another' WHERE task_id = 'a'"
+        )
     view = verify(project)
     assert not view.holds
-    assert any("a" in fault for findings in view.findings for fault in findings.integrity)
+    assert any(
+        "a" in fault for findings in view.findings for fault in findings.integrity
+    )
 
 
 def test_an_anchor(project: Project) -> None:
@@ -66,11 +78,17 @@ def test_health(project: Project) -> None:
     assert found["inbox"] == "0 questions wait for a person"
 
 
-@pytest.mark.parametrize(("content", "is_broken"), [(None, False), (b"no database at all, only text", True)])
-def test_health_of_a_ledger(tmp_path: Path, content: bytes | None, is_broken: bool) -> None:
+@pytest.mark.parametrize(
+    ("content", "is_broken"), [(None, False), (b"no database at all, only text", True)]
+)
+def test_health_of_a_ledger(
+    tmp_path: Path, content: bytes | None, is_broken: bool
+) -> None:
     """None yet is no fault; one that cannot be read is."""
     if content is not None:
         (tmp_path / ".accordance").mkdir()
         (tmp_path / ".accordance/ledger.db").write_bytes(content)
-    (ledger,) = [finding for finding in look_around(tmp_path) if finding.name == "ledger"]
+    (ledger,) = [
+        finding for finding in look_around(tmp_path) if finding.name == "ledger"
+    ]
     assert ledger.is_broken is is_broken

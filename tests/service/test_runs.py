@@ -38,12 +38,22 @@ def test_a_run_to_its_end(project: Project) -> None:
         ("b", "review"),
     ]
     assert {attempt.answer.status for attempt in heard} == {"accepted"}
-    assert (end.is_finished, end.view.rests, end.view.root) == (True, "FINISHED", "DONE")
+    assert (end.is_finished, end.view.rests, end.view.root) == (
+        True,
+        "FINISHED",
+        "DONE",
+    )
     assert [made.title for made in end.view.deliverables] == ["Task a", "Task b"]
     assert all(verdict.is_done for verdict in end.view.verdicts)
     told = task_prompt(project, "a", kind="action")
-    assert (told.task_id, told.executor, "messages" in told.to_json()) == ("a", "honest", False)
-    with pytest.raises(NoSuchCall, match="no call 2 in this run, which made none that is known"):
+    assert (told.task_id, told.executor, "messages" in told.to_json()) == (
+        "a",
+        "honest",
+        False,
+    )
+    with pytest.raises(
+        NoSuchCall, match="no call 2 in this run, which made none that is known"
+    ):
         task_prompt(project, "a", call=2)
 
 
@@ -60,14 +70,26 @@ def test_two_runs_on_one_file(project: Project) -> None:
     """A SQLite ledger has one runner."""
     settle(project, HONEST)
     other = prepare_run(project, None, RunOptions(), quiet)
-    with prepare_run(project, None, RunOptions(), quiet), pytest.raises(Conflict), other:
+    with (
+        prepare_run(project, None, RunOptions(), quiet),
+        pytest.raises(Conflict),
+        other,
+    ):
         pass
 
 
 def test_a_worker_needs_a_shared_ledger(project: Project) -> None:
     """And is told so without a word about commands."""
     with pytest.raises(
-        NotShared, match=r"^workers share a PostgreSQL ledger; a SQLite ledger has one process$"
+        NotShared,
+        match=r"^workers share a PostgreSQL ledger; a SQLite ledger has one process$",
     ):
-        prepare_worker(project, None, concurrency=None, isolation=None, listener=lambda _: None, warn=quiet)
+        prepare_worker(
+            project,
+            None,
+            concurrency=None,
+            isolation=None,
+            listener=lambda _: None,
+            warn=quiet,
+        )
     assert runs.DEAD_AFTER_SECONDS > 0

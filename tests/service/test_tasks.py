@@ -60,7 +60,9 @@ def test_an_assignment(project: Project) -> None:
         pytest.param("test", "BUSY", False, id="somebody else is at it"),
     ],
 )
-def test_nothing_to_take_up(empty: Project, waived_by: str | None, why: str, waits: bool) -> None:
+def test_nothing_to_take_up(
+    empty: Project, waived_by: str | None, why: str, waits: bool
+) -> None:
     """The reason is named, and whether a person has to move."""
     brings(empty, small_plan(), waived_by)
     if waived_by:
@@ -83,7 +85,9 @@ def test_no_plan_at_all(empty: Project) -> None:
 
 
 @pytest.mark.parametrize(("any_task", "is_given"), [(False, False), (True, True)])
-def test_what_the_routes_give_to_an_executor(project: Project, any_task: bool, is_given: bool) -> None:
+def test_what_the_routes_give_to_an_executor(
+    project: Project, any_task: bool, is_given: bool
+) -> None:
     """Only whoever asks for any task is given it."""
     (project.home.root / "accordance.toml").write_text(HONEST)
     request = WorkRequest(holder="anna", any_task=any_task)
@@ -128,11 +132,17 @@ def test_from_a_message_to_done(project: Project) -> None:
     )
     assert (judged.outcome, judged.state) == ("DONE", "DONE")
     standing = standing_of(project, "a")
-    assert [(verdict.attempt, verdict.outcome) for verdict in standing.verdicts] == [(1, "DONE")]
+    assert [(verdict.attempt, verdict.outcome) for verdict in standing.verdicts] == [
+        (1, "DONE")
+    ]
     shown = show_task(project, "a")
     assert [made.approved_at is not None for made in shown.artifacts] == [True]
-    assert [(review.score, review.action) for review in shown.reviews] == [(95, "APPROVE")]
-    assert shown.events[-1].event in {event["event"] for event in shown.to_json()["events"]}
+    assert [(review.score, review.action) for review in shown.reviews] == [
+        (95, "APPROVE")
+    ]
+    assert shown.events[-1].event in {
+        event["event"] for event in shown.to_json()["events"]
+    }
 
 
 def test_the_reviewer_is_whoever_has_the_review(project: Project) -> None:
@@ -141,7 +151,9 @@ def test_the_reviewer_is_whoever_has_the_review(project: Project) -> None:
     made = tasks.submit(project, encoded(product("a")))
     assert made.artifact is not None
     raw = encoded(node_review("a"))
-    answer = tasks.review(project, raw, task_id="a", artifact=made.artifact["sha256"], reviewer="anna")
+    answer = tasks.review(
+        project, raw, task_id="a", artifact=made.artifact["sha256"], reviewer="anna"
+    )
     assert answer.status == "refused"
 
 
@@ -197,9 +209,14 @@ def test_another_chance(project: Project) -> None:
 
 @pytest.mark.parametrize(
     ("how", "along"),
-    [pytest.param({"excuse": True}, (), id="excuse"), pytest.param({"cascade": True}, ("b",), id="cascade")],
+    [
+        pytest.param({"excuse": True}, (), id="excuse"),
+        pytest.param({"cascade": True}, ("b",), id="cascade"),
+    ],
 )
-def test_cancelling(project: Project, how: dict[str, bool], along: tuple[str, ...]) -> None:
+def test_cancelling(
+    project: Project, how: dict[str, bool], along: tuple[str, ...]
+) -> None:
     """Somebody says what becomes of what waits for it."""
     with pytest.raises(Conflict, match="1 tasks wait for a"):
         tasks.cancel(project, "a", by="anna")

@@ -30,11 +30,16 @@ def test_what_was_not_set_is_not_shown() -> None:
         "ok": True,
         "found": "2.47",
     }
-    assert HealthView(name="git", ok=True, found="2.47", needed=True).to_json()["needed"] is True
+    assert (
+        HealthView(name="git", ok=True, found="2.47", needed=True).to_json()["needed"]
+        is True
+    )
 
 
 @pytest.mark.parametrize(("column", "value"), [("title", b"\xff"), ("nodes", "many")])
-def test_a_row_that_accordance_did_not_write(project: Project, column: str, value: object) -> None:
+def test_a_row_that_accordance_did_not_write(
+    project: Project, column: str, value: object
+) -> None:
     """Cannot be shown: the ledger is damaged, and the fault names the field."""
     with sqlite3.connect(project.place) as connection:
         connection.execute(f"UPDATE plans SET {column} = ?", (value,))
@@ -44,7 +49,12 @@ def test_a_row_that_accordance_did_not_write(project: Project, column: str, valu
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--version"], ["check", "examples/messages/submit-done.json"], ["judge", "--help"], ["plan", "--help"]],
+    [
+        ["--version"],
+        ["check", "examples/messages/submit-done.json"],
+        ["judge", "--help"],
+        ["plan", "--help"],
+    ],
     ids=lambda arguments: arguments[0],
 )
 def test_commands_without_a_ledger_load_no_service(arguments: list[str]) -> None:
@@ -53,5 +63,7 @@ def test_commands_without_a_ledger_load_no_service(arguments: list[str]) -> None
         f"import sys; from accordance.cli.main import run; run({arguments!r}); "
         "print([name for name in ('accordance.service', 'sqlalchemy', 'dbos') if name in sys.modules], file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
     assert done.stderr.splitlines()[-1] == "[]"

@@ -79,7 +79,12 @@ guard = StreamGuard(ACTION)
 if doom := guard.feed("{"):
     assert_type(doom, Violation)
 
-judgement = judge(Path("task.json"), {"schema_version": "scc.submit.v1"}, repo="checkout", base="f" * 40)
+judgement = judge(
+    Path("task.json"),
+    {"schema_version": "scc.submit.v1"},
+    repo="checkout",
+    base="f" * 40,
+)
 assert_type(judgement, Judgement)
 if not judgement:
     assert_type(judgement.verdict.reason, str)

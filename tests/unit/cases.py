@@ -41,7 +41,10 @@ def a_task(**changes: Any) -> TaskInput:
         "task_id": TASK_ID,
         "goal": "Fix it.",
         "role": "engineer",
-        "pins": {"allowed_paths": ["src/**", "tests/**"], "forbidden_paths": ["**/secrets/**"]},
+        "pins": {
+            "allowed_paths": ["src/**", "tests/**"],
+            "forbidden_paths": ["**/secrets/**"],
+        },
         "files": ["src/app.py"],
         "allowedTests": [COMMAND],
         "allowedModels": ["glm-4.7"],
@@ -62,7 +65,9 @@ def a_submit(**changes: Any) -> dict[str, Any]:
         "changed_files": ["src/app.py"],
         "new_files": ["tests/test_app.py"],
         "tests": {"commands": [COMMAND], "passed": True, "summary": "1 passed"},
-        "artifacts": {name.value: f"artifacts/{TASK_ID}/{file}" for name, file in FILES.items()},
+        "artifacts": {
+            name.value: f"artifacts/{TASK_ID}/{file}" for name, file in FILES.items()
+        },
         "exit_code": 0,
         "needs_input": [],
     }
@@ -77,10 +82,17 @@ def some_changes(*paths: str) -> tuple[PathChange, ...]:
 def some_evidence(**spoilt: dict[str, Any]) -> EvidenceFacts:
     """All five artifacts as they should be, but for what is said of one by its name."""
     artifacts = (
-        replace(ArtifactFact(name, file, exists=True, readable=True, size=10), **spoilt.get(name.value, {}))
+        replace(
+            ArtifactFact(name, file, exists=True, readable=True, size=10),
+            **spoilt.get(name.value, {}),
+        )
         for name, file in FILES.items()
     )
-    return EvidenceFacts(artifacts=tuple(artifacts), selftest=SelftestFacts(exit_code=0), patch=PatchFacts())
+    return EvidenceFacts(
+        artifacts=tuple(artifacts),
+        selftest=SelftestFacts(exit_code=0),
+        patch=PatchFacts(),
+    )
 
 
 FACTS = AttemptFacts(
@@ -91,11 +103,17 @@ FACTS = AttemptFacts(
 
 
 def a_case(
-    *, task: TaskInput | None = None, submit: object = None, facts: AttemptFacts = FACTS, **more: Any
+    *,
+    task: TaskInput | None = None,
+    submit: object = None,
+    facts: AttemptFacts = FACTS,
+    **more: Any,
 ) -> Case:
     """The case, spoilt where a test wants it."""
     asked = task or a_task()
     role = ROLES[asked.role]
     said = check(json.dumps(submit or a_submit()), SUBMIT, claim_context(asked))
-    whole = Case(task=asked, role=role, scope=scope_of(asked, role), submission=said, facts=facts)
+    whole = Case(
+        task=asked, role=role, scope=scope_of(asked, role), submission=said, facts=facts
+    )
     return replace(whole, **more)

@@ -46,7 +46,12 @@ def answer(**changes: Any) -> AgentAnswer:
 
 def handoff(sender: str, receiver: str, **changes: Any) -> Handoff:
     """A handoff between two agents."""
-    message = {**example("handoff-1"), "from_agent": sender, "to_agent": receiver, **changes}
+    message = {
+        **example("handoff-1"),
+        "from_agent": sender,
+        "to_agent": receiver,
+        **changes,
+    }
     found: Handoff = typed(message, "handoff")
     return found
 
@@ -66,6 +71,8 @@ def agent(name: str, **more: Any) -> ResearchAgent:
     return ResearchAgent(**{**fields, **more})
 
 
-def registry(*agents: ResearchAgent, **topics: dict[str, tuple[str, ...]]) -> AgentRegistry:
+def registry(
+    *agents: ResearchAgent, **topics: dict[str, tuple[str, ...]]
+) -> AgentRegistry:
     """A registry of these."""
     return AgentRegistry(agents, topics)

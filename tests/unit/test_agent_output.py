@@ -14,7 +14,12 @@ from tests.messages import ANSWER
 
 SCORES = [{"option": "a", "score": 0.4, "rationale": "b"}]
 METADATA = {"modal_identified": ["x"], "t_scores": SCORES}
-ENOUGH: dict[str, Any] = {"agent_id": "a", "vs_level": "Light", "vs_metadata": METADATA, "content": {}}
+ENOUGH: dict[str, Any] = {
+    "agent_id": "a",
+    "vs_level": "Light",
+    "vs_metadata": METADATA,
+    "content": {},
+}
 
 
 @pytest.mark.seed("002-50")
@@ -56,31 +61,43 @@ ENOUGH: dict[str, Any] = {"agent_id": "a", "vs_level": "Light", "vs_metadata": M
         pytest.param([], ["$: expected one JSON object, got []"], [], id="no object"),
     ],
 )
-def test_the_words_of_the_seed(output: Any, errors: list[str], warnings: list[str]) -> None:
+def test_the_words_of_the_seed(
+    output: Any, errors: list[str], warnings: list[str]
+) -> None:
     """Errors and warnings word for word, whether the answer was parsed or comes as text."""
     expected = ValidationResult(is_valid=not errors, errors=errors, warnings=warnings)
     assert validate_agent_output(output) == expected
     by_text = validate_agent_output(json.dumps(output))
-    assert (by_text.is_valid, by_text.warnings) == (expected.is_valid, expected.warnings)
+    assert (by_text.is_valid, by_text.warnings) == (
+        expected.is_valid,
+        expected.warnings,
+    )
     assert by_text == validate_agent_output(json.dumps(output).encode())
 
 
 def test_every_answer_of_the_vectors() -> None:
     """The same verdict, errors and warnings as the seed's function gives."""
     answers = [
-        line for line in read_lines(GIVEN_VECTORS / "research.jsonl") if line["kind"] == "agent_output"
+        line
+        for line in read_lines(GIVEN_VECTORS / "research.jsonl")
+        if line["kind"] == "agent_output"
     ]
     assert answers
     for line in answers:
         expected, result = line["expect"], validate_agent_output(line["input"])
         if "seed_raises" not in expected:
             assert result.is_valid == expected["is_valid"], line["id"]
-            assert (result.errors, result.warnings) == (expected["errors"], expected["warnings"]), line["id"]
+            assert (result.errors, result.warnings) == (
+                expected["errors"],
+                expected["warnings"],
+            ), line["id"]
 
 
 def test_what_is_not_listed_is_counted() -> None:
     """No error is dropped without a word."""
     scores = [{"score": 2}] * 60
-    result = validate_agent_output({**ENOUGH, "vs_metadata": {**METADATA, "t_scores": scores}})
+    result = validate_agent_output(
+        {**ENOUGH, "vs_metadata": {**METADATA, "t_scores": scores}}
+    )
     assert result.errors[:50] == ["Invalid T-score: 2"] * 50
     assert result.errors[50:] == ["and 10 more"]

@@ -14,7 +14,12 @@ from accordance.domain.attempts import times_in_a_row, why_not_again
         pytest.param(2, 1, None, id="another failure, and an attempt is left"),
         pytest.param(2, 2, "REPEATED_ERROR", id="the same failure again"),
         pytest.param(3, 1, "MAX_ATTEMPTS_EXCEEDED", id="no attempt is left"),
-        pytest.param(3, 3, "MAX_ATTEMPTS_EXCEEDED", id="both: the attempts are what a person counts"),
+        pytest.param(
+            3,
+            3,
+            "MAX_ATTEMPTS_EXCEEDED",
+            id="both: the attempts are what a person counts",
+        ),
     ],
 )
 def test_trying_again(failed: int, same: int, reason: str | None) -> None:
@@ -23,7 +28,8 @@ def test_trying_again(failed: int, same: int, reason: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("earlier", "count"), [([], 1), (["a"], 2), (["a", "b"], 1), (["b", "a", "a"], 3), (["a", "a", "b"], 1)]
+    ("earlier", "count"),
+    [([], 1), (["a"], 2), (["a", "b"], 1), (["b", "a", "a"], 3), (["a", "a", "b"], 1)],
 )
 def test_times_in_a_row(earlier: list[str], count: int) -> None:
     """Only an unbroken row at the end counts."""

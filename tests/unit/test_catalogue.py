@@ -39,7 +39,9 @@ ERROR: Message = {
 }
 DOC = "needs_input.required_docs.0."
 PINNED = Context(
-    task_id=TASK, pins=Pins.of(["src/**", "tests/"], ["**/secrets/**"]), allowed_tests=("pytest -q",)
+    task_id=TASK,
+    pins=Pins.of(["src/**", "tests/"], ["**/secrets/**"]),
+    allowed_tests=("pytest -q",),
 )
 
 BROKEN = [
@@ -162,7 +164,11 @@ VERSIONS = {
 
 
 def name_of(message: Message) -> str:
-    return "TASK_CHECK" if message is REVIEW else VERSIONS.get(id(message)) or str(message["schema_version"])
+    return (
+        "TASK_CHECK"
+        if message is REVIEW
+        else VERSIONS.get(id(message)) or str(message["schema_version"])
+    )
 
 
 @pytest.mark.seed("001-14", "001-25", "001-38")
@@ -171,7 +177,9 @@ def test_broken(message: Message, place: str, value: Any, expected: list[str]) -
     """One change breaks exactly these rules, at these places."""
     result = check(json.dumps(changed(message, place, value)), name_of(message), PINNED)
     assert isinstance(result, Rejected), result
-    assert sorted(f"{one.code} {one.path}" for one in result.violations) == sorted(expected)
+    assert sorted(f"{one.code} {one.path}" for one in result.violations) == sorted(
+        expected
+    )
 
 
 NOTED = [
@@ -188,7 +196,12 @@ NOTED = [
     (HANDOFF, "validation.schema_compliance", False, ["handoff_blocked"]),
     (HANDOFF, "handoff_type", "conditional", ["no_condition"]),
     (ANSWER, "vs_metadata.t_scores.0.probability", 0.9, []),
-    (TASK_INPUT, "files", ["README.md", "../x"], ["files_outside_pins", "files_outside_pins"]),
+    (
+        TASK_INPUT,
+        "files",
+        ["README.md", "../x"],
+        ["files_outside_pins", "files_outside_pins"],
+    ),
     (TASK_INPUT, "pins.allowed_paths", ["**"], ["pins_too_broad"]),
     (TASK_INPUT, "pins.allowed_paths", ["src/**", "*"], []),
     (TASK_INPUT, "pins.allowed_paths", ["src/*"], []),
@@ -217,16 +230,25 @@ NOTED = [
         ("src/**", "docs/", False),
     ],
 )
-def test_a_directory_is_one_however_it_is_written(allowed: str, forbidden: str, in_both: bool) -> None:
+def test_a_directory_is_one_however_it_is_written(
+    allowed: str, forbidden: str, in_both: bool
+) -> None:
     """No path is both allowed and forbidden."""
     pins = {"allowed_paths": [allowed], "forbidden_paths": [forbidden]}
     result = check(json.dumps(TASK_INPUT | {"pins": pins, "files": []}), "scc.task.v1")
-    assert ("path_in_both" in {fault.code for fault in getattr(result, "violations", ())}) == in_both
+    assert (
+        "path_in_both" in {fault.code for fault in getattr(result, "violations", ())}
+    ) == in_both
 
 
 @pytest.mark.parametrize(
     ("role", "codes"),
-    [("executor", ["ci_skipped"]), ("doc", ["ci_skipped"]), ("reviewer", []), ("planner", [])],
+    [
+        ("executor", ["ci_skipped"]),
+        ("doc", ["ci_skipped"]),
+        ("reviewer", []),
+        ("planner", []),
+    ],
 )
 def test_whoever_changes_files_should_be_tested(role: str, codes: list[str]) -> None:
     """The author of a task without tests is told, unless its role only reads."""
@@ -278,7 +300,11 @@ def test_repaired(message: Message, place: str, value: Any, rules: list[str]) ->
 @pytest.mark.seed("001-22")
 def test_a_blank_summary_is_only_mended_from_a_sound_decision() -> None:
     """Nothing is restated from a review whose decision cannot be read."""
-    for place, value in (("total_score", "60"), ("action_required", "?"), ("summary", None)):
+    for place, value in (
+        ("total_score", "60"),
+        ("action_required", "?"),
+        ("summary", None),
+    ):
         broken = changed(changed(REVIEW, "summary", " "), place, value)
         result = check(json.dumps(broken), "review")
         assert isinstance(result, Rejected)
@@ -292,13 +318,23 @@ def test_plan_reviews_carry_the_plan_id() -> None:
     filled = check(json.dumps(review), "PLAN_REVIEW", Context(plan_id="P"))
     assert isinstance(filled, Accepted)
     assert filled.value.task_id == "P"
-    assert [repair.rule for repair in filled.repairs] == ["spelling", "plan_id_as_task_id"]
+    assert [repair.rule for repair in filled.repairs] == [
+        "spelling",
+        "plan_id_as_task_id",
+    ]
     assert isinstance(check(json.dumps(review), "PLAN_REVIEW"), Rejected)
-    other = check(json.dumps({**review, "task_id": "Q"}), "PLAN_REVIEW", Context(plan_id="P"))
+    other = check(
+        json.dumps({**review, "task_id": "Q"}), "PLAN_REVIEW", Context(plan_id="P")
+    )
     assert isinstance(other, Rejected)
     assert [one.code for one in other.violations] == ["wrong_task"]
     assert isinstance(
-        check(json.dumps(changed(REVIEW, "task_id", ...)), "TASK_CHECK", Context(plan_id="P")), Rejected
+        check(
+            json.dumps(changed(REVIEW, "task_id", ...)),
+            "TASK_CHECK",
+            Context(plan_id="P"),
+        ),
+        Rejected,
     )
 
 
@@ -306,7 +342,11 @@ def test_the_threshold_is_one_setting() -> None:
     """With another threshold the same review means something else."""
     approved = changed(changed(REVIEW, "total_score", 70), "action_required", "APPROVE")
     assert isinstance(check(json.dumps(approved), "review"), Rejected)
-    assert check(json.dumps(changed(approved, "breakdown.0.score", 70)), "review", Context(threshold=70))
+    assert check(
+        json.dumps(changed(approved, "breakdown.0.score", 70)),
+        "review",
+        Context(threshold=70),
+    )
 
 
 def test_every_name_of_a_scope_means_the_same() -> None:
@@ -320,12 +360,18 @@ def test_every_name_of_a_scope_means_the_same() -> None:
 def test_a_task_may_allow_every_kind_of_executor_there_is() -> None:
     """Those that routes and settings know, and the name that older tasks have for opencode."""
     allowed = [*KINDS, "opencodecli"]
-    assert isinstance(check(json.dumps({**TASK_INPUT, "allowedExecutors": allowed}), "task"), Accepted)
+    assert isinstance(
+        check(json.dumps({**TASK_INPUT, "allowedExecutors": allowed}), "task"), Accepted
+    )
 
 
 @pytest.mark.seed("003-9")
-@pytest.mark.parametrize(("written", "meant"), [("Claude", "claude"), ("claud", None), ("§", None)])
-def test_an_unknown_executor_is_refused_with_the_choices(written: str, meant: str | None) -> None:
+@pytest.mark.parametrize(
+    ("written", "meant"), [("Claude", "claude"), ("claud", None), ("§", None)]
+)
+def test_an_unknown_executor_is_refused_with_the_choices(
+    written: str, meant: str | None
+) -> None:
     """Another spelling of a name can be mended; another name cannot."""
     result = check(json.dumps({**TASK_INPUT, "allowedExecutors": [written]}), "task")
     assert isinstance(result, Rejected)
@@ -342,12 +388,15 @@ def test_the_context_of_a_task() -> None:
     context = context_of(task.value)
     assert (context.task_id, context.allowed_tests) == (TASK, ("pytest -q",))
     assert isinstance(check(json.dumps(SUBMIT), "submit", context), Accepted)
-    assert isinstance(check(json.dumps({**SUBMIT, "task_id": "other"}), "submit", context), Rejected)
+    assert isinstance(
+        check(json.dumps({**SUBMIT, "task_id": "other"}), "submit", context), Rejected
+    )
 
 
 @pytest.mark.seed("003-19", "004-25")
 @pytest.mark.parametrize(
-    ("code", "meant"), [("ok", None), ("", None), (..., None), ("CI_FAILED", "CI_FAILED")]
+    ("code", "meant"),
+    [("ok", None), ("", None), (..., None), ("CI_FAILED", "CI_FAILED")],
 )
 def test_ok_is_no_reason(code: Any, meant: str | None) -> None:
     """reason_code ok means none."""
@@ -376,7 +425,11 @@ def test_where_the_seed_crashes_we_report(message: Message, errors: list[str]) -
 
 def test_the_seed_profile_gives_only_the_seeds_warnings() -> None:
     """Further keys are none of its business."""
-    result = check(json.dumps({**ANSWER, "task_id": TASK, "mood": 1}), "answer", Context(profile="seed"))
+    result = check(
+        json.dumps({**ANSWER, "task_id": TASK, "mood": 1}),
+        "answer",
+        Context(profile="seed"),
+    )
     assert isinstance(result, Accepted)
     assert result.warnings == ()
 
@@ -403,14 +456,18 @@ def test_the_seed_profile_gives_only_the_seeds_warnings() -> None:
         ),
     ],
 )  # fmt: skip
-def test_actions_that_are_plainly_in_order(changes: dict[str, Any], task: str | None, is_plain: bool) -> None:
+def test_actions_that_are_plainly_in_order(
+    changes: dict[str, Any], task: str | None, is_plain: bool
+) -> None:
     """The quick test only ever spares rules that have nothing to say."""
     message: dict[str, Any] = ACTION
     for place, value in changes.items():
         message = changed(message, place, value)
     context, action = Context(task_id=task), registry.get("action")
     assert is_plainly_in_order(message, context) == is_plain
-    without = Checker(Registry()).check(json.dumps(message), replace(action, settled=None), context)
+    without = Checker(Registry()).check(
+        json.dumps(message), replace(action, settled=None), context
+    )
     assert check(json.dumps(message), action, context) == without
     assert not is_plain or (without and not without.repairs)
 
@@ -446,9 +503,16 @@ def test_an_outcome_is_of_one_piece(
 ) -> None:
     """Verdict, checks and next action fit together, as seed 003 has them."""
     checks = {**OUTCOME["checks"], **dict.fromkeys(failing, False)}
-    message = {**OUTCOME, "verdict": verdict, "next_action": following, "checks": checks}
+    message = {
+        **OUTCOME,
+        "verdict": verdict,
+        "next_action": following,
+        "checks": checks,
+    }
     result = check(json.dumps(message), "outcome")
-    codes = [one.code for one in result.violations] if isinstance(result, Rejected) else []
+    codes = (
+        [one.code for one in result.violations] if isinstance(result, Rejected) else []
+    )
     assert codes == broken
 
 

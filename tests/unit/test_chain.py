@@ -8,7 +8,13 @@ import pytest
 
 from accordance.domain.chain import EMPTY, Head, canonical, next_entry
 
-FIELDS: dict[str, Any] = {"plan_id": "p", "kind": "K", "task_id": "a", "at": "t", "payload": {"n": 1}}
+FIELDS: dict[str, Any] = {
+    "plan_id": "p",
+    "kind": "K",
+    "task_id": "a",
+    "at": "t",
+    "payload": {"n": 1},
+}
 
 
 def test_each_entry_is_linked_to_the_one_before() -> None:
@@ -22,7 +28,14 @@ def test_each_entry_is_linked_to_the_one_before() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("plan_id", "q"), ("kind", "L"), ("task_id", None), ("at", "u"), ("payload", {"n": 2}), ("payload", {})],
+    [
+        ("plan_id", "q"),
+        ("kind", "L"),
+        ("task_id", None),
+        ("at", "u"),
+        ("payload", {"n": 2}),
+        ("payload", {}),
+    ],
 )
 def test_everything_in_an_entry_is_in_its_hash(field: str, value: object) -> None:
     """Whatever is changed gives another hash; so does another place in the chain."""
@@ -34,5 +47,7 @@ def test_everything_in_an_entry_is_in_its_hash(field: str, value: object) -> Non
 def test_one_spelling_for_each_value() -> None:
     """Keys are sorted, nothing is padded, letters stay letters; half a character does not stop it."""
     assert canonical({"b": [1, None], "a": "ü"}) == '{"a":"ü","b":[1,null]}'
-    odd = next_entry(EMPTY, **{**FIELDS, "task_id": "\ud800", "payload": {"\0": "\ud800"}})
+    odd = next_entry(
+        EMPTY, **{**FIELDS, "task_id": "\ud800", "payload": {"\0": "\ud800"}}
+    )
     assert len(odd.hash) == 64

@@ -35,7 +35,12 @@ def test_everything() -> None:
         "executors": ["oven"],
     }
     context = read_context(json.dumps(written))
-    assert (context.task_id, context.plan_id, context.threshold, context.profile) == ("t", "p", 80, "seed")
+    assert (context.task_id, context.plan_id, context.threshold, context.profile) == (
+        "t",
+        "p",
+        80,
+        "seed",
+    )
     assert context.pins is not None
     assert "src/a" in context.pins
     assert (context.allowed_tests, context.roles, context.executors) == (
@@ -48,7 +53,11 @@ def test_everything() -> None:
 def test_a_whole_task() -> None:
     """Its id, pins and tests are taken over; its role is checked against the roles given."""
     context = read_context(json.dumps({"task": TASK_INPUT, "threshold": 70}))
-    assert (context.task_id, context.allowed_tests, context.threshold) == (TASK, ("pytest -q",), 70)
+    assert (context.task_id, context.allowed_tests, context.threshold) == (
+        TASK,
+        ("pytest -q",),
+        70,
+    )
     assert (context.roles, context.executors) == (ROLES, EXECUTORS)
 
 
@@ -60,7 +69,10 @@ def test_a_whole_task() -> None:
         ('{"taskid": 1}', "taskid"),
         ('{"threshold": 101}', "0 to 100"),
         ('{"pins": {"allowed_paths": ["/x"]}}', "not a pattern"),
-        (json.dumps({"task": changed(TASK_INPUT, "role", "nobody")}), "task does not fit: .*role"),
+        (
+            json.dumps({"task": changed(TASK_INPUT, "role", "nobody")}),
+            "task does not fit: .*role",
+        ),
     ],
 )
 def test_a_context_that_does_not_fit(written: str, match: str) -> None:

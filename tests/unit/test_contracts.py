@@ -48,7 +48,12 @@ class Greeting(BaseModel):
     times: int = 1
 
 
-GREETING = Contract(version="greeting_v1", model=Greeting, name="greeting", scopes=(Scope(name="HELLO"),))
+GREETING = Contract(
+    version="greeting_v1",
+    model=Greeting,
+    name="greeting",
+    scopes=(Scope(name="HELLO"),),
+)
 
 
 def own_checker(*contracts: Contract[Any]) -> Checker:
@@ -88,23 +93,36 @@ def test_a_message_names_its_own_contract() -> None:
         ({}, "version_missing", "nothing"),
         ({"schema_version": None}, "version_unknown", "null"),
         ({"schema_version": ["x"]}, "version_unknown", '["x"]'),
-        ({"schema_version": "xiaobo_action_v9"}, "version_unknown", '"xiaobo_action_v9"'),
+        (
+            {"schema_version": "xiaobo_action_v9"},
+            "version_unknown",
+            '"xiaobo_action_v9"',
+        ),
     ],
 )
-def test_a_message_without_a_known_version(message: dict[str, object], code: str, actual: str) -> None:
+def test_a_message_without_a_known_version(
+    message: dict[str, object], code: str, actual: str
+) -> None:
     """Missing or unknown: an error that lists what is known, or what is near."""
     result = check(json.dumps(message))
     assert isinstance(result, Rejected)
     assert not result
     (violation,) = result.violations
-    assert (violation.code, violation.path, violation.actual) == (code, "$.schema_version", actual)
+    assert (violation.code, violation.path, violation.actual) == (
+        code,
+        "$.schema_version",
+        actual,
+    )
     assert "xiaobo_action_v1" in violation.expected
 
 
 def test_the_wrong_version_does_not_hide_the_rest() -> None:
     """Every violation at once, the version among them."""
     result = check(
-        json.dumps(changed(changed(ACTION, "schema_version", "v1"), "artifact.name", "")), "action"
+        json.dumps(
+            changed(changed(ACTION, "schema_version", "v1"), "artifact.name", "")
+        ),
+        "action",
     )
     assert isinstance(result, Rejected)
     assert [(one.code, one.path) for one in result.violations] == [
@@ -116,7 +134,9 @@ def test_the_wrong_version_does_not_hide_the_rest() -> None:
 
 def test_unknown_names_offer_near_ones() -> None:
     """An unknown contract is the caller's error, so it is raised."""
-    with pytest.raises(UnknownContract, match="did you mean xiaobo_action_v1") as caught:
+    with pytest.raises(
+        UnknownContract, match="did you mean xiaobo_action_v1"
+    ) as caught:
         check("{}", "xiaobo_aktion_v1")
     assert "TASK_CHECK" in caught.value.known
     with pytest.raises(UnknownContract, match="known: "):
@@ -137,7 +157,8 @@ def test_rules_are_counted_beyond_fifty_too() -> None:
     """The report is bounded, the total is not."""
     plan = small_plan()
     plan["edges"] += [
-        {**plan["edges"][2], "edge_id": str(at), "to_task_id": f"nowhere {at}"} for at in range(70)
+        {**plan["edges"][2], "edge_id": str(at), "to_task_id": f"nowhere {at}"}
+        for at in range(70)
     ]
     result = check(json.dumps(plan), "plan")
     assert isinstance(result, Rejected)
@@ -168,12 +189,19 @@ def test_unions_are_told_as_any_value() -> None:
     class Drawing(BaseModel):
         shape: Circle | Box
 
-    drawing = own_checker().check('{"shape": {"width": "x"}}', Contract(version="drawing_v1", model=Drawing))
+    drawing = own_checker().check(
+        '{"shape": {"width": "x"}}', Contract(version="drawing_v1", model=Drawing)
+    )
     assert isinstance(drawing, Rejected)
-    assert {one.path for one in drawing.violations} == {"$.shape.radius", "$.shape.width"}
+    assert {one.path for one in drawing.violations} == {
+        "$.shape.radius",
+        "$.shape.width",
+    }
     missing = own_checker().check("{}", either)
     assert isinstance(missing, Rejected)
-    assert [(one.code, one.path) for one in missing.violations] == [("missing", "$.size")]
+    assert [(one.code, one.path) for one in missing.violations] == [
+        ("missing", "$.size")
+    ]
 
 
 def test_codes_say_what_is_the_matter() -> None:
@@ -186,7 +214,10 @@ def test_codes_say_what_is_the_matter() -> None:
 
     sized = Contract(version="sized_v1", model=Sized)
     for message, codes in (
-        ({"name": "ab", "items": [1], "level": 3}, ["too_short", "too_few", "not_in_enum"]),
+        (
+            {"name": "ab", "items": [1], "level": 3},
+            ["too_short", "too_few", "not_in_enum"],
+        ),
         ({"name": " ", "items": [], "level": "1"}, ["empty", "empty", "wrong_type"]),
     ):
         result = own_checker().check(json.dumps(message), sized)
@@ -196,7 +227,9 @@ def test_codes_say_what_is_the_matter() -> None:
 
 def test_the_version_key_is_what_the_model_says() -> None:
     """Required, optional or absent: derived, so that it cannot be declared wrongly."""
-    assert [registry.get(name).version_key for name in ("action", "plan", "answer")] == [
+    assert [
+        registry.get(name).version_key for name in ("action", "plan", "answer")
+    ] == [
         "required",
         "optional",
         "optional",
@@ -214,7 +247,9 @@ def test_parts_that_are_no_models_are_looked_at_too() -> None:
         model_config = ConfigDict(allow_inf_nan=False)
         point: Point
 
-    result = own_checker().check('{"point": {"x": 1e999}}', Contract(version="map_v1", model=Map))
+    result = own_checker().check(
+        '{"point": {"x": 1e999}}', Contract(version="map_v1", model=Map)
+    )
     assert isinstance(result, Rejected)
     assert result.violations[0].code == "not_finite"
 
@@ -225,7 +260,9 @@ def test_a_contract_of_ones_own() -> None:
     result = checker.check('{"schema_version": "greeting_v1", "text": "hi"}', GREETING)
     assert isinstance(result, Accepted)
     assert result.value.text == "hi"
-    refused = checker.check('{"schema_version": "greeting_v1", "text": "hi", "times": "2"}', "HELLO")
+    refused = checker.check(
+        '{"schema_version": "greeting_v1", "text": "hi", "times": "2"}', "HELLO"
+    )
     assert isinstance(refused, Rejected)
     assert refused.violations[0].fix is not None
     assert refused.violations[0].fix.value == 2
@@ -234,12 +271,16 @@ def test_a_contract_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("extra", "fate"),
     [
-        pytest.param("ignore", "ignored", id="what pydantic ignores is ignored, and mentioned"),
+        pytest.param(
+            "ignore", "ignored", id="what pydantic ignores is ignored, and mentioned"
+        ),
         pytest.param("allow", "kept", id="what the model keeps is kept, and mentioned"),
         pytest.param("forbid", None, id="what the model forbids is refused"),
     ],
 )
-@pytest.mark.parametrize("kind", [int, date], ids=["read from the message", "read from the text"])
+@pytest.mark.parametrize(
+    "kind", [int, date], ids=["read from the message", "read from the text"]
+)
 def test_unknown_keys_fare_as_the_model_says(
     extra: Literal["ignore", "allow", "forbid"], fate: str | None, kind: type
 ) -> None:
@@ -298,7 +339,12 @@ def test_the_decorator() -> None:
     bad = checker.check(text % "go", Farewell)
     assert isinstance(bad, Rejected)
     assert bad.violations[0].code == "rude"
-    assert own.get("farewell") is own.find(Farewell) is own.register(Farewell) is contract_of(Farewell)
+    assert (
+        own.get("farewell")
+        is own.find(Farewell)
+        is own.register(Farewell)
+        is contract_of(Farewell)
+    )
     assert Checker(own).check(text % "bye", "farewell")
     assert Checker(own).check(text % "bye")
 
@@ -308,9 +354,16 @@ def test_a_registry_refuses_a_second_definition() -> None:
     own = Registry((GREETING,))
     with pytest.raises(ContractAlreadyRegistered, match="greeting_v1"):
         own.register(Contract(version="greeting_v1", model=Greeting))
-    with pytest.raises(ContractAlreadyRegistered, match=r"registered already for Greeting; .* a new name"):
+    with pytest.raises(
+        ContractAlreadyRegistered,
+        match=r"registered already for Greeting; .* a new name",
+    ):
         own.register(Contract(version="greeting_v1", model=BaseModel))
-    twin = Contract(version="hello_v1", model=BaseModel, scopes=(Scope(name="NEW"), Scope(name="HELLO")))
+    twin = Contract(
+        version="hello_v1",
+        model=BaseModel,
+        scopes=(Scope(name="NEW"), Scope(name="HELLO")),
+    )
     with pytest.raises(ContractAlreadyRegistered, match="HELLO"):
         own.register(twin)
     assert "hello_v1" not in own
@@ -354,12 +407,16 @@ def test_with_rules() -> None:
     """A contract can be made stricter without touching it."""
     stricter = GREETING.with_rules(
         lambda message, _: (
-            [Violation("loud", "$.text", "calm", "")] if "!" in str(message.get("text")) else ()
+            [Violation("loud", "$.text", "calm", "")]
+            if "!" in str(message.get("text"))
+            else ()
         )
     )
     checker = own_checker()
     assert checker.check('{"schema_version": "greeting_v1", "text": "hi"}', stricter)
-    assert not checker.check('{"schema_version": "greeting_v1", "text": "hi!"}', stricter)
+    assert not checker.check(
+        '{"schema_version": "greeting_v1", "text": "hi!"}', stricter
+    )
 
 
 @pytest.mark.parametrize("text", ["hi!", 7])
@@ -386,7 +443,9 @@ def test_further_rules_hold_where_the_rest_is_plainly_sound() -> None:
     """A quick test that makes a contract's own rules needless knows nothing of others."""
     plans = registry.get("plan_json_v1")
     assert plans.settled is not None
-    never = plans.with_rules(lambda *_: iter([Violation("bad", "$", "another plan", "this one")]))
+    never = plans.with_rules(
+        lambda *_: iter([Violation("bad", "$", "another plan", "this one")])
+    )
     assert check(json.dumps(small_plan()), plans.with_rules())
     assert not check(json.dumps(small_plan()), never)
     assert not check(json.dumps(small_plan()), never.in_scope(Scope(name="PLAN_GEN")))
@@ -408,18 +467,28 @@ class NewNote(BaseModel):
     lines: int
 
 
-NOTE_1 = Contract(version="note_v1", model=OldNote, shape=Shape(renames={"body": ("content",)}))
+NOTE_1 = Contract(
+    version="note_v1", model=OldNote, shape=Shape(renames={"body": ("content",)})
+)
 NOTE_2 = Contract(
     version="note_v2",
     model=Note,
     upgrades=(
-        Upgrade(source=NOTE_1, function=lambda old: {"schema_version": "note_v2", "text": old["body"]}),
+        Upgrade(
+            source=NOTE_1,
+            function=lambda old: {"schema_version": "note_v2", "text": old["body"]},
+        ),
     ),
 )
 NOTE_3 = Contract(
     version="note_v3",
     model=NewNote,
-    upgrades=(Upgrade(source=NOTE_2, function=lambda old: {**old, "schema_version": "note_v3", "lines": 1}),),
+    upgrades=(
+        Upgrade(
+            source=NOTE_2,
+            function=lambda old: {**old, "schema_version": "note_v3", "lines": 1},
+        ),
+    ),
 )
 
 
@@ -429,7 +498,9 @@ def test_older_versions_are_raised_step_by_step() -> None:
     result = checker.check('{"schema_version": "note_v1", "content": "x"}', "note_v3")
     assert isinstance(result, Accepted)
     assert (result.value.text, result.value.lines) == ("x", 1)
-    assert [(repair.rule, repair.before, repair.after) for repair in result.repairs] == [
+    assert [
+        (repair.rule, repair.before, repair.after) for repair in result.repairs
+    ] == [
         ("rename", "content", "body"),
         ("upgrade", "note_v1", "note_v2"),
         ("upgrade", "note_v2", "note_v3"),
@@ -452,7 +523,11 @@ def test_warnings_of_the_older_message_are_kept() -> None:
         return {**kept, "schema_version": "memo_v2"}
 
     older = Contract(version="memo_v1", model=Old)
-    newer = Contract(version="memo_v2", model=New, upgrades=(Upgrade(source=older, function=raise_it),))
+    newer = Contract(
+        version="memo_v2",
+        model=New,
+        upgrades=(Upgrade(source=older, function=raise_it),),
+    )
     text = '{"schema_version": "memo_v1", "dropped": 1, "kept": 2}'
     result = own_checker(older, newer).check(text, "memo_v2")
     assert isinstance(result, Accepted)
@@ -480,10 +555,18 @@ def _forget(_: dict[str, Any]) -> Any:
         pytest.param(_forget, "null", id="it returns nothing"),
     ],
 )
-def test_a_failing_upgrade_is_a_violation_that_names_it(function: Any, told: str) -> None:
+def test_a_failing_upgrade_is_a_violation_that_names_it(
+    function: Any, told: str
+) -> None:
     """`check` does not raise for a message, and does not blame the message for the contract's fault."""
-    broken = Contract(version="note_v2", model=Note, upgrades=(Upgrade(source=NOTE_1, function=function),))
-    result = own_checker(NOTE_1, broken).check('{"schema_version": "note_v1", "body": "x"}', "note_v2")
+    broken = Contract(
+        version="note_v2",
+        model=Note,
+        upgrades=(Upgrade(source=NOTE_1, function=function),),
+    )
+    result = own_checker(NOTE_1, broken).check(
+        '{"schema_version": "note_v1", "body": "x"}', "note_v2"
+    )
     assert isinstance(result, Rejected)
     (violation,) = result.violations
     assert violation.code == "upgrade_failed"
@@ -501,13 +584,19 @@ def test_a_version_in_a_message_whose_model_has_no_place_for_it() -> None:
         pass
 
     person = Contract(version="person_v1", model=Person)
-    same = own_checker(person).check('{"schema_version": "person_v1", "name": "Ada"}', person)
+    same = own_checker(person).check(
+        '{"schema_version": "person_v1", "name": "Ada"}', person
+    )
     assert isinstance(same, Accepted)
     assert same.warnings == ()
-    other = own_checker(person).check('{"schema_version": "person_v2", "name": "Ada"}', person)
+    other = own_checker(person).check(
+        '{"schema_version": "person_v2", "name": "Ada"}', person
+    )
     assert isinstance(other, Accepted)
     assert [notice.code for notice in other.warnings] == ["unknown_key"]
-    closed = own_checker().check('{"schema_version": "person_v1", "name": "Ada"}', Closed)
+    closed = own_checker().check(
+        '{"schema_version": "person_v1", "name": "Ada"}', Closed
+    )
     assert isinstance(closed, Rejected)
     assert [str(violation) for violation in closed.violations] == [
         '$.schema_version: expected no such key, got "person_v1" [unknown_key]; fix: remove $.schema_version'
@@ -516,14 +605,21 @@ def test_a_version_in_a_message_whose_model_has_no_place_for_it() -> None:
 
 def test_warnings_are_listed_up_to_a_number() -> None:
     """All are counted."""
-    accepted = check(json.dumps(NOOP | {f"more_{at}": at for at in range(1000)}), "action")
+    accepted = check(
+        json.dumps(NOOP | {f"more_{at}": at for at in range(1000)}), "action"
+    )
     assert isinstance(accepted, Accepted)
     assert (len(accepted.warnings), accepted.total_warnings) == (50, 1000)
     rejected = check(
-        json.dumps(FAILED | {"error": None} | {f"more_{at}": at for at in range(1000)}), "action"
+        json.dumps(FAILED | {"error": None} | {f"more_{at}": at for at in range(1000)}),
+        "action",
     )
     assert isinstance(rejected, Rejected)
-    assert (len(rejected.warnings), rejected.total_warnings, rejected.total) == (50, 1000, 1)
+    assert (len(rejected.warnings), rejected.total_warnings, rejected.total) == (
+        50,
+        1000,
+        1,
+    )
 
 
 def test_a_union_is_counted_once_however_many_faults_there_are() -> None:
@@ -562,7 +658,9 @@ def test_a_key_of_a_megabyte_is_reported_briefly() -> None:
         ('{"text": "x"}', "note_v3"),
     ],
 )
-def test_a_broken_older_message_is_reported_as_what_it_is(text: str, label: str) -> None:
+def test_a_broken_older_message_is_reported_as_what_it_is(
+    text: str, label: str
+) -> None:
     """No upgrade makes a broken message whole."""
     result = own_checker(NOTE_1, NOTE_2, NOTE_3).check(text, "note_v3")
     assert isinstance(result, Rejected)
@@ -575,7 +673,9 @@ def test_profiles() -> None:
     assert isinstance(check(text, "answer"), Rejected)
     seed = check(text, "answer", Context(profile="seed"))
     assert isinstance(seed, Accepted)
-    assert [notice.message for notice in seed.warnings] == ["Full VS agent should include self_critique"]
+    assert [notice.message for notice in seed.warnings] == [
+        "Full VS agent should include self_critique"
+    ]
     with pytest.raises(UnknownProfile, match="did you mean seed"):
         check(text, "answer", Context(profile="sed"))
     with pytest.raises(UnknownProfile):
@@ -597,7 +697,13 @@ FREE = Contract(version="free_v1", model=Free)
     [
         (f'"anything": {"[" * 70}{"]" * 70}', "too_deep"),
         (f'"boxes": [{{"x": {"[" * 70}{"]" * 70}}}]', "too_deep"),
-        ('"inner": ' + '{"schema_version": "free_v1", "inner": ' * 70 + "null" + "}" * 70, "too_deep"),
+        (
+            '"inner": '
+            + '{"schema_version": "free_v1", "inner": ' * 70
+            + "null"
+            + "}" * 70,
+            "too_deep",
+        ),
         ('"anything": [1, {"x": 1e999}]', "not_finite"),
         ('"unknown": 1e999', "not_finite"),
         (f'"unknown": {"[" * 70}{"]" * 70}', "too_deep"),
@@ -605,7 +711,9 @@ FREE = Contract(version="free_v1", model=Free)
 )
 def test_free_parts_are_guarded_too(extra: str, code: str) -> None:
     """Where a contract takes any JSON, the limits of the reader still hold."""
-    result = own_checker(FREE).check(f'{{"schema_version": "free_v1", {extra}}}', "free_v1")
+    result = own_checker(FREE).check(
+        f'{{"schema_version": "free_v1", {extra}}}', "free_v1"
+    )
     assert isinstance(result, Rejected)
     assert result.violations[0].code == code
 
@@ -627,7 +735,9 @@ class Nested(BaseModel):
         (Greeting, ((),)),
     ],
 )
-def test_only_free_parts_are_looked_at(model: type[BaseModel], places: tuple[tuple[str, ...], ...]) -> None:
+def test_only_free_parts_are_looked_at(
+    model: type[BaseModel], places: tuple[tuple[str, ...], ...]
+) -> None:
     """Our models are finite, so that a check looks only where any JSON may stand; a model that says nothing, everywhere."""
     assert free_parts(model) == places
 
@@ -649,7 +759,9 @@ def test_infinite_numbers_in_any_model() -> None:
         size: float
         inner: list[Greeting] = []
 
-    result = own_checker().check('{"size": 1e999}', Contract(version="loose_v1", model=Loose))
+    result = own_checker().check(
+        '{"size": 1e999}', Contract(version="loose_v1", model=Loose)
+    )
     assert isinstance(result, Rejected)
     assert result.violations[0].code == "not_finite"
 
@@ -667,9 +779,14 @@ def test_validators_of_the_users_own() -> None:
                 raise ValueError("an even number")
             return number
 
-    result = own_checker().check('{"number": 3}', Contract(version="even_v1", model=Even))
+    result = own_checker().check(
+        '{"number": 3}', Contract(version="even_v1", model=Even)
+    )
     assert isinstance(result, Rejected)
-    assert str(result.violations[0]) == "$.number: expected an even number, got 3 [rule_broken]"
+    assert (
+        str(result.violations[0])
+        == "$.number: expected an even number, got 3 [rule_broken]"
+    )
 
 
 def test_aliases_of_the_users_own() -> None:
@@ -701,7 +818,9 @@ def test_other_buffers() -> None:
 
 def test_rejected_messages_have_warnings_too() -> None:
     """A violation does not hide what else is worth knowing."""
-    result = check(json.dumps({**changed(ACTION, "artifact.name", ""), "mood": 1}), "action")
+    result = check(
+        json.dumps({**changed(ACTION, "artifact.name", ""), "mood": 1}), "action"
+    )
     assert isinstance(result, Rejected)
     assert [notice.code for notice in result.warnings] == ["unknown_key"]
 
@@ -713,7 +832,17 @@ def test_free_parts_within_the_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [b"", b"\xff", b"[]", b"{}", b'{"a":', "\ud800", '{"schema_version": 1e999}', "{" * 300]
+    "value",
+    [
+        b"",
+        b"\xff",
+        b"[]",
+        b"{}",
+        b'{"a":',
+        "\ud800",
+        '{"schema_version": 1e999}',
+        "{" * 300,
+    ],
 )
 def test_bad_input_is_never_an_exception(value: bytes | str) -> None:
     """With and without a contract."""
@@ -752,14 +881,24 @@ def test_two_different_answers_are_refused(message: dict[str, Any], place: str) 
     """Which one counts would be a guess; nothing else is judged before that is clear."""
     result = check(json.dumps(message), "action")
     assert isinstance(result, Rejected)
-    assert [(one.code, one.path, one.fix) for one in result.violations] == [("two_answers", place, None)]
+    assert [(one.code, one.path, one.fix) for one in result.violations] == [
+        ("two_answers", place, None)
+    ]
 
 
-def test_a_wrapper_without_an_answer_is_left_alone_where_it_would_overwrite_something() -> None:
+def test_a_wrapper_without_an_answer_is_left_alone_where_it_would_overwrite_something() -> (
+    None
+):
     """Then the message is judged as it stands."""
-    result = check('{"task_id": "t", "data": {"task_id": "u"}, "payload": {"task_id": "v"}}', "action")
+    result = check(
+        '{"task_id": "t", "data": {"task_id": "u"}, "payload": {"task_id": "v"}}',
+        "action",
+    )
     assert isinstance(result, Rejected)
-    assert [one.path for one in result.violations] == ["$.schema_version", "$.result_type"]
+    assert [one.path for one in result.violations] == [
+        "$.schema_version",
+        "$.result_type",
+    ]
     assert result.repairs == ()
 
 
@@ -774,7 +913,9 @@ AGREEING = [
 
 
 @pytest.mark.parametrize(("message", "result_type"), AGREEING)
-def test_wrappers_that_do_not_contradict_are_taken(message: dict[str, Any], result_type: str) -> None:
+def test_wrappers_that_do_not_contradict_are_taken(
+    message: dict[str, Any], result_type: str
+) -> None:
     """What is beside the answer is kept, with a warning."""
     result = check(json.dumps(message), "action")
     assert isinstance(result, Accepted), result
@@ -783,10 +924,16 @@ def test_wrappers_that_do_not_contradict_are_taken(message: dict[str, Any], resu
 
 def test_two_aliases_that_disagree_are_not_resolved() -> None:
     """Which one was meant would be a guess."""
-    both = {**{key: value for key, value in REVIEW.items() if key != "task_id"}, "id": "a", "taskId": "b"}
+    both = {
+        **{key: value for key, value in REVIEW.items() if key != "task_id"},
+        "id": "a",
+        "taskId": "b",
+    }
     result = check(json.dumps(both), "review")
     assert isinstance(result, Rejected)
-    assert [(one.code, one.path) for one in result.violations] == [("missing", "$.task_id")]
+    assert [(one.code, one.path) for one in result.violations] == [
+        ("missing", "$.task_id")
+    ]
     agreeing = check(json.dumps({**both, "taskId": "a"}), "review")
     assert isinstance(agreeing, Accepted)
     assert agreeing.value.task_id == "a"
@@ -818,5 +965,7 @@ def test_contracts_made_on_the_way_are_not_kept_for_ever() -> None:
     """What is looked up once is kept for the next time, within bounds."""
     checker = own_checker(GREETING)
     for _ in range(600):
-        assert checker.check('{"schema_version": "greeting_v1", "text": "hi"}', GREETING.with_rules())
+        assert checker.check(
+            '{"schema_version": "greeting_v1", "text": "hi"}', GREETING.with_rules()
+        )
     assert len(checker._roads) <= 256

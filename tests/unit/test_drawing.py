@@ -12,7 +12,14 @@ from accordance.domain.progress import begin
 from tests.messages import edge, node, plan
 from tests.unit.test_progress import graph
 
-LABELS = {"root": "All", "g": "Pages", "a": 'By "hand"', "b": "Printed", "shared": "Glue", "c": "Proof"}
+LABELS = {
+    "root": "All",
+    "g": "Pages",
+    "a": 'By "hand"',
+    "b": "Printed",
+    "shared": "Glue",
+    "c": "Proof",
+}
 
 
 def example() -> dict[str, object]:
@@ -61,7 +68,9 @@ def test_marks() -> None:
     assert set(MARKS) == set(State)
     assert len(set(MARKS.values())) == len(MARKS)
     moving = begin(graph(example()))
-    text = draw_text(moving.graph, LABELS, {task: at.state for task, at in moving.at.items()})
+    text = draw_text(
+        moving.graph, LABELS, {task: at.state for task, at in moving.at.items()}
+    )
     assert "○ Printed" in text
     assert '– By "hand"' in text
 
@@ -81,15 +90,23 @@ def test_mermaid_and_dot() -> None:
 def test_deep_trees() -> None:
     """No recursion."""
     names = [f"g{at}" for at in range(3000)]
-    edges = [edge("root", names[0])] + [edge(one, other) for one, other in pairwise(names)]
-    deep = graph(plan([node("root", "GOAL"), *(node(name, "GOAL") for name in names)], edges))
+    edges = [edge("root", names[0])] + [
+        edge(one, other) for one, other in pairwise(names)
+    ]
+    deep = graph(
+        plan([node("root", "GOAL"), *(node(name, "GOAL") for name in names)], edges)
+    )
     assert draw_text(deep, {task: task for task in deep}).count("\n") == 3001
 
 
 def test_svg() -> None:
     """Well-formed whatever the titles hold; one box for each node, one line for each edge, nothing above what it hangs from."""
     whole = graph(example())
-    odd = {**LABELS, "a": "<b>&\0\uffff", "b": "a title that is much too long for its box"}
+    odd = {
+        **LABELS,
+        "a": "<b>&\0\uffff",
+        "b": "a title that is much too long for its box",
+    }
     states = {task: at.state for task, at in begin(whole).at.items()}
     for given in (None, states):
         drawn = draw_svg(whole, odd, given)
@@ -103,8 +120,13 @@ def test_svg() -> None:
         assert "a title that is much to…" in texts
         assert ("CHECK PENDING" if given else "CHECK") in texts
         lines = tree.findall(f"{tag}path")
-        assert len(lines) == sum(len(whole[task].parts) + len(whole[task].dependents) for task in whole)
-        height = {task: int(box.find(f"{tag}rect").get("y")) for task, box in zip(whole, boxes, strict=True)}  # type: ignore[union-attr, arg-type]
+        assert len(lines) == sum(
+            len(whole[task].parts) + len(whole[task].dependents) for task in whole
+        )
+        height = {
+            task: int(box.find(f"{tag}rect").get("y"))  # type: ignore[union-attr, arg-type]
+            for task, box in zip(whole, boxes, strict=True)
+        }
         assert all(
             height[task] < height[one]
             for task in whole

@@ -144,7 +144,9 @@ def test_the_command_line_adds_its_options_by_code() -> None:
 
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 NOT_OURS = re.compile(r"diff --|npm install|--format=")  # options of other programs
-KEPT = frozenset(("domain/ruling.py",))  # a question in the inbox, whose text is kept in the ledger
+KEPT = frozenset(
+    ("domain/ruling.py",)
+)  # a question in the inbox, whose text is kept in the ledger
 
 
 @pytest.mark.parametrize(
@@ -172,14 +174,28 @@ def test_no_sentence_below_the_faces_names_an_option(package: str) -> None:
         if path.relative_to(SOURCES / "accordance").as_posix() in KEPT:
             continue
         for sentence in _sentences(ast.parse(path.read_text("utf-8"))):
-            assert not OPTION.search(sentence) or NOT_OURS.search(sentence), f"{path.name}: {sentence}"
+            assert not OPTION.search(sentence) or NOT_OURS.search(sentence), (
+                f"{path.name}: {sentence}"
+            )
 
 
 def _sentences(tree: ast.Module) -> list[str]:
     """The texts of a module that have a space in them, docstrings apart."""
     bodies = [
-        node.body for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        node.body
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
     ]
-    docstrings = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings]
-    return [node.value for node in texts if isinstance(node.value, str) and " " in node.value]
+    docstrings = {
+        id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)
+    }
+    texts = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in docstrings
+    ]
+    return [
+        node.value
+        for node in texts
+        if isinstance(node.value, str) and " " in node.value
+    ]

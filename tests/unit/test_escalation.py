@@ -22,12 +22,22 @@ from accordance.domain.escalation import (
 )
 from accordance.domain.fail_codes import FAIL_CODES, fail_code, normal_reason
 from accordance.domain.findings import Finding, Gate
-from accordance.domain.retrying import STRATEGIES, DeadLetter, Strategy, retry_plan, what_to_tell
+from accordance.domain.retrying import (
+    STRATEGIES,
+    DeadLetter,
+    Strategy,
+    retry_plan,
+    what_to_tell,
+)
 from accordance.domain.verdict import Checks, Outcome, Verdict
 from accordance.errors import UnknownCode
 
 STANDING = LadderPosition(
-    attempt=2, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2, 1)), higher_role=True
+    attempt=2,
+    max_attempts=2,
+    model_tier=3,
+    allowed_tiers=frozenset((3, 2, 1)),
+    higher_role=True,
 )
 
 
@@ -61,14 +71,20 @@ def test_the_ladder(change: dict[str, int], step: Step) -> None:
 @pytest.mark.parametrize(("code", "level"), FAST_TRACKS.items())
 def test_fast_tracks_ask_nothing_else(code: str, level: Level) -> None:
     """Attempts left or not."""
-    assert next_step(code, replace(STANDING, attempt=1)) == next_step(code, STANDING) == Step(level)
+    assert (
+        next_step(code, replace(STANDING, attempt=1))
+        == next_step(code, STANDING)
+        == Step(level)
+    )
 
 
 def test_the_tables_agree() -> None:
     """Every level has an action and a sentence, every action is the seed's, every code in a table exists."""
     assert set(ACTIONS) == set(LEVELS) == set(Level)
     assert [action.value for action in NextAction] == list(WIRE_ACTIONS)
-    assert {*FAST_TRACKS, *STRATEGIES, *REASON_CODES} <= {entry.code for entry in FAIL_CODES}
+    assert {*FAST_TRACKS, *STRATEGIES, *REASON_CODES} <= {
+        entry.code for entry in FAIL_CODES
+    }
     assert len({entry.code for entry in FAIL_CODES}) == len(FAIL_CODES)
 
 
@@ -84,7 +100,9 @@ def test_the_tables_agree() -> None:
         pytest.param("CI_FAILED", {"attempt": 2, "model_tier": 1, "role_above": "executor"}, Step(Level.ROLE_ESCALATION, role="executor"), id="another role, by its name"),
     ],
 )  # fmt: skip
-def test_what_the_same_agent_cannot_mend(reason: str, change: dict[str, int], step: Step) -> None:
+def test_what_the_same_agent_cannot_mend(
+    reason: str, change: dict[str, int], step: Step
+) -> None:
     """With attempts left: a gap in what somebody can do is no reason to let them try again."""
     assert next_step(reason, replace(STANDING, **{"attempt": 1, **change})) == step  # type: ignore[arg-type]
 
@@ -99,7 +117,9 @@ def test_tiers_of_models() -> None:
     ("claimed", "stored"),
     [(None, None), ("", None), (" OK ", None), ("ci_failed", "CI_FAILED"), ("evidence_missing", "ARTIFACT_MISSING"), ("My_Own", None), ("red, sorry", None)],
 )  # fmt: skip
-def test_reason_codes_are_stored_in_one_spelling(claimed: str | None, stored: str | None) -> None:
+def test_reason_codes_are_stored_in_one_spelling(
+    claimed: str | None, stored: str | None
+) -> None:
     """Upper case, aliases resolved; ok is none, and so is what is no fail code."""
     assert normal_reason(claimed) == stored
 
@@ -118,7 +138,13 @@ def a_verdict(*findings: Finding, step: Step | None) -> Verdict:
         schema_valid=True, scope_clean=True, tests_passed=False, artifacts_complete=True, changed_files_match=True
     )  # fmt: skip
     code = findings[0].code if findings else None
-    return Verdict(outcome=Outcome.RETRY, checks=checks, findings=findings, reason_code=code, step=step)
+    return Verdict(
+        outcome=Outcome.RETRY,
+        checks=checks,
+        findings=findings,
+        reason_code=code,
+        step=step,
+    )
 
 
 RED = Finding(Gate.TESTS, "CI_FAILED", "exit code 1: make test", ("make test",))
@@ -138,7 +164,8 @@ def test_what_the_next_attempt_is_told() -> None:
 def test_it_is_told_compactly() -> None:
     """At most so many bytes, and how many findings are left out."""
     verdict = a_verdict(
-        *(Finding(Gate.TESTS, "CI_FAILED", "ä" * 300) for _ in range(50)), step=Step(Level.RETRY)
+        *(Finding(Gate.TESTS, "CI_FAILED", "ä" * 300) for _ in range(50)),
+        step=Step(Level.RETRY),
     )
     told = what_to_tell(verdict)
     assert len(told.encode()) <= 2000
@@ -156,12 +183,18 @@ def test_it_is_told_compactly() -> None:
         (None, False),
     ],
 )
-def test_there_is_a_plan_only_where_an_agent_has_the_next_move(step: Step | None, planned: bool) -> None:
+def test_there_is_a_plan_only_where_an_agent_has_the_next_move(
+    step: Step | None, planned: bool
+) -> None:
     """A person or a dead letter needs none."""
     plan = retry_plan(a_verdict(RED, step=step), attempt=1)
     assert (plan is not None) == planned
     if plan:
-        assert (plan.attempt, plan.step, plan.strategy) == (2, step, Strategy.SHRINK_RADIUS)
+        assert (plan.attempt, plan.step, plan.strategy) == (
+            2,
+            step,
+            Strategy.SHRINK_RADIUS,
+        )
 
 
 def test_a_dead_letter_holds_what_is_needed_to_begin_again() -> None:

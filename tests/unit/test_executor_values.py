@@ -10,11 +10,26 @@ from hypothesis import strategies as st
 
 from accordance.domain.briefing import briefing
 from accordance.domain.case import Budget
-from accordance.domain.context_pack import ESSENTIAL, Excerpt, Piece, Trim, budget_for, pack
+from accordance.domain.context_pack import (
+    ESSENTIAL,
+    Excerpt,
+    Piece,
+    Trim,
+    budget_for,
+    pack,
+)
 from accordance.domain.fail_codes import fail_code
 from accordance.domain.faults import FAULTS, Fault, in_words, pause_after
 from accordance.domain.prompting import Part, Prompt, fenced, plain, prompt_of, rebuild
-from accordance.domain.spending import Price, Spending, estimate, priced, remaining, tighter, total
+from accordance.domain.spending import (
+    Price,
+    Spending,
+    estimate,
+    priced,
+    remaining,
+    tighter,
+    total,
+)
 from accordance.errors import ContextTooLarge
 
 
@@ -65,7 +80,9 @@ def test_spending_adds_up() -> None:
             estimate("abcd" * 2, "abcde"),
         )
     )
-    assert spent == Spending(read=13, written=8, cached=2, cost=0.5, calls=3, estimated=True)
+    assert spent == Spending(
+        read=13, written=8, cached=2, cost=0.5, calls=3, estimated=True
+    )
     assert spent.tokens == 21
     assert total(()).cost is None
     assert priced(spent, Price(1_000_000, 2_000_000)) == 13 + 16
@@ -81,7 +98,9 @@ def test_spending_adds_up() -> None:
         (Budget(cost=0.6), False),
     ],
 )
-def test_a_budget_is_used_up_when_nothing_is_left(budget: Budget, used_up: bool) -> None:
+def test_a_budget_is_used_up_when_nothing_is_left(
+    budget: Budget, used_up: bool
+) -> None:
     """Tokens or money, whichever comes first."""
     assert Spending(read=10, written=5, cost=0.5, calls=1).uses_up(budget) is used_up
 
@@ -89,7 +108,9 @@ def test_a_budget_is_used_up_when_nothing_is_left(budget: Budget, used_up: bool)
 def test_what_is_left_of_a_budget() -> None:
     """What nobody knows the cost of leaves nothing of the money; what was never called costs nothing."""
     budget = Budget(tokens=20, cost=2.0)
-    assert remaining(budget, Spending(read=10, written=5, cost=0.5, calls=1)) == Budget(tokens=5, cost=1.5)
+    assert remaining(budget, Spending(read=10, written=5, cost=0.5, calls=1)) == Budget(
+        tokens=5, cost=1.5
+    )
     assert remaining(budget, Spending()) == budget
     assert Spending(read=1, calls=1).uses_up(budget)
     assert not Spending(read=1, calls=1).uses_up(Budget(tokens=20))
@@ -100,7 +121,11 @@ def test_what_is_left_of_a_budget() -> None:
     [
         (Budget(), Budget(), Budget()),
         (Budget(tokens=3), Budget(cost=2.0), Budget(tokens=3, cost=2.0)),
-        (Budget(tokens=3, cost=2.0), Budget(tokens=2, cost=3.0), Budget(tokens=2, cost=2.0)),
+        (
+            Budget(tokens=3, cost=2.0),
+            Budget(tokens=2, cost=3.0),
+            Budget(tokens=2, cost=2.0),
+        ),
     ],
 )
 def test_the_tighter_budget_counts(one: Budget, other: Budget, both: Budget) -> None:
@@ -112,7 +137,10 @@ def test_what_nobody_measured_is_none() -> None:
     """The judge sees no zero where nothing was counted."""
     said = Spending().usage(model="m", executor="e", duration_ms=3)
     assert (said.tokens, said.cost, said.duration_ms) == (None, None, 3)
-    assert Spending(read=1, calls=1).usage(model=None, executor="e", duration_ms=3).tokens == 1
+    assert (
+        Spending(read=1, calls=1).usage(model=None, executor="e", duration_ms=3).tokens
+        == 1
+    )
 
 
 def test_a_prompt_can_be_rebuilt() -> None:
@@ -132,7 +160,11 @@ def test_a_prompt_can_be_rebuilt() -> None:
 
 def test_a_changed_word_is_another_prompt() -> None:
     """Also if it only changes its voice."""
-    texts = {Prompt((Part(voice, "n", text),)).sha256 for voice in ("system", "user") for text in ("a", "b")}
+    texts = {
+        Prompt((Part(voice, "n", text),)).sha256
+        for voice in ("system", "user")
+        for text in ("a", "b")
+    }
     assert len(texts) == 4
 
 
@@ -163,7 +195,12 @@ def test_the_least_important_is_cut_first() -> None:
     assert pack(pieces, whole).trims == ()
     assert pack(pieces, whole).note == ""
     shorter = pack(pieces, whole - 1000)
-    assert [piece.name for piece in shorter.pieces] == ["goals", "task", "product", "review"]
+    assert [piece.name for piece in shorter.pieces] == [
+        "goals",
+        "task",
+        "product",
+        "review",
+    ]
     assert shorter.size <= whole - 1000
     assert [trim.name for trim in shorter.trims] == ["goals"]
     without = pack(pieces, whole - 4000)
@@ -185,7 +222,10 @@ def test_what_came_as_a_beginning_is_in_the_log() -> None:
 
 def test_what_is_whole_is_told_whole_or_left_out() -> None:
     """Half a file would be written back as half a file."""
-    pieces = [Piece("file", "f" * 5000, 80, is_whole=True), Piece("review", "r" * 5000, 90)]
+    pieces = [
+        Piece("file", "f" * 5000, 80, is_whole=True),
+        Piece("review", "r" * 5000, 90),
+    ]
     cut = pack(pieces, 9000)
     assert [piece.name for piece in cut.pieces] == ["review"]
     assert list(map(str, cut.trims)) == ["file: left out"]
@@ -201,7 +241,9 @@ def test_what_must_be_told_is_never_cut() -> None:
     st.lists(st.tuples(st.text(max_size=3000), st.integers(0, 99)), max_size=8),
     st.integers(0, 10_000),
 )
-def test_a_pack_fits_and_says_what_it_left_out(told: list[tuple[str, int]], budget: int) -> None:
+def test_a_pack_fits_and_says_what_it_left_out(
+    told: list[tuple[str, int]], budget: int
+) -> None:
     """For any pieces and budget: within the budget, and every difference is in the log."""
     pieces = [
         Piece(f"p{at}", text.encode("utf-8", "replace").decode(), weight)
@@ -209,14 +251,20 @@ def test_a_pack_fits_and_says_what_it_left_out(told: list[tuple[str, int]], budg
     ]
     made = pack(pieces, budget)
     assert made.size <= budget
-    changed = {piece.name for piece in pieces} - {piece.name for piece in made.pieces if piece in pieces}
+    changed = {piece.name for piece in pieces} - {
+        piece.name for piece in made.pieces if piece in pieces
+    }
     assert changed == {trim.name for trim in made.trims}
     assert all(trim.after < trim.before for trim in made.trims)
 
 
 def test_roles_have_budgets() -> None:
     """Known roles their own, others the default."""
-    assert (budget_for("doc"), budget_for("xiaobo"), budget_for(None)) == (50_000, 220_000, 220_000)
+    assert (budget_for("doc"), budget_for("xiaobo"), budget_for(None)) == (
+        50_000,
+        220_000,
+        220_000,
+    )
 
 
 ARTIFACT = {
@@ -234,7 +282,11 @@ DOCUMENT: dict[str, Any] = {
         "tags": ["doc"],
     },
     "attempt": 2,
-    "contract": {"schema_version": "xiaobo_action_v1", "task_id": "t1", "schema": {"type": "object"}},
+    "contract": {
+        "schema_version": "xiaobo_action_v1",
+        "task_id": "t1",
+        "schema": {"type": "object"},
+    },
     "context": {
         "goals": ["Open the shop"],
         "dependencies": [
@@ -260,20 +312,34 @@ DOCUMENT: dict[str, Any] = {
 def test_a_briefing_tells_everything_and_fences_what_comes_from_elsewhere() -> None:
     """Task, contract and rubric instruct; all else is data, with where it comes from."""
     pieces = {
-        piece.name: piece for piece in briefing(DOCUMENT, {"workspace/inputs/sheet.txt": Excerpt("rye 4.20")})
+        piece.name: piece
+        for piece in briefing(
+            DOCUMENT, {"workspace/inputs/sheet.txt": Excerpt("rye 4.20")}
+        )
     }
-    assert {name for name, piece in pieces.items() if not piece.is_data} == {"task", "contract", "rubric"}
+    assert {name for name, piece in pieces.items() if not piece.is_data} == {
+        "task",
+        "contract",
+        "rubric",
+    }
     assert "Attempt: 2" in pieces["task"].text
     assert '"type": "object"' in pieces["contract"].text
     assert pieces["input sheet: workspace/inputs/sheet.txt"].text == "rye 4.20"
     assert "not shown" in pieces["input photo: workspace/inputs/photo.png"].text
-    product = pieces["product of Before: workspace/artifacts/t0/a.v1.md (only its beginning)"]
+    product = pieces[
+        "product of Before: workspace/artifacts/t0/a.v1.md (only its beginning)"
+    ]
     assert product.rendered.startswith("<data name=")
     assert (
-        pieces["the product you review: workspace/artifacts/t0/a.v1.md (only its beginning)"].weight
+        pieces[
+            "the product you review: workspace/artifacts/t0/a.v1.md (only its beginning)"
+        ].weight
         == ESSENTIAL
     )
-    assert pieces["what was decided about this task, the last at the end"].text == "- attempt 1: RETRY"
+    assert (
+        pieces["what was decided about this task, the last at the end"].text
+        == "- attempt 1: RETRY"
+    )
     assert len(pieces) == 13
 
 
@@ -308,12 +374,17 @@ def test_a_briefing_tells_what_the_plan_asks_for() -> None:
     further = pieces["what else the plan says about this task"]
     assert (further.is_data, mapped.is_data) == (True, True)
     assert mapped.weight < further.weight < ESSENTIAL
-    assert pieces["the change you review: its task, its tests, its author's report"].is_data
+    assert pieces[
+        "the change you review: its task, its tests, its author's report"
+    ].is_data
 
 
 def test_criteria_may_be_a_text() -> None:
     """As people write them."""
-    document = {**DOCUMENT, "task": {**DOCUMENT["task"], "acceptance_criteria": "Names a price."}}
+    document = {
+        **DOCUMENT,
+        "task": {**DOCUMENT["task"], "acceptance_criteria": "Names a price."},
+    }
     assert "Acceptance criteria:\n- Names a price." in briefing(document)[0].text
 
 
@@ -321,7 +392,11 @@ def test_a_briefing_of_little_is_short() -> None:
     """Nothing is told about what is not there; the schema can be left to the provider."""
     little = {
         "task": {"task_id": "t1", "title": "Write it", "goal_statement": None},
-        "contract": {"schema_version": "v", "task_id": "t1", "schema": {"type": "object"}},
+        "contract": {
+            "schema_version": "v",
+            "task_id": "t1",
+            "schema": {"type": "object"},
+        },
     }
     pieces = briefing(little, with_schema=False)
     assert [piece.name for piece in pieces] == ["task", "contract"]
@@ -341,7 +416,9 @@ def test_a_map_of_a_small_tree_is_whole() -> None:
 def test_a_research_agent_is_told_how_to_answer() -> None:
     """In our words, which nothing cuts."""
     research = {"agent_id": "owl", "instructions": "Look."}
-    pieces = {piece.name: piece for piece in briefing({**DOCUMENT, "research": research})}
+    pieces = {
+        piece.name: piece for piece in briefing({**DOCUMENT, "research": research})
+    }
     assert pieces["research"].rendered == "# How to find your answer\nLook."
     assert pieces["research"].weight == ESSENTIAL
 
@@ -361,6 +438,9 @@ def test_answers_that_were_handed_over_are_told_as_data() -> None:
     document = {**DOCUMENT, "context": {"handed_over": handed}}
     pieces = briefing(document, with_schema=False)
     (piece,) = (piece for piece in pieces if piece.name.startswith("handed over"))
-    assert (piece.name, piece.is_data) == ("handed over: the answer of theory-architect", True)
+    assert (piece.name, piece.is_data) == (
+        "handed over: the answer of theory-architect",
+        True,
+    )
     room = sum(one.size for one in pieces) - 1_000
     assert [trim.name for trim in pack(pieces, room).trims] == [piece.name]

@@ -85,7 +85,9 @@ MEANINGS = [
     ("message", "place", "sent", "choices"),
     [pytest.param(*case, id=f"{case[1]} {case[2]}") for case in MEANINGS],
 )
-def test_meanings_are_never_mended(message: Message, place: str, sent: object, choices: str) -> None:
+def test_meanings_are_never_mended(
+    message: Message, place: str, sent: object, choices: str
+) -> None:
     """No fix at all, and the violation names what could be meant."""
     scope = "TASK_CHECK" if message is REVIEW else contract_of(message)
     result = refused(changed(message, place, sent), scope)
@@ -116,7 +118,11 @@ def test_the_meaning_of_a_plan_is_never_mended(place: str, sent: object) -> None
 
 def test_an_edge_seen_from_its_other_end_is_turned_round_beside_other_faults() -> None:
     """The one rewriting of an edge that is offered, because the contract declares what REQUIRES means."""
-    plan = changed(changed(small_plan(), "edges.0.edge_type", "MAYBE"), "edges.2.edge_type", "requires")
+    plan = changed(
+        changed(small_plan(), "edges.0.edge_type", "MAYBE"),
+        "edges.2.edge_type",
+        "requires",
+    )
     result = refused(plan, "plan")
     fixes = {one.path: one.fix for one in result.violations}
     assert fixes["$.edges[0].edge_type"] is None
@@ -131,11 +137,29 @@ FORMS = [
     (SUBMIT, "exit_code", "0", 0, "a number in quotes"),
     (SUBMIT, "exit_code", 0.0, 0, "an integer with a fraction"),
     (SUBMIT, "tests.passed", "true", True, "a flag in quotes"),
-    (REVIEW, "action_required", "request-external input", "REQUEST_EXTERNAL_INPUT", "other separators"),
+    (
+        REVIEW,
+        "action_required",
+        "request-external input",
+        "REQUEST_EXTERNAL_INPUT",
+        "other separators",
+    ),
     (SUBMIT, "status", " done ", "DONE", "another letter case, and blanks around"),
     (SUBMIT, "status", ["DONE"], "DONE", "a word in a list"),
-    (SUBMIT, "changed_files", "src/app.py", ["src/app.py"], "a text where a list of texts goes"),
-    (SUBMIT, "schema_version", "SCC.SUBMIT.V1", "scc.submit.v1", "a version in another letter case"),
+    (
+        SUBMIT,
+        "changed_files",
+        "src/app.py",
+        ["src/app.py"],
+        "a text where a list of texts goes",
+    ),
+    (
+        SUBMIT,
+        "schema_version",
+        "SCC.SUBMIT.V1",
+        "scc.submit.v1",
+        "a version in another letter case",
+    ),
     (ANSWER, "content.confidence", " 0.7 ", 0.7, "a fraction in quotes"),
     (
         ACTION,
@@ -148,13 +172,18 @@ FORMS = [
 
 
 @pytest.mark.parametrize(
-    ("message", "place", "sent", "meant"), [pytest.param(*case[:4], id=case[4]) for case in FORMS]
+    ("message", "place", "sent", "meant"),
+    [pytest.param(*case[:4], id=case[4]) for case in FORMS],
 )
-def test_forms_are_mended(message: Message, place: str, sent: object, meant: object) -> None:
+def test_forms_are_mended(
+    message: Message, place: str, sent: object, meant: object
+) -> None:
     """A fix that says the same in the right form is offered."""
     result = refused(changed(message, place, sent), contract_of(message), Context())
     path = "$." + place
-    assert [one.fix.value for one in result.violations if one.fix and one.path == path] == [meant]
+    assert [
+        one.fix.value for one in result.violations if one.fix and one.path == path
+    ] == [meant]
 
 
 def test_a_rubrics_maximum_is_never_mended() -> None:
@@ -187,8 +216,12 @@ def test_every_contract_has_a_message() -> None:
     assert {version for version, _ in MESSAGES} == set(registry.versions())
 
 
-@pytest.mark.parametrize(("version", "message"), [pytest.param(*case, id=case[0]) for case in MESSAGES])
-def test_no_fix_of_any_contract_changes_more_than_form(version: str, message: Message) -> None:
+@pytest.mark.parametrize(
+    ("version", "message"), [pytest.param(*case, id=case[0]) for case in MESSAGES]
+)
+def test_no_fix_of_any_contract_changes_more_than_form(
+    version: str, message: Message
+) -> None:
     """Over near misses of every word, other ids, other numbers and other types, in every place of the message."""
     tried = 0
     for place, value, words in places(version, message):
@@ -202,9 +235,13 @@ def test_no_fix_of_any_contract_changes_more_than_form(version: str, message: Me
 
 def places(version: str, message: Message) -> Iterator[tuple[str, Any, list[str]]]:
     """Every place of a message that holds no container, with its value and the words it may have."""
-    words = {field.path: words_in(field.schema) for field in fields_of(registry.get(version))}
+    words = {
+        field.path: words_in(field.schema) for field in fields_of(registry.get(version))
+    }
     for place, value in leaves(message):
-        general = "$." + ".".join("[*]" if step.isdigit() else step for step in place.split("."))
+        general = "$." + ".".join(
+            "[*]" if step.isdigit() else step for step in place.split(".")
+        )
         yield place, value, words.get(general.replace(".[*]", "[*]"), [])
 
 
@@ -225,14 +262,57 @@ def leaves(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:
 
 def slips(value: Any, words: list[str]) -> Iterator[object]:
     """What might be sent in the place of a value."""
-    yield from (None, True, [value], {"value": value}, str(value), "", "\u200b", f" {value} ")
+    yield from (
+        None,
+        True,
+        [value],
+        {"value": value},
+        str(value),
+        "",
+        "\u200b",
+        f" {value} ",
+    )
     if isinstance(value, str):
-        yield from (value.upper(), value[:-1], f"{value}2", f"x{value}", value.replace("1", "2"))
+        yield from (
+            value.upper(),
+            value[:-1],
+            f"{value}2",
+            f"x{value}",
+            value.replace("1", "2"),
+        )
     if isinstance(value, int | float):
-        yield from (value + 1, -value - 1, float(value), f"{value}", f"{value}.5", f"not {value}")
+        yield from (
+            value + 1,
+            -value - 1,
+            float(value),
+            f"{value}",
+            f"{value}.5",
+            f"not {value}",
+        )
     for word in words:
         yield word
-        yield from (f"{negation}{word}" for negation in ("NOT ", "NOT_", "NO", "UN", "DIS", "NON-", "!"))
-        yield from (word[:-1], word[1:], f"{word}S", f"{word}D", f"{word}_BY", f"{word} {word}", f"{word}?")
-        yield from (word.swapcase(), word.replace("_", "-"), word.replace("_", " "), word.replace("_", ""))
-        yield from (word.replace("K", "\u212a"), word.replace("S", "\u017f"), f"{word}\u200b", [word, word])
+        yield from (
+            f"{negation}{word}"
+            for negation in ("NOT ", "NOT_", "NO", "UN", "DIS", "NON-", "!")
+        )
+        yield from (
+            word[:-1],
+            word[1:],
+            f"{word}S",
+            f"{word}D",
+            f"{word}_BY",
+            f"{word} {word}",
+            f"{word}?",
+        )
+        yield from (
+            word.swapcase(),
+            word.replace("_", "-"),
+            word.replace("_", " "),
+            word.replace("_", ""),
+        )
+        yield from (
+            word.replace("K", "\u212a"),
+            word.replace("S", "\u017f"),
+            f"{word}\u200b",
+            [word, word],
+        )

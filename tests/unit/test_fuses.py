@@ -11,23 +11,49 @@ from accordance.errors import InvalidFuses
 def test_settings_become_fuses() -> None:
     """What is not said stays as it is; a bound that may be off can be."""
     assert fuses_from({}) == FUSES
-    assert fuses_from({"attempts": 5, "calls_per_task": None}) == Fuses(attempts=5, calls_per_task=None)
-    assert fuses_from({"cost_per_run": 2.5, "cost_per_task": 1}) == Fuses(cost_per_run=2.5, cost_per_task=1)
+    assert fuses_from({"attempts": 5, "calls_per_task": None}) == Fuses(
+        attempts=5, calls_per_task=None
+    )
+    assert fuses_from({"cost_per_run": 2.5, "cost_per_task": 1}) == Fuses(
+        cost_per_run=2.5, cost_per_task=1
+    )
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        pytest.param({"atempts": 3}, "has no key 'atempts'; did you mean attempts", id="an unknown name"),
         pytest.param(
-            {"attempts": None}, "attempts is a whole number from 1, got None", id="one that is never off"
+            {"atempts": 3},
+            "has no key 'atempts'; did you mean attempts",
+            id="an unknown name",
         ),
-        pytest.param({"attempts": True}, "attempts is a whole number from 1, got True", id="a truth value"),
-        pytest.param({"attempts": 2.0}, "attempts is a whole number from 1, got 2.0", id="a broken number"),
-        pytest.param({"attempts": "3"}, "attempts is a whole number from 1, got '3'", id="a text"),
-        pytest.param({"attempts": 0}, "attempts is a whole number from 1, got 0", id="nothing at all"),
         pytest.param(
-            {"tokens_per_run": 1.5}, "tokens_per_run is a whole number from 1, got 1.5", id="half a token"
+            {"attempts": None},
+            "attempts is a whole number from 1, got None",
+            id="one that is never off",
+        ),
+        pytest.param(
+            {"attempts": True},
+            "attempts is a whole number from 1, got True",
+            id="a truth value",
+        ),
+        pytest.param(
+            {"attempts": 2.0},
+            "attempts is a whole number from 1, got 2.0",
+            id="a broken number",
+        ),
+        pytest.param(
+            {"attempts": "3"}, "attempts is a whole number from 1, got '3'", id="a text"
+        ),
+        pytest.param(
+            {"attempts": 0},
+            "attempts is a whole number from 1, got 0",
+            id="nothing at all",
+        ),
+        pytest.param(
+            {"tokens_per_run": 1.5},
+            "tokens_per_run is a whole number from 1, got 1.5",
+            id="half a token",
         ),
         pytest.param(
             {"cost_per_run": "2"},
@@ -45,7 +71,9 @@ def test_settings_become_fuses() -> None:
             id="no number",
         ),
         pytest.param(
-            {"run_seconds": -1}, "run_seconds is a whole number from 1, got -1", id="less than nothing"
+            {"run_seconds": -1},
+            "run_seconds is a whole number from 1, got -1",
+            id="less than nothing",
         ),
     ],
 )
@@ -59,14 +87,18 @@ def test_what_is_no_fuse(settings: dict[str, object], said: str) -> None:
     ("fuses", "spent", "reason"),
     [
         pytest.param(Fuses(), Spent(calls=10**6, seconds=10**6), None, id="no bounds"),
-        pytest.param(Fuses(calls_per_run=3), Spent(calls=2, seconds=0), None, id="calls left"),
+        pytest.param(
+            Fuses(calls_per_run=3), Spent(calls=2, seconds=0), None, id="calls left"
+        ),
         pytest.param(
             Fuses(calls_per_run=3),
             Spent(calls=3, seconds=0),
             "calls_per_run: 3 of 3 messages are used up",
             id="calls",
         ),
-        pytest.param(Fuses(run_seconds=60), Spent(calls=9, seconds=59.9), None, id="time left"),
+        pytest.param(
+            Fuses(run_seconds=60), Spent(calls=9, seconds=59.9), None, id="time left"
+        ),
         pytest.param(
             Fuses(run_seconds=60),
             Spent(calls=9, seconds=61.2),

@@ -26,7 +26,16 @@ from accordance.domain.roles import ROLES
 from accordance.errors import GateNotRun
 from accordance.gates.notices import notices
 from accordance.gates.running import GATES, run_gates
-from tests.unit.cases import COMMAND, FACTS, TASK_ID, a_case, a_submit, a_task, some_changes, some_evidence
+from tests.unit.cases import (
+    COMMAND,
+    FACTS,
+    TASK_ID,
+    a_case,
+    a_submit,
+    a_task,
+    some_changes,
+    some_evidence,
+)
 
 PINS = a_task().pins.model_dump(exclude_none=True)
 Found = list[tuple[Gate, str, str]]
@@ -34,27 +43,37 @@ Found = list[tuple[Gate, str, str]]
 
 def found(case: Case) -> Found:
     """What all gates say together."""
-    return [(one.gate, one.code, one.message) for result in run_gates(case) for one in result.findings]
+    return [
+        (one.gate, one.code, one.message)
+        for result in run_gates(case)
+        for one in result.findings
+    ]
 
 
 def test_an_honest_case_passes_every_gate() -> None:
     """Nothing to object to, and every gate ran."""
     assert found(a_case()) == []
-    assert [result.gate for result in in_order(run_gates(a_case()))] == list(Gate) == list(GATES)
+    assert (
+        [result.gate for result in in_order(run_gates(a_case()))]
+        == list(Gate)
+        == list(GATES)
+    )
 
 
 def changed(*paths: str, **more: Any) -> Case:
     """A case with this change, honestly declared."""
     changes = ChangeSet(some_changes(*paths), **more)
     return a_case(
-        submit=a_submit(changed_files=list(paths), new_files=[]), facts=replace(FACTS, changes=changes)
+        submit=a_submit(changed_files=list(paths), new_files=[]),
+        facts=replace(FACTS, changes=changes),
     )
 
 
 def with_modes(before: int | None, after: int | None) -> Case:
     """A case whose one changed file had and has these modes; None: it was or is not there."""
     entries = [
-        None if mode is None else TreeEntry("src/app.py", EntryKind.FILE, mode) for mode in (before, after)
+        None if mode is None else TreeEntry("src/app.py", EntryKind.FILE, mode)
+        for mode in (before, after)
     ]
     case = changed("src/app.py")
     change = replace(case.facts.changes.changes[0], before=entries[0], after=entries[1])
@@ -63,9 +82,12 @@ def with_modes(before: int | None, after: int | None) -> Case:
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [(0o644, 0o755), (0o4755, 0o4755), (0o4755, 0o755), (0o4755, None), (None, 0o1755)]
+    ("before", "after"),
+    [(0o644, 0o755), (0o4755, 0o4755), (0o4755, 0o755), (0o4755, None), (None, 0o1755)],
 )
-def test_modes_that_give_nobody_more_rights(before: int | None, after: int | None) -> None:
+def test_modes_that_give_nobody_more_rights(
+    before: int | None, after: int | None
+) -> None:
     """Executable files, and bits that were there before, are nobody's concern."""
     assert found(with_modes(before, after)) == []
 
@@ -145,7 +167,9 @@ def test_links_the_change_makes_are_judged_where_they_lead() -> None:
 def test_caches_and_harmless_directories_are_nobodys_business() -> None:
     """What a tool leaves behind is no change of the agent, an empty directory is no content."""
     case = changed(
-        "src/app.py", ignored=some_changes("lib/__pycache__/a.pyc"), directories=some_changes("empty")
+        "src/app.py",
+        ignored=some_changes("lib/__pycache__/a.pyc"),
+        directories=some_changes("empty"),
     )
     assert found(case) == []
 
@@ -267,14 +291,18 @@ def test_caches_and_harmless_directories_are_nobodys_business() -> None:
 def test_claims_and_breaches(case: Case, expected: Found) -> None:
     """Every finding names its gate, its code and what shows it."""
     seen = found(case)
-    assert [(gate, code) for gate, code, _ in seen] == [(gate, code) for gate, code, _ in expected]
+    assert [(gate, code) for gate, code, _ in seen] == [
+        (gate, code) for gate, code, _ in expected
+    ]
     for (_, _, message), (_, _, part) in zip(seen, expected, strict=True):
         assert part in message
 
 
 def test_a_schema_finding_does_not_grow_with_the_message() -> None:
     """Ten violations are told, the rest are counted."""
-    [finding] = GATES[Gate.SCHEMA](a_case(submit=a_submit(changed_files=[0] * 40))).findings
+    [finding] = GATES[Gate.SCHEMA](
+        a_case(submit=a_submit(changed_files=[0] * 40))
+    ).findings
     assert len(finding.about) == 10
     assert "; and 30 more" in finding.message
 
@@ -344,12 +372,17 @@ def test_tests(case: Case, code: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "named", [{"files": ["tests/conftest.py"]}, {"pins": {"allowed_paths": ["tests/conftest.py", "src/**"]}}]
+    "named",
+    [
+        {"files": ["tests/conftest.py"]},
+        {"pins": {"allowed_paths": ["tests/conftest.py", "src/**"]}},
+    ],
 )
 def test_a_steering_file_the_task_names_may_be_changed(named: dict[str, Any]) -> None:
     """By its full path, as a pin or as a file to touch."""
     case = a_case(
-        task=a_task(**named), facts=replace(FACTS, steering=(SteeringFile("tests/conftest.py", "pytest"),))
+        task=a_task(**named),
+        facts=replace(FACTS, steering=(SteeringFile("tests/conftest.py", "pytest"),)),
     )
     assert GATES[Gate.TESTS](case).passed
 
@@ -357,7 +390,11 @@ def test_a_steering_file_the_task_names_may_be_changed(named: dict[str, Any]) ->
 def test_roles_that_need_no_test() -> None:
     """Documentation can be done without one."""
     untested = a_submit(tests={"commands": [], "passed": True, "summary": ""})
-    case = a_case(task=a_task(role="doc", allowedTests=[]), submit=untested, facts=replace(FACTS, runs=()))
+    case = a_case(
+        task=a_task(role="doc", allowedTests=[]),
+        submit=untested,
+        facts=replace(FACTS, runs=()),
+    )
     assert GATES[Gate.TESTS](case).passed
 
 
@@ -383,7 +420,9 @@ def test_roles_that_need_no_test() -> None:
 )  # fmt: skip
 def test_evidence(facts: Any, code: str, message: str) -> None:
     """All five artifacts are there, and none says what is not true."""
-    [finding] = GATES[Gate.EVIDENCE](a_case(facts=replace(FACTS, evidence=facts))).findings
+    [finding] = GATES[Gate.EVIDENCE](
+        a_case(facts=replace(FACTS, evidence=facts))
+    ).findings
     assert finding.code == code
     assert message in finding.message
 
@@ -392,7 +431,13 @@ def test_evidence(facts: Any, code: str, message: str) -> None:
     "case",
     [
         a_case(facts=replace(FACTS, evidence=some_evidence(evidence_dir={"size": 0}))),
-        a_case(facts=replace(FACTS, changes=ChangeSet(), evidence=some_evidence(patch_diff={"size": 0}))),
+        a_case(
+            facts=replace(
+                FACTS,
+                changes=ChangeSet(),
+                evidence=some_evidence(patch_diff={"size": 0}),
+            )
+        ),
         a_case(
             task=a_task(allowedTests=[]),
             submit=a_submit(tests={"commands": [], "passed": True, "summary": ""}),
@@ -400,10 +445,17 @@ def test_evidence(facts: Any, code: str, message: str) -> None:
         ),
         a_case(
             submit=a_submit(tests={"commands": [], "passed": False, "summary": ""}),
-            facts=replace(FACTS, evidence=replace(some_evidence(), selftest=SelftestFacts(1))),
+            facts=replace(
+                FACTS, evidence=replace(some_evidence(), selftest=SelftestFacts(1))
+            ),
         ),
     ],
-    ids=["an empty folder", "no change, no patch", "no tests, no log", "a log of failure, honestly told"],
+    ids=[
+        "an empty folder",
+        "no change, no patch",
+        "no tests, no log",
+        "a log of failure, honestly told",
+    ],
 )
 def test_evidence_that_may_be_empty(case: Case) -> None:
     """Where there is nothing to say, nothing need be said."""
@@ -427,8 +479,16 @@ def test_a_fact_that_was_not_collected_is_an_error(evidence: Any, message: str) 
 @pytest.mark.parametrize(
     ("case", "told"),
     [
-        pytest.param(a_case(), [], id="nothing to say: the task names its tests, the agent handed in"),
-        pytest.param(a_case(own_tests=("make test",)), [], id="the task's tests are those that count"),
+        pytest.param(
+            a_case(),
+            [],
+            id="nothing to say: the task names its tests, the agent handed in",
+        ),
+        pytest.param(
+            a_case(own_tests=("make test",)),
+            [],
+            id="the task's tests are those that count",
+        ),
         pytest.param(
             a_case(task=a_task(allowedTests=[])),
             [f"the agent's choice: {COMMAND}"],
@@ -446,7 +506,9 @@ def test_a_fact_that_was_not_collected_is_an_error(evidence: Any, message: str) 
         ),
         pytest.param(
             a_case(facts=replace(FACTS, git_programs=("hook pre-commit",))),
-            ["git would run programs in this tree (nothing of it was run here): hook pre-commit"],
+            [
+                "git would run programs in this tree (nothing of it was run here): hook pre-commit"
+            ],
             id="a hook",
         ),
     ],

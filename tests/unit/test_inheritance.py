@@ -23,10 +23,20 @@ from accordance.errors import InvalidPattern
         pytest.param(["docs/**"], ["docs"], id="the content of a bare name"),
         pytest.param(["a*b"], ["a*"], id="a star inside a star"),
         pytest.param(["**"], ["*", "*/**"], id="a union that covers everything"),
-        pytest.param(["src/a/x.py", "docs/b.md"], ["src/**/*.py", "docs/*"], id="each in another pattern"),
+        pytest.param(
+            ["src/a/x.py", "docs/b.md"],
+            ["src/**/*.py", "docs/*"],
+            id="each in another pattern",
+        ),
         pytest.param(["docs/a.md"], ["docs/*.md"], id="a file that a star matches"),
-        pytest.param(["docs/*"], ["docs/**"], id="the files of a directory in its tree"),
-        pytest.param(["docs/**"], ["docs/*", "docs/*/"], id="a tree in its files and its directories"),
+        pytest.param(
+            ["docs/*"], ["docs/**"], id="the files of a directory in its tree"
+        ),
+        pytest.param(
+            ["docs/**"],
+            ["docs/*", "docs/*/"],
+            id="a tree in its files and its directories",
+        ),
         pytest.param([], [], id="nothing in nothing"),
     ],
 )
@@ -39,16 +49,35 @@ def test_within(child: list[str], parent: list[str]) -> None:
     ("child", "parent", "path"),
     [
         pytest.param(["src/a.py"], ["docs/**"], "src/a.py", id="elsewhere"),
-        pytest.param(["docs"], ["docs/**"], "docs", id="the name itself is not its content"),
+        pytest.param(
+            ["docs"], ["docs/**"], "docs", id="the name itself is not its content"
+        ),
         pytest.param(["docs/**"], ["docs/*.md"], "docs/a", id="a wider pattern"),
         pytest.param(["**"], ["**/*.md", "src/**"], "a", id="a union with a hole"),
-        pytest.param(["docs/**"], ["docs/*"], "docs/a/a", id="a tree is more than the files of its root"),
         pytest.param(
-            ["src/auth/keys.py"], ["src/*"], "src/auth/keys.py", id="a file below what a star matches"
+            ["docs/**"],
+            ["docs/*"],
+            "docs/a/a",
+            id="a tree is more than the files of its root",
         ),
-        pytest.param(["src/auth"], ["src/*"], "src/auth/b", id="a bare name may be a directory"),
-        pytest.param([".github"], ["*"], ".github/a", id="a dot at the front is no extension"),
-        pytest.param(["src/a.py/"], ["src/*.py"], "src/a.py/b", id="a slash says that it is a directory"),
+        pytest.param(
+            ["src/auth/keys.py"],
+            ["src/*"],
+            "src/auth/keys.py",
+            id="a file below what a star matches",
+        ),
+        pytest.param(
+            ["src/auth"], ["src/*"], "src/auth/b", id="a bare name may be a directory"
+        ),
+        pytest.param(
+            [".github"], ["*"], ".github/a", id="a dot at the front is no extension"
+        ),
+        pytest.param(
+            ["src/a.py/"],
+            ["src/*.py"],
+            "src/a.py/b",
+            id="a slash says that it is a directory",
+        ),
         pytest.param(["Docs/a"], ["docs/**"], "Docs/a", id="allowed is exact"),
         pytest.param(["x"], [], "x", id="a parent that allows nothing"),
     ],
@@ -63,13 +92,20 @@ def test_beyond(child: list[str], parent: list[str], path: str) -> None:
     [
         pytest.param([], "docs/private/b", id="dropped"),
         pytest.param(["docs/private/**"], None, id="kept"),
-        pytest.param(["docs/PRIVATE"], None, id="kept in another letter case, and wider"),
+        pytest.param(
+            ["docs/PRIVATE"], None, id="kept in another letter case, and wider"
+        ),
         pytest.param(["docs/private/a/**"], "docs/private/b", id="kept in part"),
     ],
 )
-def test_what_the_parent_forbids_stays_forbidden(own: list[str], path: str | None) -> None:
+def test_what_the_parent_forbids_stays_forbidden(
+    own: list[str], path: str | None
+) -> None:
     """A child may add forbidden paths and never drop one it could reach."""
-    assert beyond(Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/private/**"])) == path
+    assert (
+        beyond(Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/private/**"]))
+        == path
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,19 +116,28 @@ def test_what_the_parent_forbids_stays_forbidden(own: list[str], path: str | Non
         pytest.param(["docs/a.key"], "docs/.key", id="kept for a single name"),
     ],
 )
-def test_what_a_forbidden_star_covers_stays_forbidden(own: list[str], path: str | None) -> None:
+def test_what_a_forbidden_star_covers_stays_forbidden(
+    own: list[str], path: str | None
+) -> None:
     """A forbidden star refuses the content of what it matches, to parent and child alike."""
-    assert beyond(Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/*.key"])) == path
+    assert (
+        beyond(Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/*.key"])) == path
+    )
 
 
 def test_a_narrow_child_need_not_repeat_what_it_cannot_reach() -> None:
     """Forbidden paths matter only where the child could go."""
-    assert beyond(Pins.of(["docs/a.md"]), Pins.of(["docs/**"], ["docs/private/**"])) is None
+    assert (
+        beyond(Pins.of(["docs/a.md"]), Pins.of(["docs/**"], ["docs/private/**"]))
+        is None
+    )
 
 
 def test_many_equal_pins_are_compared_at_once() -> None:
     """Inherited word for word is within, however many and however entangled."""
-    pins = Pins.of([f"**/a{n}*b*/**/c*{n}" for n in range(50)], ["**/secrets/**", "**/*.pem"])
+    pins = Pins.of(
+        [f"**/a{n}*b*/**/c*{n}" for n in range(50)], ["**/secrets/**", "**/*.pem"]
+    )
     assert beyond(pins, pins) is None
 
 
@@ -105,10 +150,18 @@ def test_pins_too_entangled_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 names = st.sampled_from(["a", "b", "A", "ab", "*", "**", "a*", "*b"])
 patterns = st.builds(
-    str.__add__, st.lists(names, min_size=1, max_size=3).map("/".join), st.sampled_from(["", "/"])
+    str.__add__,
+    st.lists(names, min_size=1, max_size=3).map("/".join),
+    st.sampled_from(["", "/"]),
 )
-some_pins = st.builds(Pins.of, st.lists(patterns, max_size=3), st.lists(patterns, max_size=2))
-PATHS = ["/".join(path) for size in (1, 2, 3, 4) for path in product(("a", "b", "A", "ab", "c"), repeat=size)]
+some_pins = st.builds(
+    Pins.of, st.lists(patterns, max_size=3), st.lists(patterns, max_size=2)
+)
+PATHS = [
+    "/".join(path)
+    for size in (1, 2, 3, 4)
+    for path in product(("a", "b", "A", "ab", "c"), repeat=size)
+]
 
 
 @settings(max_examples=300)

@@ -7,22 +7,38 @@ from dataclasses import asdict
 
 import hypothesis.strategies as st
 from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
 
 from accordance import Accepted, check_value
 from accordance.domain.lifecycle import LIFECYCLE, Event, State
 from accordance.domain.plan import plan_graph
-from accordance.domain.progress import NodeProgress, PlanInMemory, begin, left_hanging, recount
+from accordance.domain.progress import (
+    NodeProgress,
+    PlanInMemory,
+    begin,
+    left_hanging,
+    recount,
+)
 from accordance.errors import IllegalTransition
 from tests.plans import random_plan
 
-FOLLOWS = frozenset((Event.ENABLED, Event.DISABLED, Event.COMPLETED, Event.DROPPED, Event.CHOSEN))
+FOLLOWS = frozenset(
+    (Event.ENABLED, Event.DISABLED, Event.COMPLETED, Event.DROPPED, Event.CHOSEN)
+)
 """What nobody does: it follows from what others do."""
 LEAVES = {
     State.DONE: frozenset[Event](),
     State.ABANDONED: frozenset((Event.CHOSEN,)),
     State.DEAD_LETTER: frozenset((Event.REQUEUED, Event.DROPPED)),
-    State.BLOCKED: frozenset((Event.ANSWERED, Event.GRANTED, Event.VOUCHED, Event.DROPPED, Event.BURIED)),
+    State.BLOCKED: frozenset(
+        (Event.ANSWERED, Event.GRANTED, Event.VOUCHED, Event.DROPPED, Event.BURIED)
+    ),
 }
 """The only ways out of states that stay."""
 
@@ -81,20 +97,33 @@ class MovingPlans(RuleBasedStateMachine):
             assert before[task].state in (State.DONE, State.ABANDONED)
             assert self.plan.at == before
             return
-        self.keep_to_the_rules(before, {change.event for change in changes if change.event})
+        self.keep_to_the_rules(
+            before, {change.event for change in changes if change.event}
+        )
         if excuse or cascade:
             self.nobody_waits_for(
-                {task for task, at in self.plan.at.items() if before[task].active and not at.active}
+                {
+                    task
+                    for task, at in self.plan.at.items()
+                    if before[task].active and not at.active
+                }
             )
 
     def nobody_waits_for(self, gone: set[str]) -> None:
         """What was cancelled with its dependents, or excused, keeps nobody waiting."""
         for task, at in self.plan.at.items():
-            if at.active and at.state is State.PENDING and self.plan.graph[task].is_work:
+            if (
+                at.active
+                and at.state is State.PENDING
+                and self.plan.graph[task].is_work
+            ):
                 for one in gone & {*self.plan.graph[task].prerequisites}:
                     other = self.plan.at[one]
                     assert (
-                        other.active or other.excused or other.state is State.DONE or self.has_successor(one)
+                        other.active
+                        or other.excused
+                        or other.state is State.DONE
+                        or self.has_successor(one)
                     )
 
     def has_successor(self, task: str) -> bool:
@@ -120,7 +149,10 @@ class MovingPlans(RuleBasedStateMachine):
         self.keep_to_the_rules(before, {event}, task)
 
     def keep_to_the_rules(
-        self, before: dict[str, NodeProgress], events: set[Event], moved: str | None = None
+        self,
+        before: dict[str, NodeProgress],
+        events: set[Event],
+        moved: str | None = None,
     ) -> None:
         """Counters never fall; states that stay are left only by the events that may."""
         for task, at in self.plan.at.items():
@@ -128,10 +160,18 @@ class MovingPlans(RuleBasedStateMachine):
             old, new = asdict(was.standing.counters), asdict(at.standing.counters)
             assert all(new[name] >= old[name] for name in old)
             if was.state in LEAVES and at.state is not was.state:
-                by = events if task == moved else {Event.CHOSEN, Event.DROPPED, Event.BURIED}
+                by = (
+                    events
+                    if task == moved
+                    else {Event.CHOSEN, Event.DROPPED, Event.BURIED}
+                )
                 if not self.plan.graph[task].is_work:
                     by = by | {Event.ANSWERED, Event.COMPLETED}
-                assert by & (LEAVES[was.state] | {Event.COMPLETED}), (task, was.state, at.state)
+                assert by & (LEAVES[was.state] | {Event.COMPLETED}), (
+                    task,
+                    was.state,
+                    at.state,
+                )
 
     @precondition(lambda self: hasattr(self, "plan"))
     @invariant()
@@ -148,13 +188,24 @@ class MovingPlans(RuleBasedStateMachine):
             at = self.plan.at[task]
             if node.is_work or not at.active:
                 continue
-            parts = [self.plan.at[part] for part in node.parts if self.plan.at[part].active]
+            parts = [
+                self.plan.at[part] for part in node.parts if self.plan.at[part].active
+            ]
             done = [part for part in parts if part.state is State.DONE]
-            fulfilled = bool(done) if node.combine == "OR" else bool(done) and len(done) == len(parts)
+            fulfilled = (
+                bool(done)
+                if node.combine == "OR"
+                else bool(done) and len(done) == len(parts)
+            )
             if at.state is State.DONE:
                 assert done
             else:
-                assert at.state in (State.PENDING, State.BLOCKED, State.ABANDONED, State.DEAD_LETTER)
+                assert at.state in (
+                    State.PENDING,
+                    State.BLOCKED,
+                    State.ABANDONED,
+                    State.DEAD_LETTER,
+                )
                 assert not fulfilled or at.state in (State.ABANDONED, State.DEAD_LETTER)
 
     @precondition(lambda self: hasattr(self, "plan"))
@@ -163,7 +214,11 @@ class MovingPlans(RuleBasedStateMachine):
         """Ready exactly when wanted and nothing is missing; waiting says for what exactly when blocked."""
         for task, at in self.plan.at.items():
             node = self.plan.graph[task]
-            missing = at.waits_on or at.missing_inputs or (at.closed_gates and node.checks is None)
+            missing = (
+                at.waits_on
+                or at.missing_inputs
+                or (at.closed_gates and node.checks is None)
+            )
             if node.is_work and at.state is State.READY:
                 assert at.active
                 assert not missing
@@ -180,5 +235,7 @@ class MovingPlans(RuleBasedStateMachine):
         assert again.at == self.plan.at
 
 
-MovingPlans.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+MovingPlans.TestCase.settings = settings(
+    max_examples=150, stateful_step_count=40, deadline=None
+)
 TestMovingPlans = MovingPlans.TestCase

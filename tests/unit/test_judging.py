@@ -14,8 +14,12 @@ from accordance.domain.verdict import Outcome, Verdict, as_outcome, as_verdict
 from accordance.errors import GateNotRun
 from tests.unit.cases import TASK_ID
 
-FRESH = LadderPosition(attempt=1, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2)))
-SPENT = LadderPosition(attempt=2, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2)))
+FRESH = LadderPosition(
+    attempt=1, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2))
+)
+SPENT = LadderPosition(
+    attempt=2, max_attempts=2, model_tier=3, allowed_tiers=frozenset((3, 2))
+)
 CODES = {
     Gate.SCHEMA: "SCHEMA_VIOLATION",
     Gate.CONSTITUTION: "CONSTITUTION_VIOLATION",
@@ -33,7 +37,10 @@ CODES = {
 def results(*failing: Gate) -> list[Result]:
     """One result of every gate; the failing ones object once."""
     return [
-        Result(gate, (Finding(gate, CODES[gate], f"{gate} objects"),) if gate in failing else ())
+        Result(
+            gate,
+            (Finding(gate, CODES[gate], f"{gate} objects"),) if gate in failing else (),
+        )
         for gate in reversed(Gate)
     ]
 
@@ -87,20 +94,34 @@ def test_clean_work_is_done_even_on_the_last_attempt() -> None:
 @pytest.mark.seed("003-33")
 def test_the_same_error_again_is_not_retried() -> None:
     """The way it failed is compared, not only the code; the count starts anew after another error."""
-    standing = LadderPosition(attempt=2, max_attempts=5, model_tier=3, allowed_tiers=frozenset((2,)))
+    standing = LadderPosition(
+        attempt=2, max_attempts=5, model_tier=3, allowed_tiers=frozenset((2,))
+    )
     same = judge(results(Gate.TESTS), History(standing)).signature
     outcomes = [
         judge(results(Gate.TESTS), History(standing, earlier)).outcome
-        for earlier in ([], [same], [same, "CI_FAILED: another test"], ["CI_FAILED: another test", same])
+        for earlier in (
+            [],
+            [same],
+            [same, "CI_FAILED: another test"],
+            ["CI_FAILED: another test", same],
+        )
     ]
-    assert outcomes == [Outcome.RETRY, Outcome.ESCALATE, Outcome.RETRY, Outcome.ESCALATE]
+    assert outcomes == [
+        Outcome.RETRY,
+        Outcome.ESCALATE,
+        Outcome.RETRY,
+        Outcome.ESCALATE,
+    ]
 
 
 @pytest.mark.parametrize("gate", Gate)
 def test_a_gate_that_did_not_run_is_an_error(gate: Gate) -> None:
     """It is never a pass."""
     with pytest.raises(GateNotRun, match=f"not run: {gate}"):
-        judge([result for result in results() if result.gate is not gate], History(FRESH))
+        judge(
+            [result for result in results() if result.gate is not gate], History(FRESH)
+        )
 
 
 def test_a_gate_with_two_results_is_an_error() -> None:
@@ -109,11 +130,15 @@ def test_a_gate_with_two_results_is_an_error() -> None:
         in_order([*results(), Result(Gate.SCHEMA)])
 
 
-@pytest.mark.parametrize("failing", [(), (Gate.SCOPE, Gate.TESTS), (Gate.SCHEMA,), tuple(Gate)])
+@pytest.mark.parametrize(
+    "failing", [(), (Gate.SCOPE, Gate.TESTS), (Gate.SCHEMA,), tuple(Gate)]
+)
 def test_both_wire_shapes_honour_their_contracts(failing: tuple[Gate, ...]) -> None:
     """And say the same: PASS if and only if DONE, the same checks under either name."""
     verdict = judge(results(*failing), History(FRESH))
-    links = dict.fromkeys(("submit_json", "report_md", "selftest_log", "patch_diff", "evidence_dir"), "x")
+    links = dict.fromkeys(
+        ("submit_json", "report_md", "selftest_log", "patch_diff", "evidence_dir"), "x"
+    )
     by_003 = as_outcome(verdict, TASK_ID)
     by_004 = as_verdict(
         verdict,
@@ -124,7 +149,8 @@ def test_both_wire_shapes_honour_their_contracts(failing: tuple[Gate, ...]) -> N
     )
     for shape in (by_003, by_004):
         assert isinstance(
-            check_value(shape, str(shape["schema_version"]), Context(task_id=TASK_ID)), Accepted
+            check_value(shape, str(shape["schema_version"]), Context(task_id=TASK_ID)),
+            Accepted,
         )
     assert by_004["verdict"] == ("FAIL" if failing else "PASS")
     assert ("reason_code" in by_004) == bool(failing)

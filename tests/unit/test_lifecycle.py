@@ -58,10 +58,18 @@ def test_what_must_hold() -> None:
     assert set(LIFECYCLE[State.ABANDONED]) == {Event.CHOSEN}
     assert set(LIFECYCLE[State.DEAD_LETTER]) == {Event.REQUEUED, Event.DROPPED}
     assert {State.READY, State.TO_BE_MODIFY} == CLAIMABLE
-    into_done = {event for row in LIFECYCLE.values() for event, state in row.items() if state is State.DONE}
+    into_done = {
+        event
+        for row in LIFECYCLE.values()
+        for event, state in row.items()
+        if state is State.DONE
+    }
     assert into_done == {Event.APPROVED, Event.VOUCHED, Event.COMPLETED}
     into_blocked = {
-        event for row in LIFECYCLE.values() for event, state in row.items() if state is State.BLOCKED
+        event
+        for row in LIFECYCLE.values()
+        for event, state in row.items()
+        if state is State.BLOCKED
     }
     assert into_blocked == set(WAITS_FOR)
 
@@ -113,19 +121,29 @@ def test_whatever_happens(events: list[Event]) -> None:
         assert all(
             new >= old
             for new, old in zip(
-                asdict(standing.counters).values(), asdict(before.counters).values(), strict=True
+                asdict(standing.counters).values(),
+                asdict(before.counters).values(),
+                strict=True,
             )
         )
         assert (standing.waiting is not None) == (standing.state is State.BLOCKED)
         assert before.state is not State.DONE
-        assert before.state not in TERMINAL or event in (Event.CHOSEN, Event.REQUEUED, Event.DROPPED)
+        assert before.state not in TERMINAL or event in (
+            Event.CHOSEN,
+            Event.REQUEUED,
+            Event.DROPPED,
+        )
 
 
 def test_an_answer_that_is_asked_for_again_is_counted_and_forgiven() -> None:
     """The attempts of a task are its runs; a reviewer's bad message is never the executor's."""
     taken = advance(TaskStanding(state=State.READY), Event.CLAIMED)
     mended = advance(advance(taken, Event.UNPARSEABLE), Event.ASKED_AGAIN)
-    assert (mended.state, mended.counters.attempt_count, mended.counters.parse_failures) == (
+    assert (
+        mended.state,
+        mended.counters.attempt_count,
+        mended.counters.parse_failures,
+    ) == (
         State.IN_PROGRESS,
         2,
         1,

@@ -66,7 +66,14 @@ def test_every_name_is_safe(name: str) -> None:
     assert safe_name(safe) == safe
 
 
-@given(st.lists(st.text(st.characters(), min_size=1, max_size=300), min_size=2, max_size=2, unique=True))
+@given(
+    st.lists(
+        st.text(st.characters(), min_size=1, max_size=300),
+        min_size=2,
+        max_size=2,
+        unique=True,
+    )
+)
 def test_folders_are_told_apart(names: list[str]) -> None:
     """Two tasks never share a folder, even where their safe names are the same."""
     one, other = map(folder_name, names)

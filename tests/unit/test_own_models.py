@@ -89,9 +89,13 @@ class Invoice(BaseModel):
 
 def test_an_invoice_is_read_as_pydantic_reads_it() -> None:
     """No decorator, no registration: a model is a contract."""
-    result = check('{"day": "2026-01-31", "total": "12.50", "currency": "EUR"}', Invoice)
+    result = check(
+        '{"day": "2026-01-31", "total": "12.50", "currency": "EUR"}', Invoice
+    )
     assert isinstance(result, Accepted)
-    assert result.value == Invoice(day=date(2026, 1, 31), total=Decimal("12.50"), currency=Currency.EUR)
+    assert result.value == Invoice(
+        day=date(2026, 1, 31), total=Decimal("12.50"), currency=Currency.EUR
+    )
     assert (result.contract, result.repairs, result.warnings) == ("Invoice", (), ())
 
 
@@ -173,7 +177,9 @@ def test_what_a_refusal_says(annotation: Any, held: object, told: str) -> None:
     """What should be there, what is there, and the fix where there is only one."""
     result = check(json.dumps({"held": held}), holder(annotation))
     assert isinstance(result, Rejected)
-    assert [str(violation).partition(": ")[2] for violation in result.violations] == [told]
+    assert [str(violation).partition(": ")[2] for violation in result.violations] == [
+        told
+    ]
 
 
 @pytest.mark.parametrize(
@@ -294,14 +300,22 @@ def test_a_refused_message_names_its_unknown_keys_too() -> None:
     assert isinstance(result, Rejected)
     assert [violation.path for violation in result.violations] == ["$.day"]
     assert [notice.path for notice in result.warnings] == ["$.dya"]
-    union = check('{"which": {"kind": "cat", "lives": "x", "z": 1}, "more": 1}', holder(Cat | Point))
+    union = check(
+        '{"which": {"kind": "cat", "lives": "x", "z": 1}, "more": 1}',
+        holder(Cat | Point),
+    )
     assert isinstance(union, Rejected)
     assert [notice.path for notice in union.warnings] == ["$.which", "$.more"]
 
 
 def test_a_version_that_the_model_does_not_have() -> None:
     """Another version than the contract's is mentioned, the right one is not, and a closed model refuses both as a key."""
-    message = {"day": "2026-01-31", "total": 1, "currency": "EUR", "schema_version": "invoice_v2"}
+    message = {
+        "day": "2026-01-31",
+        "total": 1,
+        "currency": "EUR",
+        "schema_version": "invoice_v2",
+    }
     own = Contract(version="invoice_v1", model=Invoice)
     result = check(json.dumps(message), own)
     assert isinstance(result, Accepted)
@@ -323,10 +337,14 @@ def test_a_version_field_of_the_models_own() -> None:
     """A schema_version that is no version of ours is a field like any other."""
     free = made("Free", schema_version=(str, ...))
     assert check('{"schema_version": "anything"}', free)
-    numbered = made("Numbered", schema_version=(Literal["1.0"], ...), on=(date | None, None))
+    numbered = made(
+        "Numbered", schema_version=(Literal["1.0"], ...), on=(date | None, None)
+    )
     refused = check('{"schema_version": "2.0"}', numbered)
     assert isinstance(refused, Rejected)
-    assert str(refused.violations[0]).startswith('$.schema_version: expected "1.0", got "2.0" [not_in_enum]')
+    assert str(refused.violations[0]).startswith(
+        '$.schema_version: expected "1.0", got "2.0" [not_in_enum]'
+    )
     assert contract_of(numbered).version == "Numbered"
     assert contract_of(made("§")).version == "model"
     two = made("Two", schema_version=(Literal["two_v1", "two_v2"], ...))
@@ -355,7 +373,9 @@ def test_a_version_field_of_the_models_own() -> None:
         pytest.param(holder(Annotated[int, WrapValidator(lambda value, handler: handler(value))]), False, False, id="a wrapping validator"),
     ],
 )  # fmt: skip
-def test_how_a_model_may_be_validated(model: type[BaseModel], alike: bool, transparent: bool) -> None:
+def test_how_a_model_may_be_validated(
+    model: type[BaseModel], alike: bool, transparent: bool
+) -> None:
     """It follows from the model; nobody has to say so."""
     assert (reads_alike(model), is_transparent(model)) == (alike, transparent)
 
@@ -390,7 +410,9 @@ def test_models_with_a_way_of_their_own() -> None:
             return {key: str(value).lower() for key, value in data.items()}
 
     class Lenient(BaseModel):
-        schema_version: Annotated[Literal["lenient_v1"], WrapValidator(lambda _value, _: "lenient_v1")]
+        schema_version: Annotated[
+            Literal["lenient_v1"], WrapValidator(lambda _value, _: "lenient_v1")
+        ]
 
     class Late(BaseModel):
         model_config = ConfigDict(defer_build=True)
@@ -425,7 +447,9 @@ def test_models_with_a_way_of_their_own() -> None:
         pytest.param(Tree, (), id="a model that contains itself"),
     ],
 )  # fmt: skip
-def test_the_words_a_guard_may_rely_on(model: type[BaseModel], words: tuple[str, ...]) -> None:
+def test_the_words_a_guard_may_rely_on(
+    model: type[BaseModel], words: tuple[str, ...]
+) -> None:
     """Only what the model fixes beyond doubt dooms a stream."""
     assert fixed_words(model, "schema_version") == words
 
@@ -457,7 +481,9 @@ def on_a_weekday(message: dict[str, object], _: Context) -> Iterator[Violation]:
 ORDER = Contract(
     version="order_v1",
     model=Order,
-    shape=Shape(renames={"day": ("date",)}, spellings={"state": Spelling(("EUR", "USD"))}),
+    shape=Shape(
+        renames={"day": ("date",)}, spellings={"state": Spelling(("EUR", "USD"))}
+    ),
     rules=(on_a_weekday,),
 )
 
@@ -472,7 +498,9 @@ ORDER = Contract(
         pytest.param('{"schema_version": "order_v1", "day": "2026-01-30", "state": "EUR", "tags": ["a", 1e999]}', [], ["not_finite"], id="what no reader takes"),
     ],
 )  # fmt: skip
-def test_rules_and_tables_hold_for_such_models_too(text: str, repairs: list[str], codes: list[str]) -> None:
+def test_rules_and_tables_hold_for_such_models_too(
+    text: str, repairs: list[str], codes: list[str]
+) -> None:
     """The whole path of a message, whichever way pydantic reads it."""
     result = check(text, ORDER)
     assert [repair.rule for repair in result.repairs] == repairs
@@ -494,7 +522,9 @@ def test_the_tolerant_reader_gives_a_text_anew() -> None:
 @pytest.mark.parametrize(
     ("message", "code"),
     [
-        pytest.param({"day": date(2026, 1, 31)}, "not_json", id="a date that is no text"),
+        pytest.param(
+            {"day": date(2026, 1, 31)}, "not_json", id="a date that is no text"
+        ),
         pytest.param({"day": "\ud800"}, "not_json", id="half a character"),
         pytest.param({"day": float("inf")}, "too_deep", id="no finite number"),
     ],
@@ -531,7 +561,9 @@ def test_every_call_takes_a_contract_in_every_form(like: Any) -> None:
 @pytest.mark.usefixtures("registry_as_it_was")
 def test_the_decorator_registers_in_the_default_registry() -> None:
     """So that its names and its version are known to every call."""
-    model = contract("thanks_v1", name="thanks")(made("Thanks", schema_version=(Literal["thanks_v1"], ...)))
+    model = contract("thanks_v1", name="thanks")(
+        made("Thanks", schema_version=(Literal["thanks_v1"], ...))
+    )
     for like in ("thanks_v1", "thanks", model, None):
         assert check('{"schema_version": "thanks_v1"}', like)
     assert registry.get("thanks").model is model
@@ -554,7 +586,9 @@ def test_a_definition_that_is_run_again_takes_the_place_of_the_first() -> None:
     assert ("thing" in own, own.versions()) == (False, ("thing_v1",))
     stranger = made("Thing", size=(int, ...))
     stranger.__module__ = "elsewhere"
-    with pytest.raises(ContractAlreadyRegistered, match="'thing_v1' is registered already for Thing"):
+    with pytest.raises(
+        ContractAlreadyRegistered, match="'thing_v1' is registered already for Thing"
+    ):
         own.contract("thing_v1")(stranger)
     assert contract_of(stranger).version == "Thing"
 
@@ -595,7 +629,10 @@ def test_other_names_in_a_dataclass() -> None:
 
 def test_a_root_model_in_a_union() -> None:
     """What it holds is looked into."""
-    result = check('{"held": {"held": {"kind": "cat", "z": 1}}}', holder(RootModel[holder(Cat)] | int))  # type: ignore[misc]
+    result = check(
+        '{"held": {"held": {"kind": "cat", "z": 1}}}',
+        holder(RootModel[holder(Cat)] | int),  # type: ignore[misc]
+    )
     assert isinstance(result, Accepted)
     assert [notice.path for notice in result.warnings] == ["$.held.held.z"]
 
@@ -607,6 +644,9 @@ def test_a_word_that_looks_right_is_told_as_pydantic_tells_it() -> None:
         held: Literal["a"]
 
     details = ErrorDetails(
-        type="literal_error", loc=("held",), msg="Input should be another thing", input="a"
+        type="literal_error",
+        loc=("held",),
+        msg="Input should be another thing",
+        input="a",
     )
     assert _expected(details, expectation_at(Held, ("held",))) == "another thing"

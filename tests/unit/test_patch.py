@@ -16,8 +16,14 @@ from accordance.gates.scope import patch_is_in_scope
 def git(folder: Path, *words: str) -> str:
     """Git's own output, with nothing of the user's settings."""
     command = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words)
-    environment = {"PATH": "/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(folder)}
-    ran = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "HOME": str(folder),
+    }
+    ran = subprocess.run(
+        command, cwd=folder, env=environment, check=True, capture_output=True
+    )
     return ran.stdout.decode("utf-8", "surrogateescape")
 
 
@@ -26,10 +32,21 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A change of every sort: content, rename, delete, mode, link, binary, empty, and names that are hard to read."""
     folder = tmp_path_factory.mktemp("repository")
     git(folder, "init", "-q")
-    for name in ("kept", "moved from", "gone", "run.sh", "a/b", "tricky", "ümläut", "both"):
+    for name in (
+        "kept",
+        "moved from",
+        "gone",
+        "run.sh",
+        "a/b",
+        "tricky",
+        "ümläut",
+        "both",
+    ):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("".join(f"{name} {n}\n" for n in range(9)))
-    (folder / "tricky").write_text("-- a/evil.py\n++ b/evil.py\ndiff --git a/evil.py b/evil.py\n")
+    (folder / "tricky").write_text(
+        "-- a/evil.py\n++ b/evil.py\ndiff --git a/evil.py b/evil.py\n"
+    )
     (folder / "picture").write_bytes(bytes(range(256)))
     (folder / "link").symlink_to("kept")
     git(folder, "add", "-A")
@@ -63,10 +80,16 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=" ".join,
 )
-def test_the_paths_are_those_git_itself_names(repository: Path, options: tuple[str, ...]) -> None:
+def test_the_paths_are_those_git_itself_names(
+    repository: Path, options: tuple[str, ...]
+) -> None:
     """Whatever the style of the diff."""
     patch = read_patch(git(repository, "diff", "--cached", *options))
-    names = git(repository, "diff", "--cached", "--no-renames", "--name-only", "-z").rstrip("\0").split("\0")
+    names = (
+        git(repository, "diff", "--cached", "--no-renames", "--name-only", "-z")
+        .rstrip("\0")
+        .split("\0")
+    )
     assert patch.problem == ""
     assert patch.touched == tuple(sorted(names))
     if options != ("-R",):
@@ -75,7 +98,10 @@ def test_the_paths_are_those_git_itself_names(repository: Path, options: tuple[s
 
 def test_the_changed_lines_are_those_git_itself_counts(repository: Path) -> None:
     """Added and removed; binary files have none."""
-    counted = [line.split("\t")[:2] for line in git(repository, "diff", "--cached", "--numstat").splitlines()]
+    counted = [
+        line.split("\t")[:2]
+        for line in git(repository, "diff", "--cached", "--numstat").splitlines()
+    ]
     total = sum(int(number) for pair in counted for number in pair if number != "-")
     assert total > 0
     assert changed_lines(git(repository, "diff", "--cached", "--binary")) == total
@@ -86,9 +112,15 @@ def test_the_changed_lines_are_those_git_itself_counts(repository: Path) -> None
     [
         pytest.param("", 0, id="nothing"),
         pytest.param(
-            "--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a/y\n-b\n+++ b/y\n", 3, id="content like a header"
+            "--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a/y\n-b\n+++ b/y\n",
+            3,
+            id="content like a header",
         ),
-        pytest.param("--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-a\n\n+b\n c\n", 2, id="context does not count"),
+        pytest.param(
+            "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-a\n\n+b\n c\n",
+            2,
+            id="context does not count",
+        ),
         pytest.param("@@ -1,9 +1,9 @@\n-a", 1, id="a hunk that was cut off"),
         pytest.param(
             "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n",
@@ -180,18 +212,23 @@ def test_what_was_read_before_the_problem_still_counts() -> None:
 )
 def test_scope_of_a_patch(patch: Patch, clean: bool) -> None:
     """Every path and the end of every link, those that stand already too."""
-    assert patch_is_in_scope(PathScope(Pins.of(["docs/**"])), patch, {"docs/l": "/etc"}) is clean
+    assert (
+        patch_is_in_scope(PathScope(Pins.of(["docs/**"])), patch, {"docs/l": "/etc"})
+        is clean
+    )
 
 
 def test_a_patch_as_far_as_it_may_be_shown() -> None:
     """Files are told apart by git's own lines; a rename needs both ends, and what cannot be read is left out."""
     kept = "diff --git a/src/a b/src/a\n--- a/src/a\n+++ b/src/a\n@@ -1 +1 @@\n-diff --git a/x b/x\n+new\n"
-    hidden = (
-        "diff --git a/secrets/k b/secrets/k\n--- a/secrets/k\n+++ b/secrets/k\n@@ -1 +1 @@\n-hunter2\n+mine\n"
-    )
+    hidden = "diff --git a/secrets/k b/secrets/k\n--- a/secrets/k\n+++ b/secrets/k\n@@ -1 +1 @@\n-hunter2\n+mine\n"
     moved = "diff --git a/secrets/k b/src/k\nsimilarity index 90%\nrename from secrets/k\nrename to src/k\n"
-    broken = "diff --git a/src/b b/src/b\n--- a/src/b\n+++ b/src/b\n@@ -1,9 +1,9 @@\n-cut\n"
-    shown = patch_within(kept + hidden + moved + kept + broken, lambda path: path.startswith("src/"))
+    broken = (
+        "diff --git a/src/b b/src/b\n--- a/src/b\n+++ b/src/b\n@@ -1,9 +1,9 @@\n-cut\n"
+    )
+    shown = patch_within(
+        kept + hidden + moved + kept + broken, lambda path: path.startswith("src/")
+    )
     assert shown.count(kept) == 2
     assert shown.count("[left out") == 3
     assert "hunter2" not in shown

@@ -8,19 +8,29 @@ from typing import Any
 import pytest
 
 from accordance import Accepted, Context, check
-from accordance.contracts.phase_outputs import HOME, OUTPUTS, PLACES, missing_outputs, phase_output
+from accordance.contracts.phase_outputs import (
+    HOME,
+    OUTPUTS,
+    PLACES,
+    missing_outputs,
+    phase_output,
+)
 from accordance.contracts.phases import PHASES
 from tests.messages import ANSWER, Message, changed
 
 BARE = changed(
-    changed(ANSWER, "vs_metadata.context_summary", ...), "vs_metadata.novelty_assessment", ...
+    changed(ANSWER, "vs_metadata.context_summary", ...),
+    "vs_metadata.novelty_assessment",
+    ...,
 )  # as the seed's own schema has it
 MODAL = [{"option": "TAM", "score": 0.92, "rationale": "everybody uses it"}]
 
 
 def with_outputs(message: Message, **outputs: Any) -> Message:
     """The same answer with these keys in its main_output."""
-    return changed(message, "content.main_output", {**message["content"]["main_output"], **outputs})
+    return changed(
+        message, "content.main_output", {**message["content"]["main_output"], **outputs}
+    )
 
 
 MISSING: list[tuple[str, Message, tuple[int, ...]]] = [
@@ -51,8 +61,12 @@ MISSING: list[tuple[str, Message, tuple[int, ...]]] = [
 
 
 @pytest.mark.seed("002-28", "002-32", "002-38")
-@pytest.mark.parametrize(("_", "message", "phases"), MISSING, ids=[row[0] for row in MISSING])
-def test_phases_without_their_output(_: str, message: Message, phases: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    ("_", "message", "phases"), MISSING, ids=[row[0] for row in MISSING]
+)
+def test_phases_without_their_output(
+    _: str, message: Message, phases: tuple[int, ...]
+) -> None:
     """Those that the level demands; scores and selection are the contract's own."""
     assert missing_outputs(message) == phases
 

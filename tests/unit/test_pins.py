@@ -54,22 +54,60 @@ def test_rules(allowed: list[str], path: str, rule: str) -> None:
     [
         pytest.param("src/*", "src/a.py", True, True, id="a star matches a name"),
         pytest.param(
-            "src/*", "src/a/b/c.py", False, True, id="a star at the end allows no tree, but forbids it"
+            "src/*",
+            "src/a/b/c.py",
+            False,
+            True,
+            id="a star at the end allows no tree, but forbids it",
         ),
-        pytest.param("*", "deep/er/x.py", False, True, id="a lone star allows the files of the root"),
-        pytest.param("src/*.py", "src/x.py/y", False, True, id="a name with a star allows no directory"),
-        pytest.param("**/*.pem", "a/key.pem/b", False, True, id="neither does it behind two stars"),
+        pytest.param(
+            "*",
+            "deep/er/x.py",
+            False,
+            True,
+            id="a lone star allows the files of the root",
+        ),
+        pytest.param(
+            "src/*.py",
+            "src/x.py/y",
+            False,
+            True,
+            id="a name with a star allows no directory",
+        ),
+        pytest.param(
+            "**/*.pem",
+            "a/key.pem/b",
+            False,
+            True,
+            id="neither does it behind two stars",
+        ),
         pytest.param("src/***", "src/a/b", False, True, id="three stars are one"),
-        pytest.param("src/*/", "src/a/b/c.py", True, True, id="a slash at the end asks for the content"),
+        pytest.param(
+            "src/*/",
+            "src/a/b/c.py",
+            True,
+            True,
+            id="a slash at the end asks for the content",
+        ),
         pytest.param("src/*/", "src/a.py", False, False, id="and for nothing else"),
         pytest.param(
-            "src/*/lib", "src/a/lib/b.py", True, True, id="a bare name covers its content behind a star"
+            "src/*/lib",
+            "src/a/lib/b.py",
+            True,
+            True,
+            id="a bare name covers its content behind a star",
         ),
-        pytest.param("src/**", "src/a/b/c.py", True, True, id="two stars cover the tree"),
-        pytest.param("src/**/", "src/a/b/c.py", True, True, id="two stars and a slash as well"),
+        pytest.param(
+            "src/**", "src/a/b/c.py", True, True, id="two stars cover the tree"
+        ),
+        pytest.param(
+            "src/**/", "src/a/b/c.py", True, True, id="two stars and a slash as well"
+        ),
     ],
 )
-def test_what_the_last_name_covers(pattern: str, path: str, allowed: bool, forbidden: bool) -> None:
+def test_what_the_last_name_covers(
+    pattern: str, path: str, allowed: bool, forbidden: bool
+) -> None:
     """Only a bare name allows its content; what is forbidden stays so with everything below it."""
     assert (path in Pins.of([pattern])) == allowed
     assert (Pins.of(["**"], [pattern]).rule(path) == "forbidden") == forbidden
@@ -93,14 +131,21 @@ def test_patterns_that_leave_the_root(pattern: str) -> None:
 @pytest.mark.seed("004-17")
 def test_in_both() -> None:
     """Compared after normalising, in any letter case."""
-    assert in_both(["./src/a.py", "docs/", "x", "../y"], ["src/A.py", "docs", "../y"]) == (0, 1, 3)
+    assert in_both(
+        ["./src/a.py", "docs/", "x", "../y"], ["src/A.py", "docs", "../y"]
+    ) == (0, 1, 3)
 
 
 @pytest.mark.parametrize(
     ("allowed", "forbidden", "path", "told"),
     [
         (["src/**", "docs/"], [], "docs/a.md", "docs/a.md: allowed by docs/"),
-        (["**"], ["*.tmp", "**/Secrets/**"], "a/SECRETS/k", "a/SECRETS/k: forbidden by **/Secrets/**"),
+        (
+            ["**"],
+            ["*.tmp", "**/Secrets/**"],
+            "a/SECRETS/k",
+            "a/SECRETS/k: forbidden by **/Secrets/**",
+        ),
         (["**"], ["**/*.Key"], "a/b.key/c", "a/b.key/c: forbidden by **/*.Key"),
         (["src/**"], ["x"], "docs/a.md", "docs/a.md: not_allowed"),
         (["src/*"], [], "src/a/b.py", "src/a/b.py: not_allowed"),
@@ -108,7 +153,9 @@ def test_in_both() -> None:
         (["**"], [], "/etc/passwd", "/etc/passwd: unsafe_path"),
     ],
 )
-def test_explanations(allowed: list[str], forbidden: list[str], path: str, told: str) -> None:
+def test_explanations(
+    allowed: list[str], forbidden: list[str], path: str, told: str
+) -> None:
     """The pattern that decided is named, where one did."""
     assert str(Pins.of(allowed, forbidden).explain(path)) == told
 
@@ -124,7 +171,9 @@ def test_forbidden_paths_have_no_letter_case_in_any_script(twin: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["K:x", "\udcff", "a/\ud800/b"], ids=["drive after NFC", "a stray byte", "half a character"]
+    "path",
+    ["K:x", "\udcff", "a/\ud800/b"],
+    ids=["drive after NFC", "a stray byte", "half a character"],
 )
 def test_paths_that_cannot_be_judged(path: str) -> None:
     """Refused whatever is allowed."""
@@ -140,15 +189,23 @@ def test_no_file_name_can_stall_the_matcher() -> None:
 names = st.text(alphabet="abA.é", min_size=1, max_size=3)
 pattern_names = names | st.sampled_from(["*", "**", "**", "a*", "*b", "a*b*a", "*a*"])
 patterns = st.builds(
-    str.__add__, st.lists(pattern_names, min_size=1, max_size=5).map("/".join), st.sampled_from(["", "/"])
+    str.__add__,
+    st.lists(pattern_names, min_size=1, max_size=5).map("/".join),
+    st.sampled_from(["", "/"]),
 )
-wild_names = names | st.sampled_from(["", "..", "~", "\x00", "a\\b", "A\u0301", "c:", "aabba"])
+wild_names = names | st.sampled_from(
+    ["", "..", "~", "\x00", "a\\b", "A\u0301", "c:", "aabba"]
+)
 paths = st.builds(
-    str.__add__, st.sampled_from(["", "/", "./"]), st.lists(wild_names, max_size=6).map("/".join)
+    str.__add__,
+    st.sampled_from(["", "/", "./"]),
+    st.lists(wild_names, max_size=6).map("/".join),
 )
 
 
-def obvious(pattern: list[str], path: list[str], *, ends_with: Callable[[list[str]], bool]) -> bool:
+def obvious(
+    pattern: list[str], path: list[str], *, ends_with: Callable[[list[str]], bool]
+) -> bool:
     """Segment by segment, trying everything; `ends_with` judges the names that are left when the pattern is used up."""
     if not pattern:
         return ends_with(path)
@@ -156,10 +213,14 @@ def obvious(pattern: list[str], path: list[str], *, ends_with: Callable[[list[st
     if first == "**" and not rest:
         return bool(path)
     if first == "**":
-        return any(obvious(rest, path[at:], ends_with=ends_with) for at in range(len(path) + 1))
+        return any(
+            obvious(rest, path[at:], ends_with=ends_with) for at in range(len(path) + 1)
+        )
     if not path:
         return False
-    name = re.fullmatch(".*".join(map(re.escape, re.split(r"\*+", first))), path[0], re.DOTALL)
+    name = re.fullmatch(
+        ".*".join(map(re.escape, re.split(r"\*+", first))), path[0], re.DOTALL
+    )
     return name is not None and obvious(rest, path[1:], ends_with=ends_with)
 
 
@@ -167,15 +228,25 @@ def reference(allowed: list[str], forbidden: list[str], path: str) -> bool:
     """Whether a path is allowed, as slowly and plainly as it can be said."""
     steps: list[str] = []
     nfc = unicodedata.normalize("NFC", path)
-    if path.startswith(("/", "~")) or re.match("[A-Za-z]:", nfc) or re.search(r"[\x00-\x1f\x7f\\]", path):
+    if (
+        path.startswith(("/", "~"))
+        or re.match("[A-Za-z]:", nfc)
+        or re.search(r"[\x00-\x1f\x7f\\]", path)
+    ):
         return False
     for name in nfc.split("/"):
         if name == "..":
             return False
         steps += [name] if name not in ("", ".") else []
 
-    def matches(pattern: str, spelling: Callable[[str], str], *, star_covers: bool) -> bool:
-        wanted = [name for name in unicodedata.normalize("NFC", pattern).split("/") if name not in ("", ".")]
+    def matches(
+        pattern: str, spelling: Callable[[str], str], *, star_covers: bool
+    ) -> bool:
+        wanted = [
+            name
+            for name in unicodedata.normalize("NFC", pattern).split("/")
+            if name not in ("", ".")
+        ]
         is_bare = "*" not in wanted[-1]
 
         def ends_with(rest: list[str]) -> bool:
@@ -186,14 +257,18 @@ def reference(allowed: list[str], forbidden: list[str], path: str) -> bool:
         spelled = [[spelling(name) for name in names] for names in (wanted, steps)]
         return obvious(*spelled, ends_with=ends_with)
 
-    if not steps or any(matches(pattern, str.casefold, star_covers=True) for pattern in forbidden):
+    if not steps or any(
+        matches(pattern, str.casefold, star_covers=True) for pattern in forbidden
+    ):
         return False
     return any(matches(pattern, str, star_covers=False) for pattern in allowed)
 
 
 @settings(max_examples=1000)
 @given(st.lists(patterns, max_size=3), st.lists(patterns, max_size=2), paths)
-def test_against_the_obvious_matcher(allowed: list[str], forbidden: list[str], path: str) -> None:
+def test_against_the_obvious_matcher(
+    allowed: list[str], forbidden: list[str], path: str
+) -> None:
     """No path is ever allowed that resolves outside the allowed set, and none inside it is refused."""
     if any(normal_path(pattern) is None for pattern in (*allowed, *forbidden)):
         return

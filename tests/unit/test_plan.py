@@ -89,7 +89,11 @@ def test_broken(message: Message, expected: list[str]) -> None:
 def test_the_cycle_is_named() -> None:
     """The way round is spelt out."""
     edges = [edge("root", task) for task in "abc"]
-    edges += [edge("a", "b", "DEPENDS_ON"), edge("b", "c", "DEPENDS_ON"), edge("c", "a", "DEPENDS_ON")]
+    edges += [
+        edge("a", "b", "DEPENDS_ON"),
+        edge("b", "c", "DEPENDS_ON"),
+        edge("c", "a", "DEPENDS_ON"),
+    ]
     result = outcome(plan(goal(*"abc"), edges))
     assert isinstance(result, Rejected)
     (violation,) = result.violations
@@ -102,7 +106,10 @@ def test_the_cycle_is_named() -> None:
 def test_a_long_cycle_is_cut_in_the_middle() -> None:
     """Even a cycle of thousands is told in a line."""
     names = [f"n{at}" for at in range(5000)]
-    ring = [edge(one, other, "DEPENDS_ON") for one, other in zip(names, [*names[1:], names[0]], strict=True)]
+    ring = [
+        edge(one, other, "DEPENDS_ON")
+        for one, other in zip(names, [*names[1:], names[0]], strict=True)
+    ]
     result = outcome(plan(goal(*names), [edge("root", name) for name in names] + ring))
     assert isinstance(result, Rejected)
     assert result.violations[0].code == "cycle"
@@ -117,7 +124,11 @@ def test_ambiguous_names_come_with_the_turned_edge() -> None:
     assert fix is not None
     assert fix.path == "$.edges[2]"
     assert isinstance(fix.value, dict)
-    assert (fix.value["from_task_id"], fix.value["to_task_id"], fix.value["edge_type"]) == (
+    assert (
+        fix.value["from_task_id"],
+        fix.value["to_task_id"],
+        fix.value["edge_type"],
+    ) == (
         "b",
         "a",
         "DEPENDS_ON",
@@ -129,18 +140,31 @@ def test_ambiguous_names_come_with_the_turned_edge() -> None:
 
 def shape(message: Message) -> tuple[list[str], list[tuple[str, str, str]]]:
     """The ids of the nodes, and the edges in short."""
-    edges = [(one["from_task_id"], one["to_task_id"], one["edge_type"]) for one in message["edges"]]
+    edges = [
+        (one["from_task_id"], one["to_task_id"], one["edge_type"])
+        for one in message["edges"]
+    ]
     return [one["task_id"] for one in message["nodes"]], sorted(edges)
 
 
-@pytest.mark.parametrize(("start", "end"), [("START", "END"), (" begin", "Finish "), ("start", "stop")])
+@pytest.mark.parametrize(
+    ("start", "end"), [("START", "END"), (" begin", "Finish "), ("start", "stop")]
+)
 @pytest.mark.parametrize("declared", [False, True])
 def test_start_and_end(start: str, end: str, declared: bool) -> None:
     """A chain between two marks becomes parts of the root, whole. A mark that was declared as a node is told."""
     chain = [start, "a", "b", "c", end]
     edges = [edge(one, other, "DEPENDS_ON") for one, other in pairwise(chain)]
-    edges += [edge(start, end, "DEPENDS_ON"), edge(start, "root", "DEPENDS_ON"), edge("root", end)]
-    marks = [node(start, title=start), node(end, title=end.strip().title())] if declared else []
+    edges += [
+        edge(start, end, "DEPENDS_ON"),
+        edge(start, "root", "DEPENDS_ON"),
+        edge("root", end),
+    ]
+    marks = (
+        [node(start, title=start), node(end, title=end.strip().title())]
+        if declared
+        else []
+    )
     result = outcome(plan([*goal("a", "b", "c"), *marks], edges))
     assert isinstance(result, Accepted), result
     names, joined = shape(dump(result.value))
@@ -151,7 +175,9 @@ def test_start_and_end(start: str, end: str, declared: bool) -> None:
         *(("root", task, "DECOMPOSE") for task in "abc"),
     ]
     told = [f"{warning.code} {warning.path}" for warning in result.warnings]
-    assert told == (["mark_taken_out $.nodes[4]", "mark_taken_out $.nodes[5]"] if declared else [])
+    assert told == (
+        ["mark_taken_out $.nodes[4]", "mark_taken_out $.nodes[5]"] if declared else []
+    )
 
 
 MERE_MARKS: list[Any] = [
@@ -160,7 +186,8 @@ MERE_MARKS: list[Any] = [
     pytest.param({"title": ""}, id="an empty title"),
     pytest.param({"title": ...}, id="no title"),
     pytest.param(
-        {"goal_statement": None, "rationale": " ", "notes": []}, id="further fields that say nothing"
+        {"goal_statement": None, "rationale": " ", "notes": []},
+        id="further fields that say nothing",
     ),
 ]
 REAL_TASKS: list[Any] = [
@@ -169,7 +196,9 @@ REAL_TASKS: list[Any] = [
     pytest.param({"title": 7}, id="a title that is no text"),
     pytest.param({"goal_statement": "The engines run"}, id="a goal"),
     pytest.param({"rationale": "Nothing moves without it"}, id="a rationale"),
-    pytest.param({"task": {"goal": "Write main()"}}, id="a task that changes a repository"),
+    pytest.param(
+        {"task": {"goal": "Write main()"}}, id="a task that changes a repository"
+    ),
 ]
 
 
@@ -182,7 +211,9 @@ def test_a_mere_mark_goes(fields: Message, is_named: bool, spelt: str) -> None:
     mark = {**node("start", title="Start"), **fields}
     mark = {key: value for key, value in mark.items() if value is not ...}
     named = [edge("start", "a", "DEPENDS_ON")] if is_named else []
-    message = plan([node("root", "GOAL"), node("a", spelt), mark], [*named, edge("root", "a")])
+    message = plan(
+        [node("root", "GOAL"), node("a", spelt), mark], [*named, edge("root", "a")]
+    )
     result = outcome(message)
     assert isinstance(result, Accepted), result
     assert shape(dump(result.value)) == (["root", "a"], [("root", "a", "DECOMPOSE")])
@@ -194,7 +225,8 @@ def test_a_mere_mark_goes(fields: Message, is_named: bool, spelt: str) -> None:
 def test_a_mark_is_told_also_where_the_plan_is_refused() -> None:
     """Beside what is wrong."""
     message = plan(
-        [*goal("a"), node("END", title="End")], [edge("root", "a"), edge("root", "a", "DEPENDS_ON")]
+        [*goal("a"), node("END", title="End")],
+        [edge("root", "a"), edge("root", "a", "DEPENDS_ON")],
     )
     result = outcome(message)
     assert isinstance(result, Rejected)
@@ -209,16 +241,26 @@ def test_a_real_task_stays_whatever_it_is_called(fields: Message) -> None:
     message = plan([*goal("a"), task], [edge("start", "a", "DEPENDS_ON")])
     result = check_value(message, "PLAN_GEN")
     assert not any(repair.rule == "start_end" for repair in result.repairs)
-    assert [warning.code for warning in result.warnings if warning.code != "unknown_key"] == []
+    assert [
+        warning.code for warning in result.warnings if warning.code != "unknown_key"
+    ] == []
 
 
 STANDING_ELSEWHERE: list[Any] = [
-    pytest.param([edge("a", "START", "DEPENDS_ON")], [], id="a START that waits for a task"),
+    pytest.param(
+        [edge("a", "START", "DEPENDS_ON")], [], id="a START that waits for a task"
+    ),
     pytest.param([edge("START", "a")], [], id="a START with parts"),
     pytest.param([edge("g", "START")], [], id="a START that is a part of a goal"),
-    pytest.param([edge("END", "a", "DEPENDS_ON")], [], id="an END that a task waits for"),
+    pytest.param(
+        [edge("END", "a", "DEPENDS_ON")], [], id="an END that a task waits for"
+    ),
     pytest.param([edge("g", "END")], [], id="an END that is a part of a goal"),
-    pytest.param([edge("root", "START", "ALTERNATIVE", group_id="1")], [], id="a START that is a candidate"),
+    pytest.param(
+        [edge("root", "START", "ALTERNATIVE", group_id="1")],
+        [],
+        id="a START that is a candidate",
+    ),
     pytest.param([], [requirement("START")], id="a START that needs an input"),
     pytest.param(
         [edge("a", "START", "DEPENDS_ON"), edge("START", "Begin", "DEPENDS_ON")],
@@ -229,18 +271,29 @@ STANDING_ELSEWHERE: list[Any] = [
 
 
 @pytest.mark.parametrize(("edges", "needs"), STANDING_ELSEWHERE)
-def test_what_stands_in_the_middle_is_no_mark(edges: list[Message], needs: list[Message]) -> None:
+def test_what_stands_in_the_middle_is_no_mark(
+    edges: list[Message], needs: list[Message]
+) -> None:
     """It does something for the plan, so it is kept with its relations."""
-    marks = [task for task in ("START", "Begin", "END") if f'"{task}"' in json.dumps([edges, needs])]
+    marks = [
+        task
+        for task in ("START", "Begin", "END")
+        if f'"{task}"' in json.dumps([edges, needs])
+    ]
     nodes = [*goal("a"), node("g", "GOAL"), *(node(task, title=task) for task in marks)]
     names, joined = shape(accepted(plan(nodes, edges, requirements=needs)))
     assert names == ["root", "a", "g", *marks]
-    assert {(one["from_task_id"], one["to_task_id"], one["edge_type"]) for one in edges} <= {*joined}
+    assert {
+        (one["from_task_id"], one["to_task_id"], one["edge_type"]) for one in edges
+    } <= {*joined}
 
 
 def test_a_mark_that_is_no_node_and_stands_in_the_middle_leads_nowhere() -> None:
     """Its edges mean something, so they are not dropped."""
-    message = plan(goal("a", "b"), [edge("a", "START", "DEPENDS_ON"), edge("START", "b", "DEPENDS_ON")])
+    message = plan(
+        goal("a", "b"),
+        [edge("a", "START", "DEPENDS_ON"), edge("START", "b", "DEPENDS_ON")],
+    )
     assert found(message) == [
         "dangling_reference $.edges[0].to_task_id",
         "dangling_reference $.edges[1].from_task_id",
@@ -249,9 +302,9 @@ def test_a_mark_that_is_no_node_and_stands_in_the_middle_leads_nowhere() -> None
 
 def test_two_nodes_of_the_name_are_no_marks() -> None:
     """That is a duplicate."""
-    assert found(plan([*goal("a"), node("END", title="END"), node("END", title="END")], [])) == [
-        "duplicate_id $.nodes[3].task_id"
-    ]
+    assert found(
+        plan([*goal("a"), node("END", title="END"), node("END", title="END")], [])
+    ) == ["duplicate_id $.nodes[3].task_id"]
 
 
 def test_an_edge_from_start_says_no_more_than_that_it_comes_first() -> None:
@@ -272,7 +325,10 @@ def test_an_edge_from_start_says_no_more_than_that_it_comes_first() -> None:
 
 def test_a_start_edge_keeps_what_it_says() -> None:
     """Its metadata stays, and it is combined as the other parts of the root are."""
-    edges = [edge("root", "a", and_or="OR"), edge("START", "b", "DEPENDS_ON", note="keep me")]
+    edges = [
+        edge("root", "a", and_or="OR"),
+        edge("START", "b", "DEPENDS_ON", note="keep me"),
+    ]
     message = accepted(plan(goal("a", "b"), edges))
     assert [one["metadata"] for one in message["edges"]] == [
         {"and_or": "OR"},
@@ -282,13 +338,18 @@ def test_a_start_edge_keeps_what_it_says() -> None:
 
 def test_parts_that_say_nothing_mean_and() -> None:
     """Beside OR that is a contradiction, wherever the metadata is."""
-    message = plan(goal("a", "b"), [edge("root", "a", and_or="OR"), {**edge("root", "b"), "metadata": None}])
+    message = plan(
+        goal("a", "b"),
+        [edge("root", "a", and_or="OR"), {**edge("root", "b"), "metadata": None}],
+    )
     assert found(message) == ["mixed_and_or $.edges[1].metadata"]
 
 
 def test_a_root_called_start_is_a_real_node() -> None:
     """Only pseudo ends are pseudo."""
-    message = accepted(plan([node("START", "GOAL"), node("a")], [edge("START", "a")], root="START"))
+    message = accepted(
+        plan([node("START", "GOAL"), node("a")], [edge("START", "a")], root="START")
+    )
     assert len(message["nodes"]) == 2
 
 
@@ -307,7 +368,11 @@ def drivable(message: Message) -> PlanGraph:
 
 def goals(*names: str) -> list[Message]:
     """Goals with two parts each, and the edges to them left to the caller."""
-    return [one for name in names for one in (node(name, "GOAL"), node(f"{name}1"), node(f"{name}2"))]
+    return [
+        one
+        for name in names
+        for one in (node(name, "GOAL"), node(f"{name}1"), node(f"{name}2"))
+    ]
 
 
 def parts_of(*names: str) -> list[Message]:
@@ -352,7 +417,11 @@ def test_a_root_without_parts_gets_them(
 ) -> None:
     """Whatever the shape, and whatever the root is called: afterwards the plan can be carried out."""
     other = {"START": "BEGIN", "END": "FINISH"}.get(root, "START")
-    renamed = json.loads(json.dumps(edges).replace(f'"{root}"', f'"{other}"')) if root != "root" else edges
+    renamed = (
+        json.loads(json.dumps(edges).replace(f'"{root}"', f'"{other}"'))
+        if root != "root"
+        else edges
+    )
     named = json.loads(json.dumps(renamed).replace('"root"', f'"{root}"'))
     graph = drivable(plan([node(root, "GOAL"), *nodes], named, root=root))
     assert {*graph[root].parts} == parts
@@ -367,7 +436,12 @@ def test_a_root_called_start_or_end_keeps_its_parts() -> None:
         edge("START", "a", "DEPENDS_ON"),
         edge("a", "b", "DEPENDS_ON"),
     ]
-    ends = [edge("END", "a"), edge("END", "b"), edge("a", "b", "DEPENDS_ON"), edge("b", "END", "DEPENDS_ON")]
+    ends = [
+        edge("END", "a"),
+        edge("END", "b"),
+        edge("a", "b", "DEPENDS_ON"),
+        edge("b", "END", "DEPENDS_ON"),
+    ]
     for root, edges in (("START", begins), ("END", ends)):
         graph = drivable(plan([node(root, "GOAL"), *nodes], edges, root=root))
         assert graph[root].parts == ("a", "b")
@@ -440,13 +514,21 @@ def test_completion_is_recorded_and_repeatable() -> None:
     one, other = outcome(bare), outcome(bare)
     assert isinstance(one, Accepted)
     assert one == other
-    assert [repair.rule for repair in one.repairs] == ["under_the_root", "under_the_root"]
+    assert [repair.rule for repair in one.repairs] == [
+        "under_the_root",
+        "under_the_root",
+    ]
     partial = accepted(plan(goal("a", "b"), [edge("root", "a", and_or="OR")]))
     assert [item["metadata"]["and_or"] for item in partial["edges"]] == ["OR", "OR"]
     unsaid: Any
     for unsaid in (None, {}):
-        message = changed(plan(goal("a", "b"), [edge("root", "a")]), "edges.0.metadata", unsaid)
-        assert [item["metadata"] for item in accepted(message)["edges"]] == [unsaid, {"and_or": "AND"}]
+        message = changed(
+            plan(goal("a", "b"), [edge("root", "a")]), "edges.0.metadata", unsaid
+        )
+        assert [item["metadata"] for item in accepted(message)["edges"]] == [
+            unsaid,
+            {"and_or": "AND"},
+        ]
         assert accepted(changed(small_plan(), "edges.0.metadata", unsaid))
 
 
@@ -454,7 +536,10 @@ def test_candidates_are_put_under_the_parent_of_their_group() -> None:
     """An ALTERNATIVE that hangs from a goal belongs to that goal."""
     nodes = [*goal("a"), node("g", "GOAL"), node("x"), node("y")]
     edges = [edge("root", "a"), edge("root", "g")]
-    edges += [edge("g", "x", "ALTERNATIVE", group_id="1"), edge("g", "y", "ALTERNATIVE", group_id="1")]
+    edges += [
+        edge("g", "x", "ALTERNATIVE", group_id="1"),
+        edge("g", "y", "ALTERNATIVE", group_id="1"),
+    ]
     message = accepted(plan(nodes, edges))
     parts = [
         (one["from_task_id"], one["to_task_id"])
@@ -505,7 +590,9 @@ def test_a_circle_through_goals_and_parts_is_named(
     nodes: list[Message], edges: list[Message], at: int, around: str, backwards: bool
 ) -> None:
     """Nothing on it could ever begin, so the plan is refused, whatever the order of its nodes."""
-    message = plan([*goal("x"), *nodes][:: -1 if backwards else 1], [*edges, edge("root", "x")])
+    message = plan(
+        [*goal("x"), *nodes][:: -1 if backwards else 1], [*edges, edge("root", "x")]
+    )
     result = outcome(message)
     assert isinstance(result, Rejected)
     (violation,) = result.violations
@@ -553,7 +640,9 @@ def test_candidates_inside_a_candidate_that_is_passed_over() -> None:
     edges += [edge("root", task, "ALTERNATIVE", group_id="1") for task in "ag"]
     edges += [edge("g", task, "ALTERNATIVE", group_id="2") for task in "bc"]
     assert found(plan(nodes, edges)) == ["cycle $.edges[4]"]
-    assert drivable(plan(nodes, [one for one in edges if one["edge_type"] != "DEPENDS_ON"]))
+    assert drivable(
+        plan(nodes, [one for one in edges if one["edge_type"] != "DEPENDS_ON"])
+    )
 
 
 def test_a_goal_whose_parts_are_all_passed_over() -> None:
@@ -570,12 +659,16 @@ def test_a_goal_whose_parts_are_all_passed_over() -> None:
 def test_a_plan_is_accepted_exactly_if_it_can_be_driven_to_its_end(seed: int) -> None:
     """Every task succeeds, in any order: what is accepted comes to DONE, what is refused for a circle never does."""
     result = check_value(wild_plan(random.Random(seed)), "PLAN_GEN")
-    is_circle = isinstance(result, Rejected) and {one.expected for one in result.violations} == {
-        "no task that waits for itself"
-    }
+    is_circle = isinstance(result, Rejected) and {
+        one.expected for one in result.violations
+    } == {"no task that waits for itself"}
     if not result and not is_circle:
         return
-    value = result.value if isinstance(result, Accepted) else Plan.model_validate(result.message)
+    value = (
+        result.value
+        if isinstance(result, Accepted)
+        else Plan.model_validate(result.message)
+    )
     graph = plan_graph(value)
     for order in range(3):
         driven = drive(graph, random.Random(order))
@@ -606,10 +699,15 @@ def test_a_list_under_two_names(key: str, alias: str) -> None:
         assert f"ambiguous_list $.{alias}" in found({**message, alias: other})
     for item_id in ("task_id", "edge_id", "requirement_id"):
         inner = [
-            {"id" if name == item_id else name: value for name, value in one.items()} for one in message[key]
+            {"id" if name == item_id else name: value for name, value in one.items()}
+            for one in message[key]
         ]
         if key == "requirements" or item_id != "requirement_id":
-            same = message[key] if key == "requirements" and item_id == "task_id" else inner
+            same = (
+                message[key]
+                if key == "requirements" and item_id == "task_id"
+                else inner
+            )
             result = outcome({**message, alias: same})
             assert isinstance(result, Accepted), result
             assert [repair.rule for repair in result.repairs] == ["same_twice"]
@@ -621,7 +719,12 @@ def test_two_other_names_for_one_list() -> None:
     message = plan(goal("a"), [edge("root", "a")])
     inputs = message.pop("requirements")
     wanted = [requirement("a")]
-    assert accepted({**message, "inputs": wanted, "requirements_list": wanted})["requirements"] == wanted
+    assert (
+        accepted({**message, "inputs": wanted, "requirements_list": wanted})[
+            "requirements"
+        ]
+        == wanted
+    )
     assert found({**message, "inputs": wanted, "requirements_list": inputs}) == [
         "ambiguous_list $.requirements_list"
     ]
@@ -648,15 +751,24 @@ def test_a_requirement_says_what_is_needed_and_for_what() -> None:
     result = outcome(plan(goal("a"), [edge("root", "a")], requirements=[short]))
     assert isinstance(result, Accepted), result
     (need,) = result.value.requirements
-    assert (need.required, need.min_count, need.allowed_types, need.source) == (True, 1, [], "ANY")
+    assert (need.required, need.min_count, need.allowed_types, need.source) == (
+        True,
+        1,
+        [],
+        "ANY",
+    )
     assert dump(result.value)["requirements"] == [short]
     for key in short:
-        message = plan(goal("a"), [edge("root", "a")], requirements=[{**whole, key: None}])
+        message = plan(
+            goal("a"), [edge("root", "a")], requirements=[{**whole, key: None}]
+        )
         assert found(message) == [f"wrong_type $.requirements[0].{key}"]
 
 
 INTEGERS: dict[tuple[str, str], Callable[[int], Message]] = {
-    ("task_nodes", "priority"): lambda value: changed(small_plan(), "nodes.1.priority", value),
+    ("task_nodes", "priority"): lambda value: changed(
+        small_plan(), "nodes.1.priority", value
+    ),
     ("input_requirements", "min_count"): lambda value: plan(
         goal("a"), [edge("root", "a")], requirements=[requirement("a", min_count=value)]
     ),
@@ -680,7 +792,9 @@ def test_an_integer_that_cannot_be_kept_is_refused() -> None:
         assert found(changed(small_plan(), "nodes.1.priority", priority)) == [
             "out_of_range $.nodes[1].priority"
         ]
-    message = plan(goal("a"), [edge("root", "a")], requirements=[requirement("a", min_count=2**31)])
+    message = plan(
+        goal("a"), [edge("root", "a")], requirements=[requirement("a", min_count=2**31)]
+    )
     assert found(message) == ["out_of_range $.requirements[0].min_count"]
     assert accepted(changed(small_plan(), "nodes.1.priority", 2**63 - 1))
     assert accepted(changed(message, "requirements.0.min_count", 2**31 - 1))
@@ -688,7 +802,11 @@ def test_an_integer_that_cannot_be_kept_is_refused() -> None:
 
 def test_flags_may_be_written_as_numbers() -> None:
     """1 and true mean the same."""
-    message = accepted(plan(goal("a"), [edge("root", "a")], requirements=[requirement("a", required=1)]))
+    message = accepted(
+        plan(
+            goal("a"), [edge("root", "a")], requirements=[requirement("a", required=1)]
+        )
+    )
     assert message["requirements"][0]["required"] == 1
 
 
@@ -730,7 +848,9 @@ def looks_at(message: Message) -> int:
         item |= {key: Counted(item[key]) for key in ("from_task_id", "to_task_id")}
     Counted.looks = 0
     for rule in PLAN.rules:
-        assert [one for one in rule(message, Context()) if one.code != "never_done"] == []
+        assert [
+            one for one in rule(message, Context()) if one.code != "never_done"
+        ] == []
     return Counted.looks
 
 
@@ -749,7 +869,9 @@ def many_parents(count: int) -> Message:
     """Ways to choose from that all share one part."""
     ways = [f"n{at}" for at in range(count)]
     nodes = [*goal(), *(node(way, "GOAL") for way in ways), node("shared")]
-    edges = [edge("root", way) for way in ways] + [edge(way, "shared") for way in reversed(ways)]
+    edges = [edge("root", way) for way in ways] + [
+        edge(way, "shared") for way in reversed(ways)
+    ]
     edges += [edge("root", way, "ALTERNATIVE", group_id="ways") for way in ways]
     return plan(nodes, edges)
 
@@ -770,22 +892,33 @@ def test_the_quick_test_never_says_more_than_the_rules(seed: int) -> None:
     edges = []
     for _ in range(dice.randrange(10)):
         source, target = sorted(dice.sample(names, 2), key=names.index)
-        edges.append(edge(source, target, dice.choice(["DECOMPOSE", "DECOMPOSE", "DEPENDS_ON"])))
+        edges.append(
+            edge(source, target, dice.choice(["DECOMPOSE", "DECOMPOSE", "DEPENDS_ON"]))
+        )
     message = plan(nodes, edges)
     if is_plainly_sound(message, Context()):
         assert [one for rule in PLAN.rules for one in rule(message, Context())] == []
-        assert [step(message, Context()) for step in PLAN.rewrites] == [(message, [])] * len(PLAN.rewrites)
+        assert [step(message, Context()) for step in PLAN.rewrites] == [
+            (message, [])
+        ] * len(PLAN.rewrites)
 
 
 def test_the_quick_test_knows_orderly_plans() -> None:
     """And leaves everything else to the rules."""
-    alternatives = [edge("root", "a"), edge("root", "b"), edge("root", "a", "ALTERNATIVE", group_id="1")]
+    alternatives = [
+        edge("root", "a"),
+        edge("root", "b"),
+        edge("root", "a", "ALTERNATIVE", group_id="1"),
+    ]
     orderly = [
         small_plan(),
         plan(goal(), []),
         plan(goal("a"), [edge("root", "a")], requirements=[requirement("a")]),
         plan(goal("a", "b"), alternatives),
-        plan(goal("a", "b"), [edge("root", "a", and_or="OR"), edge("root", "b", and_or="OR")]),
+        plan(
+            goal("a", "b"),
+            [edge("root", "a", and_or="OR"), edge("root", "b", and_or="OR")],
+        ),
         changed(small_plan(), "edges.0.metadata", None),
     ]
     others = [
@@ -796,7 +929,11 @@ def test_the_quick_test_knows_orderly_plans() -> None:
         plan(goal("a", "b")[::-1], [edge("root", "a"), edge("root", "b")]),
         plan([node("root"), node("a")], [edge("root", "a")]),
     ]
-    assert [is_plainly_sound(message, Context()) for message in orderly] == [True] * len(orderly)
-    assert [is_plainly_sound(message, Context()) for message in others] == [False] * len(others)
+    assert [is_plainly_sound(message, Context()) for message in orderly] == [
+        True
+    ] * len(orderly)
+    assert [is_plainly_sound(message, Context()) for message in others] == [
+        False
+    ] * len(others)
     for message in orderly:
         assert accepted(message)["edges"] == message["edges"]

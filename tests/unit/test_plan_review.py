@@ -21,7 +21,9 @@ from accordance.errors import IllegalTransition
 from tests.reviews import plan_review
 
 
-@pytest.mark.parametrize(("state", "event"), list(itertools.product(PlanState, PlanEvent)))
+@pytest.mark.parametrize(
+    ("state", "event"), list(itertools.product(PlanState, PlanEvent))
+)
 def test_every_pair_is_decided(state: PlanState, event: PlanEvent) -> None:
     """A move is in the table, or it raises and says what would be possible."""
     legal = PLAN_LIFECYCLE[state].get(event)
@@ -36,7 +38,10 @@ def test_every_pair_is_decided(state: PlanState, event: PlanEvent) -> None:
 def test_what_must_hold() -> None:
     """A plan begins by an approval or a person's word only; once it runs, only a fuse stops it."""
     into_active = {
-        event for row in PLAN_LIFECYCLE.values() for event, to in row.items() if to is PlanState.ACTIVE
+        event
+        for row in PLAN_LIFECYCLE.values()
+        for event, to in row.items()
+        if to is PlanState.ACTIVE
     }
     assert into_active == {PlanEvent.APPROVED, PlanEvent.WAIVED, PlanEvent.RESUMED}
     assert set(PLAN_LIFECYCLE[PlanState.ACTIVE]) == {PlanEvent.FUSED}
@@ -70,8 +75,14 @@ def test_what_a_review_means(
     asks: str | None,
 ) -> None:
     """Ruling by ruling; whatever waits for a person asks one."""
-    ruled = rule_plan_review(result(message), rounds=rounds, failures=failures, fuses=Fuses())
-    assert (list(ruled.events), ruled.outcome.value, ruled.reason) == (events, outcome, reason)
+    ruled = rule_plan_review(
+        result(message), rounds=rounds, failures=failures, fuses=Fuses()
+    )
+    assert (list(ruled.events), ruled.outcome.value, ruled.reason) == (
+        events,
+        outcome,
+        reason,
+    )
     assert ruled.messages
     if asks is None:
         assert ruled.ask is None

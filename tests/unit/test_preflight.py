@@ -15,7 +15,10 @@ from accordance.errors import GateNotRun
 from tests.unit.cases import COMMAND, a_task
 
 START = Start(
-    runnable={COMMAND: ""}, model="glm-4.7", executor="codex", parent=Pins.of(["**"], ["**/secrets/**"])
+    runnable={COMMAND: ""},
+    model="glm-4.7",
+    executor="codex",
+    parent=Pins.of(["**"], ["**/secrets/**"]),
 )
 
 
@@ -34,9 +37,12 @@ def test_a_good_task_may_start() -> None:
 @pytest.mark.parametrize(
     "start",
     [
-        pytest.param(replace(START, chooses_tests=True), id="the agent says what it ran"),
         pytest.param(
-            replace(START, own_tests=("make test",), runnable={"make test": ""}), id="the settings name tests"
+            replace(START, chooses_tests=True), id="the agent says what it ran"
+        ),
+        pytest.param(
+            replace(START, own_tests=("make test",), runnable={"make test": ""}),
+            id="the settings name tests",
         ),
     ],
 )
@@ -90,7 +96,9 @@ def test_a_task_without_tests_may_start(start: Start) -> None:
         ),
     ],
 )  # fmt: skip
-def test_every_reason_is_named(start: Start, changes: dict[str, Any], reasons: list[str]) -> None:
+def test_every_reason_is_named(
+    start: Start, changes: dict[str, Any], reasons: list[str]
+) -> None:
     """Not the first one only."""
     result = looked_at(start, **changes)
     assert not result
@@ -120,7 +128,9 @@ def test_pins_too_entangled_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_not_said_is_not_demanded() -> None:
     """Without a list of models any model will do, without a parent any pins."""
     task = a_task().model_copy(update={"allowedModels": None, "files": None})
-    assert preflight(Accepted(task), replace(START, model="any", executor=None, parent=None))
+    assert preflight(
+        Accepted(task), replace(START, model="any", executor=None, parent=None)
+    )
 
 
 def test_a_test_command_nobody_tried() -> None:

@@ -9,10 +9,18 @@ from hypothesis import strategies as st
 from accordance.contracts.printable import is_blank, printable, printable_lines
 
 SHOWN = [
-    pytest.param("plain words, 100 %", "plain words, 100 %", id="plain words stay as they are"),
-    pytest.param("交付物\u3000é ✓", "交付物\u3000é ✓", id="other scripts and their wide space stay"),
+    pytest.param(
+        "plain words, 100 %", "plain words, 100 %", id="plain words stay as they are"
+    ),
+    pytest.param(
+        "交付物\u3000é ✓",
+        "交付物\u3000é ✓",
+        id="other scripts and their wide space stay",
+    ),
     pytest.param("done ⚠\ufe0f", "done ⚠\ufe0f", id="an emoji keeps its style"),
-    pytest.param("DONE\ufe0f", r"DONE\ufe0f", id="a style mark after a plain letter is shown"),
+    pytest.param(
+        "DONE\ufe0f", r"DONE\ufe0f", id="a style mark after a plain letter is shown"
+    ),
     pytest.param("a\\b", "a\\b", id="a backslash stays alone"),
     pytest.param("\x1b[2J", r"\u001b[2J", id="an escape sequence"),
     pytest.param("\x9b2J", r"\u009b2J", id="its one-byte form"),
@@ -47,7 +55,8 @@ def test_lines_stay_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " \t\n", "\u200b", "\u3164\ufeff \u2060", "\x00\x7f\x9b", "\u2800\u00ad"]
+    "text",
+    ["", " \t\n", "\u200b", "\u3164\ufeff \u2060", "\x00\x7f\x9b", "\u2800\u00ad"],
 )
 def test_what_is_blank(text: str) -> None:
     """A text nobody can see says nothing."""

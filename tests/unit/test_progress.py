@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from accordance import Accepted, check_value
 from accordance.domain.lifecycle import CLAIMABLE, LIFECYCLE, Event, State, Waiting
 from accordance.domain.plan import PlanGraph, plan_graph
-from accordance.domain.progress import NodeProgress, PlanInMemory, begin, left_hanging, recount
+from accordance.domain.progress import (
+    NodeProgress,
+    PlanInMemory,
+    begin,
+    left_hanging,
+    recount,
+)
 from accordance.errors import IllegalTransition
 from tests.messages import Message, edge, node, plan, small_plan
 from tests.plans import random_plan
@@ -27,7 +33,10 @@ def graph(message: Message) -> PlanGraph:
 
 
 def started(nodes: str, edges: list[Message], goals: str = "") -> PlanInMemory:
-    whole = [node("root", "GOAL"), *(node(name, "GOAL" if name in goals else "ACTION") for name in nodes)]
+    whole = [
+        node("root", "GOAL"),
+        *(node(name, "GOAL" if name in goals else "ACTION") for name in nodes),
+    ]
     return begin(graph(plan(whole, edges)))
 
 
@@ -84,7 +93,9 @@ def test_parts_wait_for_what_their_goal_waits_for() -> None:
 
 def test_or_goals_need_one_part() -> None:
     """The others are dropped when it is done."""
-    moving = started("ab", [edge("root", "a", and_or="OR"), edge("root", "b", and_or="OR")])
+    moving = started(
+        "ab", [edge("root", "a", and_or="OR"), edge("root", "b", and_or="OR")]
+    )
     finish(moving, "b")
     assert states(moving) == {"root": "DONE", "a": "ABANDONED", "b": "DONE"}
 
@@ -93,7 +104,10 @@ def test_a_dead_part_of_an_and_goal_is_said() -> None:
     """The goal cannot finish and waits for a person; when the part is taken up again it goes on."""
     moving = started("ab", [edge("root", "a"), edge("root", "b")])
     bury(moving, "a")
-    assert (states(moving)["root"], moving.at["root"].standing.waiting) == ("BLOCKED", Waiting.EXTERNAL)
+    assert (states(moving)["root"], moving.at["root"].standing.waiting) == (
+        "BLOCKED",
+        Waiting.EXTERNAL,
+    )
     finish(moving, "b")
     assert states(moving)["root"] == "BLOCKED"
     moving.move("a", Event.REQUEUED)
@@ -104,7 +118,9 @@ def test_a_dead_part_of_an_and_goal_is_said() -> None:
 
 def test_an_or_goal_gives_up_only_when_all_parts_are_dead() -> None:
     """And even then a late success counts."""
-    moving = started("ab", [edge("root", "a", and_or="OR"), edge("root", "b", and_or="OR")])
+    moving = started(
+        "ab", [edge("root", "a", and_or="OR"), edge("root", "b", and_or="OR")]
+    )
     bury(moving, "a")
     assert states(moving)["root"] == "PENDING"
     bury(moving, "b")
@@ -125,8 +141,15 @@ def alternatives(by_hand: int = 1) -> PlanInMemory:
         node("proof"),
     ]
     edges = [edge("root", task) for task in ("by_hand", "printed", "proof")]
-    edges += [edge("by_hand", "cut"), edge("by_hand", "paste"), edge("cut", "paste", "DEPENDS_ON")]
-    edges += [edge("root", task, "ALTERNATIVE", group_id="pages") for task in ("by_hand", "printed")]
+    edges += [
+        edge("by_hand", "cut"),
+        edge("by_hand", "paste"),
+        edge("cut", "paste", "DEPENDS_ON"),
+    ]
+    edges += [
+        edge("root", task, "ALTERNATIVE", group_id="pages")
+        for task in ("by_hand", "printed")
+    ]
     edges += [edge("printed", "proof", "DEPENDS_ON")]
     return begin(graph(plan(nodes, edges)))
 
@@ -211,7 +234,13 @@ def test_a_part_of_two_goals_is_dropped_only_when_neither_wants_it() -> None:
     ]
     moving = started("ghxy", edges, "gh")
     finish(moving, "y")
-    assert states(moving) == {"root": "PENDING", "g": "DONE", "h": "PENDING", "x": "READY", "y": "DONE"}
+    assert states(moving) == {
+        "root": "PENDING",
+        "g": "DONE",
+        "h": "PENDING",
+        "x": "READY",
+        "y": "DONE",
+    }
     finish(moving, "x")
     assert states(moving)["root"] == "DONE"
 
@@ -220,7 +249,16 @@ def test_a_check_begins_when_there_is_something_to_check() -> None:
     """It waits for the product, not for its approval; returned, it waits again."""
     nodes = [node("root", "GOAL"), node("a"), node("check", "CHECK")]
     moving = begin(
-        graph(plan(nodes, [edge("root", "a"), edge("root", "check"), edge("a", "check", "DEPENDS_ON")]))
+        graph(
+            plan(
+                nodes,
+                [
+                    edge("root", "a"),
+                    edge("root", "check"),
+                    edge("a", "check", "DEPENDS_ON"),
+                ],
+            )
+        )
     )
     moving.move("a", Event.CLAIMED)
     moving.move("a", Event.PRODUCED)
@@ -228,7 +266,11 @@ def test_a_check_begins_when_there_is_something_to_check() -> None:
     moving.move("check", Event.CLAIMED)
     moving.move("a", Event.RETURNED)
     moving.move("check", Event.RELEASED)
-    assert states(moving) == {"root": "PENDING", "a": "TO_BE_MODIFY", "check": "PENDING"}
+    assert states(moving) == {
+        "root": "PENDING",
+        "a": "TO_BE_MODIFY",
+        "check": "PENDING",
+    }
     finish(moving, "a")
     moving.move("check", Event.CLAIMED)
     moving.move("check", Event.APPROVED)
@@ -252,9 +294,16 @@ def checked_alternatives() -> PlanInMemory:
     """Two ways, each with its check; printing waits for the check of the second."""
     nodes = [node("root", "GOAL"), node("one", priority=2), node("two"), node("print")]
     nodes += [node("check_one", "CHECK"), node("check_two", "CHECK")]
-    edges = [edge("root", task) for task in ("one", "two", "check_one", "check_two", "print")]
-    edges += [edge("root", task, "ALTERNATIVE", group_id="way") for task in ("one", "two")]
-    edges += [edge("one", "check_one", "DEPENDS_ON"), edge("two", "check_two", "DEPENDS_ON")]
+    edges = [
+        edge("root", task) for task in ("one", "two", "check_one", "check_two", "print")
+    ]
+    edges += [
+        edge("root", task, "ALTERNATIVE", group_id="way") for task in ("one", "two")
+    ]
+    edges += [
+        edge("one", "check_one", "DEPENDS_ON"),
+        edge("two", "check_two", "DEPENDS_ON"),
+    ]
     edges += [edge("check_two", "print", "DEPENDS_ON")]
     return begin(graph(plan(nodes, edges)))
 
@@ -277,8 +326,19 @@ def test_a_check_comes_back_with_what_it_checks() -> None:
 
 def test_a_check_inside_what_waits_for_its_action() -> None:
     """A goal that waits for a task may hold that task's check: the check waits for the product alone."""
-    nodes = [node("root", "GOAL"), node("a"), node("verify", "GOAL"), node("check", "CHECK"), node("x")]
-    edges = [edge("root", "a"), edge("root", "verify"), edge("verify", "check"), edge("verify", "x")]
+    nodes = [
+        node("root", "GOAL"),
+        node("a"),
+        node("verify", "GOAL"),
+        node("check", "CHECK"),
+        node("x"),
+    ]
+    edges = [
+        edge("root", "a"),
+        edge("root", "verify"),
+        edge("verify", "check"),
+        edge("verify", "x"),
+    ]
     edges += [edge("a", "check", "DEPENDS_ON"), edge("a", "verify", "DEPENDS_ON")]
     moving = begin(graph(plan(nodes, edges)))
     moving.move("a", Event.CLAIMED)
@@ -288,10 +348,18 @@ def test_a_check_inside_what_waits_for_its_action() -> None:
 
 def test_a_check_is_not_dropped_while_there_is_something_to_check() -> None:
     """Its goal may be done without it; its action is not."""
-    edges = [edge("root", "a"), edge("root", "g"), edge("g", "x", and_or="OR"), edge("g", "h", and_or="OR")]
+    edges = [
+        edge("root", "a"),
+        edge("root", "g"),
+        edge("g", "x", and_or="OR"),
+        edge("g", "h", and_or="OR"),
+    ]
     edges += [edge("h", "check"), edge("h", "y"), edge("a", "check", "DEPENDS_ON")]
     kinds = {"root": "GOAL", "g": "GOAL", "h": "GOAL", "check": "CHECK"}
-    nodes = [node(name, kinds.get(name, "ACTION")) for name in ("root", "a", "g", "h", "x", "y", "check")]
+    nodes = [
+        node(name, kinds.get(name, "ACTION"))
+        for name in ("root", "a", "g", "h", "x", "y", "check")
+    ]
     moving = begin(graph(plan(nodes, edges)))
     finish(moving, "x")
     assert (states(moving)["h"], states(moving)["y"], states(moving)["check"]) == ("ABANDONED", "ABANDONED", "PENDING")  # fmt: skip
@@ -308,7 +376,12 @@ def test_a_person_who_approves_leaves_nothing_to_check() -> None:
     moving = begin(graph(plan(nodes, edges)))
     for event in (Event.CLAIMED, Event.PRODUCED, Event.REFERRED, Event.VOUCHED):
         moving.move("a", event)
-    assert states(moving) == {"root": "PENDING", "a": "DONE", "check": "ABANDONED", "next": "READY"}
+    assert states(moving) == {
+        "root": "PENDING",
+        "a": "DONE",
+        "check": "ABANDONED",
+        "next": "READY",
+    }
     agrees_with_a_recount(moving)
 
 
@@ -324,12 +397,22 @@ def test_whoever_waits_for_a_part_that_is_not_needed_goes_on() -> None:
 
 def test_a_shared_part_is_not_excused_while_another_goal_may_need_it() -> None:
     """It belongs to two candidates of two groups: the first group's end does not decide about it."""
-    nodes = [node("root", "GOAL"), node("g", "GOAL"), node("h", "GOAL"), node("p"), node("x")]
+    nodes = [
+        node("root", "GOAL"),
+        node("g", "GOAL"),
+        node("h", "GOAL"),
+        node("p"),
+        node("x"),
+    ]
     nodes += [node("best_g", priority=5), node("best_h", priority=5)]
     edges = [edge("root", task) for task in ("g", "h", "best_g", "best_h", "x")]
     edges += [edge("g", "p"), edge("h", "p"), edge("p", "x", "DEPENDS_ON")]
-    edges += [edge("root", task, "ALTERNATIVE", group_id="1") for task in ("g", "best_g")]
-    edges += [edge("root", task, "ALTERNATIVE", group_id="2") for task in ("h", "best_h")]
+    edges += [
+        edge("root", task, "ALTERNATIVE", group_id="1") for task in ("g", "best_g")
+    ]
+    edges += [
+        edge("root", task, "ALTERNATIVE", group_id="2") for task in ("h", "best_h")
+    ]
     moving = begin(graph(plan(nodes, edges)))
     finish(moving, "best_g")
     assert (states(moving)["p"], states(moving)["x"]) == ("ABANDONED", "PENDING")
@@ -339,15 +422,36 @@ def test_a_shared_part_is_not_excused_while_another_goal_may_need_it() -> None:
 
 def test_a_goal_that_is_not_wanted_keeps_no_shared_part_from_beginning() -> None:
     """Passed over from the beginning, or dropped on the way: what it waits for does not matter any more."""
-    nodes = [node("root", "GOAL"), node("g", "GOAL", priority=5), node("h", "GOAL"), node("p"), node("x")]
+    nodes = [
+        node("root", "GOAL"),
+        node("g", "GOAL", priority=5),
+        node("h", "GOAL"),
+        node("p"),
+        node("x"),
+    ]
     shared = [edge(goal, "p") for goal in "gh"] + [edge("x", "h", "DEPENDS_ON")]
     candidates = [edge("root", task, "ALTERNATIVE", group_id="1") for task in "gh"]
-    passed_over = begin(graph(plan(nodes, [*(edge("root", task) for task in "ghx"), *shared, *candidates])))
+    passed_over = begin(
+        graph(
+            plan(nodes, [*(edge("root", task) for task in "ghx"), *shared, *candidates])
+        )
+    )
     assert states(passed_over)["p"] == "READY"
     agrees_with_a_recount(passed_over)
-    either = [edge("root", "o"), edge("o", "h", and_or="OR"), edge("o", "y", and_or="OR")]
+    either = [
+        edge("root", "o"),
+        edge("o", "h", and_or="OR"),
+        edge("o", "y", and_or="OR"),
+    ]
     more = [node("o", "GOAL"), node("y")]
-    dropped = begin(graph(plan([*nodes, *more], [edge("root", "g"), edge("root", "x"), *either, *shared])))
+    dropped = begin(
+        graph(
+            plan(
+                [*nodes, *more],
+                [edge("root", "g"), edge("root", "x"), *either, *shared],
+            )
+        )
+    )
     assert states(dropped)["p"] == "PENDING"
     finish(dropped, "y")
     assert (states(dropped)["h"], states(dropped)["p"]) == ("ABANDONED", "READY")
@@ -366,7 +470,9 @@ def test_whoever_waits_for_a_candidate_goes_on_when_its_goal_took_another_way() 
     ]
     edges = [edge("root", "g"), edge("root", "x"), edge("second", "x", "DEPENDS_ON")]
     edges += [edge("g", task, and_or="OR") for task in ("first", "second", "other")]
-    edges += [edge("g", task, "ALTERNATIVE", group_id="1") for task in ("first", "second")]
+    edges += [
+        edge("g", task, "ALTERNATIVE", group_id="1") for task in ("first", "second")
+    ]
     moving = begin(graph(plan(nodes, edges)))
     finish(moving, "other")
     assert (states(moving)["second"], states(moving)["x"]) == ("ABANDONED", "READY")
@@ -383,7 +489,12 @@ def test_a_goal_of_checks_goes_with_what_they_check() -> None:
         node("v", "GOAL"),
         node("c", "CHECK"),
     ]
-    edges = [edge("root", "g"), edge("root", "v"), edge("v", "c"), edge("a", "c", "DEPENDS_ON")]
+    edges = [
+        edge("root", "g"),
+        edge("root", "v"),
+        edge("v", "c"),
+        edge("a", "c", "DEPENDS_ON"),
+    ]
     edges += [edge("g", task, and_or="OR") for task in "ab"]
     moving = begin(graph(plan(nodes, edges)))
     finish(moving, "b")
@@ -394,19 +505,33 @@ def test_a_goal_of_checks_goes_with_what_they_check() -> None:
 def test_a_check_with_parts_reviews_nothing_itself() -> None:
     """It is done when its parts are, so nobody waits for its word."""
     nodes = [node("root", "GOAL"), node("a"), node("c", "CHECK"), node("p")]
-    edges = [edge("root", "a"), edge("root", "c"), edge("c", "p"), edge("a", "c", "DEPENDS_ON")]
+    edges = [
+        edge("root", "a"),
+        edge("root", "c"),
+        edge("c", "p"),
+        edge("a", "c", "DEPENDS_ON"),
+    ]
     found = graph(plan(nodes, edges))
     assert (found["c"].checks, found["a"].checked_by) == (None, ())
 
 
 def test_a_branch_comes_back_with_the_candidate_that_was_done_in_it() -> None:
     """A group inside it is not decided again."""
-    nodes = [node("root", "GOAL"), node("way", "GOAL", priority=9), node("other"), node("rest")]
+    nodes = [
+        node("root", "GOAL"),
+        node("way", "GOAL", priority=9),
+        node("other"),
+        node("rest"),
+    ]
     nodes += [node("first", priority=2), node("second")]
     edges = [edge("root", "way"), edge("root", "other")]
     edges += [edge("way", task) for task in ("first", "second", "rest")]
-    edges += [edge("root", task, "ALTERNATIVE", group_id="out") for task in ("way", "other")]
-    edges += [edge("way", task, "ALTERNATIVE", group_id="in") for task in ("first", "second")]
+    edges += [
+        edge("root", task, "ALTERNATIVE", group_id="out") for task in ("way", "other")
+    ]
+    edges += [
+        edge("way", task, "ALTERNATIVE", group_id="in") for task in ("first", "second")
+    ]
     moving = begin(graph(plan(nodes, edges)))
     bury(moving, "first")
     finish(moving, "second")
@@ -434,7 +559,9 @@ def test_what_hangs_when_a_task_is_cancelled() -> None:
 
 def test_cancelling_with_an_excuse() -> None:
     """Whoever waited goes on without it."""
-    moving = started("ab", [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON")])
+    moving = started(
+        "ab", [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON")]
+    )
     moving.drop("a", excuse=True)
     assert states(moving)["b"] == "READY"
     agrees_with_a_recount(moving)
@@ -450,14 +577,22 @@ def test_what_is_over_is_not_cancelled() -> None:
         with pytest.raises(IllegalTransition):
             moving.drop(task)
     finish(moving, "c")
-    assert states(moving) == {"root": "DONE", "a": "DONE", "b": "ABANDONED", "c": "DONE"}
+    assert states(moving) == {
+        "root": "DONE",
+        "a": "DONE",
+        "b": "ABANDONED",
+        "c": "DONE",
+    }
 
 
 def test_a_cancelled_candidate_makes_way() -> None:
     """As if it had failed: the next one is taken, and what is cancelled along is left to that."""
     moving = alternatives()
     moving.drop("printed", along=["printed", "proof"])
-    assert (states(moving)["printed"], states(moving)["cut"]) == ("DEAD_LETTER", "READY")
+    assert (states(moving)["printed"], states(moving)["cut"]) == (
+        "DEAD_LETTER",
+        "READY",
+    )
     assert states(moving)["proof"] == "ABANDONED"
 
 
@@ -487,7 +622,13 @@ def test_blocked_is_sticky() -> None:
 
 def test_a_check_of_finished_work_is_dropped_with_its_or_goal() -> None:
     """Nothing waits for the check any more: its product is done, and so is its goal."""
-    nodes = [node("root", "GOAL"), node("a"), node("g", "GOAL"), node("x"), node("check", "CHECK")]
+    nodes = [
+        node("root", "GOAL"),
+        node("a"),
+        node("g", "GOAL"),
+        node("x"),
+        node("check", "CHECK"),
+    ]
     edges = [
         edge("root", "a"),
         edge("root", "g"),
@@ -517,11 +658,22 @@ def test_a_finished_check_stays_finished_when_a_person_approves() -> None:
 
 def test_a_branch_is_taken_up_without_the_check_of_a_dead_rival() -> None:
     """The second way holds a check of the first: with the first way dead there is nothing to check."""
-    nodes = [node("root", "GOAL"), node("first", priority=2), node("second", "GOAL"), node("work")]
+    nodes = [
+        node("root", "GOAL"),
+        node("first", priority=2),
+        node("second", "GOAL"),
+        node("work"),
+    ]
     nodes += [node("check", "CHECK")]
     edges = [edge("root", way) for way in ("first", "second")]
-    edges += [edge("root", way, "ALTERNATIVE", group_id="way") for way in ("first", "second")]
-    edges += [edge("second", "work"), edge("second", "check"), edge("first", "check", "DEPENDS_ON")]
+    edges += [
+        edge("root", way, "ALTERNATIVE", group_id="way") for way in ("first", "second")
+    ]
+    edges += [
+        edge("second", "work"),
+        edge("second", "check"),
+        edge("first", "check", "DEPENDS_ON"),
+    ]
     moving = begin(graph(plan(nodes, edges)))
     bury(moving, "first")
     assert (states(moving)["work"], states(moving)["check"]) == ("READY", "ABANDONED")
@@ -543,11 +695,20 @@ def test_alternatives_within_an_alternative_that_was_passed_over() -> None:
     nodes = [node("root", "GOAL"), node("first", priority=5), node("second", "GOAL")]
     nodes += [node("better", priority=2), node("worse")]
     edges = [edge("root", way) for way in ("first", "second")]
-    edges += [edge("root", way, "ALTERNATIVE", group_id="outer") for way in ("first", "second")]
+    edges += [
+        edge("root", way, "ALTERNATIVE", group_id="outer")
+        for way in ("first", "second")
+    ]
     edges += [edge("second", way) for way in ("better", "worse")]
-    edges += [edge("second", way, "ALTERNATIVE", group_id="inner") for way in ("better", "worse")]
+    edges += [
+        edge("second", way, "ALTERNATIVE", group_id="inner")
+        for way in ("better", "worse")
+    ]
     moving = begin(graph(plan(nodes, edges)))
-    assert (states(moving)["better"], states(moving)["worse"]) == ("ABANDONED", "ABANDONED")
+    assert (states(moving)["better"], states(moving)["worse"]) == (
+        "ABANDONED",
+        "ABANDONED",
+    )
     bury(moving, "first")
     assert (states(moving)["better"], states(moving)["worse"]) == ("READY", "ABANDONED")
 
@@ -558,7 +719,9 @@ def test_a_move_costs_what_its_neighbours_cost() -> None:
     names = [f"n{at}" for at in range(10_000)]
     edges = [edge("root", name) for name in names]
     edges += [edge(one, other, "DEPENDS_ON") for one, other in pairwise(names)]
-    moving = begin(graph(plan([node("root", "GOAL"), *(node(name) for name in names)], edges)))
+    moving = begin(
+        graph(plan([node("root", "GOAL"), *(node(name) for name in names)], edges))
+    )
     moving.move("n0", Event.CLAIMED)
     moving.move("n0", Event.PRODUCED)
     changes = moving.move("n0", Event.APPROVED)
@@ -568,9 +731,20 @@ def test_a_move_costs_what_its_neighbours_cost() -> None:
 def test_no_depth_is_too_deep() -> None:
     """Goals within goals within goals: a gate that opens at the top opens at the bottom."""
     names = [f"g{at}" for at in range(5000)]
-    edges = [edge("root", "first"), edge("root", names[0]), edge("first", names[0], "DEPENDS_ON")]
-    edges += [edge(one, other) for one, other in pairwise(names)] + [edge(names[-1], "leaf")]
-    nodes = [node("root", "GOAL"), node("first"), *(node(name, "GOAL") for name in names), node("leaf")]
+    edges = [
+        edge("root", "first"),
+        edge("root", names[0]),
+        edge("first", names[0], "DEPENDS_ON"),
+    ]
+    edges += [edge(one, other) for one, other in pairwise(names)] + [
+        edge(names[-1], "leaf")
+    ]
+    nodes = [
+        node("root", "GOAL"),
+        node("first"),
+        *(node(name, "GOAL") for name in names),
+        node("leaf"),
+    ]
     moving = begin(graph(plan(nodes, edges)))
     finish(moving, "first")
     assert states(moving)["leaf"] == "READY"
@@ -588,7 +762,11 @@ def test_counts_are_what_counting_again_would_give(seed: int) -> None:
         task = dice.choice(list(moving.graph))
         work = moving.graph[task].is_work
         legal = [event for event in LIFECYCLE[moving.at[task].state] if event not in (Event.ENABLED, Event.DISABLED, Event.COMPLETED, Event.DROPPED, Event.CHOSEN)]  # fmt: skip
-        if not legal or not work or not (moving.at[task].active or Event.REQUEUED in legal):
+        if (
+            not legal
+            or not work
+            or not (moving.at[task].active or Event.REQUEUED in legal)
+        ):
             continue
         before = copy.copy(moving.at)
         moving.move(task, dice.choice(legal))
@@ -602,7 +780,9 @@ def agrees_with_a_recount(moving: PlanInMemory) -> None:
     assert again.at == moving.at
 
 
-def keeps_the_rules(before: dict[str, NodeProgress], moving: PlanInMemory, moved: str) -> None:
+def keeps_the_rules(
+    before: dict[str, NodeProgress], moving: PlanInMemory, moved: str
+) -> None:
     for task, at in moving.at.items():
         was = before[task]
         is_work = moving.graph[task].is_work

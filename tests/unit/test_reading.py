@@ -78,14 +78,21 @@ def test_refused(text: str, code: str, path: str, offset: int) -> None:
     """Each rule of the reader has its code, its path and its place."""
     with pytest.raises(Unparseable) as caught:
         read(text)
-    assert (caught.value.code, caught.value.path, caught.value.offset) == (code, path, offset)
+    assert (caught.value.code, caught.value.path, caught.value.offset) == (
+        code,
+        path,
+        offset,
+    )
     assert str(caught.value)
 
 
 ACCEPTED = [
     ("{}", {}),
     (' \t\r\n{"a": [ ] , "b": { } } \n', {"a": [], "b": {}}),
-    ('{"a":"\\ud83e\\udd50 \\u00e9 \\" \\\\ \\/ \\b\\f\\n\\r\\t"}', {"a": '🥐 é " \\ / \b\f\n\r\t'}),
+    (
+        '{"a":"\\ud83e\\udd50 \\u00e9 \\" \\\\ \\/ \\b\\f\\n\\r\\t"}',
+        {"a": '🥐 é " \\ / \b\f\n\r\t'},
+    ),
     (
         '{"a":-0.5e-3,"b":1E2,"c":true,"d":false,"e":null}',
         {"a": -0.0005, "b": 100.0, "c": True, "d": False, "e": None},
@@ -108,7 +115,9 @@ def test_sixty_four_levels_are_allowed_and_counted_from_the_root() -> None:
     assert read(f'{{"a":{"[" * 63}{"]" * 63}}}')
 
 
-@pytest.mark.parametrize("data", [b'{"a":"\xff"}', b"\xff\xfe{\x00}\x00", b'{"a":"\xed\xa0\x80"}'])
+@pytest.mark.parametrize(
+    "data", [b'{"a":"\xff"}', b"\xff\xfe{\x00}\x00", b'{"a":"\xed\xa0\x80"}']
+)
 def test_bytes_that_are_no_utf8(data: bytes) -> None:
     """Binary files and other encodings are named as such."""
     with pytest.raises(Unparseable) as caught:
@@ -123,7 +132,9 @@ def test_too_large() -> None:
     assert caught.value.code == "too_large"
 
 
-def test_the_parser_may_know_better_than_the_scanner(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_parser_may_know_better_than_the_scanner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Should the two ever disagree, the message is still refused, with the parser's own words."""
     monkeypatch.setattr(Scanner, "end", lambda _: None)
     with pytest.raises(Unparseable) as caught:

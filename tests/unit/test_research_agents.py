@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from accordance.contracts.phase_outputs import OUTPUTS
 from accordance.contracts.phases import DEMANDS, LEVELS
-from accordance.domain.research.agents import CANDIDATES, TaskType, language_in, language_of
+from accordance.domain.research.agents import (
+    CANDIDATES,
+    TaskType,
+    language_in,
+    language_of,
+)
 from accordance.domain.research.agents_file import parse_agents, read_agents
 from accordance.domain.research.floors import creativity, floor_of
 from accordance.domain.research.lint import lint
@@ -24,7 +29,9 @@ from tests.unit.research import REGISTRY, agent, registry, request
 def test_the_agents_that_come_along() -> None:
     """At least ten, over all task types and levels, in both languages, with nothing to complain of."""
     assert len(REGISTRY) >= 10
-    assert {kind for one in REGISTRY for kind in one.task_types} == set(get_args(TaskType))
+    assert {kind for one in REGISTRY for kind in one.task_types} == set(
+        get_args(TaskType)
+    )
     assert {one.level for one in REGISTRY} == set(LEVELS)
     for one in REGISTRY:
         assert one.triggers["ko"]
@@ -69,11 +76,15 @@ FAULTS: list[tuple[str, list[Any], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("_", "agents", "expected"), FAULTS, ids=[row[0] for row in FAULTS])
+@pytest.mark.parametrize(
+    ("_", "agents", "expected"), FAULTS, ids=[row[0] for row in FAULTS]
+)
 def test_lint(_: str, agents: list[Any], expected: list[str]) -> None:
     """Each fault is named with its agent; errors come first."""
     found = lint(registry(*agents, ethics={"en": ("irb",)}))
-    assert [f"{one.kind} {one.code} {one.agent}: {one.message}" for one in found] == expected
+    assert [
+        f"{one.kind} {one.code} {one.agent}: {one.message}" for one in found
+    ] == expected
     assert all(str(one).endswith(f"[{one.code}]") for one in found)
 
 
@@ -110,13 +121,19 @@ def test_a_single_misspelt_field() -> None:
 
 
 def routed(**changes: Any) -> list[str]:
-    return [f"{one.agent.id} {one.score}" for one in route(request(**changes), REGISTRY)]
+    return [
+        f"{one.agent.id} {one.score}" for one in route(request(**changes), REGISTRY)
+    ]
 
 
 def test_routing_follows_task_type_stage_and_triggers() -> None:
     """The best comes first; what it requires and has not run comes with it."""
     found = route(request(), REGISTRY)
-    assert [one.agent.id for one in found] == ["theory-architect", "construct-mapper", "question-shaper"]
+    assert [one.agent.id for one in found] == [
+        "theory-architect",
+        "construct-mapper",
+        "question-shaper",
+    ]
     best, _, needed = found
     assert [(one.kind, one.detail) for one in best.reasons] == [
         ("task_type", "theory"),
@@ -149,7 +166,9 @@ def test_a_trigger_alone_is_a_reason_and_a_stage_alone_is_none() -> None:
     assert found[0] == "reproducibility-clerk 6"
     assert "journal-matcher 5" in found
     assert routed(
-        user_query="…", task_type="theory", context={"research_domain": "x", "stage": "publication"}
+        user_query="…",
+        task_type="theory",
+        context={"research_domain": "x", "stage": "publication"},
     )
     alone = registry(agent("a", task_types=("methods",)))
     assert route(request(), alone) == ()
@@ -158,9 +177,15 @@ def test_a_trigger_alone_is_a_reason_and_a_stage_alone_is_none() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        pytest.param("Our IRB says no", ["irb"], id="whole words in Latin script, whatever the case"),
+        pytest.param(
+            "Our IRB says no",
+            ["irb"],
+            id="whole words in Latin script, whatever the case",
+        ),
         pytest.param("the airbag", [], id="not parts of words"),
-        pytest.param("연구윤리위원회에서", ["윤리"], id="in Hangul also parts of words"),
+        pytest.param(
+            "연구윤리위원회에서", ["윤리"], id="in Hangul also parts of words"
+        ),
         pytest.param("ＩＲＢ", ["irb"], id="compatibility forms"),
     ],
 )
@@ -172,7 +197,10 @@ def test_words_in_texts(text: str, found: list[str]) -> None:
 def test_topics() -> None:
     """From the question and from its domain."""
     assert topics_of(request(), REGISTRY) == ("theory",)
-    asked = request(user_query="…", context={"research_domain": "research ethics", "stage": "planning"})
+    asked = request(
+        user_query="…",
+        context={"research_domain": "research ethics", "stage": "planning"},
+    )
     assert topics_of(asked, REGISTRY) == ("ethics",)
 
 
@@ -182,18 +210,35 @@ def test_topics() -> None:
         ("theory-architect", None, 0.2, "any topic"),
         ("theory-architect", {"user_query": "…"}, 0.2, "any topic"),
         ("theory-architect", {}, 0.3, "topic theory"),
-        ("theory-architect", {"user_query": "an IRB and a theory"}, 0.7, "topic ethics"),
+        (
+            "theory-architect",
+            {"user_query": "an IRB and a theory"},
+            0.7,
+            "topic ethics",
+        ),
         (
             "theory-architect",
             {"user_preferences": {"vs_novelty_dial": 0.0}},
             0.5,
             "novelty dial 0, conservative",
         ),
-        ("theory-architect", {"user_preferences": {"language": "ko"}}, 0.3, "topic theory"),
-        ("theory-architect", {"user_preferences": {"vs_novelty_dial": 1.0}}, 0.3, "topic theory"),
+        (
+            "theory-architect",
+            {"user_preferences": {"language": "ko"}},
+            0.3,
+            "topic theory",
+        ),
+        (
+            "theory-architect",
+            {"user_preferences": {"vs_novelty_dial": 1.0}},
+            0.3,
+            "topic theory",
+        ),
     ],
 )
-def test_floors(name: str, changes: dict[str, Any] | None, least: float, source: str) -> None:
+def test_floors(
+    name: str, changes: dict[str, Any] | None, least: float, source: str
+) -> None:
     """The highest of the agent's floors for what is asked, and of the dial's."""
     asked = None if changes is None else request(**{"user_preferences": {}, **changes})
     floor = floor_of(REGISTRY.get(name), REGISTRY, asked)
@@ -204,11 +249,15 @@ def test_floors(name: str, changes: dict[str, Any] | None, least: float, source:
 
 
 @pytest.mark.parametrize(
-    ("words", "least"), [("", 0.2), ("Which theory fits?", 0.3), ("동의서를 쓴다", 0.7)], ids=str
+    ("words", "least"),
+    [("", 0.2), ("Which theory fits?", 0.3), ("동의서를 쓴다", 0.7)],
+    ids=str,
 )
 def test_the_floor_of_a_task(words: str, least: float) -> None:
     """A task of a plan has topics as a request has; nobody turns a dial there."""
-    assert floor_of(REGISTRY.get("theory-architect"), REGISTRY, words=words).least == least
+    assert (
+        floor_of(REGISTRY.get("theory-architect"), REGISTRY, words=words).least == least
+    )
 
 
 @given(st.floats(0, 1))
@@ -276,11 +325,17 @@ WISHES: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({}, [], ["seconds", "Quality level"]),
     ({"time_budget": 90}, ["You have 90 seconds."], ["Quality level"]),
     ({"quality_level": "draft"}, ["a draft will do"], ["seconds"]),
-    ({"quality_level": "publication_ready"}, ["name at least one of the limitations"], []),
+    (
+        {"quality_level": "publication_ready"},
+        ["name at least one of the limitations"],
+        [],
+    ),
 ]
 
 
-@pytest.mark.parametrize(("constraints", "told", "untold"), WISHES, ids=["none", "time", "draft", "ready"])
+@pytest.mark.parametrize(
+    ("constraints", "told", "untold"), WISHES, ids=["none", "time", "draft", "ready"]
+)
 def test_an_agent_is_told_what_binds_it(
     constraints: dict[str, Any], told: list[str], untold: list[str]
 ) -> None:
@@ -297,10 +352,18 @@ def test_an_agent_is_told_what_binds_it(
 def test_a_prompt_keeps_to_its_context_budget() -> None:
     """Four bytes are a token. Nothing in a prompt can be left out, so one that is too long is refused, in one line."""
     agent = REGISTRY.get("ta")
-    size = len(build_prompt(agent, request(constraints={"context_budget": 9_999}), REGISTRY).encode())
-    assert build_prompt(agent, request(constraints={"context_budget": size // 4 + 1}), REGISTRY)
+    size = len(
+        build_prompt(
+            agent, request(constraints={"context_budget": 9_999}), REGISTRY
+        ).encode()
+    )
+    assert build_prompt(
+        agent, request(constraints={"context_budget": size // 4 + 1}), REGISTRY
+    )
     with pytest.raises(ContextTooLarge):
-        build_prompt(agent, request(constraints={"context_budget": size // 4 - 1}), REGISTRY)
+        build_prompt(
+            agent, request(constraints={"context_budget": size // 4 - 1}), REGISTRY
+        )
     with pytest.raises(ContextTooLarge, match="bytes, and 40 are allowed"):
         build_prompt(agent, request(constraints={"context_budget": 10}), REGISTRY)
 
@@ -308,4 +371,8 @@ def test_a_prompt_keeps_to_its_context_budget() -> None:
 def test_an_agent_without_named_outputs_still_leaves_its_work() -> None:
     """The seed's own name for it stands in the shape."""
     content = skeleton(agent("a"), "t7")["content"]
-    assert content == {"summary": "…", "main_output": {"main_content": "…"}, "confidence": 0.0}
+    assert content == {
+        "summary": "…",
+        "main_output": {"main_content": "…"},
+        "confidence": 0.0,
+    }

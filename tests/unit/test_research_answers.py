@@ -9,10 +9,19 @@ import pytest
 
 from accordance import Accepted, Rejected
 from accordance.contracts.catalogue.answer import ANSWER
-from accordance.domain.research.answers import AnswerExpectations, awaits_a_person, check_answer, rules_for
+from accordance.domain.research.answers import (
+    AnswerExpectations,
+    awaits_a_person,
+    check_answer,
+    rules_for,
+)
 from accordance.domain.research.comparators import ABSENT, comparator, found_at
 from accordance.domain.research.floors import Acknowledgement
-from accordance.domain.research.quality import critique_quality, distribution, provenance_completeness
+from accordance.domain.research.quality import (
+    critique_quality,
+    distribution,
+    provenance_completeness,
+)
 from accordance.errors import InvalidComparator
 from tests.messages import Message, changed
 from tests.unit.research import REGISTRY, example, request
@@ -61,7 +70,9 @@ CASES: list[tuple[str, str, Any, list[str]]] = [
 
 
 @pytest.mark.seed("002-24", "002-25")
-@pytest.mark.parametrize(("_", "place", "value", "expected"), CASES, ids=[row[0] for row in CASES])
+@pytest.mark.parametrize(
+    ("_", "place", "value", "expected"), CASES, ids=[row[0] for row in CASES]
+)
 def test_answers(_: str, place: str, value: Any, expected: list[str]) -> None:
     """One change, and everything it breaks, in one report."""
     assert found(changed(example("answer-1"), place, value)) == expected
@@ -70,7 +81,9 @@ def test_answers(_: str, place: str, value: Any, expected: list[str]) -> None:
 READY = {**example("answer-1"), "limitations": ["self-reports"]}
 ONE_STRENGTH = changed(READY, "self_critique.strengths", ["clear"])
 NARROW = changed(
-    READY, "vs_metadata.t_scores", [{"option": "통제-가치 이론", "score": 0.7, "rationale": "r"}]
+    READY,
+    "vs_metadata.t_scores",
+    [{"option": "통제-가치 이론", "score": 0.7, "rationale": "r"}],
 )
 NARROW = changed(NARROW, "vs_metadata.final_selection.t_score", 0.7)
 THIN = changed(changed(READY, "provenance.sources", []), "content.main_output", {})
@@ -79,7 +92,11 @@ QUALITY: list[tuple[str, Message, dict[str, list[str]]]] = [
     (
         "no limitations",
         example("answer-1"),
-        {"draft": [], "standard": [], "publication_ready": ["below_quality $.limitations"]},
+        {
+            "draft": [],
+            "standard": [],
+            "publication_ready": ["below_quality $.limitations"],
+        },
     ),
     (
         "a limitation of no words",
@@ -89,7 +106,11 @@ QUALITY: list[tuple[str, Message, dict[str, list[str]]]] = [
     (
         "one strength",
         ONE_STRENGTH,
-        {"draft": [], "standard": [], "publication_ready": ["below_quality $.self_critique"]},
+        {
+            "draft": [],
+            "standard": [],
+            "publication_ready": ["below_quality $.self_critique"],
+        },
     ),
     (
         "few options, and obvious ones",
@@ -128,13 +149,19 @@ QUALITY: list[tuple[str, Message, dict[str, list[str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("_", "message", "expected"), QUALITY, ids=[row[0] for row in QUALITY])
-def test_the_quality_level_binds(_: str, message: Message, expected: dict[str, list[str]]) -> None:
+@pytest.mark.parametrize(
+    ("_", "message", "expected"), QUALITY, ids=[row[0] for row in QUALITY]
+)
+def test_the_quality_level_binds(
+    _: str, message: Message, expected: dict[str, list[str]]
+) -> None:
     """A draft is warned where a standard answer is refused; what is to be published must say more."""
     levels = {
         level: found(
             message,
-            AnswerExpectations(registry=REGISTRY, request=request(constraints={"quality_level": level})),
+            AnswerExpectations(
+                registry=REGISTRY, request=request(constraints={"quality_level": level})
+            ),
         )
         for level in expected
     }
@@ -145,7 +172,9 @@ def test_without_a_quality_level_an_answer_is_held_to_the_standard() -> None:
     """No request, no constraints, or constraints that say nothing about it."""
     for asked in (
         AnswerExpectations(registry=REGISTRY),
-        AnswerExpectations(registry=REGISTRY, request=request(constraints={"time_budget": 5})),
+        AnswerExpectations(
+            registry=REGISTRY, request=request(constraints={"time_budget": 5})
+        ),
     ):
         assert asked.quality == "standard"
 
@@ -154,7 +183,10 @@ def test_an_answer_of_another_agent_is_refused() -> None:
     """Where somebody in particular was asked."""
     asked = AnswerExpectations(registry=REGISTRY, agent="question-shaper")
     assert found(example("answer-1"), asked) == ["wrong_agent $.agent_id"]
-    assert found(example("answer-1"), AnswerExpectations(registry=REGISTRY, agent="ta")) == []
+    assert (
+        found(example("answer-1"), AnswerExpectations(registry=REGISTRY, agent="ta"))
+        == []
+    )
 
 
 def test_the_seed_asks_nothing_of_this() -> None:
@@ -183,7 +215,9 @@ def test_below_the_floor_a_person_must_say_yes() -> None:
     assert awaits_a_person(result)
     assert isinstance(result, Rejected)
     assert "0.3 (theory-architect, topic theory)" in result.violations[0].expected
-    good = AnswerExpectations(registry=REGISTRY, request=request(), acknowledgement=acknowledgement())
+    good = AnswerExpectations(
+        registry=REGISTRY, request=request(), acknowledgement=acknowledgement()
+    )
     assert found(example("answer-low"), good) == ["floor_acknowledged"]
     for changes in (
         {"agent_id": "question-shaper"},
@@ -192,9 +226,13 @@ def test_below_the_floor_a_person_must_say_yes() -> None:
         {"t_score": 0.21},
     ):
         stale = AnswerExpectations(
-            registry=REGISTRY, request=request(), acknowledgement=acknowledgement(**changes)
+            registry=REGISTRY,
+            request=request(),
+            acknowledgement=acknowledgement(**changes),
         )
-        assert awaits_a_person(check_answer(json.dumps(example("answer-low")), stale)), changes
+        assert awaits_a_person(
+            check_answer(json.dumps(example("answer-low")), stale)
+        ), changes
     assert not awaits_a_person(check_answer(json.dumps(example("answer-1")), ASKED))
     assert not awaits_a_person(check_answer("{}", ASKED))
 
@@ -203,7 +241,9 @@ def test_low_typicality_is_worth_a_word() -> None:
     """Below 0.3, where the floor allows it: strictly."""
     free = AnswerExpectations(registry=REGISTRY)
     assert found(example("answer-low"), free) == ["low_typicality"]
-    on_the_bound = changed(example("answer-low"), "vs_metadata.final_selection.t_score", 0.3)
+    on_the_bound = changed(
+        example("answer-low"), "vs_metadata.final_selection.t_score", 0.3
+    )
     on_the_bound["vs_metadata"]["t_scores"][-1]["score"] = 0.3
     assert found(on_the_bound, free) == []
 
@@ -216,15 +256,29 @@ def test_every_rule_says_what_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("scores", "told"),
-    [((0.9, 0.85), "every option is modal"), ((0.9, 0.7), "no option below 0.6, or a modal selection")],
+    [
+        ((0.9, 0.85), "every option is modal"),
+        ((0.9, 0.7), "no option below 0.6, or a modal selection"),
+    ],
 )
-def test_a_narrow_distribution_is_worth_a_word(scores: tuple[float, float], told: str) -> None:
+def test_a_narrow_distribution_is_worth_a_word(
+    scores: tuple[float, float], told: str
+) -> None:
     """Accepted, with a notice."""
-    entries = [{"option": str(at), "score": score, "rationale": "r"} for at, score in enumerate(scores)]
+    entries = [
+        {"option": str(at), "score": score, "rationale": "r"}
+        for at, score in enumerate(scores)
+    ]
     message = changed(example("answer-1"), "vs_metadata.t_scores", entries)
-    message["vs_metadata"]["final_selection"] = {"option": "1", "t_score": scores[1], "justification": "j"}
+    message["vs_metadata"]["final_selection"] = {
+        "option": "1",
+        "t_score": scores[1],
+        "justification": "j",
+    }
     result = check_answer(json.dumps(message), ASKED)
-    assert [(one.code, one.message) for one in result.warnings] == [("narrow_distribution", told)]
+    assert [(one.code, one.message) for one in result.warnings] == [
+        ("narrow_distribution", told)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -238,14 +292,20 @@ def test_a_narrow_distribution_is_worth_a_word(scores: tuple[float, float], told
         ([None, True, 0.2], None, False, False),
     ],
 )
-def test_distribution(scores: list[Any], selected: Any, passed: bool, modal_only: bool) -> None:
+def test_distribution(
+    scores: list[Any], selected: Any, passed: bool, modal_only: bool
+) -> None:
     """Some option below 0.6, the selection not above 0.8; what is no score is left to the contract."""
     entries = [{"score": score} for score in scores]
-    told = distribution({"vs_metadata": {"t_scores": entries, "final_selection": {"t_score": selected}}})
+    told = distribution(
+        {"vs_metadata": {"t_scores": entries, "final_selection": {"t_score": selected}}}
+    )
     assert (told.passed, told.modal_only) == (passed, modal_only)
 
 
-@pytest.mark.parametrize("broken", [None, [], "x", 7, {"t_scores": "x"}, {"t_scores": ["x"]}])
+@pytest.mark.parametrize(
+    "broken", [None, [], "x", 7, {"t_scores": "x"}, {"t_scores": ["x"]}]
+)
 def test_measuring_never_raises(broken: Any) -> None:
     """Whatever stands where an object should."""
     message = {"vs_metadata": broken, "self_critique": broken, "provenance": broken}
@@ -257,12 +317,19 @@ def test_measuring_never_raises(broken: Any) -> None:
 def test_items_are_counted_not_letters() -> None:
     """A text is no list, and a blank item says nothing; the seed's harness counts both."""
     message: Message = {
-        "self_critique": {"strengths": "ab", "weaknesses": "cd", "improvement_suggestions": "e"}
+        "self_critique": {
+            "strengths": "ab",
+            "weaknesses": "cd",
+            "improvement_suggestions": "e",
+        }
     }
     assert critique_quality(message).score == 0
     assert critique_quality(message, "seed").score == 1
     other: Message = {
-        "self_critique": {"strengths": ["", " ", "x", 7, {}], "alternative_perspectives": ["y"]}
+        "self_critique": {
+            "strengths": ["", " ", "x", 7, {}],
+            "alternative_perspectives": ["y"],
+        }
     }
     assert critique_quality(other).checks == {
         "has_strengths": True,

@@ -18,7 +18,13 @@ from accordance.domain.research.golden import (
     read_golden,
     run_golden,
 )
-from accordance.domain.research.golden_reports import as_json, as_junit, as_text, read_report, regression
+from accordance.domain.research.golden_reports import (
+    as_json,
+    as_junit,
+    as_text,
+    read_report,
+    regression,
+)
 from accordance.errors import InvalidGolden
 from accordance.shipped import GOLDEN, shipped
 from tests.messages import Message, changed
@@ -54,7 +60,9 @@ def golden(*cases: str) -> GoldenSet:
 
 def judged(expect: str, message: Message | None = None) -> list[str]:
     (one,) = golden(case(expect=expect)).cases
-    return list(judge_case(one, json.dumps(message or example("answer-1")), REGISTRY).problems)
+    return list(
+        judge_case(one, json.dumps(message or example("answer-1")), REGISTRY).problems
+    )
 
 
 def test_the_set_that_comes_along() -> None:
@@ -110,9 +118,9 @@ def test_an_answer_must_honour_its_contract_first() -> None:
     problems = judged('options = ">= 3"', broken)
     assert len(problems) == 6
     assert problems[-1] == "and 3 more violations"
-    assert judged('options = ">= 3"', changed(example("answer-1"), "content.confidence", 7))[0].startswith(
-        "$.content"
-    )
+    assert judged(
+        'options = ">= 3"', changed(example("answer-1"), "content.confidence", 7)
+    )[0].startswith("$.content")
 
 
 def test_no_answer_is_no_pass() -> None:
@@ -124,7 +132,9 @@ def test_no_answer_is_no_pass() -> None:
 
 def test_levels_without_a_critique_have_no_such_metric() -> None:
     """A mean over what is not there would be a lie."""
-    (one,) = golden(case(agent="construct-mapper", expect='critique = ">= 0.5"\noptions = ">= 1"')).cases
+    (one,) = golden(
+        case(agent="construct-mapper", expect='critique = ">= 0.5"\noptions = ">= 1"')
+    ).cases
     message = changed(example("answer-1"), "self_critique", ...)
     message |= {"agent_id": "construct-mapper", "vs_level": "Enhanced"}
     result = judge_case(one, json.dumps(message), REGISTRY)
@@ -157,11 +167,20 @@ def test_reports() -> None:
     assert "Full      1 of 3 passed" in text
     assert "phase_completion  1.000" in text
     assert read_report(json.dumps(as_json(found))) == found
-    assert as_json(found)["levels"] == {"Full": {"passed": 1, "total": 3, "rate": 0.333333}}
+    assert as_json(found)["levels"] == {
+        "Full": {"passed": 1, "total": 3, "rate": 0.333333}
+    }
     suites = ET.fromstring(as_junit(found))
     assert (suites.get("tests"), suites.get("failures")) == ("3", "2")
-    assert [one.get("name") for one in suites.iter("testcase")] == ["one", "two", "three"]
-    assert [one.get("message") for one in suites.iter("failure")] == ["FAILED", "MISSING"]
+    assert [one.get("name") for one in suites.iter("testcase")] == [
+        "one",
+        "two",
+        "three",
+    ]
+    assert [one.get("message") for one in suites.iter("failure")] == [
+        "FAILED",
+        "MISSING",
+    ]
 
 
 def test_what_agents_say_cannot_break_the_xml() -> None:
@@ -182,7 +201,12 @@ def test_regression() -> None:
     before = report({"a": GOOD, "b": GOOD, "c": GOOD, "d": BAD}, "a", "b", "c", "d")
     after = report({"a": spread, "b": BAD, "d": GOOD, "e": BAD}, "a", "b", "d", "e")
     found = regression(before, after)
-    assert (found.broken, found.gone, found.mended, found.added) == (("b",), ("c",), ("d",), ("e",))
+    assert (found.broken, found.gone, found.mended, found.added) == (
+        ("b",),
+        ("c",),
+        ("d",),
+        ("e",),
+    )
     assert found.worse
     assert found.metrics == {"lowest": (0.22, 0.17), "spread": (0.7, 0.75)}
     assert found.to_json()["worse"] is True
@@ -193,7 +217,9 @@ def test_regression() -> None:
     assert regression(before, report({}, "a")).metrics == {}
 
 
-@pytest.mark.parametrize("raw", ["{}", "[]", "x", '{"schema_version": "accordance.golden_report.v1"}'])
+@pytest.mark.parametrize(
+    "raw", ["{}", "[]", "x", '{"schema_version": "accordance.golden_report.v1"}']
+)
 def test_what_is_no_report(raw: str) -> None:
     """One line with what is wrong."""
     with pytest.raises(InvalidGolden, match="no report of a golden set"):

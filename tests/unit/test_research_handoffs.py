@@ -26,7 +26,12 @@ from accordance.domain.research.handoffs import (
     computed_checks,
     is_taken,
 )
-from accordance.domain.research.workflow import Workflow, build_workflow, merged, plan_of
+from accordance.domain.research.workflow import (
+    Workflow,
+    build_workflow,
+    merged,
+    plan_of,
+)
 from accordance.errors import UnknownAgent
 from tests.messages import Message, changed
 from tests.unit.research import REGISTRY, agent, example, handoff, registry, request
@@ -65,8 +70,12 @@ CASES: list[tuple[str, str, str, Any, list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("_", "name", "place", "value", "expected"), CASES, ids=[row[0] for row in CASES])
-def test_handoffs(_: str, name: str, place: str, value: Any, expected: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("_", "name", "place", "value", "expected"), CASES, ids=[row[0] for row in CASES]
+)
+def test_handoffs(
+    _: str, name: str, place: str, value: Any, expected: list[str]
+) -> None:
     """One change, and everything it breaks."""
     assert found(changed(example(name), place, value)) == expected
 
@@ -90,9 +99,17 @@ CLAIMS: list[tuple[str, Any, list[str]]] = [
 @pytest.mark.parametrize(("place", "value", "false"), CLAIMS)
 def test_false_claims(place: str, value: Any, false: list[str]) -> None:
     """Each claim is recomputed from the answer; too many faults to list are no pass for any."""
-    broken = Known(REGISTRY, {"question-shaper": changed(example("answer-question"), place, value)})
-    assert found(example("handoff-1"), broken) == [f"false_claim $.validation.{check}" for check in false]
-    honest = changed(example("handoff-1"), "validation", computed_checks(broken.answers["question-shaper"]))
+    broken = Known(
+        REGISTRY, {"question-shaper": changed(example("answer-question"), place, value)}
+    )
+    assert found(example("handoff-1"), broken) == [
+        f"false_claim $.validation.{check}" for check in false
+    ]
+    honest = changed(
+        example("handoff-1"),
+        "validation",
+        computed_checks(broken.answers["question-shaper"]),
+    )
     assert found(honest, broken) == ["handoff_blocked"] * len(false)
 
 
@@ -116,17 +133,31 @@ FAULTS: list[tuple[str, list[str], dict[str, list[str]], list[str], list[str]]] 
     ("to itself", ["a>a"], {}, [], ["cycle"]),
     ("a ring behind a line", ["a>b", "b>c", "c>d", "d>b", "d>e"], {}, [], ["cycle"]),
     ("twice the same handoff is no ring", ["a>b", "a>b"], {}, [], []),
-    ("who is required did not run", ["a>b"], {"b": ["x"]}, [], ["requires_missing:b<-x"]),
+    (
+        "who is required did not run",
+        ["a>b"],
+        {"b": ["x"]},
+        [],
+        ["requires_missing:b<-x"],
+    ),
     ("or ran before", ["a>b"], {"b": ["x"]}, ["x"], []),
     ("who is required comes later", ["a>b"], {"a": ["b"]}, [], ["unordered:a<-b"]),
     ("side by side is not after", ["r>a", "r>b"], {"b": ["a"]}, [], ["unordered:b<-a"]),
-    ("in parallel it is worse", ["r=a", "r=b"], {"b": ["x"], "x": ["a"]}, ["x"], ["parallel_dependent:b<-a"]),
+    (
+        "in parallel it is worse",
+        ["r=a", "r=b"],
+        {"b": ["x"], "x": ["a"]},
+        ["x"],
+        ["parallel_dependent:b<-a"],
+    ),
     ("parallel ones of two senders", ["r=a", "s=b"], {"b": ["a"]}, ["a"], []),
 ]
 
 
 @pytest.mark.parametrize(
-    ("_", "told", "requires", "prior", "expected"), FAULTS, ids=[row[0] for row in FAULTS]
+    ("_", "told", "requires", "prior", "expected"),
+    FAULTS,
+    ids=[row[0] for row in FAULTS],
 )
 def test_chains(
     _: str,
@@ -142,7 +173,9 @@ def test_chains(
 
 def test_a_ring_is_named() -> None:
     """In the order of its handoffs."""
-    (fault,) = chain_faults([Passing("a", "b"), Passing("b", "c"), Passing("c", "b")], {})
+    (fault,) = chain_faults(
+        [Passing("a", "b"), Passing("b", "c"), Passing("c", "b")], {}
+    )
     assert fault.cycle in (("b", "c", "b"), ("c", "b", "c"))
 
 
@@ -155,10 +188,14 @@ def test_rings_are_found_exactly(pairs: list[tuple[int, int]]) -> None:
     has_ring = any(fault.code == "cycle" for fault in chain_faults(passings, {}))
     assert has_ring == (set(order) != everybody)
     if not has_ring:
-        assert all(order.index(one.sender) < order.index(one.receiver) for one in passings)
+        assert all(
+            order.index(one.sender) < order.index(one.receiver) for one in passings
+        )
 
 
-def build(*handoffs: Handoff, known: Known = KNOWN, **asked: Any) -> Workflow | tuple[Violation, ...]:
+def build(
+    *handoffs: Handoff, known: Known = KNOWN, **asked: Any
+) -> Workflow | tuple[Violation, ...]:
     return build_workflow(request(**asked), handoffs, known)
 
 
@@ -202,7 +239,9 @@ def test_merging(constraints: Sequence[object], expected: list[object]) -> None:
     assert merged(constraints) == expected
 
 
-def made(workflow: Workflow | tuple[Violation, ...], agents: AgentRegistry = REGISTRY) -> Plan:
+def made(
+    workflow: Workflow | tuple[Violation, ...], agents: AgentRegistry = REGISTRY
+) -> Plan:
     """The plan of a workflow. The contract takes it without a word."""
     assert isinstance(workflow, Workflow), workflow
     plan = plan_of(workflow, agents, AT)
@@ -218,13 +257,20 @@ def waits_for(plan: Plan) -> dict[str, list[str]]:
     """Whom each agent waits for."""
     graph = plan_graph(plan)
     owner = {node.task_id: node.owner_agent_id for node in plan.nodes}
-    return {owner[task]: [owner[earlier] for earlier in graph[task].prerequisites] for task in graph}
+    return {
+        owner[task]: [owner[earlier] for earlier in graph[task].prerequisites]
+        for task in graph
+    }
 
 
 def test_a_chain_becomes_a_plan() -> None:
     """Nobody has answered yet: one task per agent under the goal, each after the one that hands to it."""
     plan = made(
-        build(handoff("question-shaper", "theory-architect"), handoff("ta", "ds"), known=Known(REGISTRY))
+        build(
+            handoff("question-shaper", "theory-architect"),
+            handoff("ta", "ds"),
+            known=Known(REGISTRY),
+        )
     )
     assert waits_for(plan) == {
         "research": [],
@@ -246,7 +292,11 @@ def test_who_has_answered_has_no_task() -> None:
     assert briefs[task].answers == {"theory-architect": example("answer-1")}
     half = Known(REGISTRY, {"question-shaper": ANSWERS["question-shaper"]})
     later = made(build(handoff("qs", "ta"), handoff("ta", "ds"), known=half))
-    assert waits_for(later) == {"research": [], "theory-architect": [], "design-smith": ["theory-architect"]}
+    assert waits_for(later) == {
+        "research": [],
+        "theory-architect": [],
+        "design-smith": ["theory-architect"],
+    }
     owners = {node.task_id: node.owner_agent_id for node in later.nodes}
     found = read_briefs(later.plan.constraints)
     assert isinstance(found, dict)
@@ -259,7 +309,9 @@ def test_who_has_answered_has_no_task() -> None:
 @pytest.mark.seed("002-46", "002-48")
 def test_a_receiver_is_told_all_that_was_handed_over() -> None:
     """Summary, decisions, constraints, domain, stage and novelty dial stand in its goal, open questions in its rationale."""
-    (task,) = (node for node in made(example_workflow()).nodes if node.node_type == "ACTION")
+    (task,) = (
+        node for node in made(example_workflow()).nodes if node.node_type == "ACTION"
+    )
     assert task.goal_statement == "\n".join(
         (
             example("handoff-2")["context_transfer"]["summary"],
@@ -279,10 +331,22 @@ def test_a_receiver_is_told_all_that_was_handed_over() -> None:
 
 def test_a_request_that_says_little_is_told_in_few_words() -> None:
     """In English, without a dial, without constraints: nothing is made up."""
-    bare = {"summary": "Go on.", "key_decisions": [], "open_questions": [], "constraints_inherited": []}
+    bare = {
+        "summary": "Go on.",
+        "key_decisions": [],
+        "open_questions": [],
+        "constraints_inherited": [],
+    }
     english = {"constraints": {}, "user_preferences": {}, "user_query": "Which theory?"}
-    plan = made(build(handoff("qs", "ta", context_transfer=bare), known=Known(REGISTRY), **english))
-    told = {node.owner_agent_id: (node.goal_statement, node.rationale) for node in plan.nodes}
+    plan = made(
+        build(
+            handoff("qs", "ta", context_transfer=bare), known=Known(REGISTRY), **english
+        )
+    )
+    told = {
+        node.owner_agent_id: (node.goal_statement, node.rationale)
+        for node in plan.nodes
+    }
     where = "Research domain: 교육심리학, stage: planning"
     assert told["question-shaper"] == (where, None)
     assert told["theory-architect"] == (f"Go on.\n{where}", None)
@@ -304,8 +368,18 @@ KINDS: list[tuple[str, list[Handoff], dict[str, list[str]]]] = [
         "conditional: as the condition has it, beside the others",
         [
             handoff("a", "b"),
-            handoff("a", "c", handoff_type="conditional", condition={"path": "$.x", "expect": ">= 1"}),
-            handoff("a", "d", handoff_type="conditional", condition={"path": "$.x", "expect": "> 1"}),
+            handoff(
+                "a",
+                "c",
+                handoff_type="conditional",
+                condition={"path": "$.x", "expect": ">= 1"},
+            ),
+            handoff(
+                "a",
+                "d",
+                handoff_type="conditional",
+                condition={"path": "$.x", "expect": "> 1"},
+            ),
         ],
         {"b": [], "c": []},
     ),
@@ -318,19 +392,27 @@ KINDS: list[tuple[str, list[Handoff], dict[str, list[str]]]] = [
 
 
 @pytest.mark.seed("002-44")
-@pytest.mark.parametrize(("_", "handoffs", "expected"), KINDS, ids=[row[0] for row in KINDS])
+@pytest.mark.parametrize(
+    ("_", "handoffs", "expected"), KINDS, ids=[row[0] for row in KINDS]
+)
 def test_the_type_of_a_handoff_shapes_the_plan(
     _: str, handoffs: list[Handoff], expected: dict[str, list[str]]
 ) -> None:
     """The sender has answered; its receivers are what is left to do."""
-    plan = made(build(*handoffs, known=Known(SIDE_BY_SIDE, {"a": {"x": 1}}), constraints={}), SIDE_BY_SIDE)
+    plan = made(
+        build(*handoffs, known=Known(SIDE_BY_SIDE, {"a": {"x": 1}}), constraints={}),
+        SIDE_BY_SIDE,
+    )
     assert waits_for(plan) == {"research": [], **expected}
 
 
 def test_plans_of_other_handoffs_have_other_ids() -> None:
     """The same agents in sequence and in parallel are two plans."""
     known = Known(SIDE_BY_SIDE, {"a": {"x": 1}})
-    first, second = (made(build(*KINDS[at][1], known=known, constraints={}), SIDE_BY_SIDE) for at in (0, 1))
+    first, second = (
+        made(build(*KINDS[at][1], known=known, constraints={}), SIDE_BY_SIDE)
+        for at in (0, 1)
+    )
     assert first.plan.plan_id != second.plan.plan_id
 
 
@@ -341,7 +423,9 @@ def test_a_handoff_on_a_condition_nobody_wrote_waits_for_a_person() -> None:
     assert (need.kind, need.required) == ("CONFIRMATION", True)
     assert need.name == "theory-architect에서 design-smith(으)로 넘긴다"
     answered = made(build(handoff("qs", "ta", handoff_type="conditional"), unsaid))
-    assert len(answered.requirements) == 1  # the theory-architect has answered: nothing to decide there
+    assert (
+        len(answered.requirements) == 1
+    )  # the theory-architect has answered: nothing to decide there
 
 
 UNFIT: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
@@ -351,14 +435,22 @@ UNFIT: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("_", "changes", "asked", "expected"), UNFIT, ids=[row[0] for row in UNFIT])
+@pytest.mark.parametrize(
+    ("_", "changes", "asked", "expected"), UNFIT, ids=[row[0] for row in UNFIT]
+)
 def test_handoffs_that_make_no_plan(
     _: str, changes: dict[str, Any], asked: dict[str, Any], expected: list[str]
 ) -> None:
     """What is taken for given answers this request, and there is time for what is left."""
-    known = Known(REGISTRY, {"question-shaper": {**example("answer-question"), **changes}})
+    known = Known(
+        REGISTRY, {"question-shaper": {**example("answer-question"), **changes}}
+    )
     built = build(handoff("qs", "ta"), known=known, **asked)
-    faults = [] if isinstance(built, Workflow) else [f"{fault.code} {fault.path}" for fault in built]
+    faults = (
+        []
+        if isinstance(built, Workflow)
+        else [f"{fault.code} {fault.path}" for fault in built]
+    )
     assert faults == expected
 
 
@@ -406,7 +498,9 @@ def test_briefs_of_a_plan(constraints: object, faults: int) -> None:
 
 def test_parallel_handoffs_meet_again() -> None:
     """Two receivers at once, one who waits for both: handed to twice, told twice."""
-    agents = registry(agent("a"), agent("b", requires=("a",)), agent("c", requires=("a",)), agent("d"))
+    agents = registry(
+        agent("a"), agent("b", requires=("a",)), agent("c", requires=("a",)), agent("d")
+    )
     known = Known(agents)
     workflow = build(
         handoff("a", "b", handoff_type="parallel"),
@@ -433,16 +527,31 @@ def test_what_is_not_taken_is_no_task() -> None:
     condition = {"path": "$.content.confidence", "expect": "> 0.9"}
     workflow = build(
         handoff("question-shaper", "theory-architect"),
-        handoff("theory-architect", "design-smith", handoff_type="conditional", condition=condition),
+        handoff(
+            "theory-architect",
+            "design-smith",
+            handoff_type="conditional",
+            condition=condition,
+        ),
     )
     assert isinstance(workflow, Workflow)
     assert [one.receiver for one in workflow.passings] == ["theory-architect"]
-    assert [(one.code, one.path) for one in workflow.notices] == [("handoff_not_taken", "$[1]")]
+    assert [(one.code, one.path) for one in workflow.notices] == [
+        ("handoff_not_taken", "$[1]")
+    ]
     forgetful = {
-        "context_transfer": {**example("handoff-1")["context_transfer"], "constraints_inherited": []}
+        "context_transfer": {
+            **example("handoff-1")["context_transfer"],
+            "constraints_inherited": [],
+        }
     }
     longer = build(
-        handoff("question-shaper", "literature-scout", handoff_type="conditional", condition=condition),
+        handoff(
+            "question-shaper",
+            "literature-scout",
+            handoff_type="conditional",
+            condition=condition,
+        ),
         handoff("question-shaper", "theory-architect"),
         handoff("theory-architect", "design-smith", **forgetful),
     )
@@ -486,7 +595,11 @@ def test_parallel_ones_that_depend_on_each_other() -> None:
 
 def test_a_blocked_handoff_makes_no_plan() -> None:
     """Where the sender's own check says no, the work does not go on."""
-    claims = {"required_fields_check": True, "schema_compliance": False, "vs_phase_completion": True}
+    claims = {
+        "required_fields_check": True,
+        "schema_compliance": False,
+        "vs_phase_completion": True,
+    }
     built = build(handoff("question-shaper", "theory-architect", validation=claims))
     assert not isinstance(built, Workflow)
     assert [(one.code, one.path) for one in built] == [

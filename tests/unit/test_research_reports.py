@@ -43,7 +43,9 @@ NASTY = 'a|b\\|c\nd <script>alert(1)</script> ![x](http://example.org/x.png) "q"
 
 def nasty() -> AgentAnswer:
     message = json.loads(
-        json.dumps(example("answer-1")).replace("\\uae30\\uc220\\uc218\\uc6a9\\ubaa8\\ud615", "TAM")
+        json.dumps(example("answer-1")).replace(
+            "\\uae30\\uc220\\uc218\\uc6a9\\ubaa8\\ud615", "TAM"
+        )
     )
     text = json.dumps(message).replace("TAM", json.dumps(NASTY)[1:-1])
     found: AgentAnswer = check(text, "answer").value  # type: ignore[union-attr]
@@ -83,7 +85,11 @@ def test_the_self_critique_is_the_seeds_template() -> None:
         "**대안적 관점**:",
     ]
     bare = answer(
-        self_critique={"strengths": [], "weaknesses": [{"b": 1, "a": 2}], "improvement_suggestions": []}
+        self_critique={
+            "strengths": [],
+            "weaknesses": [{"b": 1, "a": 2}],
+            "improvement_suggestions": [],
+        }
     )
     assert bare.self_critique is not None
     text = as_markdown(list(self_critique_blocks(bare.self_critique, "en")))
@@ -98,17 +104,23 @@ def test_reports_are_the_same_bytes(language: Language, form: str) -> None:
     written = [
         [
             WRITERS[form](list(blocks), language)
-            for blocks in (run_report(answer(), language), validation_report(refused(), "x", language))
+            for blocks in (
+                run_report(answer(), language),
+                validation_report(refused(), "x", language),
+            )
         ]
         for _ in range(2)
     ]
     assert written[0] == written[1]
-    assert WORDS[language].run_report in WRITERS[form](list(run_report(answer(), language)), language)
+    assert WORDS[language].run_report in WRITERS[form](
+        list(run_report(answer(), language)), language
+    )
 
 
 def refused() -> Any:
     return check_answer(
-        json.dumps(changed(example("answer-1"), "provenance", None)), AnswerExpectations(registry=REGISTRY)
+        json.dumps(changed(example("answer-1"), "provenance", None)),
+        AnswerExpectations(registry=REGISTRY),
     )
 
 
@@ -126,10 +138,16 @@ def test_a_run_report_tells_everything() -> None:
     ):
         assert told in text
     message = changed(example("answer-1"), "self_critique", ...)
-    message |= {"vs_level": "Enhanced", "next_agents": [], "agent_id": "construct-mapper"}
+    message |= {
+        "vs_level": "Enhanced",
+        "next_agents": [],
+        "agent_id": "construct-mapper",
+    }
     for one in message["vs_metadata"]["t_scores"]:
         del one["probability"]
-    plainer = as_markdown(list(run_report(check(json.dumps(message), "answer").value, "en")))  # type: ignore[union-attr]
+    plainer = as_markdown(
+        list(run_report(check(json.dumps(message), "answer").value, "en"))  # type: ignore[union-attr]
+    )
     for untold in ("Self-critique", "Probability", "Next agents", "Warnings"):
         assert untold not in plainer
 
@@ -144,16 +162,24 @@ def test_a_run_report_tells_everything() -> None:
 )
 def test_the_distribution_is_judged(scores: tuple[float, float], told: str) -> None:
     """The second option is selected."""
-    entries = [{"option": str(at), "score": score, "rationale": "r"} for at, score in enumerate(scores)]
+    entries = [
+        {"option": str(at), "score": score, "rationale": "r"}
+        for at, score in enumerate(scores)
+    ]
     selection = {"option": "1", "t_score": scores[1], "justification": "j"}
-    metadata = {**example("answer-1")["vs_metadata"], "t_scores": entries, "final_selection": selection}
+    metadata = {
+        **example("answer-1")["vs_metadata"],
+        "t_scores": entries,
+        "final_selection": selection,
+    }
     assert told in as_markdown(list(run_report(answer(vs_metadata=metadata), "en")))
 
 
 def test_validation_reports() -> None:
     """Verdict, violations, warnings, and how many are not listed."""
     accepted = check_answer(
-        json.dumps(changed(example("answer-1"), "mood", "fine")), AnswerExpectations(registry=REGISTRY)
+        json.dumps(changed(example("answer-1"), "mood", "fine")),
+        AnswerExpectations(registry=REGISTRY),
     )
     text = as_markdown(list(validation_report(accepted, language="en")))
     assert "- **Verdict**: accepted" in text
@@ -163,7 +189,9 @@ def test_validation_reports() -> None:
     text = as_markdown(
         list(
             validation_report(
-                check_answer(json.dumps(broken), AnswerExpectations(registry=REGISTRY)), "f", "en"
+                check_answer(json.dumps(broken), AnswerExpectations(registry=REGISTRY)),
+                "f",
+                "en",
             )
         )
     )
@@ -244,7 +272,9 @@ def test_the_picture_is_in_order_and_marks_the_selection() -> None:
     """From the least to the most typical; columns line up whatever the script."""
     text = t_score_text(answer(), "en").splitlines()
     assert next(line.split("  ")[0] for line in text[1:]) == "체화된 불안 모형"
-    assert [line for line in text if "●" in line] == [line for line in text if line.endswith("selected")]
+    assert [line for line in text if "●" in line] == [
+        line for line in text if line.endswith("selected")
+    ]
     assert len({columns(line[: line.index("·")]) for line in text[1:]}) == 1
     assert t_score_svg(answer()) == t_score_svg(answer())
     assert "선택" in t_score_svg(answer())
@@ -254,16 +284,29 @@ def test_the_picture_is_in_order_and_marks_the_selection() -> None:
 
 
 @given(
-    st.text(min_size=1).filter(lambda name: re.search(r"\S", name) and not re.search("[\ud800-\udfff]", name))
+    st.text(min_size=1).filter(
+        lambda name: re.search(r"\S", name) and not re.search("[\ud800-\udfff]", name)
+    )
 )
 def test_any_name_can_be_drawn(name: str) -> None:
     """The picture is well-formed, the terminal hears no commands, whatever an option is called."""
     metadata = example("answer-1")["vs_metadata"]
     metadata["t_scores"][0]["option"] = name
-    result = check(json.dumps({**example("answer-1"), "vs_metadata": metadata}), "answer")
-    assume(isinstance(result, Accepted))  # not blank in pydantic's eyes, nor the name of another option
+    result = check(
+        json.dumps({**example("answer-1"), "vs_metadata": metadata}), "answer"
+    )
+    assume(
+        isinstance(result, Accepted)
+    )  # not blank in pydantic's eyes, nor the name of another option
     assert isinstance(result, Accepted)
-    assert len(ET.fromstring(t_score_svg(result.value)).findall("{http://www.w3.org/2000/svg}circle")) == 5
+    assert (
+        len(
+            ET.fromstring(t_score_svg(result.value)).findall(
+                "{http://www.w3.org/2000/svg}circle"
+            )
+        )
+        == 5
+    )
     written = t_score_text(result.value) + as_markdown(list(run_report(result.value)))
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", written)
 
@@ -306,7 +349,9 @@ def test_inline_keeps_ordinary_text() -> None:
 def test_a_run_report_shows_what_the_phases_left() -> None:
     """Each output under its phase; scores and selection stand above; what is not there is not made up."""
     text = as_markdown(list(run_report(answer(), "en")))
-    outputs = text[text.index("## What the phases left") : text.index("### Self-critique")]
+    outputs = text[
+        text.index("## What the phases left") : text.index("### Self-critique")
+    ]
     assert outputs.splitlines()[2:] == [
         "**0 Context Collection, context_summary**:",
         "- 대학생 영어 말하기 불안, 인공지능 튜터의 즉각적 피드백.",
@@ -327,7 +372,11 @@ def test_a_run_report_shows_what_the_phases_left() -> None:
     bare = {
         **{key: metadata[key] for key in ("phase_executed", "modal_identified")},
         "t_scores": [metadata["t_scores"][0]],
-        "final_selection": {"option": "기술수용모형", "t_score": 0.92, "justification": "j"},
+        "final_selection": {
+            "option": "기술수용모형",
+            "t_score": 0.92,
+            "justification": "j",
+        },
     }
     content = {**example("answer-1")["content"], "main_output": {}}
     assert "What the phases left" not in as_markdown(

@@ -96,7 +96,9 @@ def test_the_numbers_stay_within_their_bounds(selected: list[str]) -> None:
 def test_entropy(counts: list[int]) -> None:
     """Even counts reach the logarithm; everything else stays below."""
     assert diversity(counts).entropy_bits <= math.log2(len(counts)) + 1e-9
-    assert math.isclose(diversity([7] * len(counts)).entropy_bits, math.log2(len(counts)), abs_tol=1e-9)
+    assert math.isclose(
+        diversity([7] * len(counts)).entropy_bits, math.log2(len(counts)), abs_tol=1e-9
+    )
 
 
 @given(st.text())
@@ -106,7 +108,8 @@ def test_plain_names_are_stable(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "broken", [{}, {"vs_metadata": None}, {"vs_metadata": {"final_selection": {"option": " "}}}]
+    "broken",
+    [{}, {"vs_metadata": None}, {"vs_metadata": {"final_selection": {"option": " "}}}],
 )
 def test_an_answer_that_selects_nothing_cannot_be_counted(broken: Any) -> None:
     """Said with the place that is missing."""
@@ -124,7 +127,11 @@ def test_the_harness_of_the_origin_needs_runs() -> None:
 
 def test_choices() -> None:
     """What was selected, and from what; entries that are none are left out."""
-    message = changed(example("answer-1"), "vs_metadata.t_scores", [{"option": "A"}, "B", {"option": 3}])
+    message = changed(
+        example("answer-1"),
+        "vs_metadata.t_scores",
+        [{"option": "A"}, "B", {"option": 3}],
+    )
     assert choice_of(message).offered == ("A",)
     assert choice_of(changed(message, "vs_metadata.t_scores", None)).offered == ()
     assert len(tally_answers([example("answer-1"), example("answer-2")]).pool) == 5
@@ -135,8 +142,12 @@ def test_one_question_is_one_group() -> None:
     same = request_digest(request(prior_agents=["b", "a"]))
     query = "  " + request().user_query.replace(" ", "   ")
     other_id = "00000000-0000-4000-8000-000000000000"
-    assert same == request_digest(request(task_id=other_id, user_query=query, prior_agents=["a", "b"]))
-    assert same == request_digest(typed({**example("request"), "prior_agents": ["a", "b"]}, "request"))
+    assert same == request_digest(
+        request(task_id=other_id, user_query=query, prior_agents=["a", "b"])
+    )
+    assert same == request_digest(
+        typed({**example("request"), "prior_agents": ["a", "b"]}, "request")
+    )
     assert same != request_digest(request())
     assert same != request_digest(request(prior_agents=["b", "a"], task_type="methods"))
 
@@ -168,8 +179,13 @@ def test_what_is_kept_of_an_answer() -> None:
         stored_answer(typed(one, "answer"), REGISTRY.get("ta"), request())
         for one in (message, dict(reversed(message.items())))
     )
-    assert kept.run.group == Group("theory-architect", request_digest(request()), "agent_answer_v1")
-    assert (kept.run.at, kept.run.selected) == ("2026-03-04T00:15:00.000000Z", "통제-가치 이론")
+    assert kept.run.group == Group(
+        "theory-architect", request_digest(request()), "agent_answer_v1"
+    )
+    assert (kept.run.at, kept.run.selected) == (
+        "2026-03-04T00:15:00.000000Z",
+        "통제-가치 이론",
+    )
     assert kept.content == again.content
     assert kept.digest == again.digest
 
@@ -178,6 +194,10 @@ def test_runs_of_two_groups_do_not_mix() -> None:
     """A group is agent, request and contract."""
     one, other = Group("a", "r", "v1"), Group("a", "r", "v2")
     found = collapse_by_group(
-        StoredRun(group, "t", name, ()) for group, name in ((one, "A"), (other, "B"), (one, "A"))
+        StoredRun(group, "t", name, ())
+        for group, name in ((one, "A"), (other, "B"), (one, "A"))
     )
-    assert {group.contract: report.total_runs for group, report in found.items()} == {"v1": 2, "v2": 1}
+    assert {group.contract: report.total_runs for group, report in found.items()} == {
+        "v1": 2,
+        "v2": 1,
+    }

@@ -26,8 +26,12 @@ def test_the_shipped_roles_are_those_a_task_may_name() -> None:
     assert set(ROLES) == KNOWN
 
 
-@pytest.mark.parametrize("name", [name for name, role in ROLES.items() if role.write.allowed])
-@pytest.mark.parametrize("path", ["accordance.toml", "docs/secrets/key", "docs/Secrets/key"])
+@pytest.mark.parametrize(
+    "name", [name for name, role in ROLES.items() if role.write.allowed]
+)
+@pytest.mark.parametrize(
+    "path", ["accordance.toml", "docs/secrets/key", "docs/Secrets/key"]
+)
 def test_no_shipped_role_writes_what_steers_the_gate(name: str, path: str) -> None:
     """Secrets and the gate's own settings are nobody's."""
     assert ROLES[name].write.rule(path) == "forbidden"
@@ -48,9 +52,15 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
         read = ["docs/**"]
         """
     )["roles"]
-    roles = roles_from({name: RolePolicy.model_validate(policy) for name, policy in table.items()})
+    roles = roles_from(
+        {name: RolePolicy.model_validate(policy) for name, policy in table.items()}
+    )
     engineer, translator = roles["engineer"], roles["translator"]
-    assert (engineer.max_attempts, engineer.write.rule("src/a"), engineer.writes_code) == (5, "allowed", True)
+    assert (
+        engineer.max_attempts,
+        engineer.write.rule("src/a"),
+        engineer.writes_code,
+    ) == (5, "allowed", True)
     assert engineer.write.rule("src/secrets/k") == "forbidden"
     assert (engineer.write.rule("docs/a"), ROLES["engineer"].write.rule("docs/a")) == (
         "not_allowed",
@@ -69,14 +79,32 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
     [
         (3, r"\[roles.x\] is a table, got 3"),
         ({"wirte": {}}, r"\[roles.x\] has no key 'wirte'; did you mean write"),
-        ({"write": {"allow": []}}, r"\[roles.x.write\] has no key 'allow'; did you mean allow_paths"),
-        ({"write": {"allow_paths": "src"}}, r"\[roles.x.write\] allow_paths is a list of texts, got 'src'"),
-        ({"write": {"deny_paths": [1]}}, r"\[roles.x.write\] deny_paths is a list of texts, got \[1\]"),
-        ({"write": {"allow_paths": ["../x"]}}, r"\[roles.x.write\] allow_paths: '../x' is not a pattern"),
-        ({"write": {"deny_paths": ["../x"]}}, r"\[roles.x.write\] deny_paths: '../x' is not a pattern"),
+        (
+            {"write": {"allow": []}},
+            r"\[roles.x.write\] has no key 'allow'; did you mean allow_paths",
+        ),
+        (
+            {"write": {"allow_paths": "src"}},
+            r"\[roles.x.write\] allow_paths is a list of texts, got 'src'",
+        ),
+        (
+            {"write": {"deny_paths": [1]}},
+            r"\[roles.x.write\] deny_paths is a list of texts, got \[1\]",
+        ),
+        (
+            {"write": {"allow_paths": ["../x"]}},
+            r"\[roles.x.write\] allow_paths: '../x' is not a pattern",
+        ),
+        (
+            {"write": {"deny_paths": ["../x"]}},
+            r"\[roles.x.write\] deny_paths: '../x' is not a pattern",
+        ),
         ({"read": "docs"}, r"\[roles.x\] read is a list of texts, got 'docs'"),
         ({"read": ["/etc"]}, r"\[roles.x\] read: '/etc' is not a pattern"),
-        ({"max_attempts": 0}, r"\[roles.x\] max_attempts is a whole number from 1, got 0"),
+        (
+            {"max_attempts": 0},
+            r"\[roles.x\] max_attempts is a whole number from 1, got 0",
+        ),
         ({"max_attempts": True}, r"\[roles.x\] max_attempts is a whole number"),
         ({"plans": 1}, r"\[roles.x\] plans is true or false, got 1"),
     ],
@@ -116,7 +144,11 @@ def test_the_next_higher_role(name: str, higher: str | None) -> None:
     assert (found.name if found else None) == higher
 
 
-@pytest.mark.parametrize(("asked", "policy", "allowed"), [(None, 3, 2), (1, 3, 1), (9, 3, 2), (None, 1, 1)])
-def test_the_lowest_number_of_attempts_wins(asked: int | None, policy: int, allowed: int) -> None:
+@pytest.mark.parametrize(
+    ("asked", "policy", "allowed"), [(None, 3, 2), (1, 3, 1), (9, 3, 2), (None, 1, 1)]
+)
+def test_the_lowest_number_of_attempts_wins(
+    asked: int | None, policy: int, allowed: int
+) -> None:
     """Of what task, role and policy say."""
     assert max_attempts(ROLES["engineer"], asked, policy) == allowed

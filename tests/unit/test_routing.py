@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from accordance.domain.executor_specs import AgentSpec, CommandSpec, ExternalSpec, LlmSpec
+from accordance.domain.executor_specs import (
+    AgentSpec,
+    CommandSpec,
+    ExternalSpec,
+    LlmSpec,
+)
 from accordance.domain.routing import RouteRequest, Routing
 from accordance.domain.spending import Price
 from accordance.errors import AccordanceError, NoExecutor, UnknownExecutor, UnknownModel
@@ -71,10 +76,34 @@ def routing() -> Routing:
 @pytest.mark.parametrize(
     ("wanted", "tier", "executor", "model", "prompt"),
     [
-        (RouteRequest(tags=frozenset(("code", "rust", "x"))), None, "codex", "gpt", "coder.v1"),
-        (RouteRequest(tags=frozenset(("code",)), node_type="ACTION"), None, "writer", "small", "worker.v1"),
-        (RouteRequest(kind="review", node_type="CHECK"), None, "writer", "middle", "reviewer.v1"),
-        (RouteRequest(role="printer", node_type="ACTION"), None, "people", None, "worker.v1"),
+        (
+            RouteRequest(tags=frozenset(("code", "rust", "x"))),
+            None,
+            "codex",
+            "gpt",
+            "coder.v1",
+        ),
+        (
+            RouteRequest(tags=frozenset(("code",)), node_type="ACTION"),
+            None,
+            "writer",
+            "small",
+            "worker.v1",
+        ),
+        (
+            RouteRequest(kind="review", node_type="CHECK"),
+            None,
+            "writer",
+            "middle",
+            "reviewer.v1",
+        ),
+        (
+            RouteRequest(role="printer", node_type="ACTION"),
+            None,
+            "people",
+            None,
+            "worker.v1",
+        ),
         (RouteRequest(node_type="ACTION"), 2, "writer", "middle", "worker.v1"),
         (RouteRequest(node_type="ACTION"), 1, "writer", "big", "worker.v1"),
         (RouteRequest(tags=frozenset(("code", "rust"))), 1, "codex", "gpt", "coder.v1"),
@@ -82,7 +111,12 @@ def routing() -> Routing:
     ids=str,
 )
 def test_the_first_route_that_fits_counts(
-    routing: Routing, wanted: RouteRequest, tier: int | None, executor: str, model: str | None, prompt: str
+    routing: Routing,
+    wanted: RouteRequest,
+    tier: int | None,
+    executor: str,
+    model: str | None,
+    prompt: str,
 ) -> None:
     """All its tags, its role, its type and its kind; a tier asks for a model at least that strong."""
     choice = routing.choose(wanted, tier)
@@ -114,9 +148,19 @@ executor = "people"
         (("external", "opencode"), "agent"),
         (("codex",), "agent"),
     ],
-    ids=["anybody", "by kind", "as seed 003 calls it", "another kind", "by name", "both", "neither"],
+    ids=[
+        "anybody",
+        "by kind",
+        "as seed 003 calls it",
+        "another kind",
+        "by name",
+        "both",
+        "neither",
+    ],
 )
-def test_the_first_route_to_somebody_the_task_allows(allowed: tuple[str, ...] | None, executor: str) -> None:
+def test_the_first_route_to_somebody_the_task_allows(
+    allowed: tuple[str, ...] | None, executor: str
+) -> None:
     """In the order of the routes; where it allows none of them, whoever looks before it begins says so."""
     routing = routing_from(tomllib.loads(TWO_WAYS))
     wanted = RouteRequest(executors=None if allowed is None else frozenset(allowed))
@@ -147,15 +191,39 @@ def test_specs_are_read(routing: Routing) -> None:
         (RouteRequest(node_type="ACTION"), 2, "big", []),
         (RouteRequest(node_type="ACTION"), 9, "big", []),
         (RouteRequest(kind="review", node_type="CHECK"), 1, "big", []),
-        (RouteRequest(node_type="ACTION", models=frozenset(("small",))), 2, "small", []),
-        (RouteRequest(node_type="ACTION", models=frozenset(("small", "big"))), 1, "big", []),
-        (RouteRequest(node_type="ACTION", models=frozenset(("middle", "big"))), 0, "middle", [1]),
-        (RouteRequest(node_type="ACTION", models=frozenset(("another",))), 3, "small", []),
+        (
+            RouteRequest(node_type="ACTION", models=frozenset(("small",))),
+            2,
+            "small",
+            [],
+        ),
+        (
+            RouteRequest(node_type="ACTION", models=frozenset(("small", "big"))),
+            1,
+            "big",
+            [],
+        ),
+        (
+            RouteRequest(node_type="ACTION", models=frozenset(("middle", "big"))),
+            0,
+            "middle",
+            [1],
+        ),
+        (
+            RouteRequest(node_type="ACTION", models=frozenset(("another",))),
+            3,
+            "small",
+            [],
+        ),
         (RouteRequest(role="printer", node_type="ACTION"), 3, None, []),
     ],
 )
 def test_each_failure_asks_the_next_stronger_model_that_is_allowed(
-    routing: Routing, wanted: RouteRequest, failures: int, model: str | None, stronger: list[int]
+    routing: Routing,
+    wanted: RouteRequest,
+    failures: int,
+    model: str | None,
+    stronger: list[int],
 ) -> None:
     """Until there is none; a task that allows none of them is left to whoever looks before it begins."""
     choice = routing.after(wanted, failures)
@@ -168,7 +236,9 @@ def test_routes_say_which_contract_holds(routing: Routing, to: str | None) -> No
     routing = routing.everything_to(to) if to else routing
     research = RouteRequest(node_type="ACTION", tags=frozenset(("research",)))
     assert routing.choose(research).contract == "agent_answer_v1"
-    assert routing.choose(RouteRequest(node_type="ACTION")).contract == "xiaobo_action_v1"
+    assert (
+        routing.choose(RouteRequest(node_type="ACTION")).contract == "xiaobo_action_v1"
+    )
     assert routing.choose(research).executor == (to or "writer")
 
 
@@ -203,8 +273,13 @@ def test_context_has_the_room_that_is_said() -> None:
     ]
     found = [routing.choose(wanted, tier).context_bytes for wanted, tier in asked]
     assert found == [50_000, 50_000, 900_000, 2_000, None]
-    assert routing.everything_to("free").choose(RouteRequest(role="reader")).context_bytes is None
-    with pytest.raises(AccordanceError, match="context_bytes is a whole number from 1000, got 10"):
+    assert (
+        routing.everything_to("free").choose(RouteRequest(role="reader")).context_bytes
+        is None
+    )
+    with pytest.raises(
+        AccordanceError, match="context_bytes is a whole number from 1000, got 10"
+    ):
         routing_from({"executors": {"x": {"kind": "external", "context_bytes": 10}}})
 
 
@@ -218,8 +293,13 @@ def test_everything_can_go_to_one() -> None:
     """`--executor` needs no settings for agents that need none; models are checked all the same."""
     everything = routing_from({}).everything_to("claude", "some-model")
     assert everything.choose(RouteRequest()).model == "some-model"
-    assert routing_from({}).everything_to("llm", "some-model").choose(RouteRequest()).model == "some-model"
-    with pytest.raises(NoExecutor, match=r"llm needs a model; name one .* or .*\[executors.llm\]"):
+    assert (
+        routing_from({}).everything_to("llm", "some-model").choose(RouteRequest()).model
+        == "some-model"
+    )
+    with pytest.raises(
+        NoExecutor, match=r"llm needs a model; name one .* or .*\[executors.llm\]"
+    ):
         routing_from({}).everything_to("llm")
     configured = routing_from(tomllib.loads(SETTINGS)).everything_to("writer")
     assert configured.choose(RouteRequest(role="printer")).model == "small"
@@ -239,10 +319,14 @@ def test_everything_can_go_to_one() -> None:
         ),
     ],
 )
-def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: str) -> None:
+def test_no_executor_is_said_with_the_way_out(
+    settings: dict[str, Any], says: str
+) -> None:
     """Nothing is guessed."""
     with pytest.raises(NoExecutor) as raised:
-        routing_from(settings).choose(RouteRequest(role="x", node_type="ACTION", tags=frozenset(("t",))))
+        routing_from(settings).choose(
+            RouteRequest(role="x", node_type="ACTION", tags=frozenset(("t",)))
+        )
     assert says in str(raised.value)
 
 
@@ -252,7 +336,10 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
         ({"executors": []}, "[executors] is a table of tables"),
         ({"executors": {"x": 1}}, "[executors.x] is a table"),
         ({"executors": {"x": {}}}, "needs a kind: command, llm"),
-        ({"executors": {"x": {"kind": "lmm"}}}, "[executors.x]: unknown kind 'lmm'; did you mean llm?"),
+        (
+            {"executors": {"x": {"kind": "lmm"}}},
+            "[executors.x]: unknown kind 'lmm'; did you mean llm?",
+        ),
         (
             {"executors": {"x": {"kind": "llm", "modle": "m"}}},
             "[executors.x] has no key 'modle'; did you mean model?",
@@ -276,10 +363,16 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
         ),
         ({"routes": {}}, "[[routes]] is a list of tables, got {}"),
         ({"routes": [{}]}, "[[routes]] 1 needs executor"),
-        ({"routes": [{"executor": "x", "rol": "y"}]}, "[[routes]] 1 has no key 'rol'; did you mean role"),
+        (
+            {"routes": [{"executor": "x", "rol": "y"}]},
+            "[[routes]] 1 has no key 'rol'; did you mean role",
+        ),
         ({"routes": [{"executor": "x"}]}, "unknown executor 'x'"),
         (
-            {"executors": {"codex": {}}, "routes": [{"executor": "codex", "contract": "scc.submit.v1"}]},
+            {
+                "executors": {"codex": {}},
+                "routes": [{"executor": "codex", "contract": "scc.submit.v1"}],
+            },
             "[[routes]] 1: contract 'scc.submit.v1': xiaobo_action_v1 or agent_answer_v1, for actions",
         ),
         (
@@ -290,7 +383,10 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
             "reviews, plans and changes of a repository have their own, leave it out there",
         ),
         (
-            {"executors": {"codex": {}}, "routes": [{"executor": "codex", "prompt": "coder.v2"}]},
+            {
+                "executors": {"codex": {}},
+                "routes": [{"executor": "codex", "prompt": "coder.v2"}],
+            },
             "unknown prompt 'coder.v2'; did you mean coder.v1?",
         ),
         (
@@ -302,7 +398,9 @@ def test_no_executor_is_said_with_the_way_out(settings: dict[str, Any], says: st
         ),
     ],
 )
-def test_what_could_never_work_is_said_in_a_line(settings: dict[str, Any], says: str) -> None:
+def test_what_could_never_work_is_said_in_a_line(
+    settings: dict[str, Any], says: str
+) -> None:
     """Unknown names come with the nearest known ones."""
     with pytest.raises(AccordanceError) as raised:
         routing_from(settings, prompts=["coder.v1"])

@@ -16,12 +16,22 @@ from tests.messages import REVIEW, Message, changed
 
 def review(**scores: int) -> Message:
     breakdown = [
-        {"dimension": name, "score": scores.get(name, most), "max_score": most, "issues": []}
+        {
+            "dimension": name,
+            "score": scores.get(name, most),
+            "max_score": most,
+            "issues": [],
+        }
         for name, most in NODE_RUBRIC.maxima.items()
     ]
     total = sum(entry["score"] for entry in breakdown)  # type: ignore[misc]
     action = "APPROVE" if total >= 90 else "MODIFY"
-    return {**REVIEW, "breakdown": breakdown, "total_score": total, "action_required": action}
+    return {
+        **REVIEW,
+        "breakdown": breakdown,
+        "total_score": total,
+        "action_required": action,
+    }
 
 
 def outcome(message: Message, rubric: Rubric = NODE_RUBRIC) -> Accepted[Any] | Rejected:
@@ -73,7 +83,9 @@ def test_reviews_that_do_not(place: str, value: Any, expected: list[str]) -> Non
     """Each way of not following has its code and place."""
     result = outcome(changed(review(), place, value))
     assert isinstance(result, Rejected)
-    assert sorted(f"{one.code} {one.path}" for one in result.violations) == sorted(expected)
+    assert sorted(f"{one.code} {one.path}" for one in result.violations) == sorted(
+        expected
+    )
 
 
 @pytest.mark.parametrize(

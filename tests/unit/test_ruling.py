@@ -38,7 +38,11 @@ SAME = "LLM_UNPARSEABLE missing $.result_type"
 
 
 def error(code: str, **more: str) -> Message:
-    return {**ANSWER, "result_type": "ERROR", "error": {"code": code, "message": "it broke", **more}}
+    return {
+        **ANSWER,
+        "result_type": "ERROR",
+        "error": {"code": code, "message": "it broke", **more},
+    }
 
 
 def used(**counters: int) -> TaskHistory:
@@ -61,7 +65,9 @@ def holds(ruling: Ruling, expected: Expected, begin: State) -> None:
     """The ruling is the expected one, its steps are legal, and whatever ends blocked asks a person."""
     assert " ".join(event.name for event, _ in ruling.steps) == expected.steps
     assert (ruling.outcome, ruling.reason) == (expected.outcome, expected.reason)
-    assert [waiting for _, waiting in ruling.steps if waiting] == [expected.waiting] * bool(expected.waiting)
+    assert [waiting for _, waiting in ruling.steps if waiting] == [
+        expected.waiting
+    ] * bool(expected.waiting)
     state = begin
     for event, _ in ruling.steps:
         state = LIFECYCLE[state][event]
@@ -102,24 +108,42 @@ ACTIONS = [
 def test_actions(message: Message, case: TaskHistory, expected: Expected) -> None:
     """ARTIFACT, NEEDS_INPUT, NOOP, ERROR by code, and what cannot be read."""
     kept = {key: value for key, value in message.items() if value is not ...}
-    holds(rule_action(check_value(kept, "TASK_ACTION"), case, Fuses()), expected, State.IN_PROGRESS)
+    holds(
+        rule_action(check_value(kept, "TASK_ACTION"), case, Fuses()),
+        expected,
+        State.IN_PROGRESS,
+    )
 
 
 @pytest.mark.parametrize(
     ("changes", "case", "expected"),
     [
         ({}, FRESH, Expected("PRODUCED", None, "ANSWER")),
-        ({"agent_id": "nobody"}, FRESH, Expected("UNPARSEABLE RETRIED", "RETRY", "LLM_UNPARSEABLE")),
+        (
+            {"agent_id": "nobody"},
+            FRESH,
+            Expected("UNPARSEABLE RETRIED", "RETRY", "LLM_UNPARSEABLE"),
+        ),
         (
             {"agent_id": "nobody"},
             used(failures=2),
-            Expected("UNPARSEABLE ESCALATED", "ESCALATE", "LLM_UNPARSEABLE", "MAX_ATTEMPTS_EXCEEDED"),
+            Expected(
+                "UNPARSEABLE ESCALATED",
+                "ESCALATE",
+                "LLM_UNPARSEABLE",
+                "MAX_ATTEMPTS_EXCEEDED",
+            ),
         ),
         (
             {"vs_metadata": example("answer-low")["vs_metadata"]},
             used(failures=2),
             Expected(
-                "STALLED", "ESCALATE", "BELOW_FLOOR", "--approve", QuestionKind.DECISION, Waiting.EXTERNAL
+                "STALLED",
+                "ESCALATE",
+                "BELOW_FLOOR",
+                "--approve",
+                QuestionKind.DECISION,
+                Waiting.EXTERNAL,
             ),
         ),
     ],
@@ -146,7 +170,9 @@ REVIEWS = [
 
 
 @pytest.mark.parametrize(("message", "case", "expected", "check_steps"), REVIEWS)
-def test_reviews(message: Message, case: TaskHistory, expected: Expected, check_steps: str) -> None:
+def test_reviews(
+    message: Message, case: TaskHistory, expected: Expected, check_steps: str
+) -> None:
     """APPROVE, MODIFY, REQUEST_EXTERNAL_INPUT, and what cannot be read."""
     ruling = rule_review(check_value(message, "TASK_CHECK"), case, Fuses())
     holds(ruling, expected, State.READY_TO_CHECK)
@@ -178,7 +204,9 @@ def test_lost_leases(case: TaskHistory, expected: Expected) -> None:
 def test_calls_without_a_bound() -> None:
     """A fuse that is off never blows."""
     ruling = rule_action(
-        check_value(error("X"), "TASK_ACTION"), used(attempts=99), Fuses(calls_per_task=None)
+        check_value(error("X"), "TASK_ACTION"),
+        used(attempts=99),
+        Fuses(calls_per_task=None),
     )
     assert ruling.outcome == "RETRY"
 
@@ -195,7 +223,11 @@ TIMED_OUT_ONCE = TaskHistory(
     used=Counters(failures=1), last_error="TIMEOUT_EXCEEDED timed_out", same_errors=1
 )
 LIMITED = [
-    TaskHistory(used=Counters(failures=at), last_error="EXECUTOR_ERROR rate_limited", same_errors=at)
+    TaskHistory(
+        used=Counters(failures=at),
+        last_error="EXECUTOR_ERROR rate_limited",
+        same_errors=at,
+    )
     for at in (0, 1, 2)
 ]
 
@@ -227,7 +259,9 @@ LIMITED = [
         "refused",
     ],
 )  # fmt: skip
-def test_a_run_without_a_message(fault: Fault, case: TaskHistory, expected: Expected) -> None:
+def test_a_run_without_a_message(
+    fault: Fault, case: TaskHistory, expected: Expected
+) -> None:
     """Tried again where that may help; else a person is asked, or it is given up."""
     holds(rule_fault(fault, "no key", case, Fuses()), expected, State.IN_PROGRESS)
 
@@ -239,21 +273,47 @@ def test_a_run_without_a_message(fault: Fault, case: TaskHistory, expected: Expe
         (
             Fault.CRASHED,
             used(review_failures=2),
-            Expected("MISREVIEWED ESCALATED", "ESCALATE", "EXECUTOR_ERROR", "3 reviews failed"),
+            Expected(
+                "MISREVIEWED ESCALATED",
+                "ESCALATE",
+                "EXECUTOR_ERROR",
+                "3 reviews failed",
+            ),
         ),
         (
             Fault.NOT_INSTALLED,
             FRESH,
-            Expected("MISREVIEWED ESCALATED", "ESCALATE", "DEPENDENCY_MISSING", "1 reviews failed"),
+            Expected(
+                "MISREVIEWED ESCALATED",
+                "ESCALATE",
+                "DEPENDENCY_MISSING",
+                "1 reviews failed",
+            ),
         ),
         (
             Fault.OVER_BUDGET,
             FRESH,
-            Expected("MISREVIEWED ESCALATED", "ESCALATE", "BUDGET_EXCEEDED", "1 reviews failed"),
+            Expected(
+                "MISREVIEWED ESCALATED",
+                "ESCALATE",
+                "BUDGET_EXCEEDED",
+                "1 reviews failed",
+            ),
         ),
     ],
-    ids=["another reviewer", "too often", "a person has to do something", "the product is not given up"],
+    ids=[
+        "another reviewer",
+        "too often",
+        "a person has to do something",
+        "the product is not given up",
+    ],
 )
-def test_a_reviewer_who_ends_without_a_review(fault: Fault, case: TaskHistory, expected: Expected) -> None:
+def test_a_reviewer_who_ends_without_a_review(
+    fault: Fault, case: TaskHistory, expected: Expected
+) -> None:
     """It never counts against the product."""
-    holds(rule_review_fault(fault, "it broke", case, Fuses()), expected, State.READY_TO_CHECK)
+    holds(
+        rule_review_fault(fault, "it broke", case, Fuses()),
+        expected,
+        State.READY_TO_CHECK,
+    )

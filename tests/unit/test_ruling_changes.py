@@ -16,12 +16,18 @@ from accordance.domain.verdict import Checks, Outcome, Verdict
 from tests.unit.test_ruling import FRESH, Expected, holds
 
 ALL_WELL = Checks(
-    schema_valid=True, scope_clean=True, tests_passed=True, artifacts_complete=True, changed_files_match=True
+    schema_valid=True,
+    scope_clean=True,
+    tests_passed=True,
+    artifacts_complete=True,
+    changed_files_match=True,
 )
 DONE = Verdict(outcome=Outcome.DONE, checks=ALL_WELL)
 
 
-def found(gate: Gate, code: str, outcome: Outcome, level: Level, *, uses_attempt: bool = True) -> Verdict:
+def found(
+    gate: Gate, code: str, outcome: Outcome, level: Level, *, uses_attempt: bool = True
+) -> Verdict:
     """A verdict led by one finding."""
     return Verdict(
         outcome=outcome,
@@ -55,11 +61,16 @@ def found(gate: Gate, code: str, outcome: Outcome, level: Level, *, uses_attempt
         ),
     ],
 )  # fmt: skip
-def test_a_verdict_moves_its_task(verdict: Verdict, case: TaskHistory, expected: Expected) -> None:
+def test_a_verdict_moves_its_task(
+    verdict: Verdict, case: TaskHistory, expected: Expected
+) -> None:
     """Approved, reviewed, tried again, a person asked, or given up: as the ladder has said."""
     ruling = rule_submission(verdict, case, Fuses())
     holds(ruling, expected, State.IN_PROGRESS)
-    failed = any(event.name in ("ERRED", "LLM_UNPARSEABLE", "UNPARSEABLE") for event, _ in ruling.steps)
+    failed = any(
+        event.name in ("ERRED", "LLM_UNPARSEABLE", "UNPARSEABLE")
+        for event, _ in ruling.steps
+    )
     assert ruling.error == (verdict.signature if failed else None)
 
 
@@ -79,27 +90,41 @@ def test_a_person_is_told_which_role_could_do_it() -> None:
 
 def test_notices_are_kept_with_a_change_that_passed() -> None:
     """What a verdict rests on is told to whoever reads it later."""
-    ruling = rule_submission(replace(DONE, notices=("the agent's choice",)), FRESH, Fuses())
+    ruling = rule_submission(
+        replace(DONE, notices=("the agent's choice",)), FRESH, Fuses()
+    )
     assert ruling.messages == ("All checks passed.", "the agent's choice")
 
 
 def test_a_code_is_told_once() -> None:
     """However often it is put before a text."""
     told = with_code("NO_COFFEE", "the machine is broken")
-    assert (told, with_code("NO_COFFEE", told)) == ("NO_COFFEE: the machine is broken",) * 2
+    assert (told, with_code("NO_COFFEE", told)) == (
+        "NO_COFFEE: the machine is broken",
+    ) * 2
     assert with_code("", "no code") == "no code"
 
 
-def test_whoever_changes_a_repository_is_told_pins_tests_and_where_evidence_goes() -> None:
+def test_whoever_changes_a_repository_is_told_pins_tests_and_where_evidence_goes() -> (
+    None
+):
     """The task as it will be judged by; nobody else is told of such things."""
     contract = {"schema_version": "scc.submit.v1", "task_id": "t", "schema": {}}
     told = {"task": {"task_id": "t", "title": "Mend it"}, "contract": contract}
-    change = {"task_id": "t", "pins": {"allowed_paths": ["src/**"]}, "allowedTests": ["make test"]}
+    change = {
+        "task_id": "t",
+        "pins": {"allowed_paths": ["src/**"]},
+        "allowedTests": ["make test"],
+    }
     pieces = {piece.name: piece.text for piece in briefing({**told, "change": change})}
     assert "src/**" in pieces["change"]
     assert "artifacts/t/submit.json" in pieces["change"]
     assert "change" not in {piece.name for piece in briefing(told)}
-    spoken = {**told, "change": change, "contract": {**contract, "schema_version": "file_edits_v1"}}
+    spoken = {
+        **told,
+        "change": change,
+        "contract": {**contract, "schema_version": "file_edits_v1"},
+    }
     said = next(piece.text for piece in briefing(spoken) if piece.name == "change")
     assert "src/**" in said
     assert "artifacts/" not in said  # a model leaves no evidence

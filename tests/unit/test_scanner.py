@@ -12,14 +12,26 @@ from accordance.contracts.scanner import Scanner
 from tests.unit.test_reading import ACCEPTED, REFUSED
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
 
-@given(st.dictionaries(st.text(), json_values, max_size=5), st.booleans(), st.integers(1, 7))
-def test_any_json_object_passes_in_pieces(message: dict[str, object], ascii_only: bool, size: int) -> None:
+@given(
+    st.dictionaries(st.text(), json_values, max_size=5),
+    st.booleans(),
+    st.integers(1, 7),
+)
+def test_any_json_object_passes_in_pieces(
+    message: dict[str, object], ascii_only: bool, size: int
+) -> None:
     """Whatever json writes is read, in pieces of any size."""
     text = json.dumps(message, ensure_ascii=ascii_only)
     scanner = Scanner()
@@ -30,7 +42,8 @@ def test_any_json_object_passes_in_pieces(message: dict[str, object], ascii_only
 
 
 @pytest.mark.parametrize(
-    "text", [text for text, *_ in REFUSED if len(text) < 200] + [text for text, _ in ACCEPTED]
+    "text",
+    [text for text, *_ in REFUSED if len(text) < 200] + [text for text, _ in ACCEPTED],
 )
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_pieces_change_nothing(text: str, size: int) -> None:

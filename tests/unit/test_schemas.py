@@ -54,7 +54,9 @@ def every_object() -> Iterator[tuple[str, dict[str, Any]]]:
         for line in read_lines(path):
             name = line.get("contract") or names.get(line.get("kind", ""))
             message = (
-                line.get("submit") if line.get("kind") == "submit" else line.get("task", line.get("input"))
+                line.get("submit")
+                if line.get("kind") == "submit"
+                else line.get("task", line.get("input"))
             )
             if name and isinstance(message, dict):
                 yield str(name), message
@@ -65,7 +67,9 @@ def every_object() -> Iterator[tuple[str, dict[str, Any]]]:
 def test_schema_and_models_agree_on_every_vector() -> None:
     """jsonschema-rs, which shares no code with pydantic, gives the same answer wherever no rule across fields speaks."""
     validators = {
-        name: jsonschema_rs.validator_for(export_schema(contract).schema, validate_formats=True)
+        name: jsonschema_rs.validator_for(
+            export_schema(contract).schema, validate_formats=True
+        )
         for contract in registry
         for name in contract.names
     }
@@ -74,7 +78,10 @@ def test_schema_and_models_agree_on_every_vector() -> None:
         if has_whole_float(message):
             continue  # to JSON Schema 1.0 is an integer; to us it is not
         compared += 1
-        assert validators[name].is_valid(message) == fits_the_model(name, message), (name, message)
+        assert validators[name].is_valid(message) == fits_the_model(name, message), (
+            name,
+            message,
+        )
     assert compared > 300
 
 
@@ -82,26 +89,36 @@ def test_schema_and_models_agree_on_every_vector() -> None:
     ("time", "is_one"),
     [
         pytest.param("2026-01-31T12:00:00Z", True, id="in UTC"),
-        pytest.param("2026-01-31t12:00:00.25z", True, id="small letters and a fraction"),
+        pytest.param(
+            "2026-01-31t12:00:00.25z", True, id="small letters and a fraction"
+        ),
         pytest.param("2026-01-31T12:00:00-09:30", True, id="with an offset"),
         pytest.param("2026-01-31T12:00:00", False, id="without an offset"),
         pytest.param("2026-01-31 12:00:00Z", False, id="with a space"),
         pytest.param("2026-01-31T12:00Z", False, id="without seconds"),
         pytest.param("2026-02-30T12:00:00Z", False, id="on a day that does not exist"),
-        pytest.param("2026-01-31T24:00:00Z", False, id="at an hour that does not exist"),
-        pytest.param("2026-01-31T12:00:00+09:60", False, id="with an offset that does not exist"),
+        pytest.param(
+            "2026-01-31T24:00:00Z", False, id="at an hour that does not exist"
+        ),
+        pytest.param(
+            "2026-01-31T12:00:00+09:60", False, id="with an offset that does not exist"
+        ),
         pytest.param("0000-02-29T12:00:00Z", True, id="in the year 0"),
         pytest.param("9999-12-31T23:59:59-12:00", True, id="at the end of all times"),
         pytest.param("2016-12-31T23:59:60Z", True, id="a leap second"),
         pytest.param("2017-01-01T08:59:60+09:00", True, id="a leap second elsewhere"),
-        pytest.param("2017-01-01T09:59:60+09:00", False, id="a leap second in the wrong minute"),
+        pytest.param(
+            "2017-01-01T09:59:60+09:00", False, id="a leap second in the wrong minute"
+        ),
     ],
 )
 def test_a_verdict_carries_times_of_rfc_3339(time: str, is_one: bool) -> None:
     """Schema and check give the same answer."""
     message = json.loads(json.dumps(VALID["scc.verdict.v1"]))
     message["timestamps"]["evaluated_at"] = time
-    by_schema = jsonschema_rs.validator_for(schema("verdict").schema, validate_formats=True)
+    by_schema = jsonschema_rs.validator_for(
+        schema("verdict").schema, validate_formats=True
+    )
     assert by_schema.is_valid(message) == is_one
     assert isinstance(check(json.dumps(message), "verdict"), Rejected) != is_one
 
@@ -116,7 +133,10 @@ def fits_the_model(name: str, message: dict[str, Any]) -> bool:
 
 def has_whole_float(value: object) -> bool:
     if isinstance(value, dict | list):
-        return any(has_whole_float(item) for item in (value.values() if isinstance(value, dict) else value))
+        return any(
+            has_whole_float(item)
+            for item in (value.values() if isinstance(value, dict) else value)
+        )
     return isinstance(value, float) and value.is_integer()
 
 
@@ -126,7 +146,10 @@ def test_llguidance_compiles_every_export(version: str, dialect: str) -> None:
     """A grammar can be made of each, so constrained decoding can use it."""
     exported = json.dumps(schema(version, dialect).schema)
     assert (
-        llguidance.LLMatcher.validate_grammar(llguidance.LLMatcher.grammar_from_json_schema(exported)) == ""
+        llguidance.LLMatcher.validate_grammar(
+            llguidance.LLMatcher.grammar_from_json_schema(exported)
+        )
+        == ""
     )
 
 
@@ -184,7 +207,9 @@ class TestWhatTheSdksTake:
     def test_openai(self, contract: Contract[Any]) -> None:
         """It is strict already: nothing would have to be changed."""
         exported = export_schema(contract, "openai").schema
-        strict = openai_strict(copy.deepcopy(exported), path=(), root=copy.deepcopy(exported))
+        strict = openai_strict(
+            copy.deepcopy(exported), path=(), root=copy.deepcopy(exported)
+        )
         assert strict == exported
         transformer = OpenAIJsonSchemaTransformer(copy.deepcopy(exported))
         transformer.walk()
@@ -205,7 +230,9 @@ def test_what_has_no_type_is_said_as_near_as_can_be() -> None:
     assert properties["size"] == {"type": "integer"}
     assert properties["switch"] == {"anyOf": [{"type": "boolean"}, {"type": "integer"}, {"type": "null"}, {"type": "string"}]}  # fmt: skip
     assert "$.size: enum [1, 2, 3]" in export.dropped
-    assert "$.several[*]: a list or an object (anything cannot be said)" in export.dropped
+    assert (
+        "$.several[*]: a list or an object (anything cannot be said)" in export.dropped
+    )
     required: Any = schema("plan", "openai").schema
     assert required["$defs"]["Requirement"]["properties"]["required"] == {"description": "true or false", "type": "boolean"}  # fmt: skip
 
@@ -226,14 +253,18 @@ def test_dialects_keep_their_rules_and_say_what_they_lost(version: str) -> None:
     """What a provider refuses is not there; what is not there is listed."""
     for name, dialect in DIALECTS.items():
         export = schema(version, name)
-        objects = [node for node in nodes_of(export.schema) if node.get("type") == "object"]
+        objects = [
+            node for node in nodes_of(export.schema) if node.get("type") == "object"
+        ]
         for node in nodes_of(export.schema):
             assert not dialect.without & node.keys()
             assert not (dialect.inline and ({"$ref", "$defs", "const"} & node.keys()))
         if dialect.closed:
             assert all(node["additionalProperties"] is False for node in objects)
         if dialect.all_required:
-            assert all(set(node["required"]) == set(node["properties"]) for node in objects)
+            assert all(
+                set(node["required"]) == set(node["properties"]) for node in objects
+            )
         if name != "json-schema":
             assert any("rules across fields" in loss for loss in export.dropped)
     assert any("maxItems" in loss for loss in schema("submit", "openai").dropped)
@@ -273,7 +304,10 @@ def test_bounds_that_a_dialect_cannot_say() -> None:
 def seed_summary() -> dict[str, Any]:
     """What seed 001 states between its two markers."""
     review = ["schema_version", "task_id", "review_target", "total_score", "action_required", "summary", "breakdown", "suggestions"]  # fmt: skip
-    actions, priorities = ["APPROVE", "MODIFY", "REQUEST_EXTERNAL_INPUT"], ["HIGH", "MED", "LOW"]
+    actions, priorities = (
+        ["APPROVE", "MODIFY", "REQUEST_EXTERNAL_INPUT"],
+        ["HIGH", "MED", "LOW"],
+    )
     return {
         "TASK_ACTION": {
             "schema_version": "xiaobo_action_v1",
@@ -316,7 +350,10 @@ def test_the_summary_is_the_seeds() -> None:
     [
         ({}, "a value"),
         ({"type": "string"}, "a text"),
-        ({"type": "string", "minLength": 2, "maxLength": 5}, "a text of 2 to 5 characters"),
+        (
+            {"type": "string", "minLength": 2, "maxLength": 5},
+            "a text of 2 to 5 characters",
+        ),
         ({"type": "string", "pattern": "^x"}, "a text that matches ^x"),
         ({"type": "integer", "minimum": 1}, "an integer of at least 1"),
         ({"type": "number", "maximum": 1}, "a number of at most 1"),
@@ -372,7 +409,9 @@ def test_expectations_in_words(node: dict[str, object], text: str) -> None:
         ({"type": "object"}, None, None),
     ],
 )
-def test_what_was_surely_meant(node: dict[str, object], found: object, value: object) -> None:
+def test_what_was_surely_meant(
+    node: dict[str, object], found: object, value: object
+) -> None:
     """A fix is offered only where there is no doubt."""
     assert mended(node, found) == value
 
@@ -417,7 +456,10 @@ def test_comparing_contracts() -> None:
         new=(str, ...),
         extra=(list[Two], []),
     ).with_rules(strict_rule)
-    changes = {f"{one.path} {one.change.split()[0]}": one.breaking for one in compare(before, after)}
+    changes = {
+        f"{one.path} {one.change.split()[0]}": one.breaking
+        for one in compare(before, after)
+    }
     assert changes == {
         "$.gone removed": True,
         "$.new added,": True,
@@ -434,7 +476,11 @@ def test_comparing_contracts() -> None:
         "$ new": True,
     }
     assert compare(before, before) == ()
-    assert compare(before, after)[0].to_json() == {"path": "$.gone", "change": "removed", "breaking": True}
+    assert compare(before, after)[0].to_json() == {
+        "path": "$.gone",
+        "change": "removed",
+        "breaking": True,
+    }
 
 
 def strict_rule(_message: object, _context: object) -> tuple[()]:
@@ -451,7 +497,9 @@ def test_a_model_that_contains_itself_can_be_exported() -> None:
     """Where a dialect has no $ref, the inner one is an object of which nothing more is said."""
     tree = Contract(version="tree_v1", model=Tree)
     export = export_schema(tree, "gemini")
-    assert export.dropped == ("$.parts[*]: contains itself, which cannot be said without $ref",)
+    assert export.dropped == (
+        "$.parts[*]: contains itself, which cannot be said without $ref",
+    )
     for dialect in DIALECTS:
         json.dumps(export_schema(tree, dialect).schema)
 

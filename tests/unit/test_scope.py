@@ -39,7 +39,9 @@ def test_pins_and_role(path: str, told: str) -> None:
         pytest.param(Pins.of(["src/**"]), Pins.of(["src"]), "allowed", id="both allow the tree"),
     ],
 )  # fmt: skip
-def test_a_star_at_the_end_opens_no_tree(pins: Pins, role: Pins | None, rule: str) -> None:
+def test_a_star_at_the_end_opens_no_tree(
+    pins: Pins, role: Pins | None, rule: str
+) -> None:
     """Neither in the pins nor in what a role may write; where a role must not write, it closes one."""
     assert PathScope(pins, role).rule("src/auth/keys.py") == rule
 
@@ -58,13 +60,19 @@ def test_a_role_that_writes_nothing() -> None:
         ({"docs/link": "../.."}, "docs/link/k", "docs/link/k: unsafe_path"),
         ({"docs/link": "link"}, "docs/link", "docs/link: unsafe_path"),
         ({"docs/link": "./other/.."}, "docs/link/k", "docs/link/k: allowed by docs/**"),
-        ({"docs/a": "b", "docs/b": "private"}, "docs/a/k", "docs/a/k: forbidden by docs/private/**"),
+        (
+            {"docs/a": "b", "docs/b": "private"},
+            "docs/a/k",
+            "docs/a/k: forbidden by docs/private/**",
+        ),
         ({"elsewhere": "/etc"}, "docs/k", "docs/k: allowed by docs/**"),
         ({"docs/link": "../.git/hooks"}, "docs/link/k", "docs/link/k: not_allowed"),
         ({"src": "docs"}, "src/k", "src/k: not_allowed"),
     ],
 )
-def test_links_are_judged_where_they_lead(links: dict[str, str], path: str, told: str) -> None:
+def test_links_are_judged_where_they_lead(
+    links: dict[str, str], path: str, told: str
+) -> None:
     """The name and the real path must both be in scope; a link that leaves or leads nowhere is unsafe."""
     scope = PathScope(Pins.of(["docs/**"], ["docs/private/**"]))
     assert str(scope.explain(path, links)) == told

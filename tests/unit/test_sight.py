@@ -35,7 +35,9 @@ BUILD = {".gitignore", "conftest.py", "pyproject.toml"}  # what every role reads
 TESTS = {path for path in PATHS if path.startswith("tests/")}
 
 
-def readable(role: Role = ENGINEER, forbidden: tuple[str, ...] = (), **task: Any) -> set[str]:
+def readable(
+    role: Role = ENGINEER, forbidden: tuple[str, ...] = (), **task: Any
+) -> set[str]:
     """What may be read beside the build files, by a task that may write src/app.py."""
     pins = {
         "allowed_paths": task.pop("allowed", ["src/app.py"]),
@@ -51,10 +53,20 @@ def readable(role: Role = ENGINEER, forbidden: tuple[str, ...] = (), **task: Any
     [
         pytest.param({}, {"src/app.py"}, id="without tests, only what may be written"),
         pytest.param(
-            {"allowed": ["src/**"]}, {"src/app.py", "src/app_test.py", "src/other.py"}, id="a whole folder"
+            {"allowed": ["src/**"]},
+            {"src/app.py", "src/app_test.py", "src/other.py"},
+            id="a whole folder",
         ),
-        pytest.param({"files": ["docs/guide.md"]}, {"src/app.py", "docs/guide.md"}, id="files can be read"),
-        pytest.param({"files": ["../x", "/etc"]}, {"src/app.py"}, id="files that lead out name nothing"),
+        pytest.param(
+            {"files": ["docs/guide.md"]},
+            {"src/app.py", "docs/guide.md"},
+            id="files can be read",
+        ),
+        pytest.param(
+            {"files": ["../x", "/etc"]},
+            {"src/app.py"},
+            id="files that lead out name nothing",
+        ),
         pytest.param(
             {"pins": {"read_paths": ["docs/**"]}},
             {"src/app.py", "docs/guide.md"},
@@ -76,9 +88,15 @@ def readable(role: Role = ENGINEER, forbidden: tuple[str, ...] = (), **task: Any
             id="a test named as a module",
         ),
         pytest.param(
-            {"allowedTests": ["python -m pytest tests"]}, {"src/app.py", *TESTS}, id="a folder of tests"
+            {"allowedTests": ["python -m pytest tests"]},
+            {"src/app.py", *TESTS},
+            id="a folder of tests",
         ),
-        pytest.param({"allowedTests": ["python -m tests"]}, {"src/app.py", *TESTS}, id="a package of tests"),
+        pytest.param(
+            {"allowedTests": ["python -m tests"]},
+            {"src/app.py", *TESTS},
+            id="a package of tests",
+        ),
         pytest.param(
             {"allowedTests": ["sh -c 'cd . && pytest src/app_test.py'"]},
             {"src/app.py", "src/app_test.py"},
@@ -111,20 +129,30 @@ def test_what_can_be_read(task: dict[str, Any], seen: set[str]) -> None:
     ("task", "seen"),
     [
         pytest.param(
-            {"files": ["secrets/key.txt"]}, {"src/app.py"}, id="what the role is denied, named as a file"
+            {"files": ["secrets/key.txt"]},
+            {"src/app.py"},
+            id="what the role is denied, named as a file",
         ),
         pytest.param(
-            {"allowed": ["accordance.toml", "src/app.py"]}, {"src/app.py"}, id="the rules, although allowed"
+            {"allowed": ["accordance.toml", "src/app.py"]},
+            {"src/app.py"},
+            id="the rules, although allowed",
         ),
         pytest.param(
-            {"forbidden": ("docs/**",), "pins": {"read_paths": ["docs/**"]}}, {"src/app.py"}, id="read_paths"
+            {"forbidden": ("docs/**",), "pins": {"read_paths": ["docs/**"]}},
+            {"src/app.py"},
+            id="read_paths",
         ),
         pytest.param(
             {"forbidden": ("TESTS/**",), "allowedTests": ["pytest tests"]},
             {"src/app.py"},
             id="tests, in any letter case",
         ),
-        pytest.param({"forbidden": ("src",), "allowed": ["src/**"]}, set(), id="a folder by its bare name"),
+        pytest.param(
+            {"forbidden": ("src",), "allowed": ["src/**"]},
+            set(),
+            id="a folder by its bare name",
+        ),
     ],
 )
 def test_forbidden_wins(task: dict[str, Any], seen: set[str]) -> None:
@@ -161,15 +189,27 @@ def test_what_is_forbidden(path: str, *, is_forbidden: bool) -> None:
 
 def test_what_a_command_names() -> None:
     """Files and folders of those it is asked about."""
-    assert places_named("cat tests/test_app.py docs nothing.py", PATHS) == {"tests/test_app.py", "docs"}
-    assert places_named("python -m unittest shop.tests", ["shop/tests/test_till.py"]) == {"shop/tests"}
+    assert places_named("cat tests/test_app.py docs nothing.py", PATHS) == {
+        "tests/test_app.py",
+        "docs",
+    }
+    assert places_named(
+        "python -m unittest shop.tests", ["shop/tests/test_till.py"]
+    ) == {"shop/tests"}
 
 
 @pytest.mark.parametrize(
     ("allowed", "forbidden", "folders"),
     [
-        pytest.param(["src/new/app.py"], [], {"src/new"}, id="of a file that is to be made"),
-        pytest.param(["src/*/test_*.py", "docs/"], [], {"src", "docs"}, id="as far as there is no star"),
+        pytest.param(
+            ["src/new/app.py"], [], {"src/new"}, id="of a file that is to be made"
+        ),
+        pytest.param(
+            ["src/*/test_*.py", "docs/"],
+            [],
+            {"src", "docs"},
+            id="as far as there is no star",
+        ),
         pytest.param(["README.md", "**/x.py"], [], set(), id="none at the root"),
         pytest.param(["src/a/x.py"], ["src/a"], set(), id="none that is forbidden"),
     ],
@@ -184,7 +224,11 @@ def test_folders_that_are_there_in_any_case(
 
 def test_what_may_be_shown_without_knowing_the_repository() -> None:
     """What may be written or is given; tests are not looked for."""
-    task = {"pins": {"allowed_paths": ["src/**"]}, "files": ["docs/guide.md"], "allowedTests": ["make test"]}
+    task = {
+        "pins": {"allowed_paths": ["src/**"]},
+        "files": ["docs/guide.md"],
+        "allowedTests": ["make test"],
+    }
     sight = Sight.of(task, ENGINEER)
     shown = {path for path in PATHS if sight.may_be_shown(path)} - BUILD
     assert shown == {"src/app.py", "src/app_test.py", "src/other.py", "docs/guide.md"}
@@ -199,16 +243,25 @@ def test_what_may_be_shown_without_knowing_the_repository() -> None:
             id="a document by the path of a forbidden file",
         ),
         pytest.param(
-            {"map": {"files": ["src/app.py", "Secrets/key.txt", {"secrets/a": 1}], "count": 3}},
+            {
+                "map": {
+                    "files": ["src/app.py", "Secrets/key.txt", {"secrets/a": 1}],
+                    "count": 3,
+                }
+            },
             {"map": {"files": ["src/app.py", {}], "count": 3}},
             id="a name in a map, in any letter case",
         ),
         pytest.param(
-            {"context_pack": "Be brief."}, {"context_pack": "Be brief."}, id="prose is left as it is"
+            {"context_pack": "Be brief."},
+            {"context_pack": "Be brief."},
+            id="prose is left as it is",
         ),
     ],
 )
-def test_a_task_is_told_without_what_is_forbidden(context: dict[str, Any], told: dict[str, Any]) -> None:
+def test_a_task_is_told_without_what_is_forbidden(
+    context: dict[str, Any], told: dict[str, Any]
+) -> None:
     """Whoever put the context together may have looked at more than the agent may."""
     task = {"pins": {"allowed_paths": ["src/**"]}, "goal": "Mend it."}
     sight = Sight.of(task, ENGINEER)

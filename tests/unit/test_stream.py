@@ -10,7 +10,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from accordance import Accepted, Context, Limits, StreamGuard, check, read_tolerant, registry
+from accordance import (
+    Accepted,
+    Context,
+    Limits,
+    StreamGuard,
+    check,
+    read_tolerant,
+    registry,
+)
 from accordance.contracts.reading import read
 from accordance.errors import Unparseable
 from tests.conformance.lines import read_lines
@@ -41,7 +49,9 @@ DOOMED = [
 def test_doomed(text: str, code: str, at: int | None) -> None:
     """Fed character by character, the guard speaks at the very character that settles it."""
     guard = StreamGuard(registry.get("xiaobo_action_v1"), Context(task_id=TASK))
-    spoke = next((number for number, char in enumerate(text, 1) if guard.feed(char)), None)
+    spoke = next(
+        (number for number, char in enumerate(text, 1) if guard.feed(char)), None
+    )
     if at is None:
         guard.feed('"')
     else:
@@ -58,7 +68,9 @@ def test_good_streams_pass(version: str, size: int) -> None:
     """A message that check accepts is never stopped, however it is cut."""
     data = json.dumps(VALID[version], ensure_ascii=False).encode()
     guard = StreamGuard(registry.get(version))
-    assert all(guard.feed(data[at : at + size]) is None for at in range(0, len(data), size))
+    assert all(
+        guard.feed(data[at : at + size]) is None for at in range(0, len(data), size)
+    )
     assert guard.finish() is None
     assert guard.complete
     assert isinstance(check(data, version), Accepted)
@@ -113,12 +125,20 @@ def test_the_right_version_is_named() -> None:
 def test_only_what_can_no_longer_be_accepted_is_doomed() -> None:
     """A review may carry the plan's id, or none yet; an older version may be raised; a plan has no task_id of its own."""
     asked = Context(task_id=TASK, plan_id="P1")
-    for text in ('{"task_id": "P1"', '{"task_id": ""', '{"task_id": "  "', f'{{"task_id": "{TASK}"'):
+    for text in (
+        '{"task_id": "P1"',
+        '{"task_id": ""',
+        '{"task_id": "  "',
+        f'{{"task_id": "{TASK}"',
+    ):
         assert StreamGuard(registry.get("review"), asked).feed(text) is None
     assert StreamGuard(registry.get("plan"), asked).feed('{"task_id": "other"') is None
     assert StreamGuard(registry.get("task"), asked).feed('{"task_id": "other"') is None
     seed = Context(profile="seed")
-    assert StreamGuard(registry.get("answer"), seed).feed('{"schema_version": "other"') is None
+    assert (
+        StreamGuard(registry.get("answer"), seed).feed('{"schema_version": "other"')
+        is None
+    )
     assert StreamGuard(NOTE_3).feed('{"schema_version": "note_v1"') is None
     assert StreamGuard(NOTE_3).feed('{"schema_version": "note_v4"') is not None
 
@@ -134,12 +154,17 @@ def doom_of(text: str, guard: StreamGuard, size: int) -> str | None:
 def test_no_prefix_of_an_accepted_vector_is_doomed() -> None:
     """Whatever check accepts, as it is or normalised, comes through character by character."""
     folder = Path(GIVEN_VECTORS)
-    lines = [line for path in sorted(folder.glob("*.jsonl")) for line in read_lines(path)]
+    lines = [
+        line for path in sorted(folder.glob("*.jsonl")) for line in read_lines(path)
+    ]
     accepted = 0
     for name, text, context in map(question, lines):
         if name is not None and isinstance(check(text, name, context), Accepted):
             accepted += 1
-            assert doom_of(text, StreamGuard(registry.get(name), context), 1) is None, (name, text)
+            assert doom_of(text, StreamGuard(registry.get(name), context), 1) is None, (
+                name,
+                text,
+            )
     assert accepted > 100
 
 
@@ -163,7 +188,10 @@ changes = st.fixed_dictionaries(
 
 
 @given(
-    st.sampled_from(sorted(VALID)), changes, st.sets(st.sampled_from(["task_id", "schema_version"])), contexts
+    st.sampled_from(sorted(VALID)),
+    changes,
+    st.sets(st.sampled_from(["task_id", "schema_version"])),
+    contexts,
 )
 @example(
     "xiaojing_review_v1",
@@ -171,7 +199,12 @@ changes = st.fixed_dictionaries(
     set(),
     Context(task_id=TASK, plan_id="P1"),
 )
-@example("xiaojing_review_v1", {"task_id": "", "review_target": "PLAN"}, set(), Context(task_id=TASK))
+@example(
+    "xiaojing_review_v1",
+    {"task_id": "", "review_target": "PLAN"},
+    set(),
+    Context(task_id=TASK),
+)
 @example("scc.task.v1", {}, set(), Context(task_id="another task"))
 @example("agent_answer_v1", {"schema_version": "other"}, set(), Context(profile="seed"))
 def test_what_check_accepts_is_never_doomed(
@@ -181,7 +214,11 @@ def test_what_check_accepts_is_never_doomed(
     contract = registry.get(version)
     if context.profile not in ("strict", *contract.profiles):
         return
-    message = {key: value for key, value in {**VALID[version], **change}.items() if key not in gone}
+    message = {
+        key: value
+        for key, value in {**VALID[version], **change}.items()
+        if key not in gone
+    }
     text = json.dumps(message, ensure_ascii=False)
     if isinstance(check(text, version, context), Accepted):
         assert doom_of(text, StreamGuard(contract, context), 1) is None
@@ -193,15 +230,27 @@ def test_what_check_accepts_is_never_doomed(
     [
         pytest.param("1" * 4300, None, id="as many digits as an integer may have"),
         pytest.param("1" * 4301, "number_too_long", id="one digit more"),
-        pytest.param("1" * 4300 + "e-4300", None, id="as many digits before an exponent"),
-        pytest.param("1" * 4301 + "e-4300", "number_too_long", id="one digit more before an exponent"),
-        pytest.param("1" * 4301 + ".5", "number_too_long", id="one digit more before a point"),
+        pytest.param(
+            "1" * 4300 + "e-4300", None, id="as many digits before an exponent"
+        ),
+        pytest.param(
+            "1" * 4301 + "e-4300",
+            "number_too_long",
+            id="one digit more before an exponent",
+        ),
+        pytest.param(
+            "1" * 4301 + ".5", "number_too_long", id="one digit more before a point"
+        ),
         pytest.param("1" * 4300 + ".5", "not_finite", id="a fraction that overflows"),
-        pytest.param("0." + "1" * 5000, None, id="any number of digits after the point"),
+        pytest.param(
+            "0." + "1" * 5000, None, id="any number of digits after the point"
+        ),
         pytest.param("0" * 5000, "not_json", id="zeros at the front"),
     ],
 )
-def test_reader_and_guard_agree_on_long_numbers(sign: str, number: str, code: str | None) -> None:
+def test_reader_and_guard_agree_on_long_numbers(
+    sign: str, number: str, code: str | None
+) -> None:
     """The reader, the tolerant one, and the guard, in one piece or character by character."""
     text = f'{{"a": {sign}{number}}}'
     assert code_of(read, text) == code
@@ -220,7 +269,9 @@ def code_of(reader: Callable[[str], object], text: str) -> str | None:
 
 def test_the_right_id_is_named() -> None:
     """Whole, however long it is; another task's message is not turned into this one's."""
-    doom = StreamGuard(registry.get("action"), Context(task_id=TASK)).feed('{"task_id": "zzz"')
+    doom = StreamGuard(registry.get("action"), Context(task_id=TASK)).feed(
+        '{"task_id": "zzz"'
+    )
     assert doom is not None
     assert doom.fix is None
     assert TASK in doom.expected

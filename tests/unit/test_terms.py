@@ -19,7 +19,10 @@ TERMS = Terms(
     role=replace(ROLES["engineer"], max_attempts=5),
     history=History(
         LadderPosition(
-            max_attempts=3, model_tier=2, allowed_tiers=frozenset((2, 1)), level=Level.MODEL_UPGRADE
+            max_attempts=3,
+            model_tier=2,
+            allowed_tiers=frozenset((2, 1)),
+            level=Level.MODEL_UPGRADE,
         ),
         ("CI_FAILED: make test",),
     ),
@@ -36,9 +39,9 @@ def test_terms_survive_being_written_down() -> None:
     again = terms_from(terms_to_json(TERMS))
     case = a_case()
     assert again == TERMS
-    assert verdict_on(case_under(again, case.task, case.submission, FACTS), again.history) == verdict_on(
-        case_under(TERMS, case.task, case.submission, FACTS), TERMS.history
-    )
+    assert verdict_on(
+        case_under(again, case.task, case.submission, FACTS), again.history
+    ) == verdict_on(case_under(TERMS, case.task, case.submission, FACTS), TERMS.history)
 
 
 @pytest.mark.parametrize("raw", ["", "[]", "{}", '{"role": 1}'])

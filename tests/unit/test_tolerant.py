@@ -130,7 +130,10 @@ def test_refused(text: str, code: str) -> None:
 
 def test_limits() -> None:
     """The tolerant reader is no way round the limits."""
-    for text, limits in (('{"a": 1}', Limits(max_bytes=5)), ("\ud800 {x", Limits(max_bytes=6))):
+    for text, limits in (
+        ('{"a": 1}', Limits(max_bytes=5)),
+        ("\ud800 {x", Limits(max_bytes=6)),
+    ):
         with pytest.raises(Unparseable) as caught:
             read_tolerant(text + "       ", limits)
         assert caught.value.code == "too_large"
@@ -180,9 +183,13 @@ def test_never_anything_but_unparseable(text: str) -> None:
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-99, 99) | st.text(alphabet="ab/*#'\"\\{}[],:\n.…", max_size=8),
+    st.none()
+    | st.booleans()
+    | st.integers(-99, 99)
+    | st.text(alphabet="ab/*#'\"\\{}[],:\n.…", max_size=8),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b//", "/*c", "#d"]), inner)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b//", "/*c", "#d"]), inner)
     ),
     max_leaves=6,
 )
@@ -196,7 +203,9 @@ gaps = st.lists(
     st.sampled_from([" ", "\n", ""])
     | remarks.map(lambda text: f"//{text}\n")
     | remarks.map(lambda text: f"#{text}\n")
-    | remarks.filter(lambda text: "*/" not in f"{text}*/"[:-2]).map(lambda text: f"/*{text}*/"),
+    | remarks.filter(lambda text: "*/" not in f"{text}*/"[:-2]).map(
+        lambda text: f"/*{text}*/"
+    ),
     max_size=2,
 )
 
@@ -215,7 +224,9 @@ def spread(value: object, gap: Callable[[], str]) -> str:
 
 
 @given(messages, st.data())
-def test_comments_never_change_what_is_read(message: dict[str, object], data: st.DataObject) -> None:
+def test_comments_never_change_what_is_read(
+    message: dict[str, object], data: st.DataObject
+) -> None:
     """Whatever they hold: objects, quotes, other comments. Each is recorded, and nothing else is."""
     comments: list[str] = []
 
@@ -227,7 +238,9 @@ def test_comments_never_change_what_is_read(message: dict[str, object], data: st
     text = spread(message, gap)
     found, repairs = read_tolerant(text)
     assert found == message
-    assert [repair.before for repair in repairs] == [comment.strip() for comment in comments]
+    assert [repair.before for repair in repairs] == [
+        comment.strip() for comment in comments
+    ]
     for end in range(len(text)):
         with pytest.raises(Unparseable):
             read_tolerant(text[:end])

@@ -25,11 +25,19 @@ def test_what_people_write(text: str, tables: object) -> None:
     ("text", "why"),
     [
         pytest.param("a =", "Invalid value", id="half a line"),
-        pytest.param("a = " + "9" * 5000, "digits", id="a number with more digits than Python reads"),
-        pytest.param("a = " + "[" * 100_000, "nested too deeply", id="far too deep"),
-        pytest.param("a = " + "[" * 64 + "]" * 64, "nested too deeply", id="one level too deep"),
         pytest.param(
-            "[" + ".".join("a" * 64) + "]", "nested too deeply", id="too deep by the name of a table"
+            "a = " + "9" * 5000,
+            "digits",
+            id="a number with more digits than Python reads",
+        ),
+        pytest.param("a = " + "[" * 100_000, "nested too deeply", id="far too deep"),
+        pytest.param(
+            "a = " + "[" * 64 + "]" * 64, "nested too deeply", id="one level too deep"
+        ),
+        pytest.param(
+            "[" + ".".join("a" * 64) + "]",
+            "nested too deeply",
+            id="too deep by the name of a table",
         ),
     ],
 )

@@ -15,7 +15,9 @@ from accordance.contracts.violation import excerpt
 from accordance.domain.t_scores import t_class
 from accordance.errors import InvalidPath, InvalidPhases, InvalidTScore
 
-paths = st.lists(st.text(max_size=MAX_KEY) | st.integers(0, 10**6), max_size=5).map(tuple)
+paths = st.lists(st.text(max_size=MAX_KEY) | st.integers(0, 10**6), max_size=5).map(
+    tuple
+)
 
 
 @given(paths)
@@ -92,15 +94,24 @@ def test_the_sentence_is_made_last() -> None:
     """Values first; texts and JSON from them."""
     fixed = Violation("missing", "$.a", "a value", "nothing", Fix("$.a", 1))
     bare = Violation("not_json", "$", "a value", "'x'", None, 7)
-    assert str(fixed) == "$.a: expected a value, got nothing [missing]; fix: set $.a to 1"
+    assert (
+        str(fixed) == "$.a: expected a value, got nothing [missing]; fix: set $.a to 1"
+    )
     assert str(bare) == "$: expected a value, got 'x' [not_json]"
     assert fixed.to_json()["fix"] == {"op": "set", "path": "$.a", "value": 1}
     assert bare.to_json()["offset"] == 7
     assert str(Fix("$.a", op="remove")) == "remove $.a"
     assert Fix("$.a", op="remove").to_json() == {"op": "remove", "path": "$.a"}
     assert str(Notice("n", "$", "hm")) == "$: hm [n]"
-    assert Notice("n", "$", "hm").to_json() == {"code": "n", "path": "$", "message": "hm"}
-    assert str(Repair("rename", "$.id", "id", "task_id")) == '$.id: "id" -> "task_id" [rename]'
+    assert Notice("n", "$", "hm").to_json() == {
+        "code": "n",
+        "path": "$",
+        "message": "hm",
+    }
+    assert (
+        str(Repair("rename", "$.id", "id", "task_id"))
+        == '$.id: "id" -> "task_id" [rename]'
+    )
     assert Repair("r", "$", 1, 2, 3).to_json() == {
         "rule": "r",
         "path": "$",
@@ -127,9 +138,16 @@ def test_applying_fixes() -> None:
         Fix("$.new", "x"),
         Fix("$.a[0]", "zero"),
     )
-    assert apply_fixes(message, edits) == {"a": ["zero", 2], "b": {"c": 5}, "e": 1, "new": "x"}
+    assert apply_fixes(message, edits) == {
+        "a": ["zero", 2],
+        "b": {"c": 5},
+        "e": 1,
+        "new": "x",
+    }
     assert message == {"a": [0, 1, 2, 3], "b": {"c": 1, "d": 2}, "e": 1}
-    assert apply_fixes(message, violations(Fix("$", {"whole": True}))) == {"whole": True}
+    assert apply_fixes(message, violations(Fix("$", {"whole": True}))) == {
+        "whole": True
+    }
     assert apply_fixes(message, violations(Fix("$", []))) == {}
     assert apply_fixes(message, [Violation("c", "$", "e", "a")]) == message
 
@@ -143,7 +161,10 @@ def test_a_fix_for_another_message(path: str) -> None:
 
 def test_feedback_says_everything_compactly() -> None:
     """All violations, the same fault told once, within the limit, never the message."""
-    same = [Violation("missing", f"$.nodes[{at}].priority", "an integer", "nothing") for at in range(40)]
+    same = [
+        Violation("missing", f"$.nodes[{at}].priority", "an integer", "nothing")
+        for at in range(40)
+    ]
     other = Violation("wrong_task", "$.task_id", '"a"', '"b"', Fix("$.task_id", "a"))
     text = feedback(Rejected((*same, other), 41, "PLAN_GEN"))
     assert text.splitlines() == [
@@ -157,7 +178,9 @@ def test_feedback_says_everything_compactly() -> None:
 @pytest.mark.parametrize("limit", [-1, 0, 1, 20, 100, 155, 200, 300])
 def test_feedback_keeps_a_small_limit_too(limit: int) -> None:
     """Where there is no room for more, the beginning is all that is told."""
-    found = tuple(Violation("missing", f"$.x{at}", "a text", "nothing") for at in range(3))
+    found = tuple(
+        Violation("missing", f"$.x{at}", "a text", "nothing") for at in range(3)
+    )
     text = feedback(Rejected(found, 3, "PLAN_GEN"), limit)
     assert len(text.encode()) <= max(limit, 0)
     assert "Your message was rejected".startswith(text[:25])
@@ -165,7 +188,9 @@ def test_feedback_keeps_a_small_limit_too(limit: int) -> None:
 
 def test_feedback_is_printable() -> None:
     """It is sent to a model and often printed on the way."""
-    text = feedback(Rejected((Violation("rule_broken", "$", "no \x9b2J", "a\u202eb"),), 1))
+    text = feedback(
+        Rejected((Violation("rule_broken", "$", "no \x9b2J", "a\u202eb"),), 1)
+    )
     assert all(line.isprintable() for line in text.split("\n"))
     assert "no \\u009b2J, got a\\u202eb" in text
 
@@ -173,7 +198,9 @@ def test_feedback_is_printable() -> None:
 @given(st.integers(1, 60), st.integers(300, 3000))
 def test_feedback_keeps_its_limit(count: int, limit: int) -> None:
     """Within any limit that has room for a head and a tail; what does not fit is counted."""
-    found = tuple(Violation(f"code{at}", f"$.x{at}", "e" * 70, "가" * 70) for at in range(count))
+    found = tuple(
+        Violation(f"code{at}", f"$.x{at}", "e" * 70, "가" * 70) for at in range(count)
+    )
     text = feedback(Rejected(found, count), limit)
     assert len(text.encode()) <= limit
     shown = text.count("[code")
@@ -241,7 +268,9 @@ def test_abbreviations_and_numbers_end_nothing(text: str, count: int) -> None:
         ("“Why?” he asked. Nobody knew.", 2),
     ],
 )
-def test_small_letters_begin_a_sentence_where_the_author_writes_so(text: str, count: int) -> None:
+def test_small_letters_begin_a_sentence_where_the_author_writes_so(
+    text: str, count: int
+) -> None:
     """Otherwise a short word before them is taken for an abbreviation."""
     assert count_sentences(text) == count
 

@@ -24,7 +24,9 @@ from accordance.errors import NotAccepted
 
 M = TypeVar("M", bound=BaseModel)
 
-MOST_REPEATED: Final = 20_000  # characters of a refused answer that are sent back to the model
+MOST_REPEATED: Final = (
+    20_000  # characters of a refused answer that are sent back to the model
+)
 
 
 class Message(TypedDict):
@@ -95,7 +97,9 @@ class Conversation(Generic[M]):
         told = None if is_last or isinstance(result, Accepted) else feedback(result)
         self.attempts.append(Attempt(reply, result, told))
         if told is not None:
-            self.messages.append({"role": "assistant", "content": reply.text[:MOST_REPEATED]})
+            self.messages.append(
+                {"role": "assistant", "content": reply.text[:MOST_REPEATED]}
+            )
             self.messages.append({"role": "user", "content": told})
 
     def answer(self) -> Answer[M]:
@@ -118,5 +122,7 @@ def instructions(contract: Contract[Any]) -> str:
 
 def opening(prompt: str | Sequence[Message], contract: Contract[Any]) -> list[Message]:
     """The first messages: how to answer, then what is asked."""
-    asked: list[Message] = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [*prompt]
+    asked: list[Message] = (
+        [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [*prompt]
+    )
     return [{"role": "system", "content": instructions(contract)}, *asked]

@@ -34,9 +34,7 @@ from accordance.domain.spending import Spending
 M = TypeVar("M", bound=BaseModel)
 
 ATTEMPTS: Final = 3
-_SHOWN_AGAIN_AFTER: Final = (
-    1.02  # a partial object is read again when its text has grown by so much: linear in the end
-)
+_SHOWN_AGAIN_AFTER: Final = 1.02  # a partial object is read again when its text has grown by so much: linear in the end
 
 
 def ask(
@@ -72,7 +70,9 @@ async def ask_async(
     """`ask` for tasks: the model may be a coroutine function."""
     conversation = _begin(prompt, contract, attempts, context, reader)
     while not conversation.is_over:
-        conversation.hear(await request_async(model, conversation.messages, conversation.contract))
+        conversation.hear(
+            await request_async(model, conversation.messages, conversation.contract)
+        )
     return conversation.answer()
 
 
@@ -156,7 +156,9 @@ class AsyncAnswerStream(Generic[M]):
         conversation = self._conversation
         while not conversation.is_over:
             incoming = _Incoming(conversation.contract, conversation.context)
-            pieces = stream_async(self._model, conversation.messages, conversation.contract)
+            pieces = stream_async(
+                self._model, conversation.messages, conversation.contract
+            )
             async with aclosing(pieces):  # type: ignore[type-var]  # an async generator
                 async for piece in pieces:
                     if (partial := incoming.take(piece)) is not None:

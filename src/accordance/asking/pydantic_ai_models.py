@@ -39,11 +39,15 @@ _DIALECTS: Final = {
 }
 
 
-def request(model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]) -> Reply:
+def request(
+    model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]
+) -> Reply:
     """Ask once and wait."""
     whom = _model(model)
     response = model_request_sync(
-        whom, _translated(messages), model_request_parameters=_parameters(whom, contract)
+        whom,
+        _translated(messages),
+        model_request_parameters=_parameters(whom, contract),
     )
     return _reply(response)
 
@@ -54,7 +58,9 @@ async def request_async(
     """Ask once and await."""
     whom = _model(model)
     response = await model_request(
-        whom, _translated(messages), model_request_parameters=_parameters(whom, contract)
+        whom,
+        _translated(messages),
+        model_request_parameters=_parameters(whom, contract),
     )
     return _reply(response)
 
@@ -65,7 +71,9 @@ def stream(
     """Text as it comes, then what it cost."""
     whom = _model(model)
     with model_request_stream_sync(
-        whom, _translated(messages), model_request_parameters=_parameters(whom, contract)
+        whom,
+        _translated(messages),
+        model_request_parameters=_parameters(whom, contract),
     ) as events:
         for event in events:
             if text := _text_of(event):
@@ -79,7 +87,9 @@ async def stream_async(
     """Text as it comes, then what it cost."""
     whom = _model(model)
     async with model_request_stream(
-        whom, _translated(messages), model_request_parameters=_parameters(whom, contract)
+        whom,
+        _translated(messages),
+        model_request_parameters=_parameters(whom, contract),
     ) as events:
         async for event in events:
             if text := _text_of(event):
@@ -100,7 +110,11 @@ def _translated(messages: Sequence[Message]) -> list[ModelMessage]:
             translated.append(ModelResponse(parts=[TextPart(content)]))
             continue
         part: ModelRequestPart
-        part = SystemPromptPart(content) if message["role"] == "system" else UserPromptPart(content)
+        part = (
+            SystemPromptPart(content)
+            if message["role"] == "system"
+            else UserPromptPart(content)
+        )
         translated.append(ModelRequest(parts=[part]))
     return translated
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,12 +21,18 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 Messages: TypeAlias = Sequence[Message]
-Piece: TypeAlias = str | Reply  # a Reply ends a stream: its text is empty, its spending is the whole call's
+Piece: TypeAlias = (
+    str | Reply
+)  # a Reply ends a stream: its text is empty, its spending is the whole call's
 
 Askable: TypeAlias = "Callable[[Messages], str | Reply] | Model[Any] | str"
-AsyncAskable: TypeAlias = "Callable[[Messages], Awaitable[str | Reply] | str | Reply] | Model[Any] | str"
+AsyncAskable: TypeAlias = (
+    "Callable[[Messages], Awaitable[str | Reply] | str | Reply] | Model[Any] | str"
+)
 Streamable: TypeAlias = "Callable[[Messages], Iterable[Piece]] | Model[Any] | str"
-AsyncStreamable: TypeAlias = "Callable[[Messages], AsyncIterable[Piece] | Iterable[Piece]] | Model[Any] | str"
+AsyncStreamable: TypeAlias = (
+    "Callable[[Messages], AsyncIterable[Piece] | Iterable[Piece]] | Model[Any] | str"
+)
 
 
 def request(model: Askable, messages: Messages, contract: Contract[Any]) -> Reply:
@@ -30,7 +44,9 @@ def request(model: Askable, messages: Messages, contract: Contract[Any]) -> Repl
     return pydantic_ai_models.request(model, messages, contract)
 
 
-async def request_async(model: AsyncAskable, messages: Messages, contract: Contract[Any]) -> Reply:
+async def request_async(
+    model: AsyncAskable, messages: Messages, contract: Contract[Any]
+) -> Reply:
     """Ask once and await the whole reply."""
     if callable(model):
         given = model(messages)
@@ -40,7 +56,9 @@ async def request_async(model: AsyncAskable, messages: Messages, contract: Contr
     return await pydantic_ai_models.request_async(model, messages, contract)
 
 
-def stream(model: Streamable, messages: Messages, contract: Contract[Any]) -> Iterator[Piece]:
+def stream(
+    model: Streamable, messages: Messages, contract: Contract[Any]
+) -> Iterator[Piece]:
     """The reply, piece by piece. Closing the iterator breaks the call off."""
     if callable(model):
         yield from model(messages)

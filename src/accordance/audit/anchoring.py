@@ -58,7 +58,10 @@ class Anchor:
         return hashlib.sha256(canonical(self._heads()).encode()).hexdigest()
 
     def _heads(self) -> dict[str, Any]:
-        plans = [{"plan_id": plan_id, **_told(self.plans[plan_id])} for plan_id in sorted(self.plans)]
+        plans = [
+            {"plan_id": plan_id, **_told(self.plans[plan_id])}
+            for plan_id in sorted(self.plans)
+        ]
         return {"at": self.at, "ledger": _told(self.ledger), "plans": plans}
 
     def statement(self) -> dict[str, Any]:
@@ -96,7 +99,9 @@ def read_anchor(raw: bytes, public: Path | None) -> tuple[Anchor, str]:
     try:
         document = json.loads(raw)
         is_signed = "payload" in document
-        statement = json.loads(base64.b64decode(document["payload"])) if is_signed else document
+        statement = (
+            json.loads(base64.b64decode(document["payload"])) if is_signed else document
+        )
         anchor = _anchor_in(statement)
     except UNREADABLE:
         raise UnreadableAnchor("it is no anchor that can be read") from None
@@ -107,7 +112,9 @@ def read_anchor(raw: bytes, public: Path | None) -> tuple[Anchor, str]:
     if not is_signed:
         raise UnsignedAnchor("nobody signed it")
     if not signed_by(document, public):
-        raise InvalidAnchor("it was not signed with this key, or what it signs was changed")
+        raise InvalidAnchor(
+            "it was not signed with this key, or what it signs was changed"
+        )
     return anchor, "holds"
 
 
@@ -124,7 +131,9 @@ def _head(told: Mapping[str, Any]) -> Head:
     return Head(seq=int(told["events"]), hash=str(told["head"]))
 
 
-def compare_with(anchor: Anchor, tx: Transaction, found: Iterable[AuditFindings]) -> None:
+def compare_with(
+    anchor: Anchor, tx: Transaction, found: Iterable[AuditFindings]
+) -> None:
     """Every chain that was anchored is still there, with the event at its place that was the last one then."""
     when = f"the anchor of {anchor.at[:19]}"
     for one in found:
@@ -132,19 +141,27 @@ def compare_with(anchor: Anchor, tx: Transaction, found: Iterable[AuditFindings]
             _compare(anchor.ledger, tx.ledger_entries(), one, when)
         elif one.plan_id in anchor.plans:
             head = anchor.plans[one.plan_id]
-            _compare(head, tx.entries(one.plan_id, after=head.seq - 1, limit=1), one, when)
+            _compare(
+                head, tx.entries(one.plan_id, after=head.seq - 1, limit=1), one, when
+            )
 
 
-def missing_plans(anchor: Anchor, found: Iterable[AuditFindings]) -> list[AuditFindings]:
+def missing_plans(
+    anchor: Anchor, found: Iterable[AuditFindings]
+) -> list[AuditFindings]:
     """Findings for the plans that were anchored and that the ledger no longer knows."""
     known = {one.plan_id for one in found}
     lost = [AuditFindings(plan_id) for plan_id in sorted(anchor.plans.keys() - known)]
     for one in lost:
-        one.missing(f"plans {one.plan_id}: is in the anchor of {anchor.at[:19]}, and not in the ledger")
+        one.missing(
+            f"plans {one.plan_id}: is in the anchor of {anchor.at[:19]}, and not in the ledger"
+        )
     return lost
 
 
-def _compare(head: Head, entries: Iterable[ChainEntry], found: AuditFindings, when: str) -> None:
+def _compare(
+    head: Head, entries: Iterable[ChainEntry], found: AuditFindings, when: str
+) -> None:
     if head == EMPTY:
         return
     try:
@@ -154,4 +171,6 @@ def _compare(head: Head, entries: Iterable[ChainEntry], found: AuditFindings, wh
     if now is None:
         found.missing(f"event {head.seq}, the last one in {when}, is missing")
     elif now != head.hash:
-        found.broken(f"event {head.seq} is not the one in {when}: the chain was made anew since then")
+        found.broken(
+            f"event {head.seq} is not the one in {when}: the chain was made anew since then"
+        )

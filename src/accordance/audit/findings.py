@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from accordance.domain.chain import EMPTY, Head
-from accordance.errors import IllegalTransition, InvalidFuses, InvalidRubric, LedgerDamaged, NotFound
+from accordance.errors import (
+    IllegalTransition,
+    InvalidFuses,
+    InvalidRubric,
+    LedgerDamaged,
+    NotFound,
+)
 from accordance.store.ledger import Transaction
 
 UNREADABLE: Final = (
@@ -56,7 +62,9 @@ class AuditFindings:
             self.completeness.append(what)
 
 
-def fetch(tx: Transaction, sha256: str, what: str, found: AuditFindings) -> bytes | None:
+def fetch(
+    tx: Transaction, sha256: str, what: str, found: AuditFindings
+) -> bytes | None:
     """Bytes that were kept, if they are there and are what was kept."""
     found.blobs += 1
     try:

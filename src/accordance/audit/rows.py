@@ -87,32 +87,44 @@ class Rows:
     def _take_over(self, entry: ChainEntry) -> None:
         """Rows are taken over once, before anything was sealed; later it would hide what somebody has changed."""
         if self._are_sealed:
-            self.found.broken(f"event {entry.seq}: rows were sealed anew after they had been sealed")
+            self.found.broken(
+                f"event {entry.seq}: rows were sealed anew after they had been sealed"
+            )
         notice = f"rows older than {entry.at[:19]} are as the upgrade found them; events prove only chain, states and verdicts"
         if notice not in self.found.notices:
             self.found.notices.append(notice)
 
-    def begin(self, plan: Plan, graph: PlanGraph, progress: PlanInMemory, entry: ChainEntry) -> None:
+    def begin(
+        self, plan: Plan, graph: PlanGraph, progress: PlanInMemory, entry: ChainEntry
+    ) -> None:
         """A plan was imported: its rows follow from its document."""
         for name in [name for name in self.expected if name[0] in _MAKES_WAY]:
             del self.expected[name]
         for table, values in _rows_of(plan, graph, progress, entry.at):
-            self.expected[table.name, key_of(table, values)] = Derived(entry.seq, values)
+            self.expected[table.name, key_of(table, values)] = Derived(
+                entry.seq, values
+            )
 
-    def compare(self, tx: Transaction, tables: Iterable[Table], plan_id: str | None = None) -> None:
+    def compare(
+        self, tx: Transaction, tables: Iterable[Table], plan_id: str | None = None
+    ) -> None:
         """Hold the rows that are there against those that should be."""
         for table in tables:
             for values in tx.stored(table, plan_id):
                 key = key_of(table, values)
                 expected = self.expected.pop((table.name, key), None)
                 if expected is None:
-                    self.found.broken(f"{_named(table.name, key)}: a row that no event explains")
+                    self.found.broken(
+                        f"{_named(table.name, key)}: a row that no event explains"
+                    )
                 elif not expected.fits(table, values):
                     self.found.broken(
                         f"{_named(table.name, key)}: the row is not what event {expected.seq} made it"
                     )
         for (name, key), expected in self.expected.items():
-            self.found.missing(f"{_named(name, key)}: the row of event {expected.seq} is missing")
+            self.found.missing(
+                f"{_named(name, key)}: the row of event {expected.seq} is missing"
+            )
 
 
 def _named(table: str, key: Key) -> str:
@@ -129,9 +141,15 @@ def unplanned_tables() -> list[Table]:
     return [table for table in sealed_tables() if not belongs_to_a_plan(table)]
 
 
-def _rows_of(plan: Plan, graph: PlanGraph, progress: PlanInMemory, at: str) -> Iterator[tuple[Table, Values]]:
+def _rows_of(
+    plan: Plan, graph: PlanGraph, progress: PlanInMemory, at: str
+) -> Iterator[tuple[Table, Values]]:
     for node in node_rows(plan, graph, progress, at):
-        row = {**task_row(node.task), "combine": node.combine, "rival_group": node.rival_group}
+        row = {
+            **task_row(node.task),
+            "combine": node.combine,
+            "rival_group": node.rival_group,
+        }
         yield TASK_NODES, as_stored(TASK_NODES, row)
     for edge in edge_rows(plan):
         yield TASK_EDGES, as_stored(TASK_EDGES, record_row(edge))

@@ -46,7 +46,9 @@ from accordance.work.importing import missing_inputs
 from accordance.work.message_kinds import whole_number
 from accordance.work.run_log import LEFT_ALONE, PLAN_WRITTEN, PROMPTED, RAN, SAID
 
-PLAN_LIMITS = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
+PLAN_LIMITS = Limits(
+    max_bytes=1 << 30
+)  # our own copy of a plan: it was checked when it came
 _MOVES = frozenset(Event)
 _IN_WORK = (State.IN_PROGRESS, State.READY_TO_CHECK)
 
@@ -58,10 +60,15 @@ def verify_ledger(tx: Transaction, root: Path | None = None) -> list[AuditFindin
     for entry in _linked(tx.ledger_entries(), own):
         rows.see(entry)
         began.see(entry)
-    found = [verify_plan(tx, plan_id, root) for plan_id in sorted(tx.plan_ids() | began.plans)]
+    found = [
+        verify_plan(tx, plan_id, root)
+        for plan_id in sorted(tx.plan_ids() | began.plans)
+    ]
     for one in found:
         if one.plan_id not in began.plans:
-            one.missing("the event of the ledger that says that the plan began is missing")
+            one.missing(
+                "the event of the ledger that says that the plan began is missing"
+            )
     rows.compare(tx, unplanned_tables())
     _verify_strays(tx, own)
     _verify_blobs(tx, rows.blobs.union(*(one.named for one in found)), own)
@@ -101,14 +108,21 @@ def _verify_blobs(tx: Transaction, named: set[str], found: AuditFindings) -> Non
         found.missing(f"blobs {name[:12]}: is missing")
 
 
-def verify_plan(tx: Transaction, plan: PlanRecord | str, root: Path | None = None) -> AuditFindings:
+def verify_plan(
+    tx: Transaction, plan: PlanRecord | str, root: Path | None = None
+) -> AuditFindings:
     """Recompute everything that is known of a plan. The evidence of its changes lies below `root`, the project folder."""
     plan_id = plan if isinstance(plan, str) else plan.plan_id
     found = AuditFindings(plan_id)
     rows = Rows(found)
     replay = _Replay(tx, found, rows)
     hashes: dict[int, str] = {}
-    announced: dict[str, Announced] = {"MESSAGE": {}, "MESSAGE_REFUSED": {}, "VERDICT": {}, JUDGED: {}}
+    announced: dict[str, Announced] = {
+        "MESSAGE": {},
+        "MESSAGE_REFUSED": {},
+        "VERDICT": {},
+        JUDGED: {},
+    }
     runs, claims = _Runs(tx, found), _Claims()
     for entry in _linked(tx.entries(plan_id), found):
         hashes[entry.seq] = entry.hash
@@ -164,14 +178,20 @@ def _why(error: Exception) -> str:
     return error.what if isinstance(error, LedgerDamaged) else str(error)
 
 
-def _linked(entries: Iterator[ChainEntry], found: AuditFindings) -> Iterator[ChainEntry]:
+def _linked(
+    entries: Iterator[ChainEntry], found: AuditFindings
+) -> Iterator[ChainEntry]:
     """The events of a chain, each held against the one before it; the findings learn how many there are, and the head."""
     try:
         for entry in entries:
             if entry.seq != found.head.seq + 1:
-                found.missing(f"events {found.head.seq + 1} to {entry.seq - 1} are missing")
+                found.missing(
+                    f"events {found.head.seq + 1} to {entry.seq - 1} are missing"
+                )
             elif not _follows(found.head, entry):
-                found.broken(f"event {entry.seq} ({entry.kind}) is not what was written")
+                found.broken(
+                    f"event {entry.seq} ({entry.kind}) is not what was written"
+                )
             found.head = Head(seq=entry.seq, hash=entry.hash)
             found.events += 1
             yield entry
@@ -191,10 +211,14 @@ def _follows(head: Head, entry: ChainEntry) -> bool:
     return again.hash == entry.hash
 
 
-def _compare_head(plan: PlanRecord, hashes: Mapping[int, str], found: AuditFindings) -> None:
+def _compare_head(
+    plan: PlanRecord, hashes: Mapping[int, str], found: AuditFindings
+) -> None:
     last = found.head.seq
     if last < plan.head.seq:
-        found.missing(f"plans {plan.plan_id}: events {last + 1} to {plan.head.seq} are missing")
+        found.missing(
+            f"plans {plan.plan_id}: events {last + 1} to {plan.head.seq} are missing"
+        )
     elif last > plan.head.seq or hashes.get(last, EMPTY.hash) != plan.head.hash:
         found.broken(
             f"plans {plan.plan_id}: the chain does not end where the plan says (event {plan.head.seq})"
@@ -217,7 +241,9 @@ class _Replay:
         if entry.kind == PlanEvent.IMPORTED:
             self._hold_to(entry)
             self._begin(entry)
-        elif self._plan is None or (entry.kind == PlanEvent.MISREVIEWED and entry.task_id is None):
+        elif self._plan is None or (
+            entry.kind == PlanEvent.MISREVIEWED and entry.task_id is None
+        ):
             return
         elif entry.kind in _MOVES and "because" in entry.payload:
             self._followed(entry)
@@ -229,9 +255,13 @@ class _Replay:
     def _hold_to(self, entry: ChainEntry) -> None:
         revision, rules = entry.payload.get("revision"), entry.payload.get("rules")
         try:
-            self.rules[whole_number(revision)] = rules_from_json(cast("dict[str, Any]", rules))
+            self.rules[whole_number(revision)] = rules_from_json(
+                cast("dict[str, Any]", rules)
+            )
         except UNREADABLE:
-            self._found.broken(f"event {entry.seq}: the rules of the plan cannot be read")
+            self._found.broken(
+                f"event {entry.seq}: the rules of the plan cannot be read"
+            )
 
     def _begin(self, entry: ChainEntry) -> None:
         document = str(entry.payload.get("document"))
@@ -252,7 +282,9 @@ class _Replay:
         try:
             changes = _again(plan, entry.kind, task, said)
         except UNREADABLE:
-            self._found.broken(f"event {entry.seq}: {entry.kind} could not happen to task {task}")
+            self._found.broken(
+                f"event {entry.seq}: {entry.kind} could not happen to task {task}"
+            )
             return
         if entry.kind in _MOVES:
             first, *changes = changes
@@ -263,7 +295,11 @@ class _Replay:
         """An attempt that waits for another version of the engine is one that was begun and has not ended."""
         at = plan.at.get(entry.task_id or "")
         attempt = entry.payload.get("attempt")
-        if at is None or at.state not in _IN_WORK or at.standing.counters.attempts != attempt:
+        if (
+            at is None
+            or at.state not in _IN_WORK
+            or at.standing.counters.attempts != attempt
+        ):
             self._found.broken(
                 f"event {entry.seq}: attempt {attempt} of task {entry.task_id} was not in work"
             )
@@ -275,14 +311,28 @@ class _Replay:
         self._compare(entry, self._due.popleft())
 
     def _compare(self, entry: ChainEntry, change: NodeMove) -> None:
-        written = (entry.task_id, entry.kind, entry.payload.get("from"), entry.payload.get("to"))
-        happened = (change.task_id, change.event, change.before.state, change.after.state)
+        written = (
+            entry.task_id,
+            entry.kind,
+            entry.payload.get("from"),
+            entry.payload.get("to"),
+        )
+        happened = (
+            change.task_id,
+            change.event,
+            change.before.state,
+            change.after.state,
+        )
         if written != happened:
-            self._found.broken(f"event {entry.seq}: says {written}, but {happened} follows")
+            self._found.broken(
+                f"event {entry.seq}: says {written}, but {happened} follows"
+            )
 
     def _nothing_is_due(self, seq: int) -> None:
         for change in self._due:
-            self._found.missing(f"before event {seq}: {change.event} of task {change.task_id} is missing")
+            self._found.missing(
+                f"before event {seq}: {change.event} of task {change.task_id} is missing"
+            )
         self._due.clear()
 
     def compare(self, plan: PlanRecord) -> None:
@@ -293,7 +343,9 @@ class _Replay:
                 self._found.missing("the event that imported the plan is missing")
             return
         if self.rules.get(plan.revision) != plan.rules:
-            self._found.broken("the plan is held to other rules than it was imported with")
+            self._found.broken(
+                "the plan is held to other rules than it was imported with"
+            )
         seen = 0
         for task in self._tx.tasks(plan.plan_id):
             seen += 1
@@ -307,13 +359,17 @@ class _Replay:
             self._found.missing(f"{len(self._plan.at) - seen} tasks are missing")
 
 
-def _again(plan: PlanInMemory, kind: str, task: str, said: Mapping[str, Any]) -> list[NodeMove]:
+def _again(
+    plan: PlanInMemory, kind: str, task: str, said: Mapping[str, Any]
+) -> list[NodeMove]:
     if kind == INPUTS_CHANGED:
         return list(plan.set_missing_inputs(task, said["missing"]))
     if kind == CANCELLED:
         return list(plan.drop(task, excuse=said["excuse"], along=said["along"]))
     waiting = said.get("waiting")
-    return list(plan.move(task, Event(kind), waiting=Waiting(waiting) if waiting else None))
+    return list(
+        plan.move(task, Event(kind), waiting=Waiting(waiting) if waiting else None)
+    )
 
 
 class _Claims:
@@ -321,7 +377,9 @@ class _Claims:
 
     def __init__(self) -> None:
         self._begun: Counter[str] = Counter()
-        self.held: dict[tuple[str, int], Mapping[str, Any]] = {}  # by task and attempt; actions are left out
+        self.held: dict[
+            tuple[str, int], Mapping[str, Any]
+        ] = {}  # by task and attempt; actions are left out
 
     def see(self, entry: ChainEntry) -> None:
         if entry.kind == Event.ASKED_AGAIN and entry.task_id is not None:
@@ -351,25 +409,43 @@ class _Runs:
     def see(self, entry: ChainEntry) -> None:
         said: Mapping[str, Any] = entry.payload
         if entry.kind == PROMPTED:
-            raw = self._fetch(str(said.get("recipe")), f"event {entry.seq}: the recipe of a prompt")
+            raw = self._fetch(
+                str(said.get("recipe")), f"event {entry.seq}: the recipe of a prompt"
+            )
             for name, sha256 in self._parts(raw, entry.seq):
                 self._fetch(sha256, f"event {entry.seq}: the part {name} of a prompt")
-        elif entry.kind == Event.CLAIMED and isinstance(held := said.get(HELD_TO), dict):
-            self._fetch(str(held.get("agents")), f"event {entry.seq}: the registry of research agents")
+        elif entry.kind == Event.CLAIMED and isinstance(
+            held := said.get(HELD_TO), dict
+        ):
+            self._fetch(
+                str(held.get("agents")),
+                f"event {entry.seq}: the registry of research agents",
+            )
         elif entry.kind == SAID:
-            self._fetch(str(said.get("answer")), f"event {entry.seq}: the answer of a model")
+            self._fetch(
+                str(said.get("answer")), f"event {entry.seq}: the answer of a model"
+            )
         elif entry.kind == RAN and "report" in said:
             self._fetch(str(said["report"]), f"event {entry.seq}: the report of a run")
         elif entry.kind == PlanEvent.IMPORTED:
             for name in ("raw", "reading"):
                 if name in said:
-                    self._fetch(str(said[name]), f"event {entry.seq}: what the plan was read from")
+                    self._fetch(
+                        str(said[name]),
+                        f"event {entry.seq}: what the plan was read from",
+                    )
         elif entry.kind == PLAN_WRITTEN:
-            self._fetch(str(said.get("sha256")), f"event {entry.seq}: a plan that was written")
+            self._fetch(
+                str(said.get("sha256")), f"event {entry.seq}: a plan that was written"
+            )
 
     def _parts(self, recipe: bytes | None, seq: int) -> list[tuple[str, str]]:
         try:
-            return [(part["name"], part["sha256"]) for part in json.loads(recipe)["parts"]] if recipe else []
+            return (
+                [(part["name"], part["sha256"]) for part in json.loads(recipe)["parts"]]
+                if recipe
+                else []
+            )
         except UNREADABLE:
             self._found.broken(f"event {seq}: the recipe of a prompt cannot be read")
             return []

@@ -39,7 +39,12 @@ from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, Produced
 from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on
 from accordance.judging.judgement import Judgement
-from accordance.judging.task_input import PreflightFailed, TaskRequest, left_behind, read_task
+from accordance.judging.task_input import (
+    PreflightFailed,
+    TaskRequest,
+    left_behind,
+    read_task,
+)
 from accordance.project.home import Home
 from accordance.project.policy import Gateway, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
@@ -62,7 +67,12 @@ Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], Produced]
 """Lets the executor run in a clone, with somebody who judges while it runs."""
 
 _OUT_OF_BOUNDS: Final = frozenset(
-    ("SCOPE_CONFLICT", "ROLE_POLICY_VIOLATION", "POLICY_VIOLATION", "CONSTITUTION_VIOLATION")
+    (
+        "SCOPE_CONFLICT",
+        "ROLE_POLICY_VIOLATION",
+        "POLICY_VIOLATION",
+        "CONSTITUTION_VIOLATION",
+    )
 )
 """After these the next attempt begins anew; after anything else, where the last one stopped."""
 
@@ -95,9 +105,13 @@ class Workshop:
     home: Home
     repository: Path
     base: str
-    isolation: str | None = None  # of tests, where a person asks for another than the settings do
+    isolation: str | None = (
+        None  # of tests, where a person asks for another than the settings do
+    )
 
-    def commission(self, tx: Transaction, task: TaskRecord, change: bytes) -> Commission:
+    def commission(
+        self, tx: Transaction, task: TaskRecord, change: bytes
+    ) -> Commission:
         """What is to be changed. `change` is the scc.task.v1 the task carries. Raises PreflightFailed, InvalidSettings."""
         gateway = gateway_of(self.home.settings(), self.home.root)
         if self.isolation is not None:
@@ -129,7 +143,9 @@ class Workshop:
         patch = self.home.root / str(last.case["bundle"]) / "patch.diff"
         return patch.read_bytes() if patch.is_file() else b""
 
-    def carry_out(self, job: Commission, choice: Choice, do: Do, memory: Memory | None = None) -> Produced:
+    def carry_out(
+        self, job: Commission, choice: Choice, do: Do, memory: Memory | None = None
+    ) -> Produced:
         """Make the attempt, judge it, write its commit. What cannot even begin is a fault, like any other.
 
         What the agent has left is kept in the memory before it is judged; where it has something, that is only judged.
@@ -174,17 +190,24 @@ class CodingAttempt:
     job: Commission
     choice: Choice
     memory: Memory = field(default_factory=NoMemory)
-    owner: str = field(default_factory=lambda: secrets.token_hex(8))  # others may run the same attempt
+    owner: str = field(
+        default_factory=lambda: secrets.token_hex(8)
+    )  # others may run the same attempt
 
     def go(self, do: Do) -> Produced:
         place = self.place
         try:
             ground, draft, produced = self._gone_on(place) or self._done(place, do)
-            if produced.raw is None and (produced.fault is not Fault.SILENT or self._is_spoken):
+            if produced.raw is None and (
+                produced.fault is not Fault.SILENT or self._is_spoken
+            ):
                 return produced
             try:
                 return self._judged(ground, draft, produced)
-            except (AccordanceError, OSError) as error:  # the work was done, and paid for
+            except (
+                AccordanceError,
+                OSError,
+            ) as error:  # the work was done, and paid for
                 text = f"the change could not be judged: {error}"
                 return replace(produced, raw=None, fault=Fault.CRASHED, text=text)
         finally:
@@ -198,12 +221,16 @@ class CodingAttempt:
         ground = replace(ground, has_passed_preflight=True)
         lay(self.job.start, ground.workspace.work)
         draft = Draft(ground.workspace.work)
-        how = replace(self.how(), forbids=self._sight.forbids)  # whoever asks hears what tests print
+        how = replace(
+            self.how(), forbids=self._sight.forbids
+        )  # whoever asks hears what tests print
         with Opinions(ground, how, partial(self._judge, draft)) as opinion:
             produced = do(ground.workspace.work, opinion)
         is_left = produced.raw is not None or produced.fault is Fault.SILENT
         if is_left and not self._is_spoken:  # what a model said is kept, call by call
-            ground = replace(ground, after=whole_tree(ground.workspace))  # what is kept is what is judged
+            ground = replace(
+                ground, after=whole_tree(ground.workspace)
+            )  # what is kept is what is judged
             keep_work(self.memory, ground, produced, self.job.gateway.carry)
         return ground, draft, produced
 
@@ -214,13 +241,19 @@ class CodingAttempt:
             return None
         self._look_at_branch()
         ground = self.ground(place, kept.left.base)
-        is_same = lay_again(kept.left, ground.workspace, ground.before, self.job.gateway.carry)
-        return (ground, Draft(ground.workspace.work), kept.produced) if is_same else None
+        is_same = lay_again(
+            kept.left, ground.workspace, ground.before, self.job.gateway.carry
+        )
+        return (
+            (ground, Draft(ground.workspace.work), kept.produced) if is_same else None
+        )
 
     @property
     def place(self) -> Path:
         """A folder for this run alone, whoever else thinks that the attempt is theirs."""
-        return self.shop.home.new_clone(self.job.asked.task.task_id, self.job.number, self.owner)
+        return self.shop.home.new_clone(
+            self.job.asked.task.task_id, self.job.number, self.owner
+        )
 
     def base(self) -> str:
         """The commit that the change is made on. Raises WorkspaceError."""
@@ -244,9 +277,17 @@ class CodingAttempt:
             discard(place)
         sight = self._sight
         workspace = clone(
-            self.shop.repository, place, base=base, readable=sight.readable, folders=sight.folders
+            self.shop.repository,
+            place,
+            base=base,
+            readable=sight.readable,
+            folders=sight.folders,
         )
-        return AttemptTree(workspace=workspace, before=base_snapshot(workspace), private=place / "private")
+        return AttemptTree(
+            workspace=workspace,
+            before=base_snapshot(workspace),
+            private=place / "private",
+        )
 
     def look_at(self, ground: AttemptTree) -> None:
         """Preflight: a task that could not be judged in the end is not begun. Raises PreflightFailed."""
@@ -254,7 +295,9 @@ class CodingAttempt:
         room = Room(ground.private, readable=gateway.readable)
         tests = tests_of(task, gateway.tests)
         start = Start(
-            runnable={command: why_not(command, ground.before, room) for command in tests},
+            runnable={
+                command: why_not(command, ground.before, room) for command in tests
+            },
             model=self.choice.model,
             executor=self._executor,
             own_tests=gateway.tests,
@@ -282,10 +325,14 @@ class CodingAttempt:
         usage = Usage(model=self.choice.model, executor=self._executor)
         if produced is not None:
             usage = produced.spending.usage(
-                model=self.choice.model, executor=self._executor, duration_ms=produced.duration_ms
+                model=self.choice.model,
+                executor=self._executor,
+                duration_ms=produced.duration_ms,
             )
         return JudgeOptions(
-            gateway=replace(self.job.gateway, tiers=self.choice.tiers),  # what could really be asked
+            gateway=replace(
+                self.job.gateway, tiers=self.choice.tiers
+            ),  # what could really be asked
             attempt=self.job.attempt,
             number=self.job.number,
             earlier=self.job.earlier,
@@ -310,22 +357,36 @@ class CodingAttempt:
             return judge_on(ground, self.job.asked, raw, how), None
         return judge_on(ground, self.job.asked, None, spoken.judged(how)), spoken
 
-    def _judged(self, ground: AttemptTree, draft: Draft, produced: Produced) -> Produced:
-        message = produced.raw if self._is_spoken else self._message(ground.workspace.work, produced.raw)
+    def _judged(
+        self, ground: AttemptTree, draft: Draft, produced: Produced
+    ) -> Produced:
+        message = (
+            produced.raw
+            if self._is_spoken
+            else self._message(ground.workspace.work, produced.raw)
+        )
         raw, change = self.conclude(ground, draft, message, self.how(produced))
         return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
 
     def conclude(
-        self, ground: AttemptTree, draft: Draft, message: bytes | None, how: JudgeOptions
+        self,
+        ground: AttemptTree,
+        draft: Draft,
+        message: bytes | None,
+        how: JudgeOptions,
     ) -> Concluded:
         """Judge what was left, keep the evidence under a name of this run, write the commit if it passed."""
         root, task = self.shop.home.root, self.job.asked.task
         apart = replace(ground, private=ground.private / "judged")
-        judgement, _ = self._judge(draft, apart, message, replace(how, bundles=root, owner=self.owner))
+        judgement, _ = self._judge(
+            draft, apart, message, replace(how, bundles=root, owner=self.owner)
+        )
         written = judgement.bundle or root
         change = JudgedChange(
             verdict=judgement.verdict,
-            bundle=bundle_folder(root, task.task_id, self.job.number).relative_to(root).as_posix(),
+            bundle=bundle_folder(root, task.task_id, self.job.number)
+            .relative_to(root)
+            .as_posix(),
             written=written.relative_to(root).as_posix(),
             manifest=manifest_of(written),
             base=ground.workspace.commit,
@@ -336,11 +397,19 @@ class CodingAttempt:
     def _message(self, work: Path, said: bytes | None) -> bytes | None:
         """What the agent hands in: what honours the contract, be it said or left behind; else what it said."""
         task = self.job.asked.task
-        handed_in = [raw for raw in (said, left_behind(work, task.task_id)) if raw and raw.strip()]
-        if not handed_in or len(set(handed_in)) == 1:  # nothing to choose from: it is read when it is judged
+        handed_in = [
+            raw
+            for raw in (said, left_behind(work, task.task_id))
+            if raw and raw.strip()
+        ]
+        if (
+            not handed_in or len(set(handed_in)) == 1
+        ):  # nothing to choose from: it is read when it is judged
             return handed_in[0] if handed_in else None
         honouring = (
-            raw for raw in handed_in if isinstance(check(raw, SUBMIT, claim_context(task)), Accepted)
+            raw
+            for raw in handed_in
+            if isinstance(check(raw, SUBMIT, claim_context(task)), Accepted)
         )
         return next(honouring, handed_in[0])
 
@@ -348,6 +417,10 @@ class CodingAttempt:
         if judgement.outcome is not Outcome.DONE:
             return None
         change = readable_patch(ground.workspace, judgement.facts.changes)
-        text = f"{self.job.title}\n\nTask: {judgement.task_id}\nAttempt: {self.job.number}"
+        text = (
+            f"{self.job.title}\n\nTask: {judgement.task_id}\nAttempt: {self.job.number}"
+        )
         name = f"{judgement.task_id}-{self.job.number}"
-        return self.job.branch.write(ground.workspace, change, name, text, judgement.evaluated_at)
+        return self.job.branch.write(
+            ground.workspace, change, name, text, judgement.evaluated_at
+        )

@@ -28,7 +28,9 @@ class Spoken:
 
     def judged(self, how: JudgeOptions) -> JudgeOptions:
         """How it is judged: by its claim; an edit that would have led out of the clone is a breach of scope."""
-        led_out = (Breach("SCOPE_CONFLICT", str(one)) for one in self.refused if one.leaves)
+        led_out = (
+            Breach("SCOPE_CONFLICT", str(one)) for one in self.refused if one.leaves
+        )
         return replace(how, claim=self.claim, breaches=(*how.breaches, *led_out))
 
 

@@ -28,7 +28,9 @@ class KeptWork:
     left: Left
 
 
-def keep_work(memory: Memory, ground: AttemptTree, produced: Produced, carry: tuple[str, ...]) -> None:
+def keep_work(
+    memory: Memory, ground: AttemptTree, produced: Produced, carry: tuple[str, ...]
+) -> None:
     """Keep it, if a patch can tell all of it; it is judged at once in any case."""
     left = left_in(ground.workspace, ground.before, carry, ground.after)
     if left is None:
@@ -49,7 +51,9 @@ def recall_work(memory: Memory) -> KeptWork | None:
     told = memory.recall(_WORK)
     if told is None:
         return None
-    left = Left(told["base"], _bytes(told["patch"]), told["tree"], tuple(told["folders"]))
+    left = Left(
+        told["base"], _bytes(told["patch"]), told["tree"], tuple(told["folders"])
+    )
     return KeptWork(_produced(told["produced"], told["raw"]), left)
 
 
@@ -65,7 +69,10 @@ def _produced(report: Mapping[str, Any], raw: str | None) -> Produced:
         spending=spending_of(report),
         exit_code=report["exit_code"],
         duration_ms=report["duration_ms"],
-        seen=(*seen, Seen("kept", {"by": "a run that was cut off while its work was judged"})),
+        seen=(
+            *seen,
+            Seen("kept", {"by": "a run that was cut off while its work was judged"}),
+        ),
         isolation=report["isolation"],
     )
     if raw is None:

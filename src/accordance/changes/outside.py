@@ -15,7 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from accordance.changes.attempt import CodingAttempt, Commission, Concluded, Workshop, workshop_of
+from accordance.changes.attempt import (
+    CodingAttempt,
+    Commission,
+    Concluded,
+    Workshop,
+    workshop_of,
+)
 from accordance.changes.settling import change_in
 from accordance.contracts.catalogue.action import ACTION
 from accordance.domain.case import tests_of
@@ -56,7 +62,9 @@ from accordance.workspace.editing import Draft
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.evidence import evidence_folder
 
-JUDGING_SECONDS: Final = 3600  # whoever has handed in keeps the task at least so long, while tests run
+JUDGING_SECONDS: Final = (
+    3600  # whoever has handed in keeps the task at least so long, while tests run
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +112,31 @@ def tell_about(ledger: Ledger, home: Home, taken: Taken) -> dict[str, Any] | Non
         raise  # they say nothing about the task
     except (AccordanceError, OSError) as error:
         with ledger.write() as tx:
-            fail_in(tx, taken.task.task_id, taken.attempt, report_of(Fault.UNPREPARED, str(error)))
+            fail_in(
+                tx,
+                taken.task.task_id,
+                taken.attempt,
+                report_of(Fault.UNPREPARED, str(error)),
+            )
         return None
     return with_conflict({**document, **_about_clone(home, job, loan)}, loan.conflicts)
 
 
 def _commission(tx: Transaction, shop: Workshop, task: TaskRecord) -> Commission:
     change = coding_task(tx, task)
-    if change is None:  # pragma: no cover - only tasks that change a repository come here
+    if (
+        change is None
+    ):  # pragma: no cover - only tasks that change a repository come here
         raise Conflict(f"task {task.task_id} changes no repository")
     return shop.commission(tx, task, change)
 
 
 def _lent(
-    ledger: Ledger, shop: Workshop, job: Commission, taken: Taken, document: dict[str, Any]
+    ledger: Ledger,
+    shop: Workshop,
+    job: Commission,
+    taken: Taken,
+    document: dict[str, Any],
 ) -> tuple[Loan, dict[str, Any]]:
     """Make a clone, write down that it is lent, and put it where it stays. Raises PreflightFailed, WorkspaceError."""
     with ledger.read() as tx:
@@ -176,7 +195,9 @@ def _write_down(ledger: Ledger, taken: Taken, loan: Loan) -> None:
         now = tx.task(task.task_id)
         is_same_attempt = now.progress.standing.counters.attempts == taken.attempt
         if not is_same_attempt or not_theirs(now, taken.lease.holder):
-            raise Conflict(f"attempt {taken.attempt} of task {task.task_id} is over; take up the next task")
+            raise Conflict(
+                f"attempt {taken.attempt} of task {task.task_id} is over; take up the next task"
+            )
         tx.record(task.plan_id, LENT, task.task_id, loan.to_json())
 
 
@@ -184,18 +205,37 @@ def _with_map(document: dict[str, Any], work: Path) -> dict[str, Any]:
     """What is told, with a map of the code that may be changed; a map of the task's own is enough."""
     if "map_summary" in document["change"].get("context", {}):
         return document
-    return {**document, "context": {**document["context"], "map_summary": code_map(work, document["change"])}}
+    return {
+        **document,
+        "context": {
+            **document["context"],
+            "map_summary": code_map(work, document["change"]),
+        },
+    }
 
 
 def _about_clone(home: Home, job: Commission, loan: Loan) -> dict[str, Any]:
     """Where to work, what will be run, where evidence goes, how to hand in."""
     task = job.asked.task
-    hand_in = ["accordance", "task", "submit", "-", "--task", task.task_id, "--attempt", str(loan.attempt)]
+    hand_in = [
+        "accordance",
+        "task",
+        "submit",
+        "-",
+        "--task",
+        task.task_id,
+        "--attempt",
+        str(loan.attempt),
+    ]
     return {
         "workspace": str(loan.place(home)),
         "tests": list(tests_of(task, job.gateway.tests)),
         "evidence": evidence_folder(task.task_id),
-        "hand_in": [*hand_in, "--home", str(home.root)],  # the clone may hold settings of its own
+        "hand_in": [
+            *hand_in,
+            "--home",
+            str(home.root),
+        ],  # the clone may hold settings of its own
     }
 
 
@@ -226,8 +266,12 @@ def submit(
         message = raw if raw and raw.strip() else None
         return _HandingIn(ledger, home, named, message, attempt, holder, claim).go()
     if raw is None:
-        raise Conflict(f"task {named} changes no repository, so it takes a message: hand one in")
-    return submit_message(ledger, home, raw, task_id=named, attempt=attempt, holder=holder)
+        raise Conflict(
+            f"task {named} changes no repository, so it takes a message: hand one in"
+        )
+    return submit_message(
+        ledger, home, raw, task_id=named, attempt=attempt, holder=holder
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +291,9 @@ class _HandingIn:
         shop = workshop_of(self.home)
         with self._alone_with_clone():
             opened = self._opened(shop)
-            answer = opened if isinstance(opened, Receipt) else self._settled(shop, *opened)
+            answer = (
+                opened if isinstance(opened, Receipt) else self._settled(shop, *opened)
+            )
         return published(self.ledger, self.home, answer)
 
     @contextlib.contextmanager
@@ -278,14 +324,18 @@ class _HandingIn:
         if self.message is not None:
             return repeated_answer(tx, arrived, self.attempt)
         number = arrived.attempt if self.attempt is None else self.attempt
-        messages = tx.find(MessageRecord, subject=self.task_id, kind="SUBMISSION", attempt=number)
+        messages = tx.find(
+            MessageRecord, subject=self.task_id, kind="SUBMISSION", attempt=number
+        )
         judged = [message for message in messages if "bundle" in message.case]
         return Receipt(judged[-1].answer, repeated=True) if judged else None
 
     def _why_not(self, arrived: ArrivedMessage, loan: Loan | None) -> str | None:
         """Why nothing is taken from whoever hands in, if so."""
         task = arrived.task
-        if (why_not := not_now(arrived, self.attempt) or not_theirs(task, self.holder)) is not None:
+        if (
+            why_not := not_now(arrived, self.attempt) or not_theirs(task, self.holder)
+        ) is not None:
             return why_not
         if task.progress.state is not State.IN_PROGRESS:
             return (
@@ -310,7 +360,10 @@ class _HandingIn:
                 fresh = attempt.ground(attempt.place, loan.base)
                 ground = replace(fresh, workspace=replace(fresh.workspace, work=work))
                 return attempt.conclude(
-                    ground, Draft(work), self.message, replace(attempt.how(), claim=self.claim)
+                    ground,
+                    Draft(work),
+                    self.message,
+                    replace(attempt.how(), claim=self.claim),
                 )
             except OSError as error:
                 raise WorkspaceError(
@@ -324,7 +377,9 @@ class _HandingIn:
         concluded = self._concluded(shop, loan, job)
         judged = concluded.change.to_json()
         with self.ledger.write() as tx:
-            answer = change_in(tx, self.home, concluded.raw, self.task_id, loan.attempt, judged)
+            answer = change_in(
+                tx, self.home, concluded.raw, self.task_id, loan.attempt, judged
+            )
         if answer.status != "refused":
             discard(loan.place(self.home))
         return answer
@@ -341,7 +396,10 @@ def _keep_while_judged(tx: Transaction, task: TaskRecord) -> None:
     if task.lease is None:
         return
     until = max(task.lease.until, later(tx.now, JUDGING_SECONDS))
-    tx.take(task.task_id, Lease(holder=task.lease.holder, until=until, product=task.lease.product))
+    tx.take(
+        task.task_id,
+        Lease(holder=task.lease.holder, until=until, product=task.lease.product),
+    )
 
 
 @contextlib.contextmanager
@@ -350,7 +408,9 @@ def _locked(clone: Path) -> Iterator[None]:
     folder = os.open(clone, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not _holds_alone(folder):
-            raise Conflict("the clone is being judged just now; hand it in again to hear what came of that")
+            raise Conflict(
+                "the clone is being judged just now; hand it in again to hear what came of that"
+            )
         yield
     finally:
         os.close(folder)
@@ -378,7 +438,9 @@ def published(ledger: Ledger, home: Home, answer: Receipt) -> Receipt:
         head = head_of(tx, task.plan_id) if TAG in task.tags else None
     why_not = workshop_of(home).publish(task.plan_id, head) if head else None
     return (
-        answer if why_not is None else replace(answer, content={**answer.content, "not_published": why_not})
+        answer
+        if why_not is None
+        else replace(answer, content={**answer.content, "not_published": why_not})
     )
 
 

@@ -18,10 +18,16 @@ from accordance.judging.judgement import Judgement
 from accordance.workspace.clone import discard
 
 _DONE: Final = "All checks passed. Change nothing more, and end."
-_NOT_SHOWN: Final = "what {command} printed is not shown: it needs files that this task may not read"
-_OVER: Final = Opinion(done=False, text="The run is over.", reason_code="TIMEOUT_EXCEEDED")
+_NOT_SHOWN: Final = (
+    "what {command} printed is not shown: it needs files that this task may not read"
+)
+_OVER: Final = Opinion(
+    done=False, text="The run is over.", reason_code="TIMEOUT_EXCEEDED"
+)
 
-Judge: TypeAlias = Callable[[AttemptTree, bytes, JudgeOptions], tuple[Judgement, Spoken | None]]
+Judge: TypeAlias = Callable[
+    [AttemptTree, bytes, JudgeOptions], tuple[Judgement, Spoken | None]
+]
 
 
 @dataclass(slots=True)
@@ -52,7 +58,9 @@ class Opinions:
             if self._over.is_set():
                 return _OVER
             self._given += 1
-            ground = replace(self.ground, private=self.ground.private / f"opinion-{self._given}")
+            ground = replace(
+                self.ground, private=self.ground.private / f"opinion-{self._given}"
+            )
             try:
                 return self._opinion(ground, raw)
             finally:
@@ -60,7 +68,9 @@ class Opinions:
 
     def _opinion(self, ground: AttemptTree, raw: bytes) -> Opinion:
         try:
-            judgement, spoken = self.judge(ground, raw, replace(self.how, stop=self._over))
+            judgement, spoken = self.judge(
+                ground, raw, replace(self.how, stop=self._over)
+            )
         except (AccordanceError, OSError) as error:
             return Opinion(done=False, text=str(error), reason_code="EVIDENCE_INVALID")
         return _OVER if self._over.is_set() else opinion_on(judgement, spoken)

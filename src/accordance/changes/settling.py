@@ -63,7 +63,12 @@ class JudgedChange:
 
     def where(self) -> JsonObject:
         """Where everything lies, once it counts."""
-        return {"bundle": self.bundle, "manifest": self.manifest, "base": self.base, "commit": self.commit}
+        return {
+            "bundle": self.bundle,
+            "manifest": self.manifest,
+            "base": self.base,
+            "commit": self.commit,
+        }
 
 
 @cache
@@ -72,23 +77,41 @@ def _adapter() -> TypeAdapter[JudgedChange]:
 
 
 def change_in(
-    tx: Transaction, home: Home, raw: bytes, task_id: str, attempt: int, judged: JsonObject
+    tx: Transaction,
+    home: Home,
+    raw: bytes,
+    task_id: str,
+    attempt: int,
+    judged: JsonObject,
 ) -> Receipt:
     """Let the verdict on a change take effect, in a transaction of the caller's."""
     arrived = arrive(tx, task_id, "SUBMISSION", raw)
-    if arrived.task.progress.state is not State.IN_PROGRESS or arrived.attempt != attempt:
+    if (
+        arrived.task.progress.state is not State.IN_PROGRESS
+        or arrived.attempt != attempt
+    ):
         return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
     change = _adapter().validate_python(judged)
     lands = lands_on_head(tx, arrived.plan.plan_id, change.base)
-    of_task = replace(case_of(tx, arrived.task, _reviewers(tx, task_id)), is_behind=not lands)
+    of_task = replace(
+        case_of(tx, arrived.task, _reviewers(tx, task_id)), is_behind=not lands
+    )
     case = {"task": asdict(of_task), **change.where()}
     settled = judge_arrived(arrived, case, verdict=change.verdict)
     result, ruling = settled.result, settled.ruling
 
     def act() -> dict[str, Any]:
         _name_evidence(home.root, change)
-        tx.record(arrived.plan.plan_id, JUDGED, task_id, {"message": arrived.message_id, **change.where()})
-        extra: dict[str, Any] = {**change.where(), "next_action": change.verdict.next_action}
+        tx.record(
+            arrived.plan.plan_id,
+            JUDGED,
+            task_id,
+            {"message": arrived.message_id, **change.where()},
+        )
+        extra: dict[str, Any] = {
+            **change.where(),
+            "next_action": change.verdict.next_action,
+        }
         if ruling.outcome is Outcome.DONE:
             summary = result.value.summary if isinstance(result, Accepted) else None
             extra["artifact"] = _keep_patch(tx, home, arrived, change, summary)
@@ -136,7 +159,11 @@ def _reviewers(tx: Transaction, task_id: str) -> int:
 
 
 def _keep_patch(
-    tx: Transaction, home: Home, arrived: ArrivedMessage, change: JudgedChange, summary: str | None
+    tx: Transaction,
+    home: Home,
+    arrived: ArrivedMessage,
+    change: JudgedChange,
+    summary: str | None,
 ) -> dict[str, Any]:
     patch = (home.root / change.bundle / "patch.diff").read_bytes()
     return store_product(tx, home, arrived, Product("change", "diff", patch, summary))
@@ -155,7 +182,9 @@ def verdict_again(
     return (again.judgement.verdict if again.judgement else None), faults
 
 
-def _not_the_same(folder: Path, message: MessageRecord, raw: bytes, asked: bytes | None) -> Iterator[str]:
+def _not_the_same(
+    folder: Path, message: MessageRecord, raw: bytes, asked: bytes | None
+) -> Iterator[str]:
     if manifest_of(folder) != message.case["manifest"]:
         yield f"the manifest of {message.case['bundle']} is not the one that was judged by"
     for name, content in (("submit.json", raw), ("task.json", asked)):

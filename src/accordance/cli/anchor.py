@@ -7,7 +7,13 @@ from pathlib import Path
 import click
 
 from accordance.cli.exits import Exit
-from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.writing import write_output
 
 
@@ -27,7 +33,9 @@ from accordance.cli.writing import write_output
 )
 @ledger_options
 @json_option
-def command(where: Where, output: Path | None, private: Path | None, as_json: bool) -> int:
+def command(
+    where: Where, output: Path | None, private: Path | None, as_json: bool
+) -> int:
     """Write down how many events every plan has, the hash of the last one, and one hash over all of them.
 
     Keep the file where nobody who can write the ledger can write, too. `accordance verify --anchor FILE` sees later

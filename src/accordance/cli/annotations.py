@@ -12,10 +12,14 @@ from accordance.contracts.printable import printable
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def github_annotation(kind: str, title: str, text: str, where: Mapping[str, object]) -> str:
+def github_annotation(
+    kind: str, title: str, text: str, where: Mapping[str, object]
+) -> str:
     """One line that GitHub shows beside the code."""
     properties = {**where, "title": title}
-    written = ",".join(f"{key}={_property(printable(str(value)))}" for key, value in properties.items())
+    written = ",".join(
+        f"{key}={_property(printable(str(value)))}" for key, value in properties.items()
+    )
     return f"::{kind} {written}::{_data(printable(text))}"
 
 
@@ -27,8 +31,16 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def sarif_document(rules: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]) -> str:
+def sarif_document(
+    rules: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]
+) -> str:
     """A whole SARIF document of one run."""
     driver = {"name": "accordance", "version": __version__, "rules": rules}
-    runs = [{"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}]
+    runs = [
+        {
+            "tool": {"driver": driver},
+            "results": results,
+            "columnKind": "unicodeCodePoints",
+        }
+    ]
     return as_json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": runs})

@@ -14,12 +14,16 @@ from typing import Final
 from accordance.contracts.limits import LIMITS
 from accordance.domain.research.golden import Given, NoAnswer
 
-_MOST: Final = LIMITS.max_bytes + 1  # of an answer: one byte more than the reader takes, which then says so
+_MOST: Final = (
+    LIMITS.max_bytes + 1
+)  # of an answer: one byte more than the reader takes, which then says so
 _COMPLAINT: Final = 4096  # of standard error, its end
 _PIECE: Final = 1 << 16
 
 
-def ask(command: Sequence[str], prompt: str, told: Mapping[str, str], timeout: float) -> Given:
+def ask(
+    command: Sequence[str], prompt: str, told: Mapping[str, str], timeout: float
+) -> Given:
     """What the program answers. It runs without a shell, in a session of its own.
 
     It is ended, with all it started, when its time is up or when it has said more than the reader takes.
@@ -38,7 +42,9 @@ def ask(command: Sequence[str], prompt: str, told: Mapping[str, str], timeout: f
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            return NoAnswer(f"{command[0]}: cannot be started: {getattr(error, 'strerror', None) or error}")
+            return NoAnswer(
+                f"{command[0]}: cannot be started: {getattr(error, 'strerror', None) or error}"
+            )
     with asked:
         try:
             out, err = _listen(asked, deadline)
@@ -54,7 +60,10 @@ def ask(command: Sequence[str], prompt: str, told: Mapping[str, str], timeout: f
             raise
     if asked.returncode != 0:
         said = " ".join(err.decode("utf-8", "replace").split())[-200:]
-        return NoAnswer(f"{command[0]}: ended with {asked.returncode}" + (f": {said}" if said else ""))
+        return NoAnswer(
+            f"{command[0]}: ended with {asked.returncode}"
+            + (f": {said}" if said else "")
+        )
     return out
 
 

@@ -22,7 +22,11 @@ def command(repo: str, output: str | None) -> int:
     """
     from accordance.domain.findings import listed
     from accordance.judging.judge import top_of
-    from accordance.workspace.baseline import already_changed, must_be_out_of_reach, record_baseline
+    from accordance.workspace.baseline import (
+        already_changed,
+        must_be_out_of_reach,
+        record_baseline,
+    )
     from accordance.workspace.git import git_directory
 
     must_be_a_name(repo)

@@ -18,7 +18,13 @@ from accordance.contracts.tolerant import read_tolerant
 
 
 @click.command(name="check")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...|-", type=click.Path(allow_dash=True))
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE...|-",
+    type=click.Path(allow_dash=True),
+)
 @click.option(
     "--contract",
     "-c",
@@ -45,7 +51,9 @@ from accordance.contracts.tolerant import read_tolerant
     is_flag=True,
     help="Recover the object from fences, prose and small slips; every repair is listed.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="The same as --output-format json."
+)
 @click.option("--output-format", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="For people, programs, GitHub annotations, or code scanning.")  # fmt: skip
 def command(
     files: tuple[str, ...],
@@ -61,7 +69,9 @@ def command(
     Exit code 0 if all are accepted, 1 if one is rejected, 5 if a file or contract is not there, 2 otherwise.
     """
     if contract and scope:
-        raise click.UsageError("--contract and --scope say the same thing; give one of them")
+        raise click.UsageError(
+            "--contract and --scope say the same thing; give one of them"
+        )
     name = contract or scope
     if name:
         registry.get(name)  # unknown names are an error before anything is read
@@ -89,4 +99,8 @@ def _check_all(
             one_line(str(failure))
             unreadable.append(failure)
             continue
-        yield Checked(file, raw, check(raw, name, context, reader=read_tolerant if tolerant else None))
+        yield Checked(
+            file,
+            raw,
+            check(raw, name, context, reader=read_tolerant if tolerant else None),
+        )

@@ -27,5 +27,9 @@ class Checked:
     def places(self) -> dict[str, LineAndColumn]:
         """Where the findings are."""
         found: tuple[Violation | Notice, ...]
-        found = self.result.violations if isinstance(self.result, Rejected) else self.result.warnings
+        found = (
+            self.result.violations
+            if isinstance(self.result, Rejected)
+            else self.result.warnings
+        )
         return places(self.text, found, self.result.repairs) if found else {}

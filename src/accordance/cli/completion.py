@@ -19,4 +19,8 @@ def command(ctx: click.Context, shell: str) -> None:
     found = get_completion_class(shell)
     if found is None:
         raise Failure(f"no completion for {shell}", Exit.NOT_FOUND)
-    click.echo(found(ctx.find_root().command, {}, "accordance", "_ACCORDANCE_COMPLETE").source())
+    click.echo(
+        found(
+            ctx.find_root().command, {}, "accordance", "_ACCORDANCE_COMPLETE"
+        ).source()
+    )

@@ -66,7 +66,9 @@ def diff(old: str, new: str, as_json: bool) -> int:
     if as_json:
         click.echo(as_json_text([change.to_json() for change in changes]))
     for change in () if as_json else changes:
-        tell(f"{'breaking' if change.breaking else 'ok      '}  {change.path}  {change.change}")
+        tell(
+            f"{'breaking' if change.breaking else 'ok      '}  {change.path}  {change.change}"
+        )
     if not changes and not as_json:
         tell("no difference")
     return Exit.REJECTED if any(change.breaking for change in changes) else Exit.OK
@@ -87,11 +89,19 @@ def _summary(contract: Contract[Any]) -> dict[str, object]:
 
 def _details(contract: Contract[Any]) -> dict[str, object]:
     fields = [
-        {"path": one.path, "required": one.required, "expected": one.expected} for one in fields_of(contract)
+        {"path": one.path, "required": one.required, "expected": one.expected}
+        for one in fields_of(contract)
     ]
-    rules = [{"name": rule.__name__, "text": rule_text(rule)} for rule in contract.rules]
+    rules = [
+        {"name": rule.__name__, "text": rule_text(rule)} for rule in contract.rules
+    ]
     aliases = [
         {"path": path, "canonical": word, "aliases": list(names)}
         for path, word, names in alias_rows(contract)
     ]
-    return {**_summary(contract), "fields": fields, "rules": rules, "normalised": aliases}
+    return {
+        **_summary(contract),
+        "fields": fields,
+        "rules": rules,
+        "normalised": aliases,
+    }

@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 from accordance.cli.exits import Exit, Failure
-from accordance.cli.ledger_commands import Where, by_option, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    by_option,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.showing import tell
 
 
@@ -55,7 +62,9 @@ def requeue(task: str, by: str | None, where: Where, as_json: bool) -> int:
 
 @command.command()
 @click.argument("task")
-@click.option("--excuse", is_flag=True, help="Whatever waits for it goes on without it.")
+@click.option(
+    "--excuse", is_flag=True, help="Whatever waits for it goes on without it."
+)
 @click.option("--cascade", is_flag=True, help="Whatever waits for it is cancelled too.")
 @by_option
 @ledger_options
@@ -74,7 +83,9 @@ def drop(
 
     with opened(where) as project:
         try:
-            dropped = dead_letters.drop(project, task, by=asking_as(by), excuse=excuse, cascade=cascade)
+            dropped = dead_letters.drop(
+                project, task, by=asking_as(by), excuse=excuse, cascade=cascade
+            )
         except dead_letters.NotADeadLetter as error:
             raise Failure(f"{error}; see `task cancel`", Exit.CONFLICT) from None
     if as_json:

@@ -20,7 +20,12 @@ def command(where: Where, as_json: bool) -> int:
     findings = look_around(where.home, where.place)
     texts = [with_way_out(finding.found, finding.code) for finding in findings]
     if as_json:
-        say([{**finding.to_json(), "found": text} for finding, text in zip(findings, texts, strict=True)])
+        say(
+            [
+                {**finding.to_json(), "found": text}
+                for finding, text in zip(findings, texts, strict=True)
+            ]
+        )
     else:
         for finding, text in zip(findings, texts, strict=True):
             mark = "✓" if finding.ok else "✗" if finding.needed else "–"

@@ -23,9 +23,18 @@ _POLL_SECONDS = 0.3
 @click.command(name="events")
 @click.argument("plan", required=False)
 @click.option("--task", help="Only of this task.")
-@click.option("--after", type=click.IntRange(0), default=0, help="Only after this event.")
-@click.option("--all", "is_all", is_flag=True, help="The seals of rows as well, which say nothing to people.")
-@click.option("--follow", is_flag=True, help="Go on as things happen, until interrupted.")
+@click.option(
+    "--after", type=click.IntRange(0), default=0, help="Only after this event."
+)
+@click.option(
+    "--all",
+    "is_all",
+    is_flag=True,
+    help="The seals of rows as well, which say nothing to people.",
+)
+@click.option(
+    "--follow", is_flag=True, help="Go on as things happen, until interrupted."
+)
 @ledger_options
 @json_option
 def command(
@@ -59,7 +68,13 @@ def _line(event: EventView, as_json: bool) -> str:
     if as_json:
         return printable(json.dumps(event.to_json(), ensure_ascii=False))
     details = dict(event.payload)
-    moved = f"  {details.pop('from')} -> {details.pop('to')}" if "from" in details else ""
-    rest = "  ".join(f"{name}={value}" for name, value in details.items() if value not in (None, "", []))
+    moved = (
+        f"  {details.pop('from')} -> {details.pop('to')}" if "from" in details else ""
+    )
+    rest = "  ".join(
+        f"{name}={value}"
+        for name, value in details.items()
+        if value not in (None, "", [])
+    )
     line = f"{event.seq:>6}  {event.at[:19]}  {event.kind}  {event.task_id or ''}{moved}  {rest}"
     return shown(line.rstrip())

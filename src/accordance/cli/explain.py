@@ -14,7 +14,9 @@ from accordance.errors import UnknownCode
 _ALL: tuple[CodePage | FailCode, ...] = (*PAGES, *FAIL_CODES)
 
 
-def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+def _complete(
+    _ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[str]:
     return [page.code for page in _ALL if page.code.startswith(incomplete)]
 
 
@@ -25,7 +27,9 @@ def command(code: str | None, as_json: bool) -> None:
     """Explain CODE, a violation or warning code of a message or a fail code of a verdict; without it, list them all."""
     pages = _ALL if code is None else (_find(code),)
     if as_json:
-        click.echo(json.dumps([_row(page) for page in pages], indent=2, ensure_ascii=False))
+        click.echo(
+            json.dumps([_row(page) for page in pages], indent=2, ensure_ascii=False)
+        )
     elif code is None:
         width = max(len(page.code) for page in pages)
         click.echo("\n".join(f"{page.code:<{width}}  {_title(page)}" for page in pages))
@@ -48,7 +52,11 @@ def _title(page: CodePage | FailCode) -> str:
 
 
 def _row(page: CodePage | FailCode) -> dict[str, str]:
-    return asdict(page) if isinstance(page, CodePage) else {**page._asdict(), "kind": "fail"}
+    return (
+        asdict(page)
+        if isinstance(page, CodePage)
+        else {**page._asdict(), "kind": "fail"}
+    )
 
 
 def _page(page: CodePage | FailCode) -> str:
@@ -56,4 +64,6 @@ def _page(page: CodePage | FailCode) -> str:
         about = f"{page.severity}, a matter of the {page.owner}"
         return f"{page.code} (fail code, {about}): {page.trigger}\n\nWay out: {page.action}"
     kind = "warning" if page.kind == "warning" else "violation"
-    return f"{page.code} ({kind}): {page.title}\n\n{page.why}\n\nWay out: {page.way_out}"
+    return (
+        f"{page.code} ({kind}): {page.title}\n\n{page.why}\n\nWay out: {page.way_out}"
+    )

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.exits import Exit, Failure
-from accordance.cli.ledger_commands import Where, by_option, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    by_option,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
@@ -25,7 +32,9 @@ def command() -> None:
 @click.option("--all", "everything", is_flag=True, help="Answered ones too.")
 @ledger_options
 @json_option
-def list_questions(plan: str | None, everything: bool, where: Where, as_json: bool) -> int:
+def list_questions(
+    plan: str | None, everything: bool, where: Where, as_json: bool
+) -> int:
     """List the open questions. Exit code 3 if there are any."""
     from accordance.service import inbox
 
@@ -46,7 +55,9 @@ def _print_question(question: QuestionView) -> None:
     docs = question.details.get("required_docs")
     for doc in docs if isinstance(docs, list) else ():
         kinds = ", ".join(doc["accepted_types"]) or "any type"
-        tell(f"    {doc['name']} ({kinds}): {doc['description']}; put it in {doc['suggested_path']}")
+        tell(
+            f"    {doc['name']} ({kinds}): {doc['description']}; put it in {doc['suggested_path']}"
+        )
 
 
 @command.command()
@@ -60,8 +71,12 @@ def _print_question(question: QuestionView) -> None:
     help="A file that was asked for; may be given more than once.",
 )
 @click.option("--yes/--no", "yes", default=None, help="For a confirmation.")
-@click.option("--choose", metavar="REQUIREMENT", help="For a file that fits several requirements.")
-@click.option("--approve", is_flag=True, help="Take the product, or the plan, as it is.")
+@click.option(
+    "--choose", metavar="REQUIREMENT", help="For a file that fits several requirements."
+)
+@click.option(
+    "--approve", is_flag=True, help="Take the product, or the plan, as it is."
+)
 @click.option("--give-up", is_flag=True, help="To the dead letters with it.")
 @by_option
 @ledger_options
@@ -104,7 +119,11 @@ def _content(file: Path) -> bytes:
     """What is in a file that was asked for."""
     try:
         if file.exists() and not file.is_file():
-            raise Failure(f"{file}: is no regular file; name the document itself", Exit.USAGE)
+            raise Failure(
+                f"{file}: is no regular file; name the document itself", Exit.USAGE
+            )
         return file.read_bytes()
     except OSError as error:
-        raise Failure(f"{file}: cannot be read: {error.strerror or error}", Exit.USAGE) from None
+        raise Failure(
+            f"{file}: cannot be read: {error.strerror or error}", Exit.USAGE
+        ) from None

@@ -37,7 +37,9 @@ _FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 @click.option("--model", metavar="NAME", help="The model that did the work.")
 @click.option("--executor", metavar="NAME", help="The agent that did the work.")
 @click.option("--format", "output_format", type=click.Choice(_FORMATS), default="text", show_default=True, help="003 is scc.outcome.v1, 004 is scc.verdict.v1.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print everything that was found as JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print everything that was found as JSON."
+)
 def command(
     task: str,
     submit: str | None,
@@ -88,7 +90,9 @@ def command(
             )
     except UnknownBase as error:
         raise Failure(str(error), Exit.NOT_FOUND) from None
-    written = judgement_output.as_json if as_json else judgement_output.FORMATS[output_format]
+    written = (
+        judgement_output.as_json if as_json else judgement_output.FORMATS[output_format]
+    )
     click.echo(written(found, "task.json" if task == "-" else task))
     return exit_code(found)
 
@@ -97,7 +101,10 @@ def exit_code(judgement: Judgement) -> Exit:
     """What the shell is told."""
     if judgement:
         return Exit.OK
-    waits = judgement.outcome is Outcome.ESCALATE and judgement.verdict.next_action is NextAction.HUMAN
+    waits = (
+        judgement.outcome is Outcome.ESCALATE
+        and judgement.verdict.next_action is NextAction.HUMAN
+    )
     return Exit.WAITING if waits else Exit.REJECTED
 
 
@@ -116,5 +123,7 @@ def _progress() -> Iterator[Callable[[str], object]]:
     from rich.spinner import Spinner
     from rich.text import Text
 
-    with Live(console=Console(stderr=True), transient=True) as live:  # every step is drawn, however quick
+    with Live(
+        console=Console(stderr=True), transient=True
+    ) as live:  # every step is drawn, however quick
         yield lambda what: live.update(Spinner("dots", Text(what)), refresh=True)

@@ -46,15 +46,20 @@ def _lines(judgement: Judgement) -> Iterator[Text]:
     )
     for finding in verdict.findings:
         yield Text.assemble(
-            f"  {finding.gate:<10}  {printable(finding.message)}  ", (printable(finding.code), "red")
+            f"  {finding.gate:<10}  {printable(finding.message)}  ",
+            (printable(finding.code), "red"),
         )
     for run in facts.runs:
         mark, style = ("✓", "green") if run.passed else ("✗", "red")
         how = f"{run.duration_ms / 1000:.1f} s, isolated by {run.isolation}"
-        yield Text.assemble("  ", (mark, style), f" {printable(run.command)}  ", (how, "dim"))
+        yield Text.assemble(
+            "  ", (mark, style), f" {printable(run.command)}  ", (how, "dim")
+        )
     count = len(facts.changes.paths())
     changed = "1 changed path" if count == 1 else f"{count} changed paths"
-    yield Text(f"  {changed} since {facts.base_commit[:12] or 'the earlier copy'}", "dim")
+    yield Text(
+        f"  {changed} since {facts.base_commit[:12] or 'the earlier copy'}", "dim"
+    )
     for notice in verdict.notices:
         yield Text(f"  note: {printable(notice)}", "dim")
     if verdict.step is not None:
@@ -88,12 +93,19 @@ def as_github(judgement: Judgement, _task: str) -> str:
     """Annotations of GitHub Actions, one for each finding, and the outcome."""
     verdict = judgement.verdict
     lines = [
-        github_annotation("error", f"accordance {one.code}", one.message, _file(_path(judgement, one)))
+        github_annotation(
+            "error", f"accordance {one.code}", one.message, _file(_path(judgement, one))
+        )
         for one in verdict.findings
     ]
     text = f"{verdict.outcome}: {verdict.reason} Next: {verdict.next_action}."
-    notes = [github_annotation("notice", "accordance", notice, {}) for notice in verdict.notices]
-    return "\n".join([*lines, *notes, github_annotation("notice", "accordance", text, {})])
+    notes = [
+        github_annotation("notice", "accordance", notice, {})
+        for notice in verdict.notices
+    ]
+    return "\n".join(
+        [*lines, *notes, github_annotation("notice", "accordance", text, {})]
+    )
 
 
 def _file(path: str | None) -> dict[str, object]:
@@ -119,7 +131,11 @@ def _rule(code: str) -> dict[str, Any]:
         page = fail_code(code)
     except UnknownCode:  # an agent may give reasons of its own
         return {"id": code}
-    return {"id": code, "shortDescription": {"text": page.trigger}, "help": {"text": page.action}}
+    return {
+        "id": code,
+        "shortDescription": {"text": page.trigger},
+        "help": {"text": page.action},
+    }
 
 
 def _result(finding: Finding, path: str) -> dict[str, Any]:
@@ -137,19 +153,27 @@ def as_junit(judgement: Judgement, _task: str) -> str:
     whole = ET.Element("testsuites", name="accordance")
     gates = ET.SubElement(whole, "testsuite", name=f"gates of {judgement.task_id}")
     for gate in Gate:
-        case = ET.SubElement(gates, "testcase", classname="accordance.gates", name=gate.value)
+        case = ET.SubElement(
+            gates, "testcase", classname="accordance.gates", name=gate.value
+        )
         found = [one for one in judgement.verdict.findings if one.gate is gate]
         if found:  # a test case fails once
             codes, texts = (
                 dict.fromkeys(values)
-                for values in zip(*((one.code, one.message) for one in found), strict=True)
+                for values in zip(
+                    *((one.code, one.message) for one in found), strict=True
+                )
             )
             _fails(case, ", ".join(codes), "\n".join(map(printable, texts)))
     runs = ET.SubElement(whole, "testsuite", name=f"tests of {judgement.task_id}")
     for run in judgement.facts.runs:
         seconds = f"{run.duration_ms / 1000:.3f}"
         case = ET.SubElement(
-            runs, "testcase", classname="accordance.tests", name=_xml(run.command), time=seconds
+            runs,
+            "testcase",
+            classname="accordance.tests",
+            name=_xml(run.command),
+            time=seconds,
         )
         if not run.passed:
             _fails(case, run.ending.value, f"exit code {run.exit_code}")

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from accordance.service.project import Project
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-by_option = click.option("--by", default=None, help="Who says so.  [default: the user's name]")
+by_option = click.option(
+    "--by", default=None, help="Who says so.  [default: the user's name]"
+)
 
 
 LEVELS = ("auto", "bubblewrap", "landlock", "rlimit")

@@ -22,13 +22,22 @@ def places(
 ) -> dict[str, LineAndColumn]:
     """The place of each finding's path, or of the nearest thing above it that is in the text."""
     findings, names = list(found), _names_in_the_text(repairs)
-    paths = {finding.path: _as_written(parse(finding.path), names) for finding in findings}
-    wanted = frozenset(path[:end] for path in paths.values() for end in range(len(path) + 1))
+    paths = {
+        finding.path: _as_written(parse(finding.path), names) for finding in findings
+    }
+    wanted = frozenset(
+        path[:end] for path in paths.values() for end in range(len(path) + 1)
+    )
     scanner = Scanner(wanted=wanted)
     scanner.feed(text)
-    located = {path: _place(text, _nearest(written, scanner.places)) for path, written in paths.items()}
+    located = {
+        path: _place(text, _nearest(written, scanner.places))
+        for path, written in paths.items()
+    }
     offsets = {
-        one.path: one.offset for one in findings if isinstance(one, Violation) and one.offset is not None
+        one.path: one.offset
+        for one in findings
+        if isinstance(one, Violation) and one.offset is not None
     }
     return located | {path: _place(text, offset) for path, offset in offsets.items()}
 
@@ -47,7 +56,10 @@ def _as_written(path: Path, names: dict[Path, str]) -> Path:
 
 
 def _nearest(path: Path, known: dict[Path, int]) -> int:
-    return next((known[path[:end]] for end in range(len(path), -1, -1) if path[:end] in known), 0)
+    return next(
+        (known[path[:end]] for end in range(len(path), -1, -1) if path[:end] in known),
+        0,
+    )
 
 
 def _place(text: str, offset: int) -> LineAndColumn:

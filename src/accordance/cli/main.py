@@ -20,11 +20,20 @@ from accordance.errors import AccordanceError, CannotWrite, Category, UnknownNam
 
 COMMANDS = {
     "check": ("accordance.cli.check", "Check messages against their contract."),
-    "judge": ("accordance.cli.judge", "Find out what an agent really did, and judge it."),
-    "baseline": ("accordance.cli.baseline", "Record what an agent begins with, for `judge`."),
+    "judge": (
+        "accordance.cli.judge",
+        "Find out what an agent really did, and judge it.",
+    ),
+    "baseline": (
+        "accordance.cli.baseline",
+        "Record what an agent begins with, for `judge`.",
+    ),
     "pins": ("accordance.cli.pins", "Ask which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
-    "research": ("accordance.cli.research", "Research agents, their answers, handoffs and runs."),
+    "research": (
+        "accordance.cli.research",
+        "Research agents, their answers, handoffs and runs.",
+    ),
     "plan": ("accordance.cli.plan", "Import, review, watch, draw and export plans."),
     "run": ("accordance.cli.run", "Carry a plan out."),
     "worker": ("accordance.cli.worker", "Work on a PostgreSQL ledger, beside others."),
@@ -32,13 +41,31 @@ COMMANDS = {
     "inbox": ("accordance.cli.inbox", "See and answer what only a person can say."),
     "dlq": ("accordance.cli.dlq", "Look after the dead letters."),
     "events": ("accordance.cli.events", "Show what happened."),
-    "verify": ("accordance.cli.verify", "Recompute what was decided: a ledger's or a bundle's."),
-    "anchor": ("accordance.cli.anchor", "Write down where every chain ends, to be kept elsewhere."),
-    "mcp": ("accordance.cli.mcp", "Serve tasks to an agent over MCP, on standard input and output."),
-    "doctor": ("accordance.cli.doctor", "Say what this machine and this ledger can do."),
-    "schema": ("accordance.cli.schema", "Print a contract's schema, for people or for a provider."),
+    "verify": (
+        "accordance.cli.verify",
+        "Recompute what was decided: a ledger's or a bundle's.",
+    ),
+    "anchor": (
+        "accordance.cli.anchor",
+        "Write down where every chain ends, to be kept elsewhere.",
+    ),
+    "mcp": (
+        "accordance.cli.mcp",
+        "Serve tasks to an agent over MCP, on standard input and output.",
+    ),
+    "doctor": (
+        "accordance.cli.doctor",
+        "Say what this machine and this ledger can do.",
+    ),
+    "schema": (
+        "accordance.cli.schema",
+        "Print a contract's schema, for people or for a provider.",
+    ),
     "explain": ("accordance.cli.explain", "Explain a violation, warning or fail code."),
-    "completion": ("accordance.cli.completion", "Print the completion script for a shell."),
+    "completion": (
+        "accordance.cli.completion",
+        "Print the completion script for a shell.",
+    ),
 }
 
 
@@ -79,7 +106,11 @@ class LazyGroup(click.Group):
             raise click.UsageError(str(_UnknownCommand(args[0], COMMANDS)), ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        formatter: click.HelpFormatter,
+    ) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
@@ -93,7 +124,8 @@ class _UnknownCommand(UnknownName):
 
 
 @click.group(
-    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="accordance")
 def app() -> None:
@@ -130,7 +162,9 @@ def run(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     try:
         outcome: Any = app.main(
-            args=None if argv is None else list(argv), prog_name="accordance", standalone_mode=False
+            args=None if argv is None else list(argv),
+            prog_name="accordance",
+            standalone_mode=False,
         )
     except click.UsageError as error:
         usage = f"{error.ctx.command_path} --help" if error.ctx else "accordance --help"
@@ -147,7 +181,10 @@ def _run(argv: Sequence[str] | None) -> int:
         if extra is None:
             return _internal(error)
         wanted = _ALSO.get(extra, extra)
-        return _fail(f"this needs the extra {extra}: pip install 'accordance[{wanted}]'", Exit.USAGE)
+        return _fail(
+            f"this needs the extra {extra}: pip install 'accordance[{wanted}]'",
+            Exit.USAGE,
+        )
     except Exception as error:  # noqa: BLE001 - the last place where anything can be said about it
         return _internal(error)
     return outcome if isinstance(outcome, int) else Exit.OK
@@ -156,9 +193,7 @@ def _run(argv: Sequence[str] | None) -> int:
 def _internal(error: Exception) -> int:
     if os.environ.get("ACCORDANCE_DEBUG"):
         raise error
-    text = (
-        f"internal error: {type(error).__name__}: {error} (ACCORDANCE_DEBUG=1 shows where; please report it)"
-    )
+    text = f"internal error: {type(error).__name__}: {error} (ACCORDANCE_DEBUG=1 shows where; please report it)"
     return _fail(text, Exit.INTERNAL)
 
 

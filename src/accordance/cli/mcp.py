@@ -5,7 +5,13 @@ from __future__ import annotations
 import click
 
 from accordance.cli.exits import Exit
-from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.stopping import left_at_once
 
 
@@ -20,9 +26,14 @@ from accordance.cli.stopping import left_at_once
     " name]",
 )
 @click.option(
-    "--any", "any_task", is_flag=True, help="Also what the routes give to an executor of accordance's own."
+    "--any",
+    "any_task",
+    is_flag=True,
+    help="Also what the routes give to an executor of accordance's own.",
 )
-def command(where: Where, as_json: bool, plan: str | None, worker: str | None, any_task: bool) -> int:
+def command(
+    where: Where, as_json: bool, plan: str | None, worker: str | None, any_task: bool
+) -> int:
     """Serve tasks to an agent over MCP, on standard input and output, until it goes.
 
     The tools: next, submit, get_verdict, ask_human, extend, release. With --json, only tell them.
@@ -40,7 +51,12 @@ def command(where: Where, as_json: bool, plan: str | None, worker: str | None, a
         )
         offers = desk.offers()
         if as_json:
-            say([{"name": offer.name, "about": offer.about, "takes": offer.takes} for offer in offers])
+            say(
+                [
+                    {"name": offer.name, "about": offer.about, "takes": offer.takes}
+                    for offer in offers
+                ]
+            )
         else:
             with left_at_once():
                 serve_tools(offers)

@@ -49,15 +49,22 @@ def explain(paths: tuple[str, ...], task: str, home: Path | None, as_json: bool)
         policy = role.policy()
         say(
             {
-                "paths": [one._asdict() | {"allowed": one.rule == "allowed"} for one in found],
-                "pins": {"allowed": scope.pins.allowed, "forbidden": scope.pins.forbidden},
+                "paths": [
+                    one._asdict() | {"allowed": one.rule == "allowed"} for one in found
+                ],
+                "pins": {
+                    "allowed": scope.pins.allowed,
+                    "forbidden": scope.pins.forbidden,
+                },
                 "role": {"name": role.name, "write": policy["write"]},
             }
         )
     else:
         for one in found:
             tell(f"{'✓' if one.rule == 'allowed' else '✗'} {one}")
-        tell(f"  pins: {_patterns(scope.pins.allowed)}; never {_patterns(scope.pins.forbidden)}")
+        tell(
+            f"  pins: {_patterns(scope.pins.allowed)}; never {_patterns(scope.pins.forbidden)}"
+        )
         tell(
             f"  role: {role.name} may write {_patterns(role.write.allowed)}; never {_patterns(role.write.forbidden)}"
         )

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from accordance.cli.exits import Exit, Failure
-from accordance.cli.ledger_commands import Where, by_option, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    by_option,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import is_file, read_bounded
@@ -36,7 +43,9 @@ def command() -> None:
 
 @command.command(name="import")
 @click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True))
-@click.option("--no-review", is_flag=True, help="Take the plan as it is: it may begin at once.")
+@click.option(
+    "--no-review", is_flag=True, help="Take the plan as it is: it may begin at once."
+)
 @click.option(
     "--fuse",
     "fuses",
@@ -44,7 +53,9 @@ def command() -> None:
     metavar="NAME=NUMBER",
     help="Set a fuse of this plan; may be given more than once.",
 )
-@click.option("--dry-run", is_flag=True, help="Only check it, and say what would begin.")
+@click.option(
+    "--dry-run", is_flag=True, help="Only check it, and say what would begin."
+)
 @by_option
 @ledger_options
 @json_option
@@ -78,12 +89,19 @@ def import_(
         if as_json:
             say(preview.to_json())
         else:
-            tell(f"{plan.plan.title}: {preview.nodes} nodes, {len(preview.ready)} could begin")
+            tell(
+                f"{plan.plan.title}: {preview.nodes} nodes, {len(preview.ready)} could begin"
+            )
             _show_reading(result)
         return Exit.OK
     waived_by = asking_as(by) if no_review else None
-    with opened(where, create=True) as project, _bar(len(plan.nodes), as_json) as advance:
-        view = plan_intake.import_plan(project, raw, result, rules, waived_by=waived_by, watch=advance)
+    with (
+        opened(where, create=True) as project,
+        _bar(len(plan.nodes), as_json) as advance,
+    ):
+        view = plan_intake.import_plan(
+            project, raw, result, rules, waived_by=waived_by, watch=advance
+        )
     if as_json:
         say(view.to_json())
     else:
@@ -119,7 +137,9 @@ def _fuses(options: tuple[str, ...]) -> dict[str, object]:
         try:
             chosen[name] = int(value) if value.isdecimal() else float(value)
         except ValueError:
-            raise Failure(f"--fuse {option}: write it as NAME=NUMBER", Exit.USAGE) from None
+            raise Failure(
+                f"--fuse {option}: write it as NAME=NUMBER", Exit.USAGE
+            ) from None
     return chosen
 
 
@@ -163,7 +183,9 @@ def list_plans(where: Where, as_json: bool) -> int:
         say([plan.to_json() for plan in entries])
     else:
         for plan in entries:
-            tell(f"{plan.plan_id}  {plan.state:<9}  {plan.root:<14}  {plan.nodes:>6} nodes  {plan.title}")
+            tell(
+                f"{plan.plan_id}  {plan.state:<9}  {plan.root:<14}  {plan.nodes:>6} nodes  {plan.title}"
+            )
     return Exit.OK
 
 
@@ -186,9 +208,20 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
 
 def _print_plan(plan: PlanDetailView) -> None:
     tell(f"{plan.title}  {plan.state}")
-    for name in ("plan_id", "root_task_id", "revision", "nodes", "imported_at", "events", "head"):
+    for name in (
+        "plan_id",
+        "root_task_id",
+        "revision",
+        "nodes",
+        "imported_at",
+        "events",
+        "head",
+    ):
         tell(f"  {name:<14} {getattr(plan, name)}")
-    tell("  states         " + ", ".join(f"{count} {state}" for state, count in plan.states.items()))
+    tell(
+        "  states         "
+        + ", ".join(f"{count} {state}" for state, count in plan.states.items())
+    )
     if plan.spent.calls:
         tell(f"  spent          {spent_text(plan.spent)}")
     for verdict in plan.verdicts:
@@ -214,7 +247,11 @@ def status(where: Where, plan: str | None, once: bool, as_json: bool) -> int:
     moves = sys.stdout.isatty() and not (once or as_json)
     with opened(where) as project:
         plan_id = plan_id_of(project, plan)
-        view = watch(project.ledger, plan_id) if moves else plan_status(project.ledger, plan_id)
+        view = (
+            watch(project.ledger, plan_id)
+            if moves
+            else plan_status(project.ledger, plan_id)
+        )
     if as_json:
         say(view.to_json())
     elif not moves:
@@ -232,10 +269,22 @@ def status(where: Where, plan: str | None, once: bool, as_json: bool) -> int:
     show_default=True,
     help="What to draw.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it to a file.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write it to a file.",
+)
 @ledger_options
-@click.option("--json", "as_json", is_flag=True, help="Print nodes, edges of each kind, and states, as JSON.")
-def graph(where: Where, source: str | None, picture: str, output: Path | None, as_json: bool) -> int:
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print nodes, edges of each kind, and states, as JSON.",
+)
+def graph(
+    where: Where, source: str | None, picture: str, output: Path | None, as_json: bool
+) -> int:
     """Draw a plan: one in the ledger as it stands, or one in a file (- is standard input) with what could begin.
 
     A plan that does not honour its contract is reported as `accordance check` would, with exit code 1.
@@ -243,7 +292,9 @@ def graph(where: Where, source: str | None, picture: str, output: Path | None, a
     from accordance.service.drawings import draw_new_plan, draw_plan
     from accordance.service.plan_intake import LARGEST_PLAN, check_plan
 
-    if source is not None and (source == "-" or is_file(source) or source.endswith(".json")):
+    if source is not None and (
+        source == "-" or is_file(source) or source.endswith(".json")
+    ):
         raw = read_bounded(source, LARGEST_PLAN)
         result = check_plan(raw)
         if isinstance(result, Rejected):
@@ -271,24 +322,38 @@ def _picture(drawing: Drawing, name: str) -> str:
 @command.command()
 @click.argument("plan", required=False)
 @click.option(
-    "--to", type=click.Path(file_okay=False, path_type=Path), help="The folder.  [default: deliverables/PLAN]"
+    "--to",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder.  [default: deliverables/PLAN]",
 )
-@click.option("--include-candidates", is_flag=True, help="Products that nobody has approved, too.")
+@click.option(
+    "--include-candidates", is_flag=True, help="Products that nobody has approved, too."
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
 @ledger_options
 @json_option
 def export(
-    where: Where, plan: str | None, to: Path | None, include_candidates: bool, dry_run: bool, as_json: bool
+    where: Where,
+    plan: str | None,
+    to: Path | None,
+    include_candidates: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> int:
     """Write the approved products of a plan into a folder, with a manifest of their hashes, and the plan itself."""
     from accordance.service import plans
 
     with opened(where) as project:
-        view = plans.export(project, plan, to, candidates=include_candidates, dry_run=dry_run)
+        view = plans.export(
+            project, plan, to, candidates=include_candidates, dry_run=dry_run
+        )
     if as_json:
         say(view.to_json())
     else:
-        tell(f"{view.folder}: {len(view.files)} files" + (" would be written" if dry_run else ""))
+        tell(
+            f"{view.folder}: {len(view.files)} files"
+            + (" would be written" if dry_run else "")
+        )
         for file in view.files:
             tell(f"  {file.path}")
     return Exit.OK

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 _SHOWN = 20
 _WIDTH = 40
 _SECONDS = 0.5
-_STYLES = {State.DONE: "green", State.BLOCKED: "yellow", State.FAILED: "red", State.DEAD_LETTER: "red"}
+_STYLES = {
+    State.DONE: "green",
+    State.BLOCKED: "yellow",
+    State.FAILED: "red",
+    State.DEAD_LETTER: "red",
+}
 
 
 def exit_of_status(status: PlanStatusView) -> int:
@@ -56,10 +61,13 @@ def table_of(status: PlanStatusView) -> RenderableType:
     done = status.states.get(State.DONE, 0)
     active = status.nodes - status.states.get(State.ABANDONED, 0)
     head = Text.assemble(
-        (shown(status.title), "bold"), f"  {status.state}, root {status.root}, {done} of {active} done"
+        (shown(status.title), "bold"),
+        f"  {status.state}, root {status.root}, {done} of {active} done",
     )
     known = [state for state in State if state in status.states]
-    counts = "  ".join(f"{MARKS[state]} {status.states[state]} {state}" for state in known)
+    counts = "  ".join(
+        f"{MARKS[state]} {status.states[state]} {state}" for state in known
+    )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     for task in status.moving:
         table.add_row(*_row(task))
@@ -74,6 +82,14 @@ def table_of(status: PlanStatusView) -> RenderableType:
 
 def _row(task: MovingTaskView) -> tuple[Text, Text, Text]:
     waiting = f" ({task.waiting})" if task.waiting else ""
-    state = Text(f"{MARKS[task.state]} {task.state}{waiting}", _STYLES.get(task.state, ""))
-    holder = f"{task.lease.holder} until {task.lease.until[11:19]}" if task.lease else ""
-    return state, Text(shown(task.title)), Text(shown(holder or task.last_error or ""), "dim")
+    state = Text(
+        f"{MARKS[task.state]} {task.state}{waiting}", _STYLES.get(task.state, "")
+    )
+    holder = (
+        f"{task.lease.holder} until {task.lease.until[11:19]}" if task.lease else ""
+    )
+    return (
+        state,
+        Text(shown(task.title)),
+        Text(shown(holder or task.last_error or ""), "dim"),
+    )

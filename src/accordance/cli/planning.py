@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.exits import Exit, one_line
-from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.showing import tell
 from accordance.cli.spent import spent_text
 from accordance.cli.stopping import stoppable
@@ -18,7 +24,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("goal")
-@click.option("--executor", help="Have this executor write and review it, whatever the routes say.")
+@click.option(
+    "--executor",
+    help="Have this executor write and review it, whatever the routes say.",
+)
 @click.option("--model", help="With --executor: the model.")
 @click.option(
     "--rounds",
@@ -27,7 +36,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="So often it is written again with the suggestions of its review.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the plan instead of importing it; nothing is kept.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Print the plan instead of importing it; nothing is kept.",
+)
 @ledger_options
 @json_option
 def create(
@@ -70,7 +83,11 @@ def _print(planned: PlannedView) -> None:
         tell(f"{planned.plan_id}  {planned.title}: {size}, {planned.state}")
     for review in planned.reviews:
         is_read = "total_score" in review
-        score = f"{review['total_score']} {review['action_required']}" if is_read else "unreadable"
+        score = (
+            f"{review['total_score']} {review['action_required']}"
+            if is_read
+            else "unreadable"
+        )
         tell(f"  review  {score}  {' '.join(review['messages'])}")
     if planned.spent.calls:
         tell(f"  spent   {spent_text(planned.spent)}")
@@ -95,7 +112,10 @@ def _why_not(planned: PlannedView) -> str | None:
 
 
 def _exit_of(planned: PlannedView) -> int:
-    if planned.unanswered is not None and planned.unanswered.code == "PERMISSION_DENIED":
+    if (
+        planned.unanswered is not None
+        and planned.unanswered.code == "PERMISSION_DENIED"
+    ):
         return Exit.AUTH
     if planned.state == "ACTIVE":
         return Exit.OK

@@ -40,7 +40,9 @@ def must_be_a_name(name: str) -> None:
         return
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise Failure(f"{shortened(name)}: is no name of a file or folder ({why})", Exit.USAGE) from None
+        raise Failure(
+            f"{shortened(name)}: is no name of a file or folder ({why})", Exit.USAGE
+        ) from None
 
 
 def read_bounded(file: str, limit: int = LIMITS.max_bytes) -> bytes:
@@ -53,11 +55,14 @@ def read_bounded(file: str, limit: int = LIMITS.max_bytes) -> bytes:
         raise Failure(f"{file}: no such file", Exit.NOT_FOUND) from None
     except IsADirectoryError:
         raise Failure(
-            f"{file}: is a directory; name its files, e.g. {file.rstrip('/')}/*.json", Exit.USAGE
+            f"{file}: is a directory; name its files, e.g. {file.rstrip('/')}/*.json",
+            Exit.USAGE,
         ) from None
     except OSError as error:
         name = "standard input" if file == "-" else file
-        raise Failure(f"{name}: cannot be read: {error.strerror or error}", Exit.USAGE) from None
+        raise Failure(
+            f"{name}: cannot be read: {error.strerror or error}", Exit.USAGE
+        ) from None
     except ValueError as error:
         raise Failure(f"{file!r}: is no file name: {error}", Exit.USAGE) from None
 

@@ -18,7 +18,9 @@ def exit_of(answer: AnswerView) -> int:
     if answer.outcome == "ESCALATE":
         return Exit.WAITING
     is_change_refused = answer.bundle is not None and answer.outcome != "DONE"
-    return Exit.REJECTED if answer.status == "rejected" or is_change_refused else Exit.OK
+    return (
+        Exit.REJECTED if answer.status == "rejected" or is_change_refused else Exit.OK
+    )
 
 
 def print_answer(answer: AnswerView) -> None:
@@ -30,7 +32,9 @@ def print_answer(answer: AnswerView) -> None:
     waiting = f", {answer.waiting}" if answer.waiting else ""
     decided = f"  {answer.outcome}" if answer.outcome else ""
     subject = answer.task_id or answer.plan_id
-    tell(f"{answer.status}  {subject} is {answer.state}{waiting}{decided}  {answer.reason_code}{again}")
+    tell(
+        f"{answer.status}  {subject} is {answer.state}{waiting}{decided}  {answer.reason_code}{again}"
+    )
     for line in answer.messages:
         tell(f"  {line}")
     if answer.artifact is not None:

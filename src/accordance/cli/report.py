@@ -42,7 +42,10 @@ def _row(checked: Checked) -> dict[str, Any]:
     }
     row["repairs"] = [repair.to_json() for repair in result.repairs]
     if isinstance(result, Rejected):
-        located = [violation.to_json() | _where(checked, violation) for violation in result.violations]
+        located = [
+            violation.to_json() | _where(checked, violation)
+            for violation in result.violations
+        ]
         return row | {"total": result.total, "violations": located}
     located = [notice.to_json() | _where(checked, notice) for notice in result.warnings]
     counted = {"warnings": located, "total_warnings": result.total_warnings}
@@ -61,13 +64,25 @@ def as_github(results: Iterable[Checked]) -> bool:
         for finding in _findings(checked):
             place = checked.places[finding.path]
             kind = "error" if isinstance(finding, Violation) else "warning"
-            where = {"file": printable(checked.file), "line": place.line, "col": place.column}
-            click.echo(github_annotation(kind, f"accordance {finding.code}", str(finding), where))
+            where = {
+                "file": printable(checked.file),
+                "line": place.line,
+                "col": place.column,
+            }
+            click.echo(
+                github_annotation(
+                    kind, f"accordance {finding.code}", str(finding), where
+                )
+            )
     return accepted
 
 
 def _findings(checked: Checked) -> Iterator[Violation | Notice]:
-    yield from checked.result.violations if isinstance(checked.result, Rejected) else checked.result.warnings
+    yield from (
+        checked.result.violations
+        if isinstance(checked.result, Rejected)
+        else checked.result.warnings
+    )
 
 
 def as_sarif(results: Iterable[Checked]) -> bool:
@@ -77,7 +92,9 @@ def as_sarif(results: Iterable[Checked]) -> bool:
         accepted = accepted and bool(checked.result)
         found += [_sarif_result(checked, finding) for finding in _findings(checked)]
     used = dict.fromkeys(result["ruleId"] for result in found)
-    click.echo(printable_lines(sarif_document([_sarif_rule(code) for code in used], found)))
+    click.echo(
+        printable_lines(sarif_document([_sarif_rule(code) for code in used], found))
+    )
     return accepted
 
 
@@ -95,13 +112,19 @@ def _sarif_rule(code: str) -> dict[str, Any]:
 def _sarif_result(checked: Checked, finding: Violation | Notice) -> dict[str, Any]:
     place = checked.places[finding.path]
     region = {"startLine": place.line, "startColumn": place.column}
-    location = {"artifactLocation": {"uri": PurePath(checked.file).as_posix()}, "region": region}
+    location = {
+        "artifactLocation": {"uri": PurePath(checked.file).as_posix()},
+        "region": region,
+    }
     return {
         "ruleId": finding.code,
         "level": "error" if isinstance(finding, Violation) else "warning",
         "message": {"text": str(finding)},
         "locations": [
-            {"physicalLocation": location, "logicalLocations": [{"fullyQualifiedName": finding.path}]}
+            {
+                "physicalLocation": location,
+                "logicalLocations": [{"fullyQualifiedName": finding.path}],
+            }
         ],
     }
 

@@ -21,6 +21,12 @@ def command() -> None:
     """
 
 
-for module in (research_agents, research_answers, research_handoffs, research_runs, research_golden):
+for module in (
+    research_agents,
+    research_answers,
+    research_handoffs,
+    research_runs,
+    research_golden,
+):
     for one in module.COMMANDS:
         command.add_command(one)

@@ -36,7 +36,9 @@ from accordance.shipped import AGENTS, shipped
 @agents_option
 @language_option
 @json_option
-def agents(name: str | None, agents_file: str | None, language: Language | None, as_json: bool) -> None:
+def agents(
+    name: str | None, agents_file: str | None, language: Language | None, as_json: bool
+) -> None:
     """List the agents, or show the one called NAME."""
     registry = agents_of(agents_file)
     found = [registry.get(name)] if name else list(registry)
@@ -45,7 +47,9 @@ def agents(name: str | None, agents_file: str | None, language: Language | None,
         return
     shown = "ko" if language == "ko" else "en"
     for agent in found:
-        tell(f"{agent.id}  {agent.title[shown]}, {agent.level}, {', '.join(agent.task_types)}")
+        tell(
+            f"{agent.id}  {agent.title[shown]}, {agent.level}, {', '.join(agent.task_types)}"
+        )
         if name:
             _tell(agent, shown)
 
@@ -60,7 +64,10 @@ def _tell(agent: ResearchAgent, language: str) -> None:
         ("requires", agent.requires),
         ("parallel with", agent.parallel_with),
         ("triggers", [word for words in agent.triggers.values() for word in words]),
-        ("T-score floors", [f"{topic} {least:g}" for topic, least in agent.floors.items()]),
+        (
+            "T-score floors",
+            [f"{topic} {least:g}" for topic, least in agent.floors.items()],
+        ),
     )
     for label, values in rows:
         if values:
@@ -72,7 +79,9 @@ def _as_json(agent: ResearchAgent) -> dict[str, object]:
 
 
 @click.command()
-@click.argument("file", required=False, metavar="FILE|-", type=click.Path(allow_dash=True))
+@click.argument(
+    "file", required=False, metavar="FILE|-", type=click.Path(allow_dash=True)
+)
 @json_option
 def lint(file: str | None, as_json: bool) -> int:
     """Say what does not hold together in an agents file. Exit code 1 if there are errors."""
@@ -87,7 +96,9 @@ def lint(file: str | None, as_json: bool) -> int:
         tell(f"{finding.kind:<7}  {finding}")
     if not found and not as_json:
         tell(f"{len(registry)} agents, nothing to say")
-    return Exit.REJECTED if any(finding.kind == "error" for finding in found) else Exit.OK
+    return (
+        Exit.REJECTED if any(finding.kind == "error" for finding in found) else Exit.OK
+    )
 
 
 @click.command()
@@ -95,7 +106,9 @@ def lint(file: str | None, as_json: bool) -> int:
 @agents_option
 @language_option
 @json_option
-def route(request_file: str, agents_file: str | None, language: Language | None, as_json: bool) -> int:
+def route(
+    request_file: str, agents_file: str | None, language: Language | None, as_json: bool
+) -> int:
     """Propose agents for a request, the best first, and say why. Exit code 5 if none fits."""
     registry, request = agents_of(agents_file), request_of(request_file)
     proposals = find_agents(request, registry)
@@ -111,7 +124,8 @@ def route(request_file: str, agents_file: str | None, language: Language | None,
 
 def _proposal_json(one: Proposal) -> dict[str, object]:
     reasons = [
-        {"kind": reason.kind, "detail": reason.detail, "weight": reason.weight} for reason in one.reasons
+        {"kind": reason.kind, "detail": reason.detail, "weight": reason.weight}
+        for reason in one.reasons
     ]
     return {
         "agent_id": one.agent.id,
@@ -123,8 +137,13 @@ def _proposal_json(one: Proposal) -> dict[str, object]:
 
 
 def _proposal_line(one: Proposal, words: ReportWords, titled: str) -> str:
-    why = ", ".join(words.because[reason.kind].format(detail=reason.detail) for reason in one.reasons)
-    when = words.ready if one.ready else f"{words.waits_for}: {', '.join(one.waits_for)}"
+    why = ", ".join(
+        words.because[reason.kind].format(detail=reason.detail)
+        for reason in one.reasons
+    )
+    when = (
+        words.ready if one.ready else f"{words.waits_for}: {', '.join(one.waits_for)}"
+    )
     return f"{one.score:>3}  {one.agent.id} ({one.agent.title[titled]}): {why}; {when}"
 
 
@@ -132,7 +151,9 @@ def _proposal_line(one: Proposal, words: ReportWords, titled: str) -> str:
 @click.option("--agent", required=True, metavar="ID", help="Who is asked.")
 @needed_request_option
 @agents_option
-@click.option("--language", "-l", type=click.Choice(["ko", "en"]), help="Else the request's.")
+@click.option(
+    "--language", "-l", type=click.Choice(["ko", "en"]), help="Else the request's."
+)
 @json_option
 def prompt(
     agent: str,

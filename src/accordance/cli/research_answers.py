@@ -32,7 +32,11 @@ from accordance.contracts.checking import Checker
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.reading import read
 from accordance.contracts.registry import Registry
-from accordance.domain.research.answers import AnswerExpectations, awaits_a_person, check_answer
+from accordance.domain.research.answers import (
+    AnswerExpectations,
+    awaits_a_person,
+    check_answer,
+)
 from accordance.domain.research.documents import WRITERS, Block
 from accordance.domain.research.floors import ACKNOWLEDGEMENT, Acknowledgement
 from accordance.domain.research.plots import t_score_svg, t_score_text
@@ -57,9 +61,19 @@ acknowledgement_option: Final = click.option(
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="ANSWER...|-", type=click.Path(allow_dash=True))
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="ANSWER...|-",
+    type=click.Path(allow_dash=True),
+)
 @request_option
-@click.option("--agent", metavar="ID", help="Who was asked; an answer of another agent is refused.")
+@click.option(
+    "--agent",
+    metavar="ID",
+    help="Who was asked; an answer of another agent is refused.",
+)
 @agents_option
 @acknowledgement_option
 @click.option(
@@ -97,7 +111,10 @@ def check(
 
 
 def asked_of(
-    request_file: str | None, agent: str | None, agents_file: str | None, acknowledged: str | None
+    request_file: str | None,
+    agent: str | None,
+    agents_file: str | None,
+    acknowledged: str | None,
 ) -> AnswerExpectations:
     """What answers are held against."""
     registry = agents_of(agents_file)
@@ -110,16 +127,26 @@ def asked_of(
 
 
 def _acknowledgement(file: str) -> Acknowledgement:
-    return accepted(file, ACKNOWLEDGEMENT, _checker.check(read_bounded(file), ACKNOWLEDGEMENT))
+    return accepted(
+        file, ACKNOWLEDGEMENT, _checker.check(read_bounded(file), ACKNOWLEDGEMENT)
+    )
 
 
 @click.command()
 @click.argument("file", metavar="ANSWER|-", type=click.Path(allow_dash=True))
 @click.option("--by", required=True, metavar="NAME", help="Who says so.")
-@click.option("--reason", required=True, metavar="TEXT", help="Why it is wanted all the same.")
+@click.option(
+    "--reason", required=True, metavar="TEXT", help="Why it is wanted all the same."
+)
 @click.option("--at", "moment", metavar="TIME", help="When; else now.")
 @json_option
-def acknowledge(file: str, by: str, reason: str, moment: str | None, as_json: bool) -> None:  # noqa: ARG001
+def acknowledge(
+    file: str,
+    by: str,
+    reason: str,
+    moment: str | None,
+    as_json: bool,  # noqa: ARG001
+) -> None:
     """Say, as a person, that the selection of ANSWER is wanted although it is below the T-score floor.
 
     Prints the acknowledgement, which holds for this very selection: keep it and give it to check and record.
@@ -137,7 +164,11 @@ def acknowledge(file: str, by: str, reason: str, moment: str | None, as_json: bo
         "acknowledged_at": moment or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "reason": reason,
     }
-    accepted("the acknowledgement", ACKNOWLEDGEMENT, _checker.check_value(said, ACKNOWLEDGEMENT))
+    accepted(
+        "the acknowledgement",
+        ACKNOWLEDGEMENT,
+        _checker.check_value(said, ACKNOWLEDGEMENT),
+    )
     print_json(said)
 
 
@@ -187,7 +218,9 @@ def report(
     if kind == "validation":
         raw = read_bounded(file)
         spoken = language_for(language, request, _summary_in(raw))
-        result: Any = check_answer(raw, AnswerExpectations(registry=agents_of(agents_file), request=request))
+        result: Any = check_answer(
+            raw, AnswerExpectations(registry=agents_of(agents_file), request=request)
+        )
         code = Exit.OK if result else Exit.REJECTED
         blocks = validation_report(result, file, spoken)
     else:
@@ -196,7 +229,15 @@ def report(
         blocks = iter(_KINDS[kind](answer, spoken))
     text = WRITERS[form](list(blocks), spoken)
     if as_json:
-        print_json({"file": file, "kind": kind, "language": spoken, "format": form, "text": text})
+        print_json(
+            {
+                "file": file,
+                "kind": kind,
+                "language": spoken,
+                "format": form,
+                "text": text,
+            }
+        )
     else:
         tell_document(text)
     return code
@@ -227,7 +268,13 @@ _PLOTS: Final = {"text": t_score_text, "svg": t_score_svg}
 @request_option
 @language_option
 @json_option
-def plot(file: str, form: str, request_file: str | None, language: Language | None, as_json: bool) -> None:
+def plot(
+    file: str,
+    form: str,
+    request_file: str | None,
+    language: Language | None,
+    as_json: bool,
+) -> None:
     """Draw the T-scores of an answer."""
     answer = answer_of(file)
     request = request_of(request_file) if request_file else None
@@ -238,7 +285,9 @@ def plot(file: str, form: str, request_file: str | None, language: Language | No
             for one in answer.vs_metadata.t_scores
         ]
         selected = answer.vs_metadata.final_selection.option
-        print_json({"selected": selected, "t_scores": scores, "format": form, "text": text})
+        print_json(
+            {"selected": selected, "t_scores": scores, "format": form, "text": text}
+        )
     else:
         tell_document(text)
 

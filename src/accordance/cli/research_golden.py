@@ -15,13 +15,31 @@ from accordance.cli.asking_programs import ask
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import Where, ledger_options, opened
 from accordance.cli.reading import must_be_a_name, read_bounded
-from accordance.cli.research_reading import agents_of, agents_option, json_option, print_json, text_of
+from accordance.cli.research_reading import (
+    agents_of,
+    agents_option,
+    json_option,
+    print_json,
+    text_of,
+)
 from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.serialising import dump_json
 from accordance.domain.research.agents import AgentRegistry
-from accordance.domain.research.golden import Given, GoldenCase, NoAnswer, chosen, read_golden, run_golden
+from accordance.domain.research.golden import (
+    Given,
+    GoldenCase,
+    NoAnswer,
+    chosen,
+    read_golden,
+    run_golden,
+)
 from accordance.domain.research.golden_reports import as_json as report_json
-from accordance.domain.research.golden_reports import as_junit, as_text, read_report, regression
+from accordance.domain.research.golden_reports import (
+    as_junit,
+    as_text,
+    read_report,
+    regression,
+)
 from accordance.domain.research.prompts import build_prompt
 from accordance.domain.research.runs import AnswerStore, request_digest
 from accordance.errors import ContextTooLarge, InvalidGolden
@@ -63,7 +81,13 @@ from accordance.shipped import GOLDEN, shipped
     type=click.FloatRange(min=0, min_open=True),
     help="For each answer of the program; a request's time_budget may allow less.",
 )
-@click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be given again.")
+@click.option(
+    "--case",
+    "ids",
+    multiple=True,
+    metavar="ID",
+    help="Only this case; may be given again.",
+)
 @agents_option
 @click.option(
     "--format",
@@ -89,10 +113,15 @@ def golden(
 ) -> int:
     """Hold answers against a golden set: given ones, kept ones, or a program's. Exit code 1 unless every case passes."""
     if (folder is not None) + from_ledger + (executor is not None) != 1:
-        raise click.UsageError("give one of --answers DIR, --store and --command COMMAND")
+        raise click.UsageError(
+            "give one of --answers DIR, --store and --command COMMAND"
+        )
     registry = agents_of(agents_file)
     try:
-        cases = chosen(read_golden(text_of(set_file) if set_file else shipped(GOLDEN), registry), ids)
+        cases = chosen(
+            read_golden(text_of(set_file) if set_file else shipped(GOLDEN), registry),
+            ids,
+        )
     except InvalidGolden as error:
         raise Failure(f"{set_file or GOLDEN}: {error}", Exit.REJECTED) from None
     if folder is not None:
@@ -118,14 +147,20 @@ def _from_folder(folder: str) -> Callable[[GoldenCase], Given]:
 
     def given(case: GoldenCase) -> Given:
         file = Path(folder) / f"{case.id}.json"
-        return read_bounded(str(file)) if file.exists() else NoAnswer(f"{file.name}: no such file")
+        return (
+            read_bounded(str(file))
+            if file.exists()
+            else NoAnswer(f"{file.name}: no such file")
+        )
 
     return given
 
 
 def _from_store(store: AnswerStore) -> Callable[[GoldenCase], Given]:
     def kept(case: GoldenCase) -> Given:
-        latest = deque(store.answers(case.agent.id, request_digest(case.request)), maxlen=1)
+        latest = deque(
+            store.answers(case.agent.id, request_digest(case.request)), maxlen=1
+        )
         if not latest:
             return NoAnswer("no answer is kept")
         answer = dict(latest[0].answer)
@@ -135,7 +170,9 @@ def _from_store(store: AnswerStore) -> Callable[[GoldenCase], Given]:
     return kept
 
 
-def _from_program(command: str, timeout: float, registry: AgentRegistry) -> Callable[[GoldenCase], Given]:
+def _from_program(
+    command: str, timeout: float, registry: AgentRegistry
+) -> Callable[[GoldenCase], Given]:
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -148,7 +185,10 @@ def _from_program(command: str, timeout: float, registry: AgentRegistry) -> Call
             prompt = build_prompt(case.agent, case.request, registry)
         except ContextTooLarge as error:
             return NoAnswer(str(error))
-        told = {"ACCORDANCE_AGENT": case.agent.id, "ACCORDANCE_REQUEST": dump_json(case.request)}
+        told = {
+            "ACCORDANCE_AGENT": case.agent.id,
+            "ACCORDANCE_REQUEST": dump_json(case.request),
+        }
         return ask(words, prompt, told, _seconds_for(case.request, timeout))
 
     return asked

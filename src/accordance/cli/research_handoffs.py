@@ -32,7 +32,9 @@ from accordance.domain.research.workflow import Workflow, build_workflow, plan_o
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="HANDOFF...", type=click.Path())
+@click.argument(
+    "files", nargs=-1, required=True, metavar="HANDOFF...", type=click.Path()
+)
 @needed_request_option
 @click.option(
     "--answer",
@@ -50,7 +52,9 @@ from accordance.domain.research.workflow import Workflow, build_workflow, plan_o
     type=click.Path(allow_dash=True),
     help="Write the plan that comes of it.",
 )
-@click.option("--at", "created_at", metavar="TIME", help="created_at of the plan; else now.")
+@click.option(
+    "--at", "created_at", metavar="TIME", help="created_at of the plan; else now."
+)
 @json_option
 def handoff(
     files: tuple[str, ...],
@@ -69,7 +73,9 @@ def handoff(
     everybody has answered.
     """
     registry, request = agents_of(agents_file), request_of(request_file)
-    known = Known(registry, answers_by_agent([object_of(file) for file in answer_files], registry))
+    known = Known(
+        registry, answers_by_agent([object_of(file) for file in answer_files], registry)
+    )
     checked = []
     for file in files:
         raw = read_bounded(file)
@@ -77,17 +83,29 @@ def handoff(
     if not all(one.result for one in checked):
         FORMATS["json" if as_json else "text"](checked)
         return Exit.REJECTED
-    handoffs: list[Handoff] = [one.result.value for one in checked if not isinstance(one.result, Rejected)]
+    handoffs: list[Handoff] = [
+        one.result.value for one in checked if not isinstance(one.result, Rejected)
+    ]
     built = build_workflow(request, handoffs, known)
     plan = None
     if isinstance(built, Workflow) and built.open_agents:
-        plan = plan_of(built, registry, created_at or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        plan = plan_of(
+            built,
+            registry,
+            created_at or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        )
         _hold_to_its_contract(plan)
         if plan_file:
             _write(plan_file, plan)
     if as_json:
-        violations = [] if isinstance(built, Workflow) else [one.to_json() for one in built]
-        notices = [one.to_json() for one in built.notices] if isinstance(built, Workflow) else []
+        violations = (
+            [] if isinstance(built, Workflow) else [one.to_json() for one in built]
+        )
+        notices = (
+            [one.to_json() for one in built.notices]
+            if isinstance(built, Workflow)
+            else []
+        )
         print_json(
             {
                 "accepted": isinstance(built, Workflow),
@@ -124,7 +142,9 @@ def _hold_to_its_contract(plan: JsonObject) -> None:
     """What we write honours the contract we ask of others."""
     result = check(json.dumps(plan), "PLAN_GEN")
     if isinstance(result, Rejected):
-        raise Failure(f"these handoffs make no plan: {result.violations[0]}", Exit.REJECTED)
+        raise Failure(
+            f"these handoffs make no plan: {result.violations[0]}", Exit.REJECTED
+        )
 
 
 def _write(file: str, plan: JsonObject) -> None:

@@ -85,7 +85,9 @@ def text_of(file: str) -> str:
     try:
         return read_bounded(file).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Failure(f"{file}: is not UTF-8 from byte {error.start} on", Exit.REJECTED) from None
+        raise Failure(
+            f"{file}: is not UTF-8 from byte {error.start} on", Exit.REJECTED
+        ) from None
 
 
 def request_of(file: str) -> AgentRequest:
@@ -122,7 +124,9 @@ def object_of(file: str) -> JsonObject:
         raise Failure(f"{file}: {flaw}", Exit.REJECTED) from None
 
 
-def language_for(wanted: Language | None, request: AgentRequest | None, words: str) -> Language:
+def language_for(
+    wanted: Language | None, request: AgentRequest | None, words: str
+) -> Language:
     """The language of a report: as it is wanted, else the request's, else that of the words it reports on."""
     if wanted is not None:
         return wanted

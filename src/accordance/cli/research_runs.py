@@ -32,12 +32,23 @@ from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
 from accordance.domain.research.answers import awaits_a_person, check_answer
 from accordance.domain.research.documents import WRITERS
 from accordance.domain.research.reports import collapse_blocks
-from accordance.domain.research.runs import StoredRun, collapse_by_group, request_digest, stored_answer
+from accordance.domain.research.runs import (
+    StoredRun,
+    collapse_by_group,
+    request_digest,
+    stored_answer,
+)
 from accordance.domain.research.words import Language
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="ANSWER...|-", type=click.Path(allow_dash=True))
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="ANSWER...|-",
+    type=click.Path(allow_dash=True),
+)
 @needed_request_option
 @agents_option
 @acknowledgement_option
@@ -67,13 +78,19 @@ def record(
     if refused:
         FORMATS["json" if as_json else "text"](checked)
         return Exit.WAITING if all(map(awaits_a_person, refused)) else Exit.REJECTED
-    answers: list[AgentAnswer] = [accepted(one.file, ANSWER, one.result) for one in checked]
-    stored = [stored_answer(one, asked.registry.get(one.agent_id), request) for one in answers]
+    answers: list[AgentAnswer] = [
+        accepted(one.file, ANSWER, one.result) for one in checked
+    ]
+    stored = [
+        stored_answer(one, asked.registry.get(one.agent_id), request) for one in answers
+    ]
     with opened(where, create=True) as project:
         kept_answers(project).add(stored)
     runs = [(file, one.run) for file, one in zip(files, stored, strict=True)]
     if as_json:
-        print_json([{"file": file, **run.group._asdict(), "at": run.at} for file, run in runs])
+        print_json(
+            [{"file": file, **run.group._asdict(), "at": run.at} for file, run in runs]
+        )
     else:
         for file, run in runs:
             tell(f"✓ {file}  {run.group.agent_id}  request {run.group.request[:12]}")
@@ -111,11 +128,20 @@ def collapse(
         runs = kept_answers(project).runs(agent_id, digest)
         reports = collapse_by_group(_heard(runs, selected))
     if as_json:
-        print_json([{**group._asdict(), **report.to_json()} for group, report in sorted(reports.items())])
+        print_json(
+            [
+                {**group._asdict(), **report.to_json()}
+                for group, report in sorted(reports.items())
+            ]
+        )
     else:
         spoken = language_for(language, request, " ".join(selected))
         tell_document(WRITERS[form](list(collapse_blocks(reports, spoken)), spoken))
-    return Exit.REJECTED if any(one.status == "collapsed" for one in reports.values()) else Exit.OK
+    return (
+        Exit.REJECTED
+        if any(one.status == "collapsed" for one in reports.values())
+        else Exit.OK
+    )
 
 
 def _heard(runs: Iterable[StoredRun], selected: set[str]) -> Iterator[StoredRun]:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.exits import Exit, one_line
-from accordance.cli.ledger_commands import Where, isolation_option, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    isolation_option,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
 from accordance.cli.ways_out import why_nothing
@@ -22,13 +29,19 @@ if TYPE_CHECKING:
 
 @click.command(name="run")
 @click.argument("plan", required=False)
-@click.option("--executor", help="Give everything to this executor, whatever the routes say.")
+@click.option(
+    "--executor", help="Give everything to this executor, whatever the routes say."
+)
 @click.option("--model", help="With --executor: the model.")
 @click.option(
-    "--resume", is_flag=True, help="Let a held plan go on first; what was begun is gone on with anyway."
+    "--resume",
+    is_flag=True,
+    help="Let a held plan go on first; what was begun is gone on with anyway.",
 )
 @click.option(
-    "--wait", is_flag=True, help="Wait for those who ask for work elsewhere (`accordance task next`), too."
+    "--wait",
+    is_flag=True,
+    help="Wait for those who ask for work elsewhere (`accordance task next`), too.",
 )
 @isolation_option
 @ledger_options
@@ -67,7 +80,9 @@ def command(
         running = prepared.begin(listener)
         with stoppable(running.stop) as stopped:
             end = running.until_it_rests(wait=wait)
-    exit_code = exit_of_status(end.view) or (Exit.OK if end.is_finished else Exit.WAITING)
+    exit_code = exit_of_status(end.view) or (
+        Exit.OK if end.is_finished else Exit.WAITING
+    )
     if end.why is None:
         exit_code = stopped.exit_code
     if as_json:

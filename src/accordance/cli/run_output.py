@@ -49,7 +49,9 @@ def telling(ledger: Ledger, plan_id: str) -> Iterator[Listener]:
     with Live(auto_refresh=False) as live:
 
         def show() -> None:
-            with contextlib.suppress(LedgerError):  # the run itself says what is wrong with it
+            with contextlib.suppress(
+                LedgerError
+            ):  # the run itself says what is wrong with it
                 live.update(table_of(plan_status(ledger, plan_id)), refresh=True)
 
         def look() -> None:
@@ -92,17 +94,26 @@ def print_outcome(outcome: OutcomeView, home: Home) -> None:
     if outcome.deliverables:
         console.print(Text("\nDeliverables", "bold"))
         _rows(
-            console, [(Text(printable(made.title)), Text(made.path, "dim")) for made in outcome.deliverables]
+            console,
+            [
+                (Text(printable(made.title)), Text(made.path, "dim"))
+                for made in outcome.deliverables
+            ],
         )
     if outcome.branch:
         repository = _near(outcome.repository, home)
         console.print(
-            f"  the changes are commits on the branch {outcome.branch} of {repository}", markup=False
+            f"  the changes are commits on the branch {outcome.branch} of {repository}",
+            markup=False,
         )
     if outcome.verdicts:
         console.print(Text("\nVerdicts", "bold"))
-        _rows(console, [_verdict(verdict) for verdict in _worth_telling(outcome.verdicts)])
-    console.print(Text(f"\nLook closer, in {_near(str(home.root), Home(Path.cwd()))}", "bold"))
+        _rows(
+            console, [_verdict(verdict) for verdict in _worth_telling(outcome.verdicts)]
+        )
+    console.print(
+        Text(f"\nLook closer, in {_near(str(home.root), Home(Path.cwd()))}", "bold")
+    )
     for command, what in _commands(outcome, home):
         console.print(f"  {command:<58} {what}", markup=False)
 
@@ -124,7 +135,9 @@ def _near(place: str | None, home: Home) -> str:
 def _rows(console: Console, rows: list[tuple[Text, ...]]) -> None:
     """In columns, as wide as they are: a line that is too long is for the terminal to fold."""
     shown = rows[:_MOST]
-    widths = [max(cell.cell_len for cell in column) for column in zip(*shown, strict=True)]
+    widths = [
+        max(cell.cell_len for cell in column) for column in zip(*shown, strict=True)
+    ]
     for row in shown:
         cells = [
             Text.assemble(cell, " " * (width - cell.cell_len))
@@ -149,15 +162,27 @@ def _verdict(verdict: VerdictView) -> tuple[Text, ...]:
 
 def _commands(outcome: OutcomeView, home: Home) -> Iterator[tuple[str, str]]:
     if any(verdict.evidence for verdict in outcome.verdicts):
-        yield "ls artifacts/", "the evidence of every change: one folder for each attempt"
+        yield (
+            "ls artifacts/",
+            "the evidence of every change: one folder for each attempt",
+        )
     troubled = [verdict for verdict in outcome.verdicts if not verdict.is_done]
     if troubled:
         last = troubled[-1]
-        yield f"accordance task show {last.task_id}", f"what happened to {printable(last.title)}"
+        yield (
+            f"accordance task show {last.task_id}",
+            f"what happened to {printable(last.title)}",
+        )
         if last.evidence:
-            yield f"accordance verify {last.evidence}", "judges it again, from its evidence"
+            yield (
+                f"accordance verify {last.evidence}",
+                "judges it again, from its evidence",
+            )
     yield "accordance inbox list", "what a person is asked"
     yield "accordance dlq list", "what was given up, and why"
     yield "accordance verify", "recomputes every state and every verdict"
     if outcome.branch:
-        yield f"git -C {_near(outcome.repository, home)} log --stat {outcome.branch}", "the changes"
+        yield (
+            f"git -C {_near(outcome.repository, home)} log --stat {outcome.branch}",
+            "the changes",
+        )

@@ -40,4 +40,6 @@ def as_json_text(value: Any) -> str:
 
 def without_passwords(text: str) -> str:
     """A text in which no URL shows its password, be it before the host or in the query."""
-    return _SECRET_IN_URL.sub(lambda found: f"{found['user'] or found['query']}***", text)
+    return _SECRET_IN_URL.sub(
+        lambda found: f"{found['user'] or found['query']}***", text
+    )

@@ -103,7 +103,8 @@ def _is_held_up() -> bool:
     """Whether threads are left: of an attempt that somebody else has taken over, the engine waits for that one's outcome."""
     end = time.monotonic() + _LAST_SECONDS
     while any(
-        not thread.daemon and thread is not threading.current_thread() for thread in threading.enumerate()
+        not thread.daemon and thread is not threading.current_thread()
+        for thread in threading.enumerate()
     ):
         if time.monotonic() > end:
             return True

@@ -24,10 +24,14 @@ class _Output(io.FileIO):
         if self.reader_is_gone or self._is_lost:
             return len(piece)
         try:
-            while (written := super().write(piece)) is None:  # it does not block, and is busy
+            while (
+                written := super().write(piece)
+            ) is None:  # it does not block, and is busy
                 select.select((), (self,), ())
         except BrokenPipeError:
-            self.reader_is_gone = True  # e.g. | head: the command goes on, its exit code still counts
+            self.reader_is_gone = (
+                True  # e.g. | head: the command goes on, its exit code still counts
+            )
             return len(piece)
         except OSError as error:
             self._is_lost = True

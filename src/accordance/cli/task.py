@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from accordance.cli.exits import Exit, one_line
-from accordance.cli.ledger_commands import Where, by_option, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    by_option,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.prompts import prompt, run_line
 from accordance.cli.reading import read_bounded
 from accordance.cli.receipts import exit_of, print_answer
@@ -50,9 +57,16 @@ command.add_command(prompt)
 @ledger_options
 @json_option
 @click.option("--plan", help="Only from this plan.")
-@click.option("--worker", default=None, help="Who takes it up.  [default: the user's name]")
 @click.option(
-    "--lease", "seconds", type=click.IntRange(1), default=900, show_default=True, help="Seconds it is theirs."
+    "--worker", default=None, help="Who takes it up.  [default: the user's name]"
+)
+@click.option(
+    "--lease",
+    "seconds",
+    type=click.IntRange(1),
+    default=900,
+    show_default=True,
+    help="Seconds it is theirs.",
 )
 @click.option(
     "--type",
@@ -62,9 +76,14 @@ command.add_command(prompt)
     help="Only nodes of this type; may be given more than once.",
 )
 @click.option(
-    "--any", "any_task", is_flag=True, help="Also what the routes give to an executor of accordance's own."
+    "--any",
+    "any_task",
+    is_flag=True,
+    help="Also what the routes give to an executor of accordance's own.",
 )
-@click.option("--peek", "only_look", is_flag=True, help="Only look: nothing is taken up.")
+@click.option(
+    "--peek", "only_look", is_flag=True, help="Only look: nothing is taken up."
+)
 def take(
     where: Where,
     as_json: bool,
@@ -131,7 +150,9 @@ def _print_assignment(told: AssignmentView) -> None:
     for line in (*_wish_lines(task, told.plan.constraints), *_change_lines(told)):
         tell(f"  {line}")
     contract = told.contract
-    tell(f"  contract  {contract.scope or contract.schema_version} for task_id {contract.task_id}")
+    tell(
+        f"  contract  {contract.scope or contract.schema_version} for task_id {contract.task_id}"
+    )
     for line in _context_lines(context):
         tell(f"  {line}")
     tell(f"  until     {told.lease.until}")
@@ -171,7 +192,9 @@ def _change_lines(told: AssignmentView) -> Iterator[str]:
 def _wish_lines(task: TaskBriefView, constraints: Mapping[str, Any]) -> Iterator[str]:
     """What the plan asks of a task beyond its goal, a line each."""
     criteria = task.acceptance_criteria
-    for criterion in criteria if isinstance(criteria, list) else filter(None, [criteria]):
+    for criterion in (
+        criteria if isinstance(criteria, list) else filter(None, [criteria])
+    ):
         yield f"accept    {_in_a_line(criterion)}"
     if task.deliverable_spec:
         yield f"deliver   {_in_a_line(task.deliverable_spec)}"
@@ -211,7 +234,10 @@ def _print_task(task: TaskDetailView) -> None:
         tell(f"  {line}")
     if task.workspace:
         tell(f"  clone     {task.workspace}")
-    tell("  counters  " + ", ".join(f"{name} {getattr(task, name)}" for name in _COUNTERS))
+    tell(
+        "  counters  "
+        + ", ".join(f"{name} {getattr(task, name)}" for name in _COUNTERS)
+    )
     for line in _record_lines(task):
         tell(f"  {line}")
 
@@ -235,12 +261,20 @@ def _record_lines(task: TaskDetailView) -> Iterator[str]:
 
 
 @command.command()
-@click.argument("file", metavar="[FILE|-]", required=False, type=click.Path(allow_dash=True))
+@click.argument(
+    "file", metavar="[FILE|-]", required=False, type=click.Path(allow_dash=True)
+)
 @click.option("--task", "task", help="The task it is for.  [default: the one it names]")
-@click.option("--attempt", type=click.IntRange(1), help="The attempt it belongs to: a later one refuses it.")
+@click.option(
+    "--attempt",
+    type=click.IntRange(1),
+    help="The attempt it belongs to: a later one refuses it.",
+)
 @ledger_options
 @json_option
-def submit(file: str | None, task: str | None, attempt: int | None, where: Where, as_json: bool) -> int:
+def submit(
+    file: str | None, task: str | None, attempt: int | None, where: Where, as_json: bool
+) -> int:
     """Hand in an executor's message for a task (xiaobo_action_v1, or what its route names).
 
     For a task that changes a repository (scc.submit.v1) the clone of `task next` is judged as it is now. Without FILE the
@@ -255,7 +289,9 @@ def submit(file: str | None, task: str | None, attempt: int | None, where: Where
     from accordance.service.project import task_id_of
 
     if file is None and task is None:
-        raise click.UsageError("name a FILE, or with --task the change whose clone is handed in")
+        raise click.UsageError(
+            "name a FILE, or with --task the change whose clone is handed in"
+        )
     raw = None if file is None else read_bounded(file)
     with opened(where) as project, _rescued(project.home, file, raw):
         task_id = task_id_of(project, task) if task else None
@@ -266,10 +302,14 @@ def submit(file: str | None, task: str | None, attempt: int | None, where: Where
 @command.command()
 @click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True))
 @click.option(
-    "--task", "task", help="The reviewed task, or the CHECK that reviews it.  [default: the one it names]"
+    "--task",
+    "task",
+    help="The reviewed task, or the CHECK that reviews it.  [default: the one it names]",
 )
 @click.option(
-    "--artifact", metavar="SHA256", help="The product the reviewer saw; at least 8 digits of its hash."
+    "--artifact",
+    metavar="SHA256",
+    help="The product the reviewer saw; at least 8 digits of its hash.",
 )
 @click.option(
     "--worker",
@@ -279,7 +319,12 @@ def submit(file: str | None, task: str | None, attempt: int | None, where: Where
 @ledger_options
 @json_option
 def review(
-    file: str, task: str | None, artifact: str | None, worker: str | None, where: Where, as_json: bool
+    file: str,
+    task: str | None,
+    artifact: str | None,
+    worker: str | None,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Hand in a review of a task's product (xiaojing_review_v1).
 
@@ -293,15 +338,23 @@ def review(
     raw = read_bounded(file)
     with opened(where) as project, _rescued(project.home, file, raw):
         task_id = task_id_of(project, task) if task else None
-        answer = tasks.review(project, raw, task_id=task_id, artifact=artifact, reviewer=worker)
+        answer = tasks.review(
+            project, raw, task_id=task_id, artifact=artifact, reviewer=worker
+        )
     return _tell(answer, as_json)
 
 
-def _rescued(home: Home, file: str | None, raw: bytes | None) -> contextlib.AbstractContextManager[None]:
+def _rescued(
+    home: Home, file: str | None, raw: bytes | None
+) -> contextlib.AbstractContextManager[None]:
     """A message that came through a pipe cannot be read again: it is kept if the ledger cannot store it."""
     from accordance.service.tasks import rescued
 
-    return rescued(home, raw) if file == "-" and raw is not None else contextlib.nullcontext()
+    return (
+        rescued(home, raw)
+        if file == "-" and raw is not None
+        else contextlib.nullcontext()
+    )
 
 
 def _tell(answer: AnswerView, as_json: bool) -> int:
@@ -350,9 +403,19 @@ def _tell_state(task: TaskView, as_json: bool) -> int:
 
 @command.command()
 @click.argument("task")
-@click.option("--attempt", type=click.IntRange(1), required=True, help="The attempt that is still going on.")
 @click.option(
-    "--lease", "seconds", type=click.IntRange(1), default=900, show_default=True, help="Seconds from now."
+    "--attempt",
+    type=click.IntRange(1),
+    required=True,
+    help="The attempt that is still going on.",
+)
+@click.option(
+    "--lease",
+    "seconds",
+    type=click.IntRange(1),
+    default=900,
+    show_default=True,
+    help="Seconds from now.",
 )
 @ledger_options
 @json_option
@@ -371,7 +434,9 @@ def extend(task: str, attempt: int, seconds: int, where: Where, as_json: bool) -
 
 @command.command()
 @click.argument("task")
-@click.option("--excuse", is_flag=True, help="Whatever waits for it goes on without it.")
+@click.option(
+    "--excuse", is_flag=True, help="Whatever waits for it goes on without it."
+)
 @click.option("--cascade", is_flag=True, help="Whatever waits for it is cancelled too.")
 @by_option
 @ledger_options
@@ -389,7 +454,9 @@ def cancel(
     from accordance.service.project import asking_as
 
     with opened(where) as project:
-        cancelled = tasks.cancel(project, task, by=asking_as(by), excuse=excuse, cascade=cascade)
+        cancelled = tasks.cancel(
+            project, task, by=asking_as(by), excuse=excuse, cascade=cascade
+        )
     if as_json:
         say(cancelled.to_json())
     else:

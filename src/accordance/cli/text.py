@@ -14,7 +14,14 @@ from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rewrite_texts, rule_text
 from accordance.contracts.printable import printable
-from accordance.contracts.violation import Accepted, Fix, Rejected, Repair, Violation, excerpt
+from accordance.contracts.violation import (
+    Accepted,
+    Fix,
+    Rejected,
+    Repair,
+    Violation,
+    excerpt,
+)
 
 _MANY_REPAIRS = 5
 
@@ -65,34 +72,58 @@ def _unreadable(checked: Checked, violation: Violation) -> Text:
     what = printable(f"expected {violation.expected}, got {violation.actual}")
     where = (f"  line {place.line}, column {place.column}", "dim")
     return Text.assemble(
-        ("✗ ", "bold red"), (file, "bold"), f"  {what}", where, "  ", (violation.code, "red")
+        ("✗ ", "bold red"),
+        (file, "bold"),
+        f"  {what}",
+        where,
+        "  ",
+        (violation.code, "red"),
     )
 
 
 def _shown(repairs: tuple[Repair, ...]) -> Iterator[Text]:
     for repair in repairs[:_MANY_REPAIRS]:
         change = f"{excerpt(repair.before, 40)} → {excerpt(repair.after, 40)}"
-        yield Text.assemble(("~ ", "blue"), printable(repair.path), f"  {change}  ", (repair.rule, "dim"))
+        yield Text.assemble(
+            ("~ ", "blue"),
+            printable(repair.path),
+            f"  {change}  ",
+            (repair.rule, "dim"),
+        )
     if len(repairs) > _MANY_REPAIRS:
         yield Text(f"~ and {len(repairs) - _MANY_REPAIRS} more repairs", "blue")
 
 
 def _violations(checked: Checked, result: Rejected) -> Iterator[RenderableType]:
-    for violation in sorted(result.violations, key=lambda one: checked.places[one.path]):
+    for violation in sorted(
+        result.violations, key=lambda one: checked.places[one.path]
+    ):
         place = checked.places[violation.path]
-        where = f"line {place.line}" + (f", column {place.column}" if violation.offset is not None else "")
+        where = f"line {place.line}" + (
+            f", column {place.column}" if violation.offset is not None else ""
+        )
         yield _indent(
             Text.assemble(
-                (printable(violation.path), "bold"), "  ", (where, "dim"), "  ", (violation.code, "red")
+                (printable(violation.path), "bold"),
+                "  ",
+                (where, "dim"),
+                "  ",
+                (violation.code, "red"),
             )
         )
-        yield _indent(Text.assemble(("expected  ", "dim"), printable(violation.expected)), 4)
-        yield _indent(Text.assemble(("got       ", "dim"), printable(violation.actual)), 4)
+        yield _indent(
+            Text.assemble(("expected  ", "dim"), printable(violation.expected)), 4
+        )
+        yield _indent(
+            Text.assemble(("got       ", "dim"), printable(violation.actual)), 4
+        )
         if violation.fix:
             fix = printable(_fix(violation.fix, violation.path))
             yield _indent(Text.assemble(("fix       ", "dim"), (fix, "green")), 4)
     if result.total > len(result.violations):
-        yield _indent(Text(f"and {result.total - len(result.violations)} more violations", "red"))
+        yield _indent(
+            Text(f"and {result.total - len(result.violations)} more violations", "red")
+        )
 
 
 def _fix(fix: Fix, path: str) -> str:
@@ -105,7 +136,9 @@ def _warnings(checked: Checked, result: Accepted[Any]) -> Iterator[RenderableTyp
     for notice in result.warnings:
         place = checked.places[notice.path]
         path, message = printable(notice.path), printable(notice.message)
-        text = Text.assemble(("! ", "yellow"), path, (f"  line {place.line}  ", "dim"), message)
+        text = Text.assemble(
+            ("! ", "yellow"), path, (f"  line {place.line}  ", "dim"), message
+        )
         yield _indent(text.append(f"  {notice.code}", "dim"))
     more = result.total_warnings - len(result.warnings)
     if more > 0:
@@ -118,9 +151,18 @@ def _indent(text: Text, by: int = 2) -> Text:
 
 def contract_page(contract: Contract[Any]) -> Group:
     """Everything a contract demands, on one page."""
-    head = Text.assemble((contract.scope or contract.version, "bold cyan"), f"  {contract.about}")
+    head = Text.assemble(
+        (contract.scope or contract.version, "bold cyan"), f"  {contract.about}"
+    )
     names = Text(f"answers to: {', '.join(contract.names)}", "dim")
-    return Group(head, names, Text(), _fields_table(contract), *_rules(contract), *_normalising(contract))
+    return Group(
+        head,
+        names,
+        Text(),
+        _fields_table(contract),
+        *_rules(contract),
+        *_normalising(contract),
+    )
 
 
 def _fields_table(contract: Contract[Any]) -> Table:
@@ -129,7 +171,9 @@ def _fields_table(contract: Contract[Any]) -> Table:
     table.add_column("")
     table.add_column("expected")
     for one in fields_of(contract):
-        table.add_row(one.path, "required" if one.required else "optional", one.expected)
+        table.add_row(
+            one.path, "required" if one.required else "optional", one.expected
+        )
     return table
 
 
@@ -145,6 +189,8 @@ def _normalising(contract: Contract[Any]) -> Iterator[RenderableType]:
     if rows or steps:
         yield Text("\nnormalised, and recorded", "bold")
     for path, canonical, others in rows:
-        yield _indent(Text.assemble(path, "  ", (canonical, "bold"), "  ← ", ", ".join(others)))
+        yield _indent(
+            Text.assemble(path, "  ", (canonical, "bold"), "  ← ", ", ".join(others))
+        )
     for name, text in steps:
         yield _indent(Text.assemble(text, ("  " + name, "dim")))

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.exits import Exit, Failure
-from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.reading import must_be_a_name, read_bounded
 from accordance.cli.showing import tell
 
@@ -35,7 +41,9 @@ _LARGEST_ANCHOR = 1 << 26
 )
 @ledger_options
 @json_option
-def command(what: str | None, key: Path | None, anchor: Path | None, where: Where, as_json: bool) -> int:
+def command(
+    what: str | None, key: Path | None, anchor: Path | None, where: Where, as_json: bool
+) -> int:
     """Recompute what was decided, from what was written down. Exit code 1 if it does not hold.
 
     Of a PLAN in the ledger (without one, of the whole ledger): the chain of events, every state from the events, every
@@ -47,7 +55,9 @@ def command(what: str | None, key: Path | None, anchor: Path | None, where: Wher
     if what is not None and anchor is None and (folder := _bundle(what)) is not None:
         return _verify_bundle(folder, key, as_json)
     if key is not None and anchor is None:
-        raise click.UsageError("--key is for the signature of a BUNDLE or of an --anchor")
+        raise click.UsageError(
+            "--key is for the signature of a BUNDLE or of an --anchor"
+        )
     return _verify_plans(what, anchor, key, where, as_json)
 
 
@@ -60,7 +70,10 @@ def _bundle(what: str) -> Path | None:
     if is_bundle(folder):
         return folder
     if "/" in what or folder.is_dir():
-        raise Failure(f"{what}: holds no manifest.json, so it is no bundle of evidence", Exit.NOT_FOUND)
+        raise Failure(
+            f"{what}: holds no manifest.json, so it is no bundle of evidence",
+            Exit.NOT_FOUND,
+        )
     return None
 
 
@@ -119,7 +132,10 @@ def _show(findings: FindingsView) -> None:
     else:
         judged = f"{findings.messages} messages, {findings.verdicts} verdicts"
         tell(f"{mark} {findings.plan_id}  {events}, {judged}, {blobs}")
-    for name, faults in (("integrity", findings.integrity), ("completeness", findings.completeness)):
+    for name, faults in (
+        ("integrity", findings.integrity),
+        ("completeness", findings.completeness),
+    ):
         tell(f"  {name}: {'holds' if not faults else f'{len(faults)} faults'}")
         for fault in faults:
             tell(f"    {fault}")

@@ -66,9 +66,7 @@ def line_of(error: AccordanceError) -> str:
     """What the command line says about an error."""
     if isinstance(error, NotFound) and error.what == "plan" and is_file(error.name):
         file = error.name
-        way_out = (
-            f"bring it with `accordance plan import {file}`, then name the plan by its id, or not at all"
-        )
+        way_out = f"bring it with `accordance plan import {file}`, then name the plan by its id, or not at all"
         return f"{file} is a file, and no plan of this ledger; {way_out}"
     if type(error) is NotFound and not error.near:
         return _with(str(error), LISTS.get(error.what))

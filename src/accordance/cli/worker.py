@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.exits import Exit, Failure, one_line
-from accordance.cli.ledger_commands import Where, isolation_option, json_option, ledger_options, opened, say
+from accordance.cli.ledger_commands import (
+    Where,
+    isolation_option,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
 from accordance.cli.showing import tell
 from accordance.cli.stopping import leave, stoppable
 
@@ -17,12 +24,20 @@ if TYPE_CHECKING:
 
 @click.command(name="worker")
 @click.option("--plan", help="Only this plan.")
-@click.option("--concurrency", type=click.IntRange(1), help="Runs at once, whatever the executors allow.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1),
+    help="Runs at once, whatever the executors allow.",
+)
 @isolation_option
 @ledger_options
 @json_option
 def command(
-    where: Where, plan: str | None, concurrency: int | None, isolation: str | None, as_json: bool
+    where: Where,
+    plan: str | None,
+    concurrency: int | None,
+    isolation: str | None,
+    as_json: bool,
 ) -> int:
     """Work on whatever comes, until stopped; any number of workers share a PostgreSQL ledger.
 
@@ -35,15 +50,23 @@ def command(
     with opened(where) as project:
         try:
             worker = prepare_worker(
-                project, plan, concurrency=concurrency, isolation=isolation, listener=listener, warn=one_line
+                project,
+                plan,
+                concurrency=concurrency,
+                isolation=isolation,
+                listener=listener,
+                warn=one_line,
             )
         except NotShared:
             raise Failure(
-                "workers share a PostgreSQL ledger; on SQLite `accordance run` is the one process", Exit.USAGE
+                "workers share a PostgreSQL ledger; on SQLite `accordance run` is the one process",
+                Exit.USAGE,
             ) from None
         if not as_json:
             seconds = f"{DEAD_AFTER_SECONDS:.0f} s"
-            tell(f"{worker.name} works; the others take over {seconds} after its last sign of life")
+            tell(
+                f"{worker.name} works; the others take over {seconds} after its last sign of life"
+            )
         with stoppable(worker.stop):
             worker.until_stopped()
     return leave(Exit.OK, is_clean=worker.is_clean)

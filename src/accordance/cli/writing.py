@@ -35,7 +35,14 @@ def _is_replaceable(path: Path) -> bool:
 
 def _write_through(path: Path, content: bytes) -> None:
     # a pipe that nobody reads is a fault at once, instead of a command that never ends
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    flags = (
+        os.O_WRONLY
+        | os.O_CREAT
+        | os.O_TRUNC
+        | os.O_NOCTTY
+        | os.O_NONBLOCK
+        | os.O_CLOEXEC
+    )
     number = os.open(path, flags, 0o666)
     os.set_blocking(number, True)
     with os.fdopen(number, "wb") as stream:

@@ -20,7 +20,14 @@ from pydantic.config import ExtraValues
 from pydantic_core import ErrorDetails
 
 from accordance.contracts.context import NO_CONTEXT, Context
-from accordance.contracts.contract import VERSION_KEY, Contract, Rewrite, Rule, Settled, Upgrade
+from accordance.contracts.contract import (
+    VERSION_KEY,
+    Contract,
+    Rewrite,
+    Rule,
+    Settled,
+    Upgrade,
+)
 from accordance.contracts.expectations import free_parts
 from accordance.contracts.fixes import apply_fixes
 from accordance.contracts.jsonpath import JsonObject, Path, render
@@ -28,7 +35,12 @@ from accordance.contracts.limits import LIMITS, MAX_REPORTED
 from accordance.contracts.modes import is_transparent, reads_alike
 from accordance.contracts.normalising import Rivals, normalise, rival_answers
 from accordance.contracts.places import Place, place_of
-from accordance.contracts.reading import free_parts_are_sound, is_sound, parse_object, unsound
+from accordance.contracts.reading import (
+    free_parts_are_sound,
+    is_sound,
+    parse_object,
+    unsound,
+)
 from accordance.contracts.registry import ContractLike, Registry
 from accordance.contracts.serialising import dump, write
 from accordance.contracts.unknown_keys import knows
@@ -41,16 +53,29 @@ from accordance.contracts.validating import (
     judge_rules,
     judge_unknown_key,
 )
-from accordance.contracts.violation import Accepted, Notice, Rejected, Repair, Violation, excerpt
+from accordance.contracts.violation import (
+    Accepted,
+    Notice,
+    Rejected,
+    Repair,
+    Violation,
+    excerpt,
+)
 from accordance.errors import InvalidPath, UnknownProfile, Unparseable, nearest
 
 M = TypeVar("M", bound=BaseModel)
 Reader: TypeAlias = Callable[[bytes | str], tuple[JsonObject, tuple[Repair, ...]]]
 
-_MENDED_BY_TABLES: Final = UNKNOWN_KEY | {"literal_error", "enum"}  # an unknown key, an unknown word
+_MENDED_BY_TABLES: Final = UNKNOWN_KEY | {
+    "literal_error",
+    "enum",
+}  # an unknown key, an unknown word
 _PLAIN: Final = (str, int, bool, type(None))  # what neither nests nor overflows
 _ROADS_KEPT: Final = 256
-_REFORMED: Final = ("not_in_enum", "wrong_type")  # codes whose fix is the same value in another form
+_REFORMED: Final = (
+    "not_in_enum",
+    "wrong_type",
+)  # codes whose fix is the same value in another form
 
 
 class _Unsound(Exception):
@@ -123,25 +148,38 @@ class Checker:
             if road is None or road.is_upgradable:
                 return self._conform(message, road, context, repairs)  # 2 identify
             text = _text(raw) if reader is None and road.takes_text else None
-            return conform(message, road, context, repairs, text)  # 3 normalise, 4 validate
+            return conform(
+                message, road, context, repairs, text
+            )  # 3 normalise, 4 validate
         except _Unsound:
             return _unparseable(unsound(raw, LIMITS), road)
 
     @overload
     def check_value(
-        self, message: JsonObject, contract: Contract[M] | type[M], context: Context = ...
+        self,
+        message: JsonObject,
+        contract: Contract[M] | type[M],
+        context: Context = ...,
     ) -> Accepted[M] | Rejected: ...
     @overload
     def check_value(
-        self, message: JsonObject, contract: ContractLike | None = ..., context: Context = ...
+        self,
+        message: JsonObject,
+        contract: ContractLike | None = ...,
+        context: Context = ...,
     ) -> Accepted[Any] | Rejected: ...
 
     def check_value(
-        self, message: JsonObject, contract: ContractLike | None = None, context: Context = NO_CONTEXT
+        self,
+        message: JsonObject,
+        contract: ContractLike | None = None,
+        context: Context = NO_CONTEXT,
     ) -> Accepted[Any] | Rejected:
         """Check a message that was parsed already. It is never changed."""
         if not isinstance(message, dict):
-            return Rejected((Violation("not_object", "$", "one JSON object", excerpt(message)),), 1)
+            return Rejected(
+                (Violation("not_object", "$", "one JSON object", excerpt(message)),), 1
+            )
         road = self._find_road(contract, context)
         try:
             return self._conform(message, road, context, ())
@@ -149,9 +187,18 @@ class Checker:
             return _unparseable(flaw, road)
         except _Unsound:
             limit = f"finite numbers and at most {LIMITS.max_depth} levels"
-            return Rejected((Violation("too_deep", "$", limit, "a message that no reader would give"),), 1)
+            return Rejected(
+                (
+                    Violation(
+                        "too_deep", "$", limit, "a message that no reader would give"
+                    ),
+                ),
+                1,
+            )
 
-    def _find_road(self, contract: ContractLike | None, context: Context) -> _Road | None:
+    def _find_road(
+        self, contract: ContractLike | None, context: Context
+    ) -> _Road | None:
         if contract is None:
             return None
         road = _pave(_in_profile(self._registry.find(contract), context))
@@ -162,7 +209,11 @@ class Checker:
         return road
 
     def _conform(
-        self, message: JsonObject, road: _Road | None, context: Context, repairs: tuple[Repair, ...]
+        self,
+        message: JsonObject,
+        road: _Road | None,
+        context: Context,
+        repairs: tuple[Repair, ...],
     ) -> Accepted[Any] | Rejected:
         if road is None:
             named = self._identify(message)
@@ -189,7 +240,11 @@ class Checker:
         return Rejected((violation,), 1, message=message)
 
     def _conform_older(
-        self, message: JsonObject, road: _Road, context: Context, repairs: tuple[Repair, ...]
+        self,
+        message: JsonObject,
+        road: _Road,
+        context: Context,
+        repairs: tuple[Repair, ...],
     ) -> Accepted[Any] | Rejected:
         """A message of an older version: check it as what it is, then raise it step by step."""
         for upgrade in road.contract.upgrades:
@@ -210,14 +265,25 @@ def _raised(
     try:
         raised = upgrade.function(dump(older.value))
     except Exception as error:  # noqa: BLE001 - the function belongs to the contract, and check never raises for a message
-        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return _upgrade_failed(upgrade, road, f"an upgrade that failed: {excerpt(reason)}")
+        reason = (
+            f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        )
+        return _upgrade_failed(
+            upgrade, road, f"an upgrade that failed: {excerpt(reason)}"
+        )
     if not isinstance(raised, dict):
-        return _upgrade_failed(upgrade, road, f"an upgrade that returned {excerpt(raised)}")
+        return _upgrade_failed(
+            upgrade, road, f"an upgrade that returned {excerpt(raised)}"
+        )
     repair = Repair("upgrade", "$", before, after)
     result = conform(raised, road, context, (*older.repairs, repair))
     seen = dict.fromkeys((*older.warnings, *result.warnings))
-    unseen_total = older.total_warnings + result.total_warnings - len(older.warnings) - len(result.warnings)
+    unseen_total = (
+        older.total_warnings
+        + result.total_warnings
+        - len(older.warnings)
+        - len(result.warnings)
+    )
     result.warnings = tuple(seen)[:MAX_REPORTED]
     result.total_warnings = unseen_total + len(seen)
     return result
@@ -226,7 +292,9 @@ def _raised(
 def _upgrade_failed(upgrade: Upgrade, road: _Road, actual: str) -> Rejected:
     """The message is sound; the contract's own step from one version to the next is not."""
     expected = f"a message of {upgrade.source.version} that can be raised to {road.contract.version}"
-    return Rejected((Violation("upgrade_failed", "$", expected, actual),), 1, road.label)
+    return Rejected(
+        (Violation("upgrade_failed", "$", expected, actual),), 1, road.label
+    )
 
 
 def conform(
@@ -247,7 +315,9 @@ def conform(
         if road.free and not free_parts_are_sound(message, road.free, LIMITS.max_depth):
             raise _Unsound
         if road.settled is not None and road.settled(message, context):
-            return Accepted(value, repairs, notices[:MAX_REPORTED], road.label, len(notices))
+            return Accepted(
+                value, repairs, notices[:MAX_REPORTED], road.label, len(notices)
+            )
         for rewrite in road.rewrites:
             rewritten, more = rewrite(message, context)
             if more:
@@ -259,10 +329,14 @@ def conform(
             if found:
                 findings = _findings(repairs, notices)
                 hear_rule(found, findings)
-                others = road.rules[road.rules.index(rule) + 1 :]  # those before it had nothing to say
+                others = road.rules[
+                    road.rules.index(rule) + 1 :
+                ]  # those before it had nothing to say
                 return _report(message, value, road, context, findings, others)
     except ValidationError as error:
-        return _conform_at_length(message, subject, road, context, error, _findings(repairs, notices))
+        return _conform_at_length(
+            message, subject, road, context, error, _findings(repairs, notices)
+        )
     return Accepted(value, repairs, notices[:MAX_REPORTED], road.label, len(notices))
 
 
@@ -287,7 +361,9 @@ def _text(raw: bytes | str) -> bytes | str:
     return raw if isinstance(raw, str) else bytes(raw)
 
 
-def _subject(message: JsonObject, road: _Road, text: bytes | str | None = None) -> object:
+def _subject(
+    message: JsonObject, road: _Road, text: bytes | str | None = None
+) -> object:
     """What pydantic is given of a message: the message itself, or its text."""
     if not road.takes_text:
         return message
@@ -345,7 +421,11 @@ def _rewritten(
 
 
 def _judge(
-    message: JsonObject, subject: object, road: _Road, faults: list[ErrorDetails], findings: ViolationLog
+    message: JsonObject,
+    subject: object,
+    road: _Road,
+    faults: list[ErrorDetails],
+    findings: ViolationLog,
 ) -> BaseModel | None:
     """Report what is wrong with the fields. Where nothing is, the value, as pydantic makes it of its own accord."""
     contract = road.contract
@@ -353,7 +433,11 @@ def _judge(
     value: BaseModel | None = None
     refused: list[ErrorDetails] = []
     if road.is_transparent and len(unknown) < len(faults):
-        open_keys = {fault["loc"] for fault in unknown if not is_refused_key(contract, fault, message)}
+        open_keys = {
+            fault["loc"]
+            for fault in unknown
+            if not is_refused_key(contract, fault, message)
+        }
         refused = [fault for fault in faults if fault["loc"] not in open_keys]
     else:
         try:
@@ -364,7 +448,11 @@ def _judge(
     told = {fault["loc"] for fault in refused} if unknown else set()
     for fault in unknown:
         place = place_of(contract.model, fault, message)
-        if fault["loc"] not in told and place.path not in told and _is_unknown(place, value, road):
+        if (
+            fault["loc"] not in told
+            and place.path not in told
+            and _is_unknown(place, value, road)
+        ):
             told.add(place.path)
             judge_unknown_key(contract, fault, place, message, findings)
     return value
@@ -381,11 +469,20 @@ def _faults(error: ValidationError) -> list[ErrorDetails]:
     return error.errors(include_url=False, include_context=False)
 
 
-def _two_answers(message: JsonObject, road: _Road, repairs: tuple[Repair, ...], rivals: Rivals) -> Rejected:
+def _two_answers(
+    message: JsonObject, road: _Road, repairs: tuple[Repair, ...], rivals: Rivals
+) -> Rejected:
     """Which of two answers counts is not for us to say, so nothing else is judged."""
-    beside = f"that of {render((rivals.place,))}" if rivals.place else "the one beside it"
+    beside = (
+        f"that of {render((rivals.place,))}" if rivals.place else "the one beside it"
+    )
     actual = f"a second answer, whose {rivals.key} differs from {beside}"
-    violation = Violation("two_answers", render((rivals.other,)), "one answer in the whole message", actual)
+    violation = Violation(
+        "two_answers",
+        render((rivals.other,)),
+        "one answer in the whole message",
+        actual,
+    )
     return Rejected((violation,), 1, road.label, repairs, message)
 
 
@@ -401,17 +498,29 @@ def _report(
     judge_rules(rules, message, context, findings)
     if not findings.total:
         notices = tuple(findings.notices)
-        return Accepted(value, findings.repairs, notices, road.label, findings.total_notices)
+        return Accepted(
+            value, findings.repairs, notices, road.label, findings.total_notices
+        )
     violations = tuple(findings.violations)
-    if findings.total == len(violations) and all(violation.fix for violation in violations):
+    if findings.total == len(violations) and all(
+        violation.fix for violation in violations
+    ):
         violations = _without_failed_fixes(violations, message, road, context)
     notices = tuple(findings.notices)
     return Rejected(
-        violations, findings.total, road.label, findings.repairs, message, notices, findings.total_notices
+        violations,
+        findings.total,
+        road.label,
+        findings.repairs,
+        message,
+        notices,
+        findings.total_notices,
     )
 
 
-def _are_sound(faults: list[ErrorDetails], message: JsonObject, free: tuple[Path, ...]) -> bool:
+def _are_sound(
+    faults: list[ErrorDetails], message: JsonObject, free: tuple[Path, ...]
+) -> bool:
     """What pydantic could judge is finite and no deeper than its model; what it could not judge is in its complaints."""
     if not free_parts_are_sound(message, free, LIMITS.max_depth):
         return False
@@ -434,19 +543,28 @@ def _is_settled(message: JsonObject, road: _Road, context: Context) -> bool:
 
 
 def _without_failed_fixes(
-    violations: tuple[Violation, ...], message: JsonObject, road: _Road, context: Context
+    violations: tuple[Violation, ...],
+    message: JsonObject,
+    road: _Road,
+    context: Context,
 ) -> tuple[Violation, ...]:
     """A fix is real because it was tried: where all fixes together do not help, the other forms are withdrawn, or all."""
     try:
         mended = apply_fixes(message, violations)
         road.validate(_subject(mended, road), strict=True)
-        if not any(isinstance(found, Violation) for rule in road.rules for found in rule(mended, context)):
+        if not any(
+            isinstance(found, Violation)
+            for rule in road.rules
+            for found in rule(mended, context)
+        ):
             return violations
     except (ValidationError, InvalidPath, Unparseable, _Unsound):
         pass
     has_forms = any(violation.code in _REFORMED for violation in violations)
     return tuple(
-        violation._replace(fix=None) if violation.code in _REFORMED or not has_forms else violation
+        violation._replace(fix=None)
+        if violation.code in _REFORMED or not has_forms
+        else violation
         for violation in violations
     )
 
@@ -464,7 +582,10 @@ def _at_once(rule: Rule) -> Rule:
 
 
 def _pave(contract: Contract[Any]) -> _Road:
-    takes_text, transparent = not reads_alike(contract.model), is_transparent(contract.model)
+    takes_text, transparent = (
+        not reads_alike(contract.model),
+        is_transparent(contract.model),
+    )
     return _Road(
         contract,
         contract.scope or contract.version,
@@ -479,14 +600,18 @@ def _pave(contract: Contract[Any]) -> _Road:
     )
 
 
-def _validator(model: type[BaseModel], *, takes_text: bool, transparent: bool) -> Callable[..., Any]:
+def _validator(
+    model: type[BaseModel], *, takes_text: bool, transparent: bool
+) -> Callable[..., Any]:
     """The call that validates. Where refusing unknown keys could change the value, it is made without that."""
     pydantic = model.__pydantic_validator__
     validate = pydantic.validate_json if takes_text else pydantic.validate_python
     if transparent:
         return validate
 
-    def validate_twice(subject: Any, *, strict: bool, extra: ExtraValues | None = None) -> Any:
+    def validate_twice(
+        subject: Any, *, strict: bool, extra: ExtraValues | None = None
+    ) -> Any:
         if extra is not None:
             validate(subject, strict=strict, extra=extra)
         return validate(subject, strict=strict)
@@ -504,5 +629,7 @@ def _in_profile(contract: Contract[Any], context: Context) -> Contract[Any]:
 
 
 def _unparseable(flaw: Unparseable, road: _Road | None) -> Rejected:
-    violation = Violation(flaw.code, flaw.path, flaw.expected, flaw.actual, None, flaw.offset)
+    violation = Violation(
+        flaw.code, flaw.path, flaw.expected, flaw.actual, None, flaw.offset
+    )
     return Rejected((violation,), 1, road.label if road else "")

@@ -20,9 +20,12 @@ class CodePage:
 
 
 def _pages(
-    kind: Literal["text", "version", "field", "rule", "warning"], *rows: tuple[str, str, str, str]
+    kind: Literal["text", "version", "field", "rule", "warning"],
+    *rows: tuple[str, str, str, str],
 ) -> tuple[CodePage, ...]:
-    return tuple(CodePage(code, kind, title, why, way_out) for code, title, why, way_out in rows)
+    return tuple(
+        CodePage(code, kind, title, why, way_out) for code, title, why, way_out in rows
+    )
 
 
 PAGES: Final = (

@@ -40,7 +40,9 @@ def fields_of(contract: Contract[Any]) -> tuple[FieldInfo, ...]:
     return tuple(_fields(root, resolve(root, root), "$", ()))
 
 
-def _fields(root: JsonObject, node: JsonObject, path: str, above: tuple[str, ...]) -> Iterator[FieldInfo]:
+def _fields(
+    root: JsonObject, node: JsonObject, path: str, above: tuple[str, ...]
+) -> Iterator[FieldInfo]:
     required, properties = node.get("required"), node.get("properties")
     name = str(node.get("title", ""))
     if not isinstance(properties, dict) or name in above:
@@ -58,18 +60,34 @@ def _fields(root: JsonObject, node: JsonObject, path: str, above: tuple[str, ...
 
 def compare(old: Contract[Any], new: Contract[Any]) -> tuple[Difference, ...]:
     """What changed from one contract to the other."""
-    before, after = {one.path: one for one in fields_of(old)}, {one.path: one for one in fields_of(new)}
+    before, after = (
+        {one.path: one for one in fields_of(old)},
+        {one.path: one for one in fields_of(new)},
+    )
     changes = [
-        *(_removed(path, new) for path in before if path not in after and _parent(path) in {"$", *after}),
+        *(
+            _removed(path, new)
+            for path in before
+            if path not in after and _parent(path) in {"$", *after}
+        ),
         *(
             _added(one)
             for path, one in after.items()
             if path not in before and _parent(path) in {"$", *before}
         ),
-        *(change for path in before if path in after for change in _changed(before[path], after[path])),
+        *(
+            change
+            for path in before
+            if path in after
+            for change in _changed(before[path], after[path])
+        ),
     ]
-    rules = {rule.__name__ for rule in new.rules} - {rule.__name__ for rule in old.rules}
-    changes += [Difference("$", f"new rule: {name}", breaking=True) for name in sorted(rules)]
+    rules = {rule.__name__ for rule in new.rules} - {
+        rule.__name__ for rule in old.rules
+    }
+    changes += [
+        Difference("$", f"new rule: {name}", breaking=True) for name in sorted(rules)
+    ]
     return tuple(changes)
 
 
@@ -83,7 +101,9 @@ def _removed(path: str, new: Contract[Any]) -> Difference:
 
 def _added(one: FieldInfo) -> Difference:
     return Difference(
-        one.path, f"added, {'required' if one.required else 'optional'}: {one.expected}", one.required
+        one.path,
+        f"added, {'required' if one.required else 'optional'}: {one.expected}",
+        one.required,
     )
 
 
@@ -93,7 +113,9 @@ def _changed(before: FieldInfo, after: FieldInfo) -> Iterator[Difference]:
         yield Difference(after.path, change, breaking=after.required)
     if before.expected != after.expected:
         change = f"was {before.expected}; now {after.expected}"
-        yield Difference(after.path, change, breaking=not _widens(before.schema, after.schema))
+        yield Difference(
+            after.path, change, breaking=not _widens(before.schema, after.schema)
+        )
 
 
 def _widens(before: JsonObject, after: JsonObject) -> bool:
@@ -115,6 +137,10 @@ def _at_most(lower: JsonObject, higher: JsonObject, keys: tuple[str, ...]) -> bo
         is_upper = key.startswith("max")
         if bound_is_new and (high is not None if is_upper else low is not None):
             return False
-        if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
+        if (
+            isinstance(low, int | float)
+            and isinstance(high, int | float)
+            and low > high
+        ):
             return False
     return True

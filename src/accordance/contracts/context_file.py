@@ -8,7 +8,13 @@ from pydantic import Field
 
 from accordance.contracts.catalogue.task import TASK, TaskInput, TaskPins, context_of
 from accordance.contracts.checking import Checker
-from accordance.contracts.context import APPROVE_AT, EXECUTORS, NO_CONTEXT, ROLES, Context
+from accordance.contracts.context import (
+    APPROVE_AT,
+    EXECUTORS,
+    NO_CONTEXT,
+    ROLES,
+    Context,
+)
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Closed, NotNull, Text
 from accordance.contracts.pins import Pins
@@ -31,7 +37,9 @@ class ContextFile(Closed):
     task: Annotated[dict[str, Any] | None, NotNull] = None
 
 
-_CONTEXT: Final = Contract(version="accordance.context.v1", name="context", model=ContextFile)
+_CONTEXT: Final = Contract(
+    version="accordance.context.v1", name="context", model=ContextFile
+)
 _checker: Final = Checker(Registry((_CONTEXT, TASK)))
 
 
@@ -42,7 +50,11 @@ def read_context(raw: bytes | str) -> Context:
         raise InvalidContext(f"the context does not fit: {found.violations[0]}")
     written = found.value
     try:
-        pins = Pins.of(written.pins.allowed_paths, written.pins.forbidden_paths) if written.pins else None
+        pins = (
+            Pins.of(written.pins.allowed_paths, written.pins.forbidden_paths)
+            if written.pins
+            else None
+        )
     except InvalidPattern as error:
         raise InvalidContext(f"the context does not fit: {error}") from None
     context = Context(
@@ -53,13 +65,17 @@ def read_context(raw: bytes | str) -> Context:
         pins=pins,
         allowed_tests=tuple(written.allowed_tests or ()),
         roles=ROLES if written.roles is None else frozenset(written.roles),
-        executors=EXECUTORS if written.executors is None else frozenset(written.executors),
+        executors=EXECUTORS
+        if written.executors is None
+        else frozenset(written.executors),
     )
     return context if written.task is None else _with_task(context, written.task)
 
 
 def _with_task(context: Context, task: dict[str, Any]) -> Context:
-    found = _checker.check_value(task, TASK, Context(roles=context.roles, executors=context.executors))
+    found = _checker.check_value(
+        task, TASK, Context(roles=context.roles, executors=context.executors)
+    )
     if isinstance(found, Rejected):
         raise InvalidContext(f"the context's task does not fit: {found.violations[0]}")
     asked: TaskInput = found.value

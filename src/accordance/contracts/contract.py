@@ -6,7 +6,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin
+from typing import (
+    Any,
+    Final,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+)
 
 from pydantic import BaseModel
 
@@ -21,7 +30,9 @@ M = TypeVar("M", bound=BaseModel)
 Rule: TypeAlias = Callable[[JsonObject, Context], Iterable[Violation | Notice]]
 """A rule across fields. Given the normalised message, which may still be wrong in any field; it must not raise."""
 
-Rewrite: TypeAlias = Callable[[JsonObject, Context], tuple[JsonObject, Sequence[Repair | Notice]]]
+Rewrite: TypeAlias = Callable[
+    [JsonObject, Context], tuple[JsonObject, Sequence[Repair | Notice]]
+]
 """A normalising step that a table cannot say, with its repairs, and notices of what people should know.
 
 Returns the message itself, and nothing, when nothing had to be done.
@@ -42,17 +53,27 @@ class Respell:
 
     key: str
     spelling: Spelling
-    otherwise: Callable[[str], str | None] = lambda _: None  # what becomes of words that are not known
+    otherwise: Callable[[str], str | None] = lambda _: (
+        None
+    )  # what becomes of words that are not known
 
-    def __call__(self, message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+    def __call__(
+        self, message: JsonObject, _: Context
+    ) -> tuple[JsonObject, list[Repair]]:
         """Respell one top-level field."""
         written = message.get(self.key)
-        if written is None or not isinstance(written, str) or written in self.spelling.known:
+        if (
+            written is None
+            or not isinstance(written, str)
+            or written in self.spelling.known
+        ):
             return message, []
         word = self.spelling.canonical(written) or self.otherwise(written)
         if word is None or word == written:
             return message, []
-        return {**message, self.key: word}, [Repair("spelling", f"$.{self.key}", written, word)]
+        return {**message, self.key: word}, [
+            Repair("spelling", f"$.{self.key}", written, word)
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +82,12 @@ class Scope:
 
     name: str
     aliases: tuple[str, ...] = ()
-    narrows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # top-level key -> the words left
-    enums: tuple[str, ...] = ()  # the enumerations that the machine-readable summary names
+    narrows: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # top-level key -> the words left
+    enums: tuple[
+        str, ...
+    ] = ()  # the enumerations that the machine-readable summary names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,20 +109,28 @@ class Contract(Generic[M]):
     mentions_unknown_keys: bool = True  # as warnings, where the contract is open
     scopes: tuple[Scope, ...] = ()
     shape: Shape = _EMPTY
-    mends: tuple[Rewrite, ...] = ()  # steps only a message that is not canonical can need
+    mends: tuple[
+        Rewrite, ...
+    ] = ()  # steps only a message that is not canonical can need
     rewrites: tuple[Rewrite, ...] = ()  # steps every message must go through
     rules: tuple[Rule, ...] = ()
-    settled: Settled | None = None  # a quick test that makes rewrites and rules needless
+    settled: Settled | None = (
+        None  # a quick test that makes rewrites and rules needless
+    )
     upgrades: tuple[Upgrade, ...] = ()
     profiles: Mapping[str, Contract[Any]] = field(default_factory=dict)
     scope: str = ""  # set on the narrowed copies only
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.version):
-            raise InvalidContract(f"{self.version!r} is no version: letters, digits, _ . - only, at most 100")
+            raise InvalidContract(
+                f"{self.version!r} is no version: letters, digits, _ . - only, at most 100"
+            )
         model: object = self.model
         if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            raise InvalidContract(f"{self.version}: the model must be a pydantic model class")
+            raise InvalidContract(
+                f"{self.version}: the model must be a pydantic model class"
+            )
         _check_version_field(self)
 
     @property
@@ -109,12 +142,20 @@ class Contract(Generic[M]):
     def version_key(self) -> Literal["required", "optional", "absent"]:
         """Whether a message must, may or cannot say which contract it follows: as the model has it."""
         found = self.model.model_fields.get(VERSION_KEY)
-        return "absent" if found is None else "required" if found.is_required() else "optional"
+        return (
+            "absent"
+            if found is None
+            else "required"
+            if found.is_required()
+            else "optional"
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
         """Everything this contract answers to."""
-        aliases = (alias for scope in self.scopes for alias in (scope.name, *scope.aliases))
+        aliases = (
+            alias for scope in self.scopes for alias in (scope.name, *scope.aliases)
+        )
         return tuple(name for name in (self.version, self.name, *aliases) if name)
 
     @property
@@ -122,7 +163,11 @@ class Contract(Generic[M]):
         """The versions that can be read, as they are or by upgrades; its own first."""
         return (
             self.version,
-            *(version for upgrade in self.upgrades for version in upgrade.source.read_versions),
+            *(
+                version
+                for upgrade in self.upgrades
+                for version in upgrade.source.read_versions
+            ),
         )
 
     def in_scope(self, scope: Scope) -> Contract[M]:
@@ -131,7 +176,9 @@ class Contract(Generic[M]):
 
     def with_rules(self, *rules: Rule) -> Contract[M]:
         """The same contract with further rules, to be registered under its own version."""
-        settled = None if rules else self.settled  # the quick test knows nothing of further rules
+        settled = (
+            None if rules else self.settled
+        )  # the quick test knows nothing of further rules
         return replace(self, rules=(*self.rules, *rules), settled=settled)
 
 

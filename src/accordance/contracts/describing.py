@@ -29,13 +29,19 @@ def summary(contracts: Iterable[Contract[Any]]) -> JsonObject:
 
 def _required_keys(contract: Contract[Any]) -> list[str]:
     fields = fields_of(contract)
-    return [one.path.removeprefix("$.") for one in fields if one.required and one.path.count(".") == 1]
+    return [
+        one.path.removeprefix("$.")
+        for one in fields
+        if one.required and one.path.count(".") == 1
+    ]
 
 
 def _words(contract: Contract[Any], scope: Scope, path: str) -> list[object]:
     if path in scope.narrows:
         return list(scope.narrows[path])
-    words = next(one.schema["enum"] for one in fields_of(contract) if one.path == f"$.{path}")
+    words = next(
+        one.schema["enum"] for one in fields_of(contract) if one.path == f"$.{path}"
+    )
     return list(words) if isinstance(words, list) else []
 
 
@@ -43,7 +49,11 @@ def alias_rows(contract: Contract[Any]) -> Iterator[tuple[str, str, tuple[str, .
     """Every declared rewrite of names and words: where, the canonical form, the others."""
     shape = contract.shape
     if shape.wrappers:
-        yield "$", "(the message itself)", tuple(f"{{{key}: …}}" for key in shape.wrappers)
+        yield (
+            "$",
+            "(the message itself)",
+            tuple(f"{{{key}: …}}" for key in shape.wrappers),
+        )
     yield from _shape_rows(shape, "$")
     for rewrite in contract.rewrites:
         if isinstance(rewrite, Respell):
@@ -61,10 +71,16 @@ def _shape_rows(shape: Shape, path: str) -> Iterator[tuple[str, str, tuple[str, 
         yield from _shape_rows(child, f"{path}.{key}[*]")
 
 
-def _spelling_rows(path: str, spelling: Spelling) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _spelling_rows(
+    path: str, spelling: Spelling
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     yield path, " ".join(spelling.words), ("any letter case, white space around",)
     for word in dict.fromkeys(spelling.aliases.values()):
-        yield path, word, tuple(alias for alias, meant in spelling.aliases.items() if meant == word)
+        yield (
+            path,
+            word,
+            tuple(alias for alias, meant in spelling.aliases.items() if meant == word),
+        )
 
 
 def rule_text(rule: Rule | Rewrite) -> str:

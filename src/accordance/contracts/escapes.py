@@ -6,7 +6,16 @@ from types import MappingProxyType
 from typing import Final
 
 ESCAPES: Final = MappingProxyType(
-    {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+    {
+        '"': '"',
+        "\\": "\\",
+        "/": "/",
+        "b": "\b",
+        "f": "\f",
+        "n": "\n",
+        "r": "\r",
+        "t": "\t",
+    }
 )
 HEX_DIGITS: Final = 4  # of \uXXXX
 

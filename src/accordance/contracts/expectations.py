@@ -63,7 +63,9 @@ def model_schema(model: type[BaseModel]) -> JsonObject:
             found = _with_short_patterns(
                 model.model_json_schema(mode="validation", schema_generator=_Quietly)
             )
-        except PydanticUserError:  # some part is a type of the user's own, of which JSON Schema knows nothing
+        except (
+            PydanticUserError
+        ):  # some part is a type of the user's own, of which JSON Schema knows nothing
             found = {}
         _SCHEMAS[model] = found
     return found
@@ -79,7 +81,11 @@ def _with_short_pattern(key: str, part: object) -> object:
         return NOT_BLANK
     if isinstance(part, dict):
         return _with_short_patterns(part)
-    return [_with_short_pattern("", item) for item in part] if isinstance(part, list) else part
+    return (
+        [_with_short_pattern("", item) for item in part]
+        if isinstance(part, list)
+        else part
+    )
 
 
 class Expectation(NamedTuple):
@@ -92,7 +98,11 @@ class Expectation(NamedTuple):
     @property
     def words(self) -> list[object]:
         """The values an enumeration leaves, if it is one."""
-        return [self.schema["const"]] if "const" in self.schema else _list(self.schema.get("enum"))
+        return (
+            [self.schema["const"]]
+            if "const" in self.schema
+            else _list(self.schema.get("enum"))
+        )
 
 
 _EXPECTATIONS: Final[dict[tuple[type[BaseModel], tuple[str, ...]], Expectation]] = {}
@@ -119,7 +129,11 @@ def _expectation_at(model: type[BaseModel], path: tuple[str, ...]) -> Expectatio
     for step in path:
         required = _list(node.get("required"))
         optional = step != "*" and step not in required
-        following = node.get("items") if step == "*" else mapping(node.get("properties")).get(step)
+        following = (
+            node.get("items")
+            if step == "*"
+            else mapping(node.get("properties")).get(step)
+        )
         node = resolve(root, mapping(following))
     return Expectation(describe(node, root), node, optional)
 
@@ -127,16 +141,30 @@ def _expectation_at(model: type[BaseModel], path: tuple[str, ...]) -> Expectatio
 def free_parts(model: type[BaseModel]) -> tuple[Path, ...]:
     """The places that take any JSON at all, so that a valid message could nest, or hold what is infinite, there."""
     root, models = model_schema(model), _models_in(model, set())
-    finite = {part.__name__ for part in models if part.model_config.get("allow_inf_nan") is False}
-    objects = {name for name, part in mapping(root.get("$defs")).items() if "properties" in mapping(part)}
+    finite = {
+        part.__name__
+        for part in models
+        if part.model_config.get("allow_inf_nan") is False
+    }
+    objects = {
+        name
+        for name, part in mapping(root.get("$defs")).items()
+        if "properties" in mapping(part)
+    }
     if not {model.__name__, *objects} <= finite:
-        return ((),)  # some part may take infinite numbers, so that the whole message has to be looked at
+        return (
+            (),
+        )  # some part may take infinite numbers, so that the whole message has to be looked at
     return tuple(_free_below(root, resolve(root, root), (), ()))
 
 
 def _models_in(annotation: object, seen: set[type[BaseModel]]) -> set[type[BaseModel]]:
     """Every model a model is made of."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation not in seen:
+    if (
+        isinstance(annotation, type)
+        and issubclass(annotation, BaseModel)
+        and annotation not in seen
+    ):
         seen.add(annotation)
         for info in annotation.model_fields.values():
             _models_in(info.annotation, seen)
@@ -145,28 +173,40 @@ def _models_in(annotation: object, seen: set[type[BaseModel]]) -> set[type[BaseM
     return seen
 
 
-def _free_below(root: JsonObject, node: JsonObject, path: Path, above: tuple[str, ...]) -> Iterator[Path]:
+def _free_below(
+    root: JsonObject, node: JsonObject, path: Path, above: tuple[str, ...]
+) -> Iterator[Path]:
     properties, items = mapping(node.get("properties")), node.get("items")
     name = str(node.get("title", ""))
-    contains_itself = bool(properties) and name in above  # then it nests without bound too
+    contains_itself = (
+        bool(properties) and name in above
+    )  # then it nests without bound too
     if _is_free(node) or contains_itself:
         yield path
-    elif isinstance(items, dict) and any(True for _ in _free_below(root, resolve(root, items), path, above)):
+    elif isinstance(items, dict) and any(
+        True for _ in _free_below(root, resolve(root, items), path, above)
+    ):
         yield path  # somewhere in the list: the whole list has to be looked at
     for key, part in properties.items() if name not in above else ():
-        yield from _free_below(root, resolve(root, mapping(part)), (*path, key), (*above, name))
+        yield from _free_below(
+            root, resolve(root, mapping(part)), (*path, key), (*above, name)
+        )
 
 
 def _is_free(node: JsonObject) -> bool:
     says_something = {"type", "enum", "const"} & node.keys()
-    return not says_something or (node.get("type") == "object" and "properties" not in node)
+    return not says_something or (
+        node.get("type") == "object" and "properties" not in node
+    )
 
 
 def resolve(root: JsonObject, node: JsonObject) -> JsonObject:
     """Follow `$ref`, and look through "this or null" at this."""
     reference = node.get("$ref")
     if isinstance(reference, str):
-        return resolve(root, mapping(mapping(root.get("$defs")).get(reference.rpartition("/")[2])))
+        return resolve(
+            root, mapping(mapping(root.get("$defs")).get(reference.rpartition("/")[2]))
+        )
     branches = node.get("anyOf")
     if isinstance(branches, list):
         real = [branch for branch in branches if branch != {"type": "null"}]
@@ -185,7 +225,9 @@ def describe(schema: JsonObject, root: JsonObject | None = None) -> str:
     """What a schema allows, in words. The root is needed only to look through references."""
     branches = [resolve(root or {}, branch) for branch in branches_of(schema)]
     text = _describe_union(branches, root or {}) if branches else _describe(schema)
-    takes_null = schema.get("nullable") or {"type": "null"} in _list(schema.get("anyOf"))
+    takes_null = schema.get("nullable") or {"type": "null"} in _list(
+        schema.get("anyOf")
+    )
     return f"{text}, or null" if takes_null else text
 
 
@@ -196,8 +238,12 @@ def _describe_union(branches: list[JsonObject], root: JsonObject) -> str:
 
 
 def _describe(schema: JsonObject) -> str:
-    if "description" in schema and any(word is True for word in _list(schema.get("enum"))):
-        return str(schema["description"])  # of a flag: 0 and 1 are taken for false and true, but not offered
+    if "description" in schema and any(
+        word is True for word in _list(schema.get("enum"))
+    ):
+        return str(
+            schema["description"]
+        )  # of a flag: 0 and 1 are taken for false and true, but not offered
     if "const" in schema:
         return json.dumps(schema["const"])
     if "enum" in schema:
@@ -208,7 +254,9 @@ def _describe(schema: JsonObject) -> str:
         case "integer" if schema.get("format") == "int64":
             return "an integer of at most 64 bits"
         case "integer" | "number" as kind:
-            return f"{'an integer' if kind == 'integer' else 'a number'}{_range(schema)}"
+            return (
+                f"{'an integer' if kind == 'integer' else 'a number'}{_range(schema)}"
+            )
         case "boolean":
             return "true or false"
         case "array":
@@ -270,7 +318,11 @@ def mended(schema: JsonObject, found: object) -> tuple[object] | None:
         case "integer" | "number":
             return _as_number(schema, found)
         case "boolean":
-            return {"true": (True,), "false": (False,)}.get(found) if isinstance(found, str) else None
+            return (
+                {"true": (True,), "false": (False,)}.get(found)
+                if isinstance(found, str)
+                else None
+            )
         case "array":
             return _as_list(schema, found)
         case _:
@@ -280,7 +332,11 @@ def mended(schema: JsonObject, found: object) -> tuple[object] | None:
 def _as_word(words: Sequence[object], found: object) -> tuple[object] | None:
     if isinstance(found, list) and len(found) == 1:
         item = found[0]
-        return (item,) if any(type(word) is type(item) and word == item for word in words) else None
+        return (
+            (item,)
+            if any(type(word) is type(item) and word == item for word in words)
+            else None
+        )
     return respelling(words, found) if isinstance(found, str) else None
 
 
@@ -296,12 +352,18 @@ def _as_number(schema: JsonObject, found: object) -> tuple[object] | None:
 
 def _number_in(found: object) -> float | None:
     if isinstance(found, str):
-        return float(found) if len(found) <= _LONGEST_NUMBER and _NUMBER.fullmatch(found) else None
+        return (
+            float(found)
+            if len(found) <= _LONGEST_NUMBER and _NUMBER.fullmatch(found)
+            else None
+        )
     return found if isinstance(found, float) else None
 
 
 def _lies_in_range(schema: JsonObject, number: float) -> bool:
-    low, high, above = (schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum"))
+    low, high, above = (
+        schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum")
+    )
     return (
         not (isinstance(low, int | float) and number < low)
         and not (isinstance(high, int | float) and number > high)
@@ -313,7 +375,9 @@ def _as_list(schema: JsonObject, found: object) -> tuple[object] | None:
     if found is None:
         return None if schema.get("minItems") else ([],)
     items = mapping(schema.get("items"))
-    takes_text = isinstance(found, str) and found.strip() != "" and items.get("type") == "string"
+    takes_text = (
+        isinstance(found, str) and found.strip() != "" and items.get("type") == "string"
+    )
     takes_object = isinstance(found, dict) and "$ref" in items
     return ([found],) if takes_text or takes_object else None
 

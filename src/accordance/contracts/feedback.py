@@ -39,7 +39,11 @@ def _lines(rejected: Rejected) -> list[tuple[int, str]]:
 
 def _line(same: list[Violation]) -> str:
     first = same[0]
-    more = f" (and {len(same) - 1} more like this, up to {same[-1].path})" if len(same) > 1 else ""
+    more = (
+        f" (and {len(same) - 1} more like this, up to {same[-1].path})"
+        if len(same) > 1
+        else ""
+    )
     way_out = f"; {first.fix}" if first.fix else ""
     what = f"expected {first.expected}, got {first.actual}"
     return printable(f"- {first.path}{more}: {what}{way_out} [{first.code}]") + "\n"

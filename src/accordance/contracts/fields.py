@@ -22,10 +22,10 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 from accordance.contracts.printable import VISIBLE
 
-NOT_BLANK: Final = (
-    r"\S"  # as it is published; VISIBLE, which also refuses texts of invisible signs, is what is checked
+NOT_BLANK: Final = r"\S"  # as it is published; VISIBLE, which also refuses texts of invisible signs, is what is checked
+UUID_PATTERN: Final = (
+    "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 )
-UUID_PATTERN: Final = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 _DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}:(?P<second>[0-9]{2})(\.[0-9]+)?"
 _OFFSET: Final = r"([Zz]|[-+][0-9]{2}:[0-5][0-9])"
@@ -37,19 +37,25 @@ _ONE_DAY: Final = timedelta(days=1)
 class Open(BaseModel):
     """A message, or part of one, that may carry further keys: they are kept and mentioned."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="allow", allow_inf_nan=False, defer_build=True
+    )
 
 
 class Closed(BaseModel):
     """A message, or part of one, whose schema is closed: a further key is a violation."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True
+    )
 
 
 class _NotNull:
     """Optional means it may be absent; null is not a way to say so."""
 
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         schema = handler(source)
         return schema["schema"] if schema["type"] == "nullable" else schema
 
@@ -89,7 +95,9 @@ def _real_instant(text: str) -> str:
 
 def _is_last_minute_of_a_day(time: datetime) -> bool:
     """Whether it is 23:59 in UTC."""
-    since_midnight = timedelta(hours=time.hour, minutes=time.minute) - (time.utcoffset() or timedelta())
+    since_midnight = timedelta(hours=time.hour, minutes=time.minute) - (
+        time.utcoffset() or timedelta()
+    )
     return since_midnight % _ONE_DAY == _ONE_DAY - timedelta(minutes=1)
 
 
@@ -106,13 +114,17 @@ def _as_it_was(value: object) -> object:
 
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, pattern=VISIBLE)]
 Uuid: TypeAlias = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
-Time: TypeAlias = Annotated[str, AfterValidator(_real_time), Field(json_schema_extra={"format": "date-time"})]
-Long: TypeAlias = (
-    Annotated[  # what a column of 64 bits holds; bounds as large as that break makers of grammars
-        int, Field(ge=-(2**63), le=2**63 - 1), WithJsonSchema({"type": "integer", "format": "int64"})
-    ]
-)
-Count: TypeAlias = Annotated[int, Field(ge=1, le=2**31 - 1)]  # at least one, in a column of 32 bits
+Time: TypeAlias = Annotated[
+    str, AfterValidator(_real_time), Field(json_schema_extra={"format": "date-time"})
+]
+Long: TypeAlias = Annotated[  # what a column of 64 bits holds; bounds as large as that break makers of grammars
+    int,
+    Field(ge=-(2**63), le=2**63 - 1),
+    WithJsonSchema({"type": "integer", "format": "int64"}),
+]
+Count: TypeAlias = Annotated[
+    int, Field(ge=1, le=2**31 - 1)
+]  # at least one, in a column of 32 bits
 Instant: TypeAlias = Annotated[
     str, AfterValidator(_real_instant), Field(json_schema_extra={"format": "date-time"})
 ]

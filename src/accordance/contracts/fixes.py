@@ -14,9 +14,15 @@ def apply_fixes(message: JsonObject, violations: Iterable[Violation]) -> JsonObj
 
     Removals go last and backwards, so that indexes stay right. Raises InvalidPath for a fix that fits another message.
     """
-    fixes = [(parse(violation.fix.path), violation.fix) for violation in violations if violation.fix]
+    fixes = [
+        (parse(violation.fix.path), violation.fix)
+        for violation in violations
+        if violation.fix
+    ]
     fixed: object = message
-    for path, fix in sorted((one for one in fixes if one[1].op == "set"), key=lambda one: len(one[0])):
+    for path, fix in sorted(
+        (one for one in fixes if one[1].op == "set"), key=lambda one: len(one[0])
+    ):
         fixed = _edited(fixed, path, fix, 0)
     removals = {path: fix for path, fix in fixes if fix.op == "remove"}
     for path in sorted(removals, key=_position, reverse=True):

@@ -46,7 +46,11 @@ def _render_key(key: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _render_short_key(key: str) -> str:
-    return f".{key}" if _WORD.fullmatch(key) else f"[{printable(json.dumps(key, ensure_ascii=False))}]"
+    return (
+        f".{key}"
+        if _WORD.fullmatch(key)
+        else f"[{printable(json.dumps(key, ensure_ascii=False))}]"
+    )
 
 
 def parse(text: str) -> Path:
@@ -60,7 +64,13 @@ def parse(text: str) -> Path:
         if match is None:
             raise InvalidPath(f"cannot read {text!r} from {text[at:]!r} on")
         word, index, quoted = match.groups()
-        steps.append(word if word is not None else int(index) if index is not None else json.loads(quoted))
+        steps.append(
+            word
+            if word is not None
+            else int(index)
+            if index is not None
+            else json.loads(quoted)
+        )
         at = match.end()
     return tuple(steps)
 

@@ -93,7 +93,9 @@ def is_transparent(model: type[BaseModel]) -> bool:
 def fixed_words(model: type[BaseModel], key: str) -> tuple[str, ...]:
     """The only texts that a key at the top may hold, or nothing where the model does not fix them."""
     node = core_schema(model)
-    while node["type"] in ("definitions", "function-after", "model") and not node.get("custom_init"):
+    while node["type"] in ("definitions", "function-after", "model") and not node.get(
+        "custom_init"
+    ):
         node = node["schema"]
     fields = node.get("fields") if node["type"] == "model-fields" else None
     field = fields.get(key) if fields else None

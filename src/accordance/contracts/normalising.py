@@ -45,7 +45,9 @@ class Spelling:
 class Shape:
     """The rewrites of one kind of object, as data."""
 
-    renames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # canonical key -> its other names
+    renames: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # canonical key -> its other names
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
     objects: Mapping[str, Shape] = field(default_factory=dict)
     lists: Mapping[str, Shape] = field(default_factory=dict)
@@ -54,7 +56,9 @@ class Shape:
     aliases: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        names = frozenset(alias for aliases in self.renames.values() for alias in aliases)
+        names = frozenset(
+            alias for aliases in self.renames.values() for alias in aliases
+        )
         object.__setattr__(self, "aliases", names)
 
 
@@ -78,10 +82,14 @@ def rival_answers(message: JsonObject, shape: Shape) -> Rivals | None:
     answers = _wrapped_answers(message, shape)
     if not answers:
         return None
-    outer = {name: value for name, value in message.items() if name not in shape.wrappers}
+    outer = {
+        name: value for name, value in message.items() if name not in shape.wrappers
+    }
     respelled = _object(outer, shape, (), [])
     at_the_top = {name: value for name, value in respelled.items() if name in outer}
-    for (place, one), (other, two) in combinations([("", at_the_top), *answers.items()], 2):
+    for (place, one), (other, two) in combinations(
+        [("", at_the_top), *answers.items()], 2
+    ):
         for key in one:
             if key in two and one[key] != two[key]:
                 return Rivals(place, other, key)
@@ -90,11 +98,21 @@ def rival_answers(message: JsonObject, shape: Shape) -> Rivals | None:
 
 def _wrapped_answers(message: JsonObject, shape: Shape) -> dict[str, JsonObject]:
     """The wrappers that hold an answer, normalised: an object with the marker, and a known word where it is a word."""
-    inners = {key: inner for key in shape.wrappers if isinstance(inner := message.get(key), dict)}
-    normal = {key: _object(inner, shape, (), []) for key, inner in inners.items() if shape.marker in inner}
+    inners = {
+        key: inner
+        for key in shape.wrappers
+        if isinstance(inner := message.get(key), dict)
+    }
+    normal = {
+        key: _object(inner, shape, (), [])
+        for key, inner in inners.items()
+        if shape.marker in inner
+    }
     words = shape.spellings.get(shape.marker)
     return {
-        key: inner for key, inner in normal.items() if words is None or inner[shape.marker] in words.words
+        key: inner
+        for key, inner in normal.items()
+        if words is None or inner[shape.marker] in words.words
     }
 
 
@@ -107,13 +125,17 @@ def _unwrap(message: JsonObject, shape: Shape, repairs: list[Repair]) -> JsonObj
         if not isinstance(inner, dict):
             continue
         outer = {name: value for name, value in message.items() if name != key}
-        if all(name not in outer or outer[name] == value for name, value in inner.items()):
+        if all(
+            name not in outer or outer[name] == value for name, value in inner.items()
+        ):
             repairs.append(Repair("unwrap", render((key,)), key, None))
             return {**outer, **inner}
     return message
 
 
-def _object(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) -> JsonObject:
+def _object(
+    value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
+) -> JsonObject:
     renamed = _rename(value, shape, path, repairs)
     changed: JsonObject = {}
     for key, spelling in shape.spellings.items():
@@ -138,7 +160,9 @@ def _object(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) 
     return {**renamed, **changed} if changed else renamed
 
 
-def _items(items: list[object], shape: Shape, path: Path, repairs: list[Repair]) -> list[object]:
+def _items(
+    items: list[object], shape: Shape, path: Path, repairs: list[Repair]
+) -> list[object]:
     before = len(repairs)
     rewritten = [
         item
@@ -163,7 +187,9 @@ def _is_canonical(value: JsonObject, shape: Shape) -> bool:
     return True
 
 
-def _rename(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) -> JsonObject:
+def _rename(
+    value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
+) -> JsonObject:
     """Give keys their canonical names, in place of the alias, so that the order of the message is kept."""
     if shape.aliases.isdisjoint(value):
         return value
@@ -174,8 +200,12 @@ def _rename(value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]) 
         present = [alias for alias in aliases if alias in value]
         if present and all(value[alias] == value[present[0]] for alias in present):
             names[present[0]] = key
-            repairs.append(Repair("rename", render((*path, present[0])), present[0], key))
+            repairs.append(
+                Repair("rename", render((*path, present[0])), present[0], key)
+            )
     if not names:
         return value
     replaced = set(names.values())
-    return {names.get(key, key): item for key, item in value.items() if key not in replaced}
+    return {
+        names.get(key, key): item for key, item in value.items() if key not in replaced
+    }

@@ -58,12 +58,18 @@ def missing_outputs(message: JsonObject) -> tuple[int, ...]:
     Scores and a selection are not among them: the contract asks for those by itself, as it does for a main_output.
     """
     level = message.get("vs_level")
-    demanded = DEMANDS["contract"].get(level, frozenset()) if isinstance(level, str) else frozenset()
+    demanded = (
+        DEMANDS["contract"].get(level, frozenset())
+        if isinstance(level, str)
+        else frozenset()
+    )
     has_content = isinstance(_part(message, "content").get("main_output"), dict)
     if not has_content or not _part(message, "vs_metadata"):
         return ()
     return tuple(
-        phase for phase in sorted(demanded.difference(CONTRACTED)) if phase_output(message, phase) is None
+        phase
+        for phase in sorted(demanded.difference(CONTRACTED))
+        if phase_output(message, phase) is None
     )
 
 
@@ -98,8 +104,14 @@ def _alternatives(message: JsonObject) -> object:
 
 def _options_off_the_mode(message: JsonObject) -> list[object]:
     entries = _part(message, "vs_metadata").get("t_scores")
-    scored = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-    return [entry.get("option") for entry in scored if _is_off_the_mode(entry.get("score"))]
+    scored = (
+        [entry for entry in entries if isinstance(entry, dict)]
+        if isinstance(entries, list)
+        else []
+    )
+    return [
+        entry.get("option") for entry in scored if _is_off_the_mode(entry.get("score"))
+    ]
 
 
 def _is_off_the_mode(score: object) -> bool:
@@ -110,7 +122,9 @@ def _is_off_the_mode(score: object) -> bool:
 def _work(message: JsonObject) -> object:
     """The work itself, without the outputs of other phases that may stand beside it."""
     others = {OUTPUTS[phase] for phase in _NAMED}
-    return {key: value for key, value in _main_output(message).items() if key not in others}
+    return {
+        key: value for key, value in _main_output(message).items() if key not in others
+    }
 
 
 def _main_output(message: JsonObject) -> JsonObject:

@@ -25,7 +25,11 @@ _FULL, _ENHANCED = frozenset(PHASES), frozenset((0, 1, 2, 4))
 DEMANDS: Final[Mapping[str, Mapping[str, frozenset[int]]]] = MappingProxyType(
     {
         "contract": {"Full": _FULL, "Enhanced": _ENHANCED, "Light": frozenset((1, 4))},
-        "harness": {"Full": _FULL, "Enhanced": _ENHANCED, "Light": frozenset((0, 1, 4))},
+        "harness": {
+            "Full": _FULL,
+            "Enhanced": _ENHANCED,
+            "Light": frozenset((0, 1, 4)),
+        },
     }
 )
 """Which phases a level must have executed. The contract is the seed's table; the harness of the same origin asks more."""
@@ -45,7 +49,9 @@ class PhaseReport:
         return not self.missing
 
 
-def phase_completion(level: str, executed: Sequence[object], table: str = "contract") -> PhaseReport:
+def phase_completion(
+    level: str, executed: Sequence[object], table: str = "contract"
+) -> PhaseReport:
     """Hold the executed phases against the demands of a level. Order and repeats do not matter.
 
     Raises InvalidPhases for an unknown level and for what is no phase.
@@ -61,4 +67,6 @@ def phase_completion(level: str, executed: Sequence[object], table: str = "contr
         done.add(phase)
     required = DEMANDS[table][level]
     score = len(done & required) / len(required)
-    return PhaseReport(tuple(sorted(required - done)), tuple(sorted(done - required)), score)
+    return PhaseReport(
+        tuple(sorted(required - done)), tuple(sorted(done - required)), score
+    )

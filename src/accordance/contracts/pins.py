@@ -24,7 +24,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from accordance.errors import InvalidPattern
 
-Ruling: TypeAlias = Literal["allowed", "forbidden", "not_allowed", "empty_allowed", "unsafe_path"]
+Ruling: TypeAlias = Literal[
+    "allowed", "forbidden", "not_allowed", "empty_allowed", "unsafe_path"
+]
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]|^[/~]|^[A-Za-z]:")
 _UNTIDY = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)")  # an empty segment, `.` or `..`
@@ -47,13 +49,19 @@ def normal_pattern(pattern: str) -> str:
     """The one spelling of a pin; a trailing slash is kept, because it means something."""
     path = normal_path(pattern)
     if path is None:
-        raise InvalidPattern(f"{pattern!r} is not a pattern relative to the repository root")
+        raise InvalidPattern(
+            f"{pattern!r} is not a pattern relative to the repository root"
+        )
     return f"{path}/" if pattern.endswith("/") else path
 
 
 def folded(path: str) -> str:
     """A path in no letter case, as a disk that folds case compares it."""
-    return path.lower() if path.isascii() else unicodedata.normalize("NFC", path.casefold())
+    return (
+        path.lower()
+        if path.isascii()
+        else unicodedata.normalize("NFC", path.casefold())
+    )
 
 
 class Reach(Enum):
@@ -110,7 +118,11 @@ def _regex(pattern: str) -> str:
 
 
 def _atoms(parts: list[str]) -> str:
-    return parts[0] + "".join(f"(?>{part})" for part in parts[1:-1]) + "".join(parts[1:][-1:])
+    return (
+        parts[0]
+        + "".join(f"(?>{part})" for part in parts[1:-1])
+        + "".join(parts[1:][-1:])
+    )
 
 
 def _segment(name: str) -> str:
@@ -119,12 +131,18 @@ def _segment(name: str) -> str:
     if not pieces:
         return first
     *middle, last = pieces
-    return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + f"[^/]*{last}(?![^/])"
+    return (
+        first
+        + "".join(f"(?>[^/]*?{piece})" for piece in middle)
+        + f"[^/]*{last}(?![^/])"
+    )
 
 
 @lru_cache(maxsize=256)
 def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{_regex(pattern)})" for pattern in patterns), re.DOTALL)
+    return re.compile(
+        "|".join(f"(?:{_regex(pattern)})" for pattern in patterns), re.DOTALL
+    )
 
 
 class Explanation(NamedTuple):
@@ -135,7 +153,9 @@ class Explanation(NamedTuple):
     pattern: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.rule}" + (f" by {self.pattern}" if self.pattern else "")
+        return f"{self.path}: {self.rule}" + (
+            f" by {self.pattern}" if self.pattern else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +196,14 @@ class Pins:
         """The rule that decides about a path, and the first pattern that made it so."""
         rule, normal = self.rule(path), normal_path(path) or ""
         if rule == "forbidden":
-            return Explanation(path, rule, _first(self.forbidden, folded(normal), _refusing))
-        return Explanation(path, rule, _first(self.allowed, normal, _allowing) if rule == "allowed" else None)
+            return Explanation(
+                path, rule, _first(self.forbidden, folded(normal), _refusing)
+            )
+        return Explanation(
+            path,
+            rule,
+            _first(self.allowed, normal, _allowing) if rule == "allowed" else None,
+        )
 
     def __contains__(self, path: str) -> bool:
         return self.rule(path) == "allowed"
@@ -190,7 +216,9 @@ GITS_OWN: Final = "**/.git"  # git's own files belong to no task
 _IGNORED_BY_HFS: Final = dict.fromkeys(
     (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF)
 )
-_GIT_ON_ANY_DISK: Final = re.compile(r"(?:^|/)(?:\.git|git~1)[ .]*(?::[^/]*)?(?=/|\Z)", re.IGNORECASE)
+_GIT_ON_ANY_DISK: Final = re.compile(
+    r"(?:^|/)(?:\.git|git~1)[ .]*(?::[^/]*)?(?=/|\Z)", re.IGNORECASE
+)
 
 
 def is_gits_own(path: str) -> bool:
@@ -207,14 +235,21 @@ def _refusing(pattern: str) -> tuple[str, ...]:
     return refusals((pattern,))
 
 
-def _first(patterns: tuple[str, ...], path: str, meaning: Callable[[str], tuple[str, ...]]) -> str | None:
-    return next((pattern for pattern in patterns if _compile(meaning(pattern)).fullmatch(path)), None)
+def _first(
+    patterns: tuple[str, ...], path: str, meaning: Callable[[str], tuple[str, ...]]
+) -> str | None:
+    return next(
+        (pattern for pattern in patterns if _compile(meaning(pattern)).fullmatch(path)),
+        None,
+    )
 
 
 def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]:
     """Positions in `allowed` of entries that stand in `forbidden` too, after normalising."""
     refused = {_comparable(pattern) for pattern in forbidden}
-    return tuple(at for at, pattern in enumerate(allowed) if _comparable(pattern) in refused)
+    return tuple(
+        at for at, pattern in enumerate(allowed) if _comparable(pattern) in refused
+    )
 
 
 def _comparable(pattern: str) -> str:

@@ -34,14 +34,16 @@ class Place(NamedTuple):
     path: Path
     expected: Expectation
     is_key: bool = False  # the key is wrong, not what it holds
-    is_certain: bool = (
-        True  # the message itself says which type of a union it means, wherever there is a choice
-    )
+    is_certain: bool = True  # the message itself says which type of a union it means, wherever there is a choice
     has_type: bool = False  # one of the union's types is what stands there, so that the fault lies deeper
 
 
 def place_of(
-    model: type[BaseModel], details: ErrorDetails, message: JsonObject, *, in_words: bool = True
+    model: type[BaseModel],
+    details: ErrorDetails,
+    message: JsonObject,
+    *,
+    in_words: bool = True,
 ) -> Place:
     """The place of an error. What is expected there need not be put into words where nobody reads them."""
     location = details["loc"]
@@ -57,7 +59,9 @@ class _Walk:
     def __init__(self, root: JsonObject, message: JsonObject) -> None:
         self.root = root
         self.node = resolve(root, root)
-        self.shown = self.node  # what is told of the place: the whole union, not the type that was tried
+        self.shown = (
+            self.node
+        )  # what is told of the place: the whole union, not the type that was tried
         self.value: object = message
         self.path: list[str | int] = []
         self.optional = False
@@ -72,13 +76,19 @@ class _Walk:
                 continue
             if step == _KEY and is_absent:
                 self.is_key = True
-                self.shown = resolve(self.root, mapping(self.shown.get("propertyNames")))
+                self.shown = resolve(
+                    self.root, mapping(self.shown.get("propertyNames"))
+                )
             elif not is_absent or (details["type"] == "missing" and at == last):
                 self._descend(step)
         text = describe(self.shown, self.root) if in_words else ""
         expected = Expectation(text, self.shown, self.optional)
-        types = [resolve(self.root, branch).get("type") for branch in branches_of(self.shown)]
-        has_type = any(isinstance(self.value, _TYPES.get(str(kind), ())) for kind in types)
+        types = [
+            resolve(self.root, branch).get("type") for branch in branches_of(self.shown)
+        ]
+        has_type = any(
+            isinstance(self.value, _TYPES.get(str(kind), ())) for kind in types
+        )
         return Place(tuple(self.path), expected, self.is_key, self.is_certain, has_type)
 
     def _choose(self, step: str | int) -> bool:
@@ -95,10 +105,18 @@ class _Walk:
         tags = self._tags()
         if label in tags:
             yield resolve(self.root, {"$ref": tags[label]})
-        kind = "array" if label.startswith(_LISTS) else "object" if label.startswith("dict[") else ""
+        kind = (
+            "array"
+            if label.startswith(_LISTS)
+            else "object"
+            if label.startswith("dict[")
+            else ""
+        )
         for branch in branches_of(self.node):
             resolved = resolve(self.root, branch)
-            if label == resolved.get("title") or (kind and kind == resolved.get("type")):
+            if label == resolved.get("title") or (
+                kind and kind == resolved.get("type")
+            ):
                 yield resolved
 
     def _tags(self) -> JsonObject:
@@ -106,7 +124,9 @@ class _Walk:
 
     def _descend(self, step: str | int) -> None:
         required = self.node.get("required")
-        self.optional = isinstance(step, str) and not (isinstance(required, list) and step in required)
+        self.optional = isinstance(step, str) and not (
+            isinstance(required, list) and step in required
+        )
         self.node = resolve(self.root, _below(self.node, step))
         self.shown = self.node
         self.value = _at(self.value, step)

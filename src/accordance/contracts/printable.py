@@ -14,7 +14,9 @@ _UNSEEN: Final = frozenset(
     + "".join(map(chr, range(0xFE00, 0xFE10)))
     + "".join(map(chr, range(0xE0100, 0xE01F0)))
 )
-_WIDE_SPACE: Final = "\u3000"  # the space of Chinese and Japanese texts, which shows as one
+_WIDE_SPACE: Final = (
+    "\u3000"  # the space of Chinese and Japanese texts, which shows as one
+)
 
 VISIBLE: Final = (
     r"[^\s\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"

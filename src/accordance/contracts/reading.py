@@ -42,7 +42,9 @@ def parse_object(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
         "all" if len(data) > _LARGE else "keys"
     )  # a plan says each id many times
     try:
-        value = jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode=repeats)
+        value = jiter.from_json(
+            data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode=repeats
+        )
     except ValueError as error:
         raise _explain(decode(data), limits, str(error)) from None
     if type(value) is not dict:
@@ -52,12 +54,18 @@ def parse_object(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
 
 def unsound(raw: bytes | str, limits: Limits) -> Unparseable:
     """The error for a message that parses but is not sound."""
-    return _explain(raw if isinstance(raw, str) else decode(raw), limits, "a number that overflows")
+    return _explain(
+        raw if isinstance(raw, str) else decode(raw), limits, "a number that overflows"
+    )
 
 
 def too_large(size: int, limits: Limits) -> Unparseable:
     """The error for a message over the size limit; also for readers that stop early and know only a lower bound."""
-    return Unparseable("too_large", expected=f"at most {limits.max_bytes:,} bytes", actual=f"{size:,} bytes")
+    return Unparseable(
+        "too_large",
+        expected=f"at most {limits.max_bytes:,} bytes",
+        actual=f"{size:,} bytes",
+    )
 
 
 def decode(data: bytes) -> str:
@@ -66,7 +74,9 @@ def decode(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         actual = f"byte 0x{data[error.start]:02x}"
-        raise Unparseable("not_utf8", expected="UTF-8", actual=actual, offset=error.start) from None
+        raise Unparseable(
+            "not_utf8", expected="UTF-8", actual=actual, offset=error.start
+        ) from None
 
 
 def is_sound(value: Container, max_depth: int) -> bool:
@@ -89,13 +99,19 @@ def is_sound(value: Container, max_depth: int) -> bool:
     return False
 
 
-def free_parts_are_sound(message: JsonObject, places: tuple[Path, ...], max_depth: int) -> bool:
+def free_parts_are_sound(
+    message: JsonObject, places: tuple[Path, ...], max_depth: int
+) -> bool:
     """The same question, asked only at the places where a message may nest as it likes."""
     for place in places:
         part: object = message
         for step in place:
             part = part.get(step) if isinstance(part, dict) else None
-        if part and isinstance(part, dict | list) and not is_sound(part, max_depth - len(place)):
+        if (
+            part
+            and isinstance(part, dict | list)
+            and not is_sound(part, max_depth - len(place))
+        ):
             return False
     return True
 
@@ -108,7 +124,13 @@ def _explain(text: str, limits: Limits, otherwise: str) -> Unparseable:
     if flaw is None:
         return Unparseable("not_json", expected="one JSON object", actual=otherwise)
     path = render(flaw.path)
-    return Unparseable(flaw.code, expected=flaw.expected, actual=flaw.actual, path=path, offset=flaw.offset)
+    return Unparseable(
+        flaw.code,
+        expected=flaw.expected,
+        actual=flaw.actual,
+        path=path,
+        offset=flaw.offset,
+    )
 
 
 def _kind(value: object) -> str:

@@ -27,7 +27,9 @@ class Registry:
         self._by_name: dict[str, AnyContract] = {}
         self._by_version: dict[str, AnyContract] = {}
         self._discover = discover
-        self.lookups: dict[Any, Any] = {}  # what checkers keep by contract; emptied when one is replaced
+        self.lookups: dict[
+            Any, Any
+        ] = {}  # what checkers keep by contract; emptied when one is replaced
         for contract in contracts:
             self.register(contract)
 
@@ -49,9 +51,13 @@ class Registry:
                 raise ContractAlreadyRegistered(name, holder.version)
         if former is not None:
             self._forget(former)
-        self._by_name |= dict.fromkeys((name for name in (new.version, new.name) if name), new)
+        self._by_name |= dict.fromkeys(
+            (name for name in (new.version, new.name) if name), new
+        )
         for scope in new.scopes:
-            self._by_name |= dict.fromkeys((scope.name, *scope.aliases), new.in_scope(scope))
+            self._by_name |= dict.fromkeys(
+                (scope.name, *scope.aliases), new.in_scope(scope)
+            )
         self._by_version[new.version] = new
         return new
 
@@ -119,5 +125,8 @@ class Registry:
 def _is_former_self(former: AnyContract, new: AnyContract) -> bool:
     """Whether both models are the same class of the same module, defined twice."""
     before, after = former.model, new.model
-    is_same_name = (before.__module__, before.__qualname__) == (after.__module__, after.__qualname__)
+    is_same_name = (before.__module__, before.__qualname__) == (
+        after.__module__,
+        after.__qualname__,
+    )
     return is_same_name and before is not after

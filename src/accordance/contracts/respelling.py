@@ -38,7 +38,9 @@ def _loose(text: str) -> str:
     return folded(text).translate(_SEPARATORS)
 
 
-_loose_word: Final = lru_cache(maxsize=1024)(_loose)  # of contracts, whose words are always the same
+_loose_word: Final = lru_cache(maxsize=1024)(
+    _loose
+)  # of contracts, whose words are always the same
 
 
 def _as_text(word: object) -> str:

@@ -17,7 +17,13 @@ from enum import Enum, auto
 from math import isinf
 from typing import Final, TypeAlias
 
-from accordance.contracts.escapes import ESCAPES, HEX_DIGITS, is_high_half, is_low_half, joined
+from accordance.contracts.escapes import (
+    ESCAPES,
+    HEX_DIGITS,
+    is_high_half,
+    is_low_half,
+    joined,
+)
 from accordance.contracts.jsonpath import Path
 from accordance.contracts.limits import LIMITS, Limits
 
@@ -71,7 +77,9 @@ class Scanner:
     """Feed it text; it answers with the first flaw, or None while there is hope."""
 
     limits: Limits = LIMITS
-    wanted: frozenset[Path] = frozenset()  # paths whose place in the text is to be noted
+    wanted: frozenset[Path] = (
+        frozenset()
+    )  # paths whose place in the text is to be noted
     # top-level key -> the texts it may hold; an empty one stands for any blank text
     watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     flaw: Flaw | None = None
@@ -79,12 +87,18 @@ class Scanner:
     _base: int = 0  # offset of the piece at hand
     _expect: _Expect = _Expect.START
     _frames: list[_Frame] = field(default_factory=list)
-    _mode: _Step | None = None  # inside a string, number or literal: who goes on reading it
-    _pieces: list[str] = field(default_factory=list)  # of the token at hand, where its text matters
+    _mode: _Step | None = (
+        None  # inside a string, number or literal: who goes on reading it
+    )
+    _pieces: list[str] = field(
+        default_factory=list
+    )  # of the token at hand, where its text matters
     _length: int = 0  # of the token at hand
     _is_key: bool = False
     _keep: bool = False
-    _digits_only: int | None = 0  # how many, while a number consists of its integer part
+    _digits_only: int | None = (
+        0  # how many, while a number consists of its integer part
+    )
     _digits: str = ""  # of the escape at hand
     _high: int = 0  # a high surrogate that waits for its low half
 
@@ -146,9 +160,16 @@ class Scanner:
             self._note_place(at)
             self._open(_Frame(set()), _Expect.FIRST_KEY, at)
         elif char == "\ufeff":
-            self._doom("byte_order_mark", at, "{ as the first character", "a byte order mark")
+            self._doom(
+                "byte_order_mark", at, "{ as the first character", "a byte order mark"
+            )
         elif char in '["':
-            self._doom("not_object", at, "one JSON object", "a list" if char == "[" else "a string")
+            self._doom(
+                "not_object",
+                at,
+                "one JSON object",
+                "a list" if char == "[" else "a string",
+            )
         else:
             self._doom(
                 "text_around",
@@ -160,7 +181,10 @@ class Scanner:
     def _after_the_end(self, char: str, at: int, text: str) -> None:
         if char in "{[":
             self._doom(
-                "second_value", at, "nothing after the object", f"another value, from {_show(char)} on"
+                "second_value",
+                at,
+                "nothing after the object",
+                f"another value, from {_show(char)} on",
             )
         else:
             self._doom(
@@ -217,7 +241,12 @@ class Scanner:
 
     def _open(self, frame: _Frame, then: _Expect, at: int) -> None:
         if len(self._frames) >= self.limits.max_depth:
-            self._doom("too_deep", at, f"at most {self.limits.max_depth} levels", "a deeper one")
+            self._doom(
+                "too_deep",
+                at,
+                f"at most {self.limits.max_depth} levels",
+                "a deeper one",
+            )
         self._frames.append(frame)
         self._expect = then
 
@@ -234,7 +263,9 @@ class Scanner:
     def _begin_string(self, *, is_key: bool) -> None:
         self._begin_token(self._string)
         self._is_key = is_key
-        self._keep = is_key or (len(self._frames) == 1 and self._frames[0].step in self.watched)
+        self._keep = is_key or (
+            len(self._frames) == 1 and self._frames[0].step in self.watched
+        )
 
     def _string(self, text: str, at: int) -> int:
         match = _PLAIN.match(text, at)
@@ -258,7 +289,11 @@ class Scanner:
             )
         else:
             self._doom(
-                "lone_surrogate", end, "a whole character", f"half of one, U+{ord(char):04X}", self.path
+                "lone_surrogate",
+                end,
+                "a whole character",
+                f"half of one, U+{ord(char):04X}",
+                self.path,
             )
         return end + 1
 
@@ -284,7 +319,9 @@ class Scanner:
         if len(self._digits) == HEX_DIGITS:
             self._end_hex(int(self._digits, 16), end - 1)
         elif end < len(text):
-            self._doom("not_json", end, "four hexadecimal digits after \\u", _show(text[end]))
+            self._doom(
+                "not_json", end, "four hexadecimal digits after \\u", _show(text[end])
+            )
         return end
 
     def _end_hex(self, code: int, at: int) -> None:
@@ -301,7 +338,13 @@ class Scanner:
             self._keep_piece(chr(code))
 
     def _half_a_character(self, code: int, at: int) -> None:
-        self._doom("lone_surrogate", at, "a whole character", f"half of one, \\u{code:04x}", self.path)
+        self._doom(
+            "lone_surrogate",
+            at,
+            "a whole character",
+            f"half of one, \\u{code:04x}",
+            self.path,
+        )
 
     def _low_half(self, text: str, at: int) -> int:
         r"""After a high surrogate only \\u may follow."""
@@ -331,7 +374,9 @@ class Scanner:
         keys = frame.keys if frame.keys is not None else set()
         frame.step = key
         if key in keys:
-            self._doom("duplicate_key", at, "every key once", f"{_show(key)} again", self.path)
+            self._doom(
+                "duplicate_key", at, "every key once", f"{_show(key)} again", self.path
+            )
         keys.add(key)
         self._mode = None
         self._expect = _Expect.COLON
@@ -343,9 +388,15 @@ class Scanner:
         wanted, so_far = self.watched[str(key)], "".join(self._pieces)
         if "" in wanted and not so_far.strip():
             return
-        if so_far not in wanted if final else not any(word.startswith(so_far) for word in wanted):
+        if (
+            so_far not in wanted
+            if final
+            else not any(word.startswith(so_far) for word in wanted)
+        ):
             code = "version_mismatch" if key == "schema_version" else "wrong_task"
-            self._doom(code, at, " or ".join(map(repr, wanted)), _show(so_far), self.path)
+            self._doom(
+                code, at, " or ".join(map(repr, wanted)), _show(so_far), self.path
+            )
 
     # Numbers and literals: collected until something else comes, then judged.
 
@@ -381,7 +432,11 @@ class Scanner:
     def _count_digits(self, piece: str) -> None:
         digits = piece.removeprefix("-") if self._length == 0 else piece
         if self._digits_only is not None:
-            self._digits_only = self._digits_only + len(digits) if digits.isdigit() or not digits else None
+            self._digits_only = (
+                self._digits_only + len(digits)
+                if digits.isdigit() or not digits
+                else None
+            )
 
     def _finish_token(self, at: int) -> None:
         token = "".join(self._pieces)
@@ -389,7 +444,9 @@ class Scanner:
         self._value_done()
         if not is_number:
             if token not in _LITERALS:
-                self._doom("not_json", at, "true, false, null or a quoted string", _show(token))
+                self._doom(
+                    "not_json", at, "true, false, null or a quoted string", _show(token)
+                )
             return
         number = _NUMBER.fullmatch(token)
         if number is None:
@@ -411,7 +468,9 @@ class Scanner:
         if self.wanted and (path := self.path) in self.wanted:
             self.places.setdefault(path, self._base + at)
 
-    def _doom(self, code: str, at: int, expected: str, actual: str, path: Path = ()) -> None:
+    def _doom(
+        self, code: str, at: int, expected: str, actual: str, path: Path = ()
+    ) -> None:
         if self.flaw is None:
             self.flaw = Flaw(code, self._base + at, expected, actual, path)
 

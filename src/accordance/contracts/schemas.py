@@ -17,7 +17,9 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.errors import InvalidContract, UnknownProfile
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_NAMED: Final = frozenset(("properties", "$defs"))  # keywords whose keys are names, not keywords
+_NAMED: Final = frozenset(
+    ("properties", "$defs")
+)  # keywords whose keys are names, not keywords
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,9 @@ class Dialect:
 
 
 _LENGTHS: Final = frozenset(("minLength", "maxLength", "pattern"))
-_BOUNDS: Final = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
+_BOUNDS: Final = frozenset(
+    ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+)
 _SIZES: Final = frozenset(("minItems", "maxItems"))
 _PROSE: Final = frozenset(("title", "default"))
 _RARE: Final = frozenset(
@@ -68,7 +72,13 @@ _RARE: Final = frozenset(
 _TYPING: Final = frozenset(("type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"))
 _SCALARS: Final = ("string", "number", "boolean")
 _TYPES: Final[Mapping[type, str]] = MappingProxyType(
-    {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+    {
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        str: "string",
+        type(None): "null",
+    }
 )
 
 DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
@@ -98,7 +108,9 @@ DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             typed=True,
             enums_are_texts=True,
         ),
-        "llguidance": Dialect(about="llguidance grammar: complete but for titles", without=_PROSE),
+        "llguidance": Dialect(
+            about="llguidance grammar: complete but for titles", without=_PROSE
+        ),
     }
 )
 
@@ -111,10 +123,22 @@ def export_schema(contract: Contract[Any], dialect: str = "json-schema") -> Expo
         raise UnknownProfile(dialect, DIALECTS) from None
     whole = model_schema(contract.model)
     if not whole:
-        raise InvalidContract(f"{contract.model.__name__} has no JSON Schema: a type in it has none")
+        raise InvalidContract(
+            f"{contract.model.__name__} has no JSON Schema: a type in it has none"
+        )
     if dialect == "json-schema":
-        identified: JsonObject = {"$schema": DIALECT, "$id": f"urn:accordance:contract:{contract.version}"}
-        return Export({**identified, **whole, "title": contract.version, "description": contract.about})
+        identified: JsonObject = {
+            "$schema": DIALECT,
+            "$id": f"urn:accordance:contract:{contract.version}",
+        }
+        return Export(
+            {
+                **identified,
+                **whole,
+                "title": contract.version,
+                "description": contract.about,
+            }
+        )
     writer = _Writer(wanted, whole, _homes(contract))
     schema = writer.write(whole, "$")
     dropped = tuple(dict.fromkeys(writer.dropped))
@@ -131,8 +155,15 @@ def _homes(contract: Contract[Any]) -> dict[str, str]:
     homes: dict[str, str] = {}
     for one in fields_of(contract):
         items = one.schema.get("items")
-        inner = resolve(model_schema(contract.model), items) if isinstance(items, dict) else one.schema
-        homes.setdefault(str(inner.get("title")), f"{one.path}[*]" if isinstance(items, dict) else one.path)
+        inner = (
+            resolve(model_schema(contract.model), items)
+            if isinstance(items, dict)
+            else one.schema
+        )
+        homes.setdefault(
+            str(inner.get("title")),
+            f"{one.path}[*]" if isinstance(items, dict) else one.path,
+        )
     return homes
 
 
@@ -144,19 +175,25 @@ class _Writer:
     root: JsonObject
     homes: Mapping[str, str]
     dropped: list[str] = field(default_factory=list)
-    inside: list[str] = field(default_factory=list)  # the definitions being written in place
+    inside: list[str] = field(
+        default_factory=list
+    )  # the definitions being written in place
 
     def write(self, node: JsonObject, path: str) -> JsonObject:
         if self.dialect.typed and self._is_anything(node):
             return self._write_anything(path)
         if self.dialect.typed:
-            node = {"anyOf" if key == "oneOf" else key: value for key, value in node.items()}
+            node = {
+                "anyOf" if key == "oneOf" else key: value for key, value in node.items()
+            }
         if not self.dialect.inline:
             return self._write(node, path)
         resolved = self._inline(node)
         name = str(resolved.get("title", "")) if resolved.get("properties") else ""
         if name and name in self.inside:
-            self.dropped.append(f"{path}: contains itself, which cannot be said without $ref")
+            self.dropped.append(
+                f"{path}: contains itself, which cannot be said without $ref"
+            )
             return {"type": "object"}
         self.inside.append(name)
         written = self._write(resolved, path)
@@ -164,11 +201,17 @@ class _Writer:
         return written
 
     def _write(self, node: JsonObject, path: str) -> JsonObject:
-        kept = {key: value for key, value in node.items() if self._keeps(key, value, path)}
+        kept = {
+            key: value for key, value in node.items() if self._keeps(key, value, path)
+        }
         written = {key: self._child(key, value, path) for key, value in kept.items()}
         if written.get("type") == "object":
             self._write_object(written, node, path)
-        if written.get("type") == "array" and self.dialect.typed and "items" not in written:
+        if (
+            written.get("type") == "array"
+            and self.dialect.typed
+            and "items" not in written
+        ):
             written["items"] = self._write_anything(f"{path}[*]")
         self._say_words(written, path)
         return written
@@ -191,8 +234,12 @@ class _Writer:
 
     def _keeps(self, key: str, value: object, path: str) -> bool:
         refused = key in self.dialect.without
-        too_many = self.dialect.one_item_at_most and key == "minItems" and value not in (0, 1)
-        if (refused and key not in _PROSE and key != "additionalProperties") or too_many:
+        too_many = (
+            self.dialect.one_item_at_most and key == "minItems" and value not in (0, 1)
+        )
+        if (
+            refused and key not in _PROSE and key != "additionalProperties"
+        ) or too_many:
             self.dropped.append(f"{path}: {key} {value}")
         return not (refused or too_many)
 
@@ -202,9 +249,13 @@ class _Writer:
                 return {
                     name: self.write(part, self.homes.get(name, f"{path}.{name}"))
                     for name, part in value.items()
-                    if not (self.dialect.typed and self._is_anything(part))  # written where it is used
+                    if not (
+                        self.dialect.typed and self._is_anything(part)
+                    )  # written where it is used
                 }
-            return {name: self.write(part, f"{path}.{name}") for name, part in value.items()}
+            return {
+                name: self.write(part, f"{path}.{name}") for name, part in value.items()
+            }
         if key == "items" and isinstance(value, dict):
             return self.write(value, f"{path}[*]")
         if key == "anyOf" and isinstance(value, list):
@@ -216,16 +267,24 @@ class _Writer:
         if not isinstance(properties, dict):
             if self.dialect.closed:
                 self.dropped.append(f"{path}: any keys (an open object cannot be said)")
-                written.update({"properties": {}, "required": [], "additionalProperties": False})
+                written.update(
+                    {"properties": {}, "required": [], "additionalProperties": False}
+                )
             return
         if self.dialect.closed:
-            if node.get("additionalProperties", False) is not False:  # what is ignored is no loss
+            if (
+                node.get("additionalProperties", False) is not False
+            ):  # what is ignored is no loss
                 self.dropped.append(f"{path}: further keys")
             written["additionalProperties"] = False
         if self.dialect.all_required:
             required = written.get("required")
-            optional = set(properties) - set(required if isinstance(required, list) else ())
-            self.dropped.extend(f"{path}.{name}: may be absent" for name in sorted(optional))
+            optional = set(properties) - set(
+                required if isinstance(required, list) else ()
+            )
+            self.dropped.extend(
+                f"{path}.{name}: may be absent" for name in sorted(optional)
+            )
             written["required"] = list(properties)
 
     def _say_words(self, written: JsonObject, path: str) -> None:
@@ -235,11 +294,17 @@ class _Writer:
         values = written.get("enum")
         if not (self.dialect.typed and isinstance(values, list)):
             return
-        distinct = [value for at, value in enumerate(values) if value not in values[:at]]  # 1 is true again
+        distinct = [
+            value for at, value in enumerate(values) if value not in values[:at]
+        ]  # 1 is true again
         types = sorted({_TYPES.get(type(value), "object") for value in distinct})
         if types == ["string"]:
             return
         if types == ["boolean"] or self.dialect.enums_are_texts:
             self.dropped.append(f"{path}: enum {values}")
             del written["enum"]
-            written.update({"type": types[0]} if len(types) == 1 else {"anyOf": [{"type": t} for t in types]})
+            written.update(
+                {"type": types[0]}
+                if len(types) == 1
+                else {"anyOf": [{"type": t} for t in types]}
+            )

@@ -16,16 +16,22 @@ _NEXT: Final = re.compile(r"(?P<space>\s*)(?P<letter>\S?)")
 _LAST_WORD: Final = re.compile(r"[^\W\d_](?:[\w.’'-]*\w)?\Z|\d[\w.,%]*\Z")
 _ENOUGH: Final = 20  # characters before a full stop, to see which word it belongs to
 
-_TITLES: Final = "Capt|Col|Dr|Ft|Gen|Gov|Hon|Lt|Maj|Mr|Mrs|Ms|Mt|Mx|Pres|Prof|Rep|Rev|Sen|Sgt|St"
+_TITLES: Final = (
+    "Capt|Col|Dr|Ft|Gen|Gov|Hon|Lt|Maj|Mr|Mrs|Ms|Mt|Mx|Pres|Prof|Rep|Rev|Sen|Sgt|St"
+)
 _SHORTENED: Final = (
     "abbrev|al|approx|assoc|bros|ca|cf|co|corp|dept|ed|eds|eg|eqs?|esp|figs?|ie|inc|incl|intro|jr|ltd|pp|prelim"
     "|resp|sr|suppl|univ|viz|vols?|vs"
 )
 _INITIALS: Final = r"[A-Za-z](?:\.[A-Za-z]{1,3})*|Ph\.D"  # J, p, U.S, e.g, a.m
-_NOTHING_BUT_INITIALS: Final = re.compile(r"[A-Za-z]\.(?:\s+[A-Za-z]\.)+")  # they belong to no name
+_NOTHING_BUT_INITIALS: Final = re.compile(
+    r"[A-Za-z]\.(?:\s+[A-Za-z]\.)+"
+)  # they belong to no name
 _ABBREVIATION: Final = re.compile(rf"{_TITLES}|(?i:{_SHORTENED})|{_INITIALS}")
 _LIST_MARK: Final = re.compile(r"\s*[(\[]?[0-9]{1,3}")
-_MAY_BE_SHORTENED: Final = re.compile(r"[A-Za-z]{1,4}")  # Jan, No, Sept: as long as most abbreviations are
+_MAY_BE_SHORTENED: Final = re.compile(
+    r"[A-Za-z]{1,4}"
+)  # Jan, No, Sept: as long as most abbreviations are
 _KOREAN_ENDINGS: Final = "다요까죠"
 
 
@@ -43,7 +49,9 @@ def count_sentences(text: str) -> int:
     return count + bool(text[begin:].strip())
 
 
-def _ends_a_sentence(text: str, begin: int, mark: re.Match[str], *, without_capitals: bool) -> bool:
+def _ends_a_sentence(
+    text: str, begin: int, mark: re.Match[str], *, without_capitals: bool
+) -> bool:
     """Whether a sentence that began at `begin` ends at this mark."""
     following = _NEXT.match(text, mark.end())
     space, letter = following.group("space", "letter") if following else ("", "")
@@ -53,9 +61,13 @@ def _ends_a_sentence(text: str, begin: int, mark: re.Match[str], *, without_capi
         goes_on = mark["wide_closing"] and not space and letter.isalnum()  # “好。”他说
         return not goes_on
     if not space:
-        return text[mark.start() - 1] in _KOREAN_ENDINGS and "가" <= letter <= "힣"  # not 3.14, not app.py
+        return (
+            text[mark.start() - 1] in _KOREAN_ENDINGS and "가" <= letter <= "힣"
+        )  # not 3.14, not app.py
     if mark["stop"] != ".":
-        is_question = mark["stop"][0] in "!?" and not mark["closing"]  # not “Why?” he asked
+        is_question = (
+            mark["stop"][0] in "!?" and not mark["closing"]
+        )  # not “Why?” he asked
         return not letter.islower() or (without_capitals and is_question)
     last_words = text[max(begin, mark.start() - _ENOUGH) : mark.start()]
     return _full_stop_ends(last_words, letter, without_capitals=without_capitals)

@@ -13,9 +13,15 @@ from accordance.errors import Unparseable
 
 def dump(message: BaseModel) -> JsonObject:
     """The message as plain JSON: what was sent, under canonical names. A version that has a default is always written."""
-    written: JsonObject = message.model_dump(mode="json", exclude_unset=True, by_alias=True)
+    written: JsonObject = message.model_dump(
+        mode="json", exclude_unset=True, by_alias=True
+    )
     field = type(message).model_fields.get(VERSION_KEY)
-    if VERSION_KEY not in written and field is not None and isinstance(field.default, str):
+    if (
+        VERSION_KEY not in written
+        and field is not None
+        and isinstance(field.default, str)
+    ):
         return {VERSION_KEY: field.default, **written}
     return written
 
@@ -30,4 +36,6 @@ def write(message: JsonObject) -> bytes:
     try:
         return json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
-        raise Unparseable("not_json", expected="what JSON can say", actual=str(error)) from None
+        raise Unparseable(
+            "not_json", expected="what JSON can say", actual=str(error)
+        ) from None

@@ -27,9 +27,16 @@ class MessageGuard:
     """
 
     def __init__(
-        self, contract: Contract[Any] | None = None, context: Context = NO_CONTEXT, limits: Limits = LIMITS
+        self,
+        contract: Contract[Any] | None = None,
+        context: Context = NO_CONTEXT,
+        limits: Limits = LIMITS,
     ) -> None:
-        watched = _watched(contract.profiles.get(context.profile, contract), context) if contract else {}
+        watched = (
+            _watched(contract.profiles.get(context.profile, contract), context)
+            if contract
+            else {}
+        )
         self._scanner = Scanner(limits, watched=watched)
         self._limits = limits
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
@@ -54,13 +61,20 @@ class MessageGuard:
         self._size += len(chunk) if isinstance(chunk, bytes) else _utf8_length(chunk)
         if self._size > self._limits.max_bytes:
             self._doom = Violation(
-                "too_large", "$", f"at most {self._limits.max_bytes:,} bytes", "more", None, self._offset
+                "too_large",
+                "$",
+                f"at most {self._limits.max_bytes:,} bytes",
+                "more",
+                None,
+                self._offset,
             )
             return self._doom
         try:
             text = chunk if isinstance(chunk, str) else self._decoder.decode(chunk)
         except UnicodeDecodeError as error:
-            self._doom = Violation("not_utf8", "$", "UTF-8", str(error.reason), None, self._offset)
+            self._doom = Violation(
+                "not_utf8", "$", "UTF-8", str(error.reason), None, self._offset
+            )
             return self._doom
         self._offset += len(text)
         return self._judge(self._scanner.feed(text))
@@ -72,14 +86,18 @@ class MessageGuard:
         try:
             self._decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
-            self._doom = Violation("not_utf8", "$", "UTF-8", str(error.reason), None, self._offset)
+            self._doom = Violation(
+                "not_utf8", "$", "UTF-8", str(error.reason), None, self._offset
+            )
             return self._doom
         return self._judge(self._scanner.end())
 
     def _judge(self, flaw: Flaw | None) -> Violation | None:
         if flaw is not None:
             path = render(flaw.path)
-            self._doom = Violation(flaw.code, path, flaw.expected, flaw.actual, None, flaw.offset)
+            self._doom = Violation(
+                flaw.code, path, flaw.expected, flaw.actual, None, flaw.offset
+            )
         return self._doom
 
 
@@ -88,7 +106,9 @@ def _watched(contract: Contract[Any], context: Context) -> dict[str, tuple[str, 
     watched: dict[str, tuple[str, ...]] = {}
     versions = fixed_words(contract.model, VERSION_KEY)
     if versions and VERSION_KEY not in contract.shape.spellings:
-        watched[VERSION_KEY] = tuple(dict.fromkeys((*contract.read_versions, *versions)))
+        watched[VERSION_KEY] = tuple(
+            dict.fromkeys((*contract.read_versions, *versions))
+        )
     if context.task_id is None:
         return watched
     if is_about_the_task in contract.rules:

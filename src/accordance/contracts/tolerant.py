@@ -40,7 +40,9 @@ REPAIRS: Final = {
 
 _BLANK = re.compile(r"[ \t\r\n\u00a0\ufeff]*")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_GOES_ON = re.compile(r"[\w.%]|/(?![/*])")  # what follows makes it another thing than a number
+_GOES_ON = re.compile(
+    r"[\w.%]|/(?![/*])"
+)  # what follows makes it another thing than a number
 _WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _LITERALS: Final = {"true": True, "false": False, "null": None}
 _PYTHON_LITERALS: Final = {"True": True, "False": False, "None": None}
@@ -52,7 +54,9 @@ _LEFT_OUT = re.compile(r"\.{3}|[…⋯‥]|\. \. \.")
 _FENCE_LINE = re.compile(r"```[^\n{]*\n?")
 
 
-def read_tolerant(raw: bytes | str, limits: Limits = LIMITS) -> tuple[JsonObject, tuple[Repair, ...]]:
+def read_tolerant(
+    raw: bytes | str, limits: Limits = LIMITS
+) -> tuple[JsonObject, tuple[Repair, ...]]:
     """Read the one object a text means, and say what was repaired. Raises Unparseable, and nothing else."""
     try:
         return read(raw, limits), ()
@@ -78,8 +82,12 @@ class _Tolerant:
     limits: Limits
     at: int = 0
     repairs: list[Repair] = field(default_factory=list)
-    marks: dict[str, tuple[int, int]] = field(default_factory=dict)  # asked from there, found here
-    gaps: dict[int, int] = field(default_factory=dict)  # looked ahead from there, to here
+    marks: dict[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # asked from there, found here
+    gaps: dict[int, int] = field(
+        default_factory=dict
+    )  # looked ahead from there, to here
     open_brackets: int = 0  # of the prose before the object
     quote: str = '"'  # of the text at hand
 
@@ -135,7 +143,9 @@ class _Tolerant:
         if self.text[at] in ",:" and self.text[inside:at].strip():
             return True
         word = _WORD.match(self.text, at)
-        return word is not None and self.text.startswith(":", self.skip_gaps(word.end()))
+        return word is not None and self.text.startswith(
+            ":", self.skip_gaps(word.end())
+        )
 
     def note_prose(self, start: int, end: int, found: list[JsonObject]) -> None:
         prose = self.text[start:end].strip()
@@ -144,7 +154,9 @@ class _Tolerant:
         if found and prose[0] in ",]:}":
             raise self.part_of_something()
         for bracket in _BRACKET.findall(prose):
-            self.open_brackets = max(0, self.open_brackets + (1 if bracket == "[" else -1))
+            self.open_brackets = max(
+                0, self.open_brackets + (1 if bracket == "[" else -1)
+            )
         self.note("text_around", (), prose, "", offset=start)
 
     def part_of_something(self) -> Unparseable:
@@ -153,8 +165,12 @@ class _Tolerant:
     def only_one(self, found: list[JsonObject]) -> JsonObject:
         if not found:
             raise self.refuse("text_around", "one JSON object", "none in the text")
-        if len({json.dumps(one, sort_keys=True) for one in found}) > 1:  # as texts: to Python 1 equals true
-            raise self.refuse("second_value", "one JSON object", f"{len(found)} different ones")
+        if (
+            len({json.dumps(one, sort_keys=True) for one in found}) > 1
+        ):  # as texts: to Python 1 equals true
+            raise self.refuse(
+                "second_value", "one JSON object", f"{len(found)} different ones"
+            )
         if len(found) > 1:
             self.note("repeated_object", (), len(found), 1)
         return found[0]
@@ -179,7 +195,12 @@ class _Tolerant:
         while not self.closes("}", path, after_item=bool(found)):
             key = self.key(path)
             if key in found:
-                raise self.refuse("duplicate_key", "every key once", f"{excerpt(key)} again", (*path, key))
+                raise self.refuse(
+                    "duplicate_key",
+                    "every key once",
+                    f"{excerpt(key)} again",
+                    (*path, key),
+                )
             self.expect(":", path)
             self.gap((*path, key))
             found[key] = self.value((*path, key), depth)
@@ -194,7 +215,9 @@ class _Tolerant:
 
     def open(self, depth: int) -> None:
         if depth > self.limits.max_depth:
-            raise self.refuse("too_deep", f"at most {self.limits.max_depth} levels", "a deeper one")
+            raise self.refuse(
+                "too_deep", f"at most {self.limits.max_depth} levels", "a deeper one"
+            )
         self.at += 1
 
     def closes(self, closing: str, path: Path, *, after_item: bool) -> bool:
@@ -248,7 +271,11 @@ class _Tolerant:
                 self.at += 1
             else:
                 raise self.refuse(
-                    "not_json", "a text without control characters", f"U+{ord(char):04X}", path, start
+                    "not_json",
+                    "a text without control characters",
+                    f"U+{ord(char):04X}",
+                    path,
+                    start,
                 )
         self.at += 1
         return "".join(pieces)
@@ -274,13 +301,20 @@ class _Tolerant:
             if is_low_half(low):
                 return joined(code, low)
         if is_high_half(code) or is_low_half(code):
-            raise self.refuse("lone_surrogate", "a whole character", f"half of one, \\u{code:04x}", path)
+            raise self.refuse(
+                "lone_surrogate",
+                "a whole character",
+                f"half of one, \\u{code:04x}",
+                path,
+            )
         return chr(code)
 
     def hex(self, path: Path) -> int:
         digits = self.text[self.at + 2 : self.at + 6]
         if not re.fullmatch(r"[0-9A-Fa-f]{4}", digits):
-            raise self.refuse("not_json", "four hexadecimal digits after \\u", repr(digits), path)
+            raise self.refuse(
+                "not_json", "four hexadecimal digits after \\u", repr(digits), path
+            )
         self.at += 6
         return int(digits, 16)
 
@@ -288,18 +322,25 @@ class _Tolerant:
         match = _NUMBER.match(self.text, self.at)
         if match is None or _GOES_ON.match(self.text, match.end()):
             raise self.refuse(
-                "not_json", "a number as JSON writes it", excerpt(self.text[self.at : self.at + 20])
+                "not_json",
+                "a number as JSON writes it",
+                excerpt(self.text[self.at : self.at + 20]),
             )
         self.at = match.end()
         if len(match[1]) > self.limits.max_digits:
             raise self.refuse(
-                "number_too_long", f"at most {self.limits.max_digits} digits", "a longer number", path
+                "number_too_long",
+                f"at most {self.limits.max_digits} digits",
+                "a longer number",
+                path,
             )
         if not match[2] and not match[3]:
             return int(match[0])
         number = float(match[0])
         if isinf(number):
-            raise self.refuse("not_finite", "a number that fits", excerpt(match[0]), path)
+            raise self.refuse(
+                "not_finite", "a number that fits", excerpt(match[0]), path
+            )
         return number
 
     def literal(self, path: Path) -> bool | None:
@@ -321,14 +362,18 @@ class _Tolerant:
             if passed[0] in "/#":
                 if _LEFT_OUT.search(passed):
                     raise self.refuse(
-                        "not_json", "the whole object, nothing left out", excerpt(passed.strip())
+                        "not_json",
+                        "the whole object, nothing left out",
+                        excerpt(passed.strip()),
                     )
                 self.note("comment", path, passed.strip(), "")
             elif not passed.isascii():
                 self.note("odd_space", path, passed.strip(" \t\r\n"), "")
             self.at = end
         if self.text.startswith("/*", self.at):
-            raise self.refuse("cut_short", "the end of the comment", "the end of the text")
+            raise self.refuse(
+                "cut_short", "the end of the comment", "the end of the text"
+            )
 
     def skip_gaps(self, start: int) -> int:
         """Look past white space and comments. Where they end is remembered for every place that was passed."""
@@ -361,14 +406,34 @@ class _Tolerant:
 
     def peek(self) -> str:
         if self.at >= len(self.text):
-            raise self.refuse("cut_short", "the rest of the object", "the end of the text")
+            raise self.refuse(
+                "cut_short", "the rest of the object", "the end of the text"
+            )
         return self.text[self.at]
 
-    def note(self, rule: str, path: Path, before: object, after: object, offset: int | None = None) -> None:
-        self.repairs.append(Repair(rule, render(path), before, after, self.at if offset is None else offset))
+    def note(
+        self,
+        rule: str,
+        path: Path,
+        before: object,
+        after: object,
+        offset: int | None = None,
+    ) -> None:
+        self.repairs.append(
+            Repair(
+                rule, render(path), before, after, self.at if offset is None else offset
+            )
+        )
 
     def refuse(
-        self, code: str, expected: str, actual: str, path: Path = (), at: int | None = None
+        self,
+        code: str,
+        expected: str,
+        actual: str,
+        path: Path = (),
+        at: int | None = None,
     ) -> Unparseable:
         offset = self.at if at is None else at
-        return Unparseable(code, expected=expected, actual=actual, path=render(path), offset=offset)
+        return Unparseable(
+            code, expected=expected, actual=actual, path=render(path), offset=offset
+        )

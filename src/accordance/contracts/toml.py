@@ -35,7 +35,12 @@ def _depth(tables: dict[str, Any]) -> int:
     depth = 0
     while level and depth <= LIMITS.max_depth:
         depth += 1
-        level = [part for value in level for part in _parts(value) if isinstance(part, dict | list)]
+        level = [
+            part
+            for value in level
+            for part in _parts(value)
+            if isinstance(part, dict | list)
+        ]
     return depth
 
 

@@ -32,7 +32,11 @@ def _unwrapped(value: object) -> object:
 def _part(value: object, step: str | int) -> object:
     """What a typed value made of one key or item."""
     if isinstance(step, int):
-        return value[step] if isinstance(value, list | tuple) and step < len(value) else _NOWHERE
+        return (
+            value[step]
+            if isinstance(value, list | tuple) and step < len(value)
+            else _NOWHERE
+        )
     if isinstance(value, Mapping):
         return value.get(step, _NOWHERE)
     for name, field in _fields(value).items():
@@ -45,7 +49,9 @@ def _fields(value: object) -> Mapping[str, Any]:
     if isinstance(value, BaseModel):
         return type(value).model_fields
     if is_dataclass(value):
-        fields: Mapping[str, Any] = getattr(value, "__pydantic_fields__", value.__dataclass_fields__)
+        fields: Mapping[str, Any] = getattr(
+            value, "__pydantic_fields__", value.__dataclass_fields__
+        )
         return fields
     return {}
 

@@ -19,7 +19,14 @@ from pydantic_core.core_schema import ErrorType
 from accordance.contracts.context import Context
 from accordance.contracts.contract import VERSION_KEY, Contract, Rule
 from accordance.contracts.expectations import Expectation, branches_of, mapping, mended
-from accordance.contracts.jsonpath import JsonObject, Path, is_exact, lies_within, parse, render
+from accordance.contracts.jsonpath import (
+    JsonObject,
+    Path,
+    is_exact,
+    lies_within,
+    parse,
+    render,
+)
 from accordance.contracts.limits import MAX_REPORTED
 from accordance.contracts.places import Place, place_of
 from accordance.contracts.printable import is_blank
@@ -70,10 +77,15 @@ UNKNOWN_KEY: Final = frozenset(
     ("extra_forbidden", "unexpected_keyword_argument")
 )  # of a model, of a dataclass
 _TAG: Final = ("union_tag_invalid", "union_tag_not_found")
-_RAISED: Final = ("value_error", "assertion_error")  # by a validator of the user's own model
+_RAISED: Final = (
+    "value_error",
+    "assertion_error",
+)  # by a validator of the user's own model
 _OF_PYDANTIC: Final = frozenset((*get_args(ErrorType), *_CODES))
 _OF_A_TYPE_OR_BOUND: Final = tuple(
-    kind for kind in _OF_PYDANTIC if kind.endswith(("_type", "_parsing", "_than", "_equal"))
+    kind
+    for kind in _OF_PYDANTIC
+    if kind.endswith(("_type", "_parsing", "_than", "_equal"))
 )
 _SAID_BY_THE_SCHEMA: Final = frozenset(
     (
@@ -86,7 +98,9 @@ _SAID_BY_THE_SCHEMA: Final = frozenset(
         *_OF_A_TYPE_OR_BOUND,
     )
 )
-_SHOULD: Final = re.compile(r"(?:Input|Date|Datetime|Decimal input|Data|Value) should (be|have) (.+)")
+_SHOULD: Final = re.compile(
+    r"(?:Input|Date|Datetime|Decimal input|Data|Value) should (be|have) (.+)"
+)
 
 
 @dataclass(slots=True)
@@ -147,7 +161,9 @@ def judge_fields(
             _add_fault(contract, details, place, findings)
 
 
-def _add_fault(contract: Contract[Any], details: ErrorDetails, place: Place, findings: ViolationLog) -> None:
+def _add_fault(
+    contract: Contract[Any], details: ErrorDetails, place: Place, findings: ViolationLog
+) -> None:
     findings.total += 1
     findings.faulty.add(place.path)
     if len(findings.violations) < MAX_REPORTED:
@@ -155,12 +171,20 @@ def _add_fault(contract: Contract[Any], details: ErrorDetails, place: Place, fin
 
 
 def judge_unknown_key(
-    contract: Contract[Any], details: ErrorDetails, place: Place, message: JsonObject, findings: ViolationLog
+    contract: Contract[Any],
+    details: ErrorDetails,
+    place: Place,
+    message: JsonObject,
+    findings: ViolationLog,
 ) -> None:
     """Mention a key that the contract does not name and that breaks nothing."""
     if not contract.mentions_unknown_keys:
         return
-    fate = "kept" if _further_keys_at(contract.model, details, message) is True else "ignored"
+    fate = (
+        "kept"
+        if _further_keys_at(contract.model, details, message) is True
+        else "ignored"
+    )
     text = f"a key the contract does not name; {fate}"
     if place.path == (VERSION_KEY,):
         if details["input"] == contract.version:
@@ -169,18 +193,24 @@ def judge_unknown_key(
     findings.note(Notice("unknown_key", render(place.path), text))
 
 
-def is_refused_key(contract: Contract[Any], details: ErrorDetails, message: JsonObject) -> bool:
+def is_refused_key(
+    contract: Contract[Any], details: ErrorDetails, message: JsonObject
+) -> bool:
     """Whether the schema is closed where an unknown key stands."""
     return _further_keys_at(contract.model, details, message) is False
 
 
-def _further_keys_at(model: type[BaseModel], details: ErrorDetails, message: JsonObject) -> object:
+def _further_keys_at(
+    model: type[BaseModel], details: ErrorDetails, message: JsonObject
+) -> object:
     """What the schema says of further keys in the object around a key: True, False or nothing."""
     around = ErrorDetails({**details, "loc": details["loc"][:-1]})
     return place_of(model, around, message).expected.schema.get("additionalProperties")
 
 
-def _violation(contract: Contract[Any], details: ErrorDetails, place: Place) -> Violation:
+def _violation(
+    contract: Contract[Any], details: ErrorDetails, place: Place
+) -> Violation:
     kind, found, where = details["type"], details["input"], render(place.path)
     expected = place.expected
     if kind in UNKNOWN_KEY:
@@ -189,7 +219,9 @@ def _violation(contract: Contract[Any], details: ErrorDetails, place: Place) -> 
     if place.path == (VERSION_KEY,) and contract.version in expected.words:
         code = "version_missing" if kind == "missing" else "version_mismatch"
         actual = "nothing" if kind == "missing" else excerpt(found)
-        meant = respelling([contract.version], found) if isinstance(found, str) else None
+        meant = (
+            respelling([contract.version], found) if isinstance(found, str) else None
+        )
         fix = Fix(where, contract.version) if meant else None
         return Violation(code, where, f'"{contract.version}"', actual, fix)
     if kind in _TAG:
@@ -203,7 +235,13 @@ def _violation(contract: Contract[Any], details: ErrorDetails, place: Place) -> 
         wanted = _in_words(details).partition(", ")[0]
         return Violation("bad_format", where, f"a key that is {wanted}", excerpt(found))
     fix = _fix(place, where, found) if place.is_certain else None
-    return Violation(_code(kind, found, expected), where, _expected(details, expected), excerpt(found), fix)
+    return Violation(
+        _code(kind, found, expected),
+        where,
+        _expected(details, expected),
+        excerpt(found),
+        fix,
+    )
 
 
 def _tag_violation(details: ErrorDetails, place: Place) -> Violation:
@@ -212,15 +250,21 @@ def _tag_violation(details: ErrorDetails, place: Place) -> Violation:
     discriminator = mapping(place.expected.schema.get("discriminator"))
     key = discriminator.get("propertyName")
     if not isinstance(key, str) or not isinstance(found, dict):
-        return Violation("wrong_type", render(place.path), _in_words(details), excerpt(found))
+        return Violation(
+            "wrong_type", render(place.path), _in_words(details), excerpt(found)
+        )
     words = ", ".join(mapping(discriminator.get("mapping")))
     actual = excerpt(found[key]) if key in found else "nothing"
-    return Violation(_CODES[details["type"]], render((*place.path, key)), f"one of {words}", actual)
+    return Violation(
+        _CODES[details["type"]], render((*place.path, key)), f"one of {words}", actual
+    )
 
 
 def _raised(details: ErrorDetails, expected: Expectation) -> str:
     """What a validator of the user's own model said; of an address, which is judged so too, also how to write one."""
-    text = details["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    text = (
+        details["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    )
     if _is_address(expected):
         return f"{expected.text} ({text})"
     return text or "what the model's validator demands"
@@ -235,7 +279,9 @@ def _expected(details: ErrorDetails, expected: Expectation) -> str:
     kind, found = details["type"], details["input"]
     if not expected.schema or kind not in _OF_PYDANTIC:
         return _in_words(details)
-    if ("const" in expected.schema or "enum" in expected.schema) and _is_among(found, expected.words):
+    if ("const" in expected.schema or "enum" in expected.schema) and _is_among(
+        found, expected.words
+    ):
         return _in_words(details)
     if kind in _SAID_BY_THE_SCHEMA:
         return expected.text
@@ -271,7 +317,9 @@ def _code(kind: str, found: object, expected: Expectation) -> str:
     code = _CODES.get(kind) or _code_of_other(kind, found)
     if code in ("too_short", "too_few", "bad_format") and _is_nothing(found):
         return "empty"
-    if code == "not_in_enum" and not any(type(found) is type(word) for word in expected.words):
+    if code == "not_in_enum" and not any(
+        type(found) is type(word) for word in expected.words
+    ):
         return "wrong_type"
     return code
 
@@ -279,14 +327,20 @@ def _code(kind: str, found: object, expected: Expectation) -> str:
 def _code_of_other(kind: str, found: object) -> str:
     if kind not in _OF_PYDANTIC:
         return "rule_broken"  # an error of the user's own making
-    return "bad_format" if kind.endswith("_parsing") and isinstance(found, str) else "wrong_type"
+    return (
+        "bad_format"
+        if kind.endswith("_parsing") and isinstance(found, str)
+        else "wrong_type"
+    )
 
 
 def _is_nothing(found: object) -> bool:
     return is_blank(found) if isinstance(found, str) else not found
 
 
-def judge_rules(rules: Iterable[Rule], message: JsonObject, context: Context, findings: ViolationLog) -> None:
+def judge_rules(
+    rules: Iterable[Rule], message: JsonObject, context: Context, findings: ViolationLog
+) -> None:
     """Run the rules across fields."""
     for rule in rules:
         hear_rule(rule(message, context), findings)
@@ -297,7 +351,9 @@ def hear_rule(heard: Iterable[Violation | Notice], findings: ViolationLog) -> No
     for finding in heard:
         if isinstance(finding, Notice):
             findings.note(finding)
-        elif not findings.faulty or not lies_within(parse(finding.path), findings.faulty):
+        elif not findings.faulty or not lies_within(
+            parse(finding.path), findings.faulty
+        ):
             findings.add(finding)
         else:
             _sharpen(findings.violations, finding)
@@ -306,5 +362,9 @@ def hear_rule(heard: Iterable[Violation | Notice], findings: ViolationLog) -> No
 def _sharpen(violations: list[Violation], sharper: Violation) -> None:
     """The same fault, but this rule knows more of it."""
     for at, known in enumerate(violations):
-        if known.code == sharper.code and known.path == sharper.path and known.fix is None:
+        if (
+            known.code == sharper.code
+            and known.path == sharper.path
+            and known.fix is None
+        ):
             violations[at] = sharper

@@ -30,7 +30,11 @@ class Fix(NamedTuple):
     op: Literal["set", "remove"] = "set"
 
     def __str__(self) -> str:
-        text = f"remove {self.path}" if self.op == "remove" else f"set {self.path} to {excerpt(self.value)}"
+        text = (
+            f"remove {self.path}"
+            if self.op == "remove"
+            else f"set {self.path} to {excerpt(self.value)}"
+        )
         return printable(text)
 
     def to_json(self) -> JsonObject:
@@ -47,11 +51,15 @@ class Violation(NamedTuple):
     expected: str
     actual: str
     fix: Fix | None = None
-    offset: int | None = None  # only for text that could not be read: where reading stopped, in characters
+    offset: int | None = (
+        None  # only for text that could not be read: where reading stopped, in characters
+    )
 
     def __str__(self) -> str:
         way_out = f"; fix: {self.fix}" if self.fix else ""
-        return printable(f"{self.path}: expected {self.expected}, got {self.actual} [{self.code}]{way_out}")
+        return printable(
+            f"{self.path}: expected {self.expected}, got {self.actual} [{self.code}]{way_out}"
+        )
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
@@ -90,7 +98,9 @@ class Repair(NamedTuple):
     offset: int | None = None  # only for repairs of the text itself
 
     def __str__(self) -> str:
-        return printable(f"{self.path}: {excerpt(self.before)} -> {excerpt(self.after)} [{self.rule}]")
+        return printable(
+            f"{self.path}: {excerpt(self.before)} -> {excerpt(self.after)} [{self.rule}]"
+        )
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
@@ -171,7 +181,8 @@ def _number_excerpt(value: int, limit: int) -> str:
 def _is_brief(items: Collection[object]) -> bool:
     """Few enough and plain enough to be shown as they are."""
     return len(items) <= _BRIEF_ITEMS and not any(
-        isinstance(item, Mapping | list | tuple) or (isinstance(item, str) and len(item) > _BRIEF_TEXT)
+        isinstance(item, Mapping | list | tuple)
+        or (isinstance(item, str) and len(item) > _BRIEF_TEXT)
         for item in items
     )
 

@@ -13,7 +13,9 @@ SAME_ERROR_LIMIT: Final = 2
 """The same error so many times in a row, and trying again in the same way is pointless."""
 
 
-def why_not_again(failed: int, max_attempts: int, same: int, same_error_limit: int) -> str | None:
+def why_not_again(
+    failed: int, max_attempts: int, same: int, same_error_limit: int
+) -> str | None:
     """Why an attempt is not repeated in the same way; None where it may be.
 
     It is repeated while attempts remain and the same error has not come too often in a row. `failed` and `same` count this

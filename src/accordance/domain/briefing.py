@@ -32,7 +32,10 @@ _BOUNDS: Final = (
 
 
 def briefing(
-    assignment: Mapping[str, Any], inputs: Mapping[str, Excerpt] | None = None, *, with_schema: bool = True
+    assignment: Mapping[str, Any],
+    inputs: Mapping[str, Excerpt] | None = None,
+    *,
+    with_schema: bool = True,
 ) -> tuple[Piece, ...]:
     """The pieces, in the order they are told. `inputs` are the texts of input files by their references."""
     return tuple(
@@ -40,7 +43,9 @@ def briefing(
         for piece in (
             _task(assignment),
             *_constraints(assignment.get("plan", {}).get("constraints")),
-            *_change(assignment.get("change"), assignment["contract"]["schema_version"]),
+            *_change(
+                assignment.get("change"), assignment["contract"]["schema_version"]
+            ),
             *_research(assignment.get("research")),
             *_contract(assignment["contract"], with_schema=with_schema),
             *_context(assignment.get("context", {})),
@@ -60,7 +65,11 @@ def _task(assignment: Mapping[str, Any]) -> Piece:
         *(f"Why: {text}" for text in (task.get("rationale"),) if text),
         *(f"Tags: {', '.join(tags)}" for tags in (task.get("tags"),) if tags),
         *_criteria(task.get("acceptance_criteria")),
-        *(f"Deliverable: {_words(spec)}" for spec in (task.get("deliverable_spec"),) if spec),
+        *(
+            f"Deliverable: {_words(spec)}"
+            for spec in (task.get("deliverable_spec"),)
+            if spec
+        ),
         f"Attempt: {assignment.get('attempt', 1)}",
     ]
     return Piece("task", "\n".join(lines), ESSENTIAL, is_data=False)
@@ -88,14 +97,22 @@ def _constraints(constraints: Mapping[str, Any] | None) -> Iterator[Piece]:
 
 def _further(further: Mapping[str, Any] | None) -> Iterator[Piece]:
     if further:
-        yield Piece("what else the plan says about this task", _json(further), _WEIGHTS["further"])
+        yield Piece(
+            "what else the plan says about this task",
+            _json(further),
+            _WEIGHTS["further"],
+        )
 
 
 def _change(change: Mapping[str, Any] | None, answered_by: str) -> Iterator[Piece]:
     """The task of whoever changes a repository: its pins, its tests, and for those who work in it where evidence goes."""
     if change is None:
         return
-    evidence = _evidence(f"artifacts/{change['task_id']}") if answered_by != EDITS.version else ()
+    evidence = (
+        _evidence(f"artifacts/{change['task_id']}")
+        if answered_by != EDITS.version
+        else ()
+    )
     lines = ("# The change", _json(change), _BOUNDS, *evidence)
     yield Piece("change", "\n".join(lines), ESSENTIAL, is_data=False)
 
@@ -134,17 +151,31 @@ def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
     yield from _listed(context, "last_errors", "why your last message was not taken")
     if review := context.get("last_review"):
         yield Piece("the last review", _json(review), _WEIGHTS["last_review"])
-    yield from _listed(context, "history", "what was decided about this task, the last at the end")
+    yield from _listed(
+        context, "history", "what was decided about this task, the last at the end"
+    )
     for one in context.get("answers", ()):
-        yield Piece(f"answer to: {one['question']}", _json(one["answer"]), _WEIGHTS["answers"])
+        yield Piece(
+            f"answer to: {one['question']}", _json(one["answer"]), _WEIGHTS["answers"]
+        )
     for agent, answer in context.get("handed_over", {}).items():
-        yield Piece(f"handed over: the answer of {agent}", _json(answer), _WEIGHTS["handed_over"])
+        yield Piece(
+            f"handed over: the answer of {agent}",
+            _json(answer),
+            _WEIGHTS["handed_over"],
+        )
     for one in context.get("dependencies", ()):
         if one.get("artifact"):
-            yield _artifact(f"product of {one['title']}", one["artifact"], _WEIGHTS["dependencies"])
+            yield _artifact(
+                f"product of {one['title']}", one["artifact"], _WEIGHTS["dependencies"]
+            )
     yield from _listed(context, "goals", "the goals this serves, the nearest first")
     if code := context.get("map_summary"):
-        yield Piece("map of the code you may change", "\n".join(_map_lines(code)), _WEIGHTS["map_summary"])
+        yield Piece(
+            "map of the code you may change",
+            "\n".join(_map_lines(code)),
+            _WEIGHTS["map_summary"],
+        )
 
 
 def _to_review(context: Mapping[str, Any]) -> Iterator[Piece]:
@@ -153,7 +184,9 @@ def _to_review(context: Mapping[str, Any]) -> Iterator[Piece]:
         yield Piece("the task whose product you review", _json(reviewed), ESSENTIAL)
     if change := context.get("reviewed_change"):
         yield Piece(
-            "the change you review: its task, its tests, its author's report", _json(change), ESSENTIAL
+            "the change you review: its task, its tests, its author's report",
+            _json(change),
+            ESSENTIAL,
         )
     if rubric := context.get("rubric"):
         yield Piece("rubric", f"# Rubric\n{_json(rubric)}", ESSENTIAL, is_data=False)
@@ -177,7 +210,9 @@ def _listed(context: Mapping[str, Any], key: str, name: str) -> Iterator[Piece]:
 
 def _artifact(what: str, artifact: Mapping[str, Any], weight: int) -> Piece:
     whole = artifact["bytes"] if artifact.get("is_cut") else 0
-    return _excerpt(f"{what}: {artifact['path']}", Excerpt(artifact["content"], whole), weight)
+    return _excerpt(
+        f"{what}: {artifact['path']}", Excerpt(artifact["content"], whole), weight
+    )
 
 
 def _inputs(inputs: Any, texts: Mapping[str, Excerpt]) -> Iterator[Piece]:

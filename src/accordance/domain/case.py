@@ -72,7 +72,9 @@ class Case:
     links: Mapping[str, str] = field(
         default_factory=dict
     )  # links in the tree that changed paths may run through
-    own_tests: tuple[str, ...] = ()  # those the repository's settings name, for tasks that name none
+    own_tests: tuple[
+        str, ...
+    ] = ()  # those the repository's settings name, for tasks that name none
     submitted_by: Author = "agent"  # accordance hands in itself where no agent did
 
     @property
@@ -97,12 +99,18 @@ class Case:
     def chosen_tests(self) -> tuple[str, ...]:
         """The commands that the agent itself has chosen, because the task names none."""
         known = tests_of(self.task, self.own_tests)
-        return tuple(command for command in chosen_tests(self.task, self.claim) if command not in known)
+        return tuple(
+            command
+            for command in chosen_tests(self.task, self.claim)
+            if command not in known
+        )
 
     def names(self, path: str) -> bool:
         """Whether the task speaks of exactly this path, as a pin without wildcards or as a file to touch."""
         spoken = (*self.task.pins.allowed_paths, *(self.task.files or ()))
-        return normal_path(path) in {normal_path(one) for one in spoken if not one.endswith("/")}
+        return normal_path(path) in {
+            normal_path(one) for one in spoken if not one.endswith("/")
+        }
 
 
 def tests_of(task: TaskInput, own_tests: Sequence[str]) -> tuple[str, ...]:
@@ -119,7 +127,9 @@ def chosen_tests(task: TaskInput, claim: Submit | None) -> tuple[str, ...]:
 
 def scope_of(task: TaskInput, role: Role) -> PathScope:
     """The effective scope: the task's pins, narrowed by the role's policy."""
-    return PathScope(Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), role.write)
+    return PathScope(
+        Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), role.write
+    )
 
 
 def claim_context(task: TaskInput) -> Context:

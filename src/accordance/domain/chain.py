@@ -38,14 +38,26 @@ class ChainEntry:
 
 
 def next_entry(
-    head: Head, *, plan_id: str, kind: str, task_id: str | None, at: str, payload: Payload
+    head: Head,
+    *,
+    plan_id: str,
+    kind: str,
+    task_id: str | None,
+    at: str,
+    payload: Payload,
 ) -> ChainEntry:
     """The entry that follows."""
     seq = head.seq + 1
     said = canonical([head.hash, plan_id, seq, kind, task_id, at, payload])
     digest = hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
     return ChainEntry(
-        plan_id=plan_id, seq=seq, kind=kind, task_id=task_id, at=at, payload=payload, hash=digest
+        plan_id=plan_id,
+        seq=seq,
+        kind=kind,
+        task_id=task_id,
+        at=at,
+        payload=payload,
+        hash=digest,
     )
 
 

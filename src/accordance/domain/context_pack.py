@@ -15,7 +15,9 @@ from accordance.domain.prompting import fenced
 from accordance.errors import ContextTooLarge
 
 ESSENTIAL: Final = 100  # never shortened
-LEAST_BYTES: Final = 400  # what is shortened below this is dropped: a stump says nothing
+LEAST_BYTES: Final = (
+    400  # what is shortened below this is dropped: a stump says nothing
+)
 DEFAULT_BUDGET: Final = 220_000
 BUDGETS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -69,7 +71,11 @@ class Trim:
     after: int  # 0: left out
 
     def __str__(self) -> str:
-        what = f"shortened from {self.before:,} to {self.after:,} bytes" if self.after else "left out"
+        what = (
+            f"shortened from {self.before:,} to {self.after:,} bytes"
+            if self.after
+            else "left out"
+        )
         return f"{self.name}: {what}"
 
 
@@ -135,5 +141,9 @@ def _shortened(piece: Piece, over: int) -> Piece | None:
     if room < LEAST_BYTES:
         return None
     head, tail = room - room // 4, room // 4  # the beginning says more than the end
-    text = body[:head].decode(errors="ignore") + note + body[-tail:].decode(errors="ignore")
+    text = (
+        body[:head].decode(errors="ignore")
+        + note
+        + body[-tail:].decode(errors="ignore")
+    )
     return replace(piece, text=text)

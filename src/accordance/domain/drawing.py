@@ -46,19 +46,27 @@ def draw_text(graph: PlanGraph, labels: Labels, states: States | None = None) ->
     lines: list[str] = []
     drawn: set[str] = set()
     outside = [task for task in graph if task != graph.root and not graph[task].parents]
-    waiting: list[tuple[str, str, str]] = [(task, "", "") for task in (*reversed(outside), graph.root)]
+    waiting: list[tuple[str, str, str]] = [
+        (task, "", "") for task in (*reversed(outside), graph.root)
+    ]
     while waiting:
         task, lead, below = waiting.pop()
         node = graph[task]
         again = task in drawn
-        lines.append(f"{lead}{_line(node, labels, states)}{'  (see above)' if again else ''}")
+        lines.append(
+            f"{lead}{_line(node, labels, states)}{'  (see above)' if again else ''}"
+        )
         if again:
             continue
         drawn.add(task)
         for at, part in reversed([*enumerate(node.parts, 1)]):
             is_last = at == len(node.parts)
             waiting.append(
-                (part, below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  "))
+                (
+                    part,
+                    below + ("└─ " if is_last else "├─ "),
+                    below + ("   " if is_last else "│  "),
+                )
             )
     return "\n".join(lines) + "\n"
 
@@ -69,7 +77,11 @@ def _line(node: PlanNode, labels: Labels, states: States | None) -> str:
 
 
 def _notes(node: PlanNode, labels: Labels) -> Iterator[str]:
-    yield node.kind if node.is_work else f"{node.kind}, {'all' if node.combine == 'AND' else 'any'} of"
+    yield (
+        node.kind
+        if node.is_work
+        else f"{node.kind}, {'all' if node.combine == 'AND' else 'any'} of"
+    )
     if node.rivals:
         yield f"alternative {node.rivals.index(node.task_id) + 1} of {len(node.rivals)}"
     if node.checks is not None:
@@ -85,9 +97,12 @@ def draw_mermaid(graph: PlanGraph, labels: Labels, states: States | None = None)
     lines = ["flowchart TD"]
     for task, name in names.items():
         opening, closing = _SHAPES[graph[task].kind]
-        lines.append(f'    {name}{opening}"{_mermaid(_label(task, labels, states))}"{closing}')
+        lines.append(
+            f'    {name}{opening}"{_mermaid(_label(task, labels, states))}"{closing}'
+        )
     lines += [
-        f"    {names[one]} {arrow} {names[other]}" for one, other, arrow in _arrows(graph, "-->", "-.->")
+        f"    {names[one]} {arrow} {names[other]}"
+        for one, other, arrow in _arrows(graph, "-->", "-.->")
     ]
     return "\n".join(lines) + "\n"
 
@@ -97,7 +112,9 @@ def draw_dot(graph: PlanGraph, labels: Labels, states: States | None = None) -> 
     lines = ["digraph plan {", "  rankdir=TB;", "  node [fontname=sans];"]
     for task in graph:
         shape = _DOT_SHAPES[graph[task].kind]
-        lines.append(f"  {_dot(task)} [label={_dot(_label(task, labels, states))}, shape={shape}];")
+        lines.append(
+            f"  {_dot(task)} [label={_dot(_label(task, labels, states))}, shape={shape}];"
+        )
     arrows = _arrows(graph, "", " [style=dashed, constraint=false]")
     lines += [f"  {_dot(one)} -> {_dot(other)}{style};" for one, other, style in arrows]
     return "\n".join([*lines, "}"]) + "\n"
@@ -114,7 +131,12 @@ def _label(task: str, labels: Labels, states: States | None) -> str:
 
 
 def _mermaid(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace("\n", " ")
+    return (
+        text.replace("&", "&amp;")
+        .replace('"', "&quot;")
+        .replace("<", "&lt;")
+        .replace("\n", " ")
+    )
 
 
 def _dot(text: str) -> str:
@@ -122,7 +144,9 @@ def _dot(text: str) -> str:
     return f'"{escaped}"'
 
 
-FORMATS: Final[Mapping[str, Callable[[PlanGraph, Labels, States | None], str]]] = MappingProxyType(
-    {"text": draw_text, "mermaid": draw_mermaid, "dot": draw_dot, "svg": draw_svg}
+FORMATS: Final[Mapping[str, Callable[[PlanGraph, Labels, States | None], str]]] = (
+    MappingProxyType(
+        {"text": draw_text, "mermaid": draw_mermaid, "dot": draw_dot, "svg": draw_svg}
+    )
 )
 """Every kind of picture."""

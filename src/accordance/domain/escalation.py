@@ -77,7 +77,14 @@ NEEDS_ANOTHER_MODEL: Final = frozenset(("MODEL_UNAVAILABLE",))
 """Failures that another model may mend, and the same one cannot; without another, a person decides."""
 
 MODEL_TIERS: Final[Mapping[str, int]] = MappingProxyType(
-    {"glm-4.7": 3, "kimi-k2.5": 3, "claude-sonnet": 2, "gpt-4o-mini": 2, "claude-opus": 1, "gpt-4o": 1}
+    {
+        "glm-4.7": 3,
+        "kimi-k2.5": 3,
+        "claude-sonnet": 2,
+        "gpt-4o-mini": 2,
+        "claude-opus": 1,
+        "gpt-4o": 1,
+    }
 )
 """The origin's models, 1 is the strongest. A deployment brings its own table."""
 
@@ -88,7 +95,9 @@ class LadderPosition:
 
     attempt: int = 1  # runs already made, this one included
     max_attempts: int
-    same_error_count: int = 1  # how often running this error has come, this time included
+    same_error_count: int = (
+        1  # how often running this error has come, this time included
+    )
     repeat_threshold: int = SAME_ERROR_LIMIT
     level: Level = Level.RETRY
     model_tier: int | None = None  # None: not known, so no stronger one can be named
@@ -96,7 +105,9 @@ class LadderPosition:
     higher_role: bool = False
     role_above: str | None = None  # its name
     upgrades_at_once: bool = False  # every failure is followed by the next stronger model, where there is one
-    human_resolved: bool | None = None  # what became of the person's turn, if there was one
+    human_resolved: bool | None = (
+        None  # what became of the person's turn, if there was one
+    )
 
     @property
     def repeats(self) -> bool:
@@ -107,13 +118,20 @@ class LadderPosition:
     def may_retry(self) -> bool:
         """Whether the same agent may try again in the same way."""
         same = self.same_error_count
-        return why_not_again(self.attempt, self.max_attempts, same, self.repeat_threshold) is None
+        return (
+            why_not_again(self.attempt, self.max_attempts, same, self.repeat_threshold)
+            is None
+        )
 
     @property
     def stronger_tier(self) -> int | None:
         """The next stronger tier that is allowed."""
         now = self.model_tier
-        return None if now is None else max((tier for tier in self.allowed_tiers if tier < now), default=None)
+        return (
+            None
+            if now is None
+            else max((tier for tier in self.allowed_tiers if tier < now), default=None)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +139,9 @@ class Step:
     """The level that a failure leads to, and what is done there."""
 
     level: Level
-    model_tier: int | None = None  # the tier to go on with, where the step is to another model
+    model_tier: int | None = (
+        None  # the tier to go on with, where the step is to another model
+    )
     role: str | None = None  # the role to go on with, where the step is to another role
 
     @property
@@ -140,7 +160,11 @@ def next_step(reason: str, standing: LadderPosition) -> Step:
         return Step(standing.level)
     stronger = standing.stronger_tier
     if reason in NEEDS_ANOTHER_MODEL:
-        return Step(Level.HUMAN) if stronger is None else Step(Level.MODEL_UPGRADE, stronger)
+        return (
+            Step(Level.HUMAN)
+            if stronger is None
+            else Step(Level.MODEL_UPGRADE, stronger)
+        )
     if standing.may_retry and stronger is not None and standing.upgrades_at_once:
         return Step(Level.MODEL_UPGRADE, stronger)
     if standing.may_retry:
@@ -158,6 +182,8 @@ def _first_above(standing: LadderPosition) -> Step:
     return Step(Level.DEAD_LETTER)
 
 
-def tiers_of(models: Iterable[str], tiers: Mapping[str, int] = MODEL_TIERS) -> frozenset[int]:
+def tiers_of(
+    models: Iterable[str], tiers: Mapping[str, int] = MODEL_TIERS
+) -> frozenset[int]:
     """The tiers of the models that are in the table."""
     return frozenset(tiers[model] for model in models if model in tiers)

@@ -12,7 +12,9 @@ from accordance.domain.setting_tables import Count, Positive, SettingTable
 from accordance.domain.spending import Price
 from accordance.errors import UnknownModel
 
-Provider: TypeAlias = Literal["openai", "openai-responses", "anthropic", "google", "local"]
+Provider: TypeAlias = Literal[
+    "openai", "openai-responses", "anthropic", "google", "local"
+]
 Isolation: TypeAlias = Literal["auto", "bwrap", "landlock", "rlimit"]
 ContextBytes: TypeAlias = Annotated[int, Field(ge=1000)]
 
@@ -21,7 +23,9 @@ class Bounds(SettingTable):
     """What one model may use, where that differs from its executor."""
 
     concurrency: Count | None = Field(
-        default=None, description="Runs with this model at once, in each worker.", examples=[2]
+        default=None,
+        description="Runs with this model at once, in each worker.",
+        examples=[2],
     )
     per_minute: Count | None = Field(
         default=None,
@@ -36,12 +40,20 @@ class Bounds(SettingTable):
 class _Spec(SettingTable):
     """What every executor has."""
 
-    seconds: Positive = Field(default=900, description="How long a run may take.", examples=[300])
+    seconds: Positive = Field(
+        default=900, description="How long a run may take.", examples=[300]
+    )
     output_bytes: int = Field(
-        default=4 << 20, ge=1024, le=16 << 20, description="How much a run may print.", examples=[1_000_000]
+        default=4 << 20,
+        ge=1024,
+        le=16 << 20,
+        description="How much a run may print.",
+        examples=[1_000_000],
     )
     concurrency: Count | None = Field(
-        default=None, description="Runs at once, in each worker; no bound unless given.", examples=[2]
+        default=None,
+        description="Runs at once, in each worker; no bound unless given.",
+        examples=[2],
     )
     per_minute: Count | None = Field(
         default=None,
@@ -67,7 +79,9 @@ class _Spec(SettingTable):
 class _Modelled(_Spec):
     """An executor with a model behind it."""
 
-    model: str | None = Field(default=None, description="The model to use.", examples=["gpt-5"])
+    model: str | None = Field(
+        default=None, description="The model to use.", examples=["gpt-5"]
+    )
     tiers: dict[str, int] = Field(
         default_factory=dict,
         description="Models by strength, 1 is the strongest; after a failure the next stronger one is asked.",
@@ -79,7 +93,9 @@ class _Modelled(_Spec):
         examples=["http://127.0.0.1:8080/v1"],
     )
     key_env: str | None = Field(
-        default=None, description="The environment variable that holds the key.", examples=["OPENAI_API_KEY"]
+        default=None,
+        description="The environment variable that holds the key.",
+        examples=["OPENAI_API_KEY"],
     )
     prices: dict[str, dict[Literal["input", "output"], Positive]] = Field(
         default_factory=dict,
@@ -119,7 +135,9 @@ class CommandSpec(_Spec):
         examples=["message.json"],
     )
     isolation: Isolation = Field(
-        default="auto", description="How the program is kept apart from the machine.", examples=["bwrap"]
+        default="auto",
+        description="How the program is kept apart from the machine.",
+        examples=["bwrap"],
     )
     environment: dict[str, str] = Field(
         default_factory=dict,
@@ -127,7 +145,9 @@ class CommandSpec(_Spec):
         examples=[{"TZ": "UTC"}],
     )
     readable: list[str] = Field(
-        default_factory=list, description="Further folders the program may read.", examples=[["/srv/models"]]
+        default_factory=list,
+        description="Further folders the program may read.",
+        examples=[["/srv/models"]],
     )
 
 
@@ -140,7 +160,9 @@ class LlmSpec(_Modelled):
         examples=["small"],
     )
     provider: Provider = Field(
-        default="openai", description="Whose protocol the model speaks.", examples=["anthropic"]
+        default="openai",
+        description="Whose protocol the model speaks.",
+        examples=["anthropic"],
     )
     output: Literal["auto", "native", "prompt"] = Field(
         default="auto",
@@ -148,13 +170,23 @@ class LlmSpec(_Modelled):
         examples=["native"],
     )
     reasks: int = Field(
-        default=2, ge=0, le=10, description="How often the model is asked again within one run.", examples=[3]
+        default=2,
+        ge=0,
+        le=10,
+        description="How often the model is asked again within one run.",
+        examples=[3],
     )
     max_tokens: Count = Field(
-        default=16_000, description="How many tokens an answer may have.", examples=[32_000]
+        default=16_000,
+        description="How many tokens an answer may have.",
+        examples=[32_000],
     )
     temperature: float | None = Field(
-        default=None, ge=0, le=2, description="The model's temperature; its own unless given.", examples=[0.2]
+        default=None,
+        ge=0,
+        le=2,
+        description="The model's temperature; its own unless given.",
+        examples=[0.2],
     )
 
 
@@ -168,13 +200,19 @@ class AgentSpec(_Modelled):
         examples=["/usr/local/bin/codex"],
     )
     isolation: Literal["auto", "bwrap", "rlimit"] = Field(
-        default="auto", description="How the agent is kept apart from the machine.", examples=["bwrap"]
+        default="auto",
+        description="How the agent is kept apart from the machine.",
+        examples=["bwrap"],
     )
     arguments: list[str] = Field(
-        default_factory=list, description="Further arguments for its command line.", examples=[["--verbose"]]
+        default_factory=list,
+        description="Further arguments for its command line.",
+        examples=[["--verbose"]],
     )
     readable: list[str] = Field(
-        default_factory=list, description="Further folders the agent may read.", examples=[["/srv/models"]]
+        default_factory=list,
+        description="Further folders the agent may read.",
+        examples=[["/srv/models"]],
     )
 
 
@@ -186,7 +224,9 @@ class ExternalSpec(_Spec):
 
 Spec: TypeAlias = CommandSpec | LlmSpec | AgentSpec | ExternalSpec
 KINDS: Final = EXECUTOR_KINDS
-WITHOUT_SETTINGS: Final = frozenset(("codex", "opencode", "claude", "external"))  # kinds that need none
+WITHOUT_SETTINGS: Final = frozenset(
+    ("codex", "opencode", "claude", "external")
+)  # kinds that need none
 
 AnySpec: TypeAlias = Annotated[Spec, Field(discriminator="kind")]
 _ANY_SPEC: Final = TypeAdapter[Spec](AnySpec, config=ConfigDict(defer_build=True))

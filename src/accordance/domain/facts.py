@@ -64,7 +64,11 @@ class Snapshot:
     def links(self) -> dict[str, str]:
         """Where each link leads, by its path."""
         found = self.entries.values()
-        return {entry.path: entry.target for entry in found if entry.kind is EntryKind.SYMLINK}
+        return {
+            entry.path: entry.target
+            for entry in found
+            if entry.kind is EntryKind.SYMLINK
+        }
 
 
 class ChangeKind(StrEnum):
@@ -126,11 +130,17 @@ class ChangeSet:
     escaping_links: tuple[EscapingLink, ...] = ()
     special: tuple[str, ...] = ()  # fifos, sockets, devices that came
     unreadable: tuple[str, ...] = ()  # cannot be judged, so never harmless
-    twins: tuple[str, ...] = ()  # new paths that differ from another one in letter case or Unicode form only
-    nested_added: tuple[str, ...] = ()  # repositories inside the repository that were not there before
+    twins: tuple[
+        str, ...
+    ] = ()  # new paths that differ from another one in letter case or Unicode form only
+    nested_added: tuple[
+        str, ...
+    ] = ()  # repositories inside the repository that were not there before
     nested: tuple[str, ...] = ()  # all of them; their files are in the lists above
     incomplete: str = ""  # why this may not be everything; empty when it is
-    internals_known: bool = True  # False when there is no earlier state of git's files to compare with
+    internals_known: bool = (
+        True  # False when there is no earlier state of git's files to compare with
+    )
 
     def paths(self) -> frozenset[str]:
         """Every path the changes touch, both ends of a rename."""
@@ -144,9 +154,7 @@ class IsolationLevel(StrEnum):
     """How a command was kept apart, strongest first."""
 
     BWRAP = "bwrap"  # own mounts, processes and network
-    LANDLOCK = (
-        "landlock"  # kernel rules on files, TCP and signals; other sockets refused by a system call filter
-    )
+    LANDLOCK = "landlock"  # kernel rules on files, TCP and signals; other sockets refused by a system call filter
     RLIMIT = "rlimit"  # limits only: the command has the user's own rights
     NONE = "none"
 
@@ -175,7 +183,14 @@ class IsolationProbe:
     @property
     def best(self) -> IsolationLevel | None:
         """The strongest level that confines, or None: `auto` never goes below."""
-        return next((found.level for found in self.levels if found.works and found.level.confines), None)
+        return next(
+            (
+                found.level
+                for found in self.levels
+                if found.works and found.level.confines
+            ),
+            None,
+        )
 
 
 class Ending(StrEnum):
@@ -250,7 +265,9 @@ class ArtifactFact:
 class SelftestFacts:
     """What a selftest.log shows. It is the agent's own log: it proves nothing, but it can contradict."""
 
-    exit_code: int | None = None  # of the last EXIT_CODE= line, which must be the last line
+    exit_code: int | None = (
+        None  # of the last EXIT_CODE= line, which must be the last line
+    )
     commands_missing: tuple[str, ...] = ()  # allowed tests it does not name
     cut: bool = False
 
@@ -263,7 +280,9 @@ class PatchFacts:
     paths: tuple[str, ...] = ()  # every path it touches, both ends of a rename
     missing: tuple[str, ...] = ()  # really changed, not in the patch
     extra: tuple[str, ...] = ()  # in the patch, not really changed
-    same_content: bool | None = None  # applying it to the base gives the real tree; None when not tried
+    same_content: bool | None = (
+        None  # applying it to the base gives the real tree; None when not tried
+    )
     problem: str = ""
 
 
@@ -294,7 +313,9 @@ class AttemptFacts:
     ] = ()  # what the test run itself changed in its copy; no change of the agent
     steering: tuple[SteeringFile, ...] = ()
     evidence: EvidenceFacts = field(default_factory=EvidenceFacts)
-    tree: str = ""  # git's id of the tree that was judged; empty where git cannot name it
+    tree: str = (
+        ""  # git's id of the tree that was judged; empty where git cannot name it
+    )
     isolation: IsolationLevel | None = None  # None: nothing was run
     isolation_missing: str = ""  # why no command could be run; says what to install
     git_programs: tuple[

@@ -9,7 +9,9 @@ from typing import Final
 
 from accordance.errors import GateNotRun
 
-MAX_NAMED: Final = 10  # a finding about 10,000 files names ten of them and counts the rest
+MAX_NAMED: Final = (
+    10  # a finding about 10,000 files names ten of them and counts the rest
+)
 
 
 class Gate(StrEnum):
@@ -60,10 +62,14 @@ def in_order(results: Iterable[Result]) -> tuple[Result, ...]:
     by_gate: dict[Gate, Result] = {}
     for result in results:
         if result.gate in by_gate:
-            raise GateNotRun(f"the gate {result.gate} has two results; it must have one")
+            raise GateNotRun(
+                f"the gate {result.gate} has two results; it must have one"
+            )
         by_gate[result.gate] = result
     if missing := [gate for gate in Gate if gate not in by_gate]:
-        raise GateNotRun(f"no verdict without every gate; not run: {', '.join(missing)}")
+        raise GateNotRun(
+            f"no verdict without every gate; not run: {', '.join(missing)}"
+        )
     return tuple(by_gate[gate] for gate in Gate)
 
 

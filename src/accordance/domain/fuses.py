@@ -13,7 +13,9 @@ from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, Positive, SettingTable
 from accordance.errors import InvalidFuses
 
-Money: TypeAlias = Annotated[int, Field(gt=0)] | Positive  # a whole sum stays one, as it was written down
+Money: TypeAlias = (
+    Annotated[int, Field(gt=0)] | Positive
+)  # a whole sum stays one, as it was written down
 
 
 class Fuses(SettingTable):
@@ -24,7 +26,9 @@ class Fuses(SettingTable):
     """
 
     attempts: Count = Field(
-        default=MAX_ATTEMPTS, description="Failed attempts, parse failures included.", examples=[5]
+        default=MAX_ATTEMPTS,
+        description="Failed attempts, parse failures included.",
+        examples=[5],
     )
     same_error: Count = Field(
         default=SAME_ERROR_LIMIT,
@@ -32,16 +36,24 @@ class Fuses(SettingTable):
         examples=[3],
     )
     review_rounds: Count = Field(
-        default=3, description="How often a product is returned to be changed.", examples=[2]
+        default=3,
+        description="How often a product is returned to be changed.",
+        examples=[2],
     )
     review_failures: Count = Field(
-        default=3, description="Reviews that fail or break their contract.", examples=[2]
+        default=3,
+        description="Reviews that fail or break their contract.",
+        examples=[2],
     )
     idle_rounds: Count = Field(
-        default=2, description="Messages running that say there is nothing to do.", examples=[3]
+        default=2,
+        description="Messages running that say there is nothing to do.",
+        examples=[3],
     )
     calls_per_task: Count | None = Field(
-        default=10, description="Messages for one task, whatever became of them.", examples=[20]
+        default=10,
+        description="Messages for one task, whatever became of them.",
+        examples=[20],
     )
     calls_per_run: Count | None = Field(
         default=None,
@@ -49,19 +61,29 @@ class Fuses(SettingTable):
         examples=[200],
     )
     run_seconds: Count | None = Field(
-        default=None, description="How long a plan is carried out before it is held.", examples=[7200]
+        default=None,
+        description="How long a plan is carried out before it is held.",
+        examples=[7200],
     )
     tokens_per_task: Count | None = Field(
-        default=None, description="Tokens that models read and write for one task.", examples=[200_000]
+        default=None,
+        description="Tokens that models read and write for one task.",
+        examples=[200_000],
     )
     tokens_per_run: Count | None = Field(
-        default=None, description="Tokens that models read and write for a plan.", examples=[5_000_000]
+        default=None,
+        description="Tokens that models read and write for a plan.",
+        examples=[5_000_000],
     )
     cost_per_task: Money | None = Field(
-        default=None, description="What one task may cost, in the currency of the prices.", examples=[2.5]
+        default=None,
+        description="What one task may cost, in the currency of the prices.",
+        examples=[2.5],
     )
     cost_per_run: Money | None = Field(
-        default=None, description="What a plan may cost, in the currency of the prices.", examples=[20.0]
+        default=None,
+        description="What a plan may cost, in the currency of the prices.",
+        examples=[20.0],
     )
 
     @property

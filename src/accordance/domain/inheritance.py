@@ -20,7 +20,9 @@ from typing import Final, NamedTuple, TypeAlias
 from accordance.contracts.pins import Pins, Reach, folded, reach_of, refusals
 from accordance.errors import InvalidPattern
 
-MAX_STEPS: Final = 200_000  # pins that need more are refused: nobody could say what they mean
+MAX_STEPS: Final = (
+    200_000  # pins that need more are refused: nobody could say what they mean
+)
 _SLASH: Final = "/"
 _LETTER: Final = None  # any character but the slash
 _Places: TypeAlias = frozenset[tuple[str, int]]
@@ -39,7 +41,9 @@ class _Automaton:
 class _Builder:
     """Builds an automaton from left to right; `at` is the state reached so far."""
 
-    steps: dict[int, list[tuple[str | None, int]]] = field(default_factory=lambda: {0: []})
+    steps: dict[int, list[tuple[str | None, int]]] = field(
+        default_factory=lambda: {0: []}
+    )
     at: int = 0
 
     def read(self, letter: str | None) -> None:
@@ -125,7 +129,9 @@ def _read(places: _Places, letters: str) -> _Places:
             for wanted, then in _automaton(pattern).steps[state]
             if wanted == letter or (wanted is _LETTER and letter != _SLASH)
         )
-        settled = next((place for place in sorted(places) if _takes_the_rest(place)), None)
+        settled = next(
+            (place for place in sorted(places) if _takes_the_rest(place)), None
+        )
         places = frozenset((settled,)) if settled else places
     return places
 
@@ -172,11 +178,17 @@ def beyond(child: Pins, parent: Pins) -> str | None:
     return None
 
 
-def _search(pattern: str, child: Pins, parent: Pins, budget: Iterator[int]) -> str | None:
+def _search(
+    pattern: str, child: Pins, parent: Pins, budget: Iterator[int]
+) -> str | None:
     """Read all paths of one pattern at once, shortest first."""
-    own = _automaton_of_a_file(pattern) if _names_a_file(pattern) else _automaton(pattern)
+    own = (
+        _automaton_of_a_file(pattern) if _names_a_file(pattern) else _automaton(pattern)
+    )
     refused = set(refusals(child.forbidden))
-    forbidden = set(refusals(parent.forbidden)) - refused  # what both refuse is no difference
+    forbidden = (
+        set(refusals(parent.forbidden)) - refused
+    )  # what both refuse is no difference
     allowed = ["**"] if pattern in parent.allowed else parent.allowed
     letters = _letters((pattern, *allowed, *forbidden, *refused))
     start = _Reading(0, _start(allowed), _start(forbidden), _start(refused))
@@ -188,7 +200,9 @@ def _search(pattern: str, child: Pins, parent: Pins, budget: Iterator[int]) -> s
         for wanted, state in own.steps[reading.state]:
             for letter in letters if wanted is _LETTER else (wanted,):
                 if next(budget, None) is None:
-                    raise InvalidPattern("these pins are too entangled to compare; use fewer ** and *")
+                    raise InvalidPattern(
+                        "these pins are too entangled to compare; use fewer ** and *"
+                    )
                 after = _Reading(
                     state,
                     _read(reading.allowed, letter),
@@ -204,5 +218,7 @@ def _search(pattern: str, child: Pins, parent: Pins, budget: Iterator[int]) -> s
 def _letters(patterns: tuple[str, ...]) -> tuple[str, ...]:
     """The letters that can make a difference: those the patterns name, and one that none of them does."""
     named = set("".join(patterns)) - {"*", _SLASH}
-    other = next((letter for letter in ascii_lowercase if letter not in named), "\U0010ffff")
+    other = next(
+        (letter for letter in ascii_lowercase if letter not in named), "\U0010ffff"
+    )
     return (other, *sorted(named))

@@ -45,7 +45,9 @@ class FileNeed:
     allowed_types: tuple[str, ...] = ()  # none: any type
     keywords: tuple[str, ...] = ()
     source: str = "USER"
-    path: str | None = None  # where it was asked to be put: the file itself, or its folder
+    path: str | None = (
+        None  # where it was asked to be put: the file itself, or its folder
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,19 @@ class Bindings:
 
 def score(file: InputFile, need: FileNeed) -> int:
     """How well a file answers a need. 0 if its type is not allowed."""
-    if need.allowed_types and file.kind not in {kind.lstrip(".").casefold() for kind in need.allowed_types}:
+    if need.allowed_types and file.kind not in {
+        kind.lstrip(".").casefold() for kind in need.allowed_types
+    }:
         return 0
     folder, _, name = file.path.rpartition("/")
-    hits = sum(1 for keyword in need.keywords if keyword and keyword.casefold() in name.casefold())
-    in_its_folder = folder.partition("/")[0].casefold() == need.name.casefold() or _is_where_asked(file, need)
+    hits = sum(
+        1
+        for keyword in need.keywords
+        if keyword and keyword.casefold() in name.casefold()
+    )
+    in_its_folder = folder.partition("/")[
+        0
+    ].casefold() == need.name.casefold() or _is_where_asked(file, need)
     return (
         FOLDER * in_its_folder
         + min(KEYWORD * hits, KEYWORDS_AT_MOST)
@@ -75,14 +85,20 @@ def score(file: InputFile, need: FileNeed) -> int:
 def _is_where_asked(file: InputFile, need: FileNeed) -> bool:
     if not need.path:
         return False
-    return file.path == need.path or (need.path.endswith("/") and file.path.startswith(need.path))
+    return file.path == need.path or (
+        need.path.endswith("/") and file.path.startswith(need.path)
+    )
 
 
 def bind(files: Iterable[InputFile], needs: Sequence[FileNeed]) -> Bindings:
     """Bind each file to the need it answers best."""
     bound, ties, unbound = [], [], []
     for file in files:
-        scored = [(points, need) for need in needs if (points := score(file, need)) >= BINDS_FROM]
+        scored = [
+            (points, need)
+            for need in needs
+            if (points := score(file, need)) >= BINDS_FROM
+        ]
         best = max((points for points, _ in scored), default=0)
         leading = tuple(need for points, need in scored if points == best)
         if not leading:
@@ -94,7 +110,9 @@ def bind(files: Iterable[InputFile], needs: Sequence[FileNeed]) -> Bindings:
     return Bindings(tuple(bound), tuple(ties), tuple(unbound))
 
 
-def stale(bound: Iterable[InputFile], present: Iterable[InputFile]) -> tuple[InputFile, ...]:
+def stale(
+    bound: Iterable[InputFile], present: Iterable[InputFile]
+) -> tuple[InputFile, ...]:
     """Evidence that no longer holds: the file has changed or has gone."""
     now = {file.path: file.sha256 for file in present}
     return tuple(file for file in bound if now.get(file.path) != file.sha256)

@@ -27,7 +27,9 @@ class State(StrEnum):
     BLOCKED = "BLOCKED"  # waits for a person or a skill; sticky
     FAILED = "FAILED"  # the last attempt failed
     DONE = "DONE"
-    ABANDONED = "ABANDONED"  # not needed: another alternative was chosen, or it was cancelled
+    ABANDONED = (
+        "ABANDONED"  # not needed: another alternative was chosen, or it was cancelled
+    )
     DEAD_LETTER = "DEAD_LETTER"  # given up on; everything is kept for whoever looks
 
 
@@ -54,7 +56,9 @@ class Event(StrEnum):
     ERRED = "ERRED"  # the attempt failed
     UNPARSEABLE = "LLM_UNPARSEABLE"  # a message honours no contract: the attempt's, or the review's
     ASKED_AGAIN = "ASKED_AGAIN"  # whoever sent it is asked again within the same run
-    REVIEWER_ASKED_AGAIN = "REVIEWER_ASKED_AGAIN"  # the same, where a product was being reviewed
+    REVIEWER_ASKED_AGAIN = (
+        "REVIEWER_ASKED_AGAIN"  # the same, where a product was being reviewed
+    )
     APPROVED = "APPROVED"  # the review, or the verdict, lets it pass
     RETURNED = "RETURNED"  # the review wants changes
     REFERRED = "REFERRED"  # the review wants external input
@@ -62,7 +66,9 @@ class Event(StrEnum):
     RECHECKED = "REVIEW_RETRIED"  # the policy gives its product another review
     ANSWERED = "ANSWERED"  # a person answered, or the input came
     RETRIED = "RETRIED"  # the policy gives it another attempt
-    GRANTED = "GRANTED"  # a person gives it another chance: what was used up is forgiven
+    GRANTED = (
+        "GRANTED"  # a person gives it another chance: what was used up is forgiven
+    )
     VOUCHED = "VOUCHED"  # a person approves the product that is there
     ESCALATED = "ESCALATED"  # attempts or rounds are used up: a person decides
     BURIED = "BURIED"  # given up
@@ -133,12 +139,17 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
         },
         State.DONE: {},
         State.ABANDONED: {Event.CHOSEN: State.PENDING},
-        State.DEAD_LETTER: {Event.REQUEUED: State.READY, Event.DROPPED: State.ABANDONED},
+        State.DEAD_LETTER: {
+            Event.REQUEUED: State.READY,
+            Event.DROPPED: State.ABANDONED,
+        },
     }
 )
 """The table. DONE is left by nothing; ABANDONED only when its alternative is chosen again, DEAD_LETTER only by a person."""
 
-CLAIMABLE: Final = frozenset(state for state, row in LIFECYCLE.items() if Event.CLAIMED in row)
+CLAIMABLE: Final = frozenset(
+    state for state, row in LIFECYCLE.items() if Event.CLAIMED in row
+)
 TERMINAL: Final = frozenset((State.DONE, State.ABANDONED, State.DEAD_LETTER))
 WAITS_FOR: Final[Mapping[Event, Waiting]] = MappingProxyType(
     {
@@ -155,7 +166,9 @@ WAITS_FOR: Final[Mapping[Event, Waiting]] = MappingProxyType(
 class Counters:
     """What happened how often, separately: an executor that fails is not a reviewer that disagrees."""
 
-    attempts: int = 0  # begun, whatever came of them; the number of the last one is its name
+    attempts: int = (
+        0  # begun, whatever came of them; the number of the last one is its name
+    )
     failures: int = 0
     parse_failures: int = 0
     idle_rounds: int = 0
@@ -169,11 +182,16 @@ class Counters:
 
     def plus(self, **more: int) -> Counters:
         """So much more of each."""
-        return replace(self, **{name: getattr(self, name) + number for name, number in more.items()})
+        return replace(
+            self,
+            **{name: getattr(self, name) + number for name, number in more.items()},
+        )
 
     def __sub__(self, other: Counters) -> Counters:
         """What was added since then."""
-        return Counters(**{name: getattr(self, name) - getattr(other, name) for name in _NAMES})
+        return Counters(
+            **{name: getattr(self, name) - getattr(other, name) for name in _NAMES}
+        )
 
 
 _NAMES: Final = tuple(Counters.__dataclass_fields__)
@@ -209,7 +227,9 @@ class TaskStanding:
     state: State = State.PENDING
     waiting: Waiting | None = None
     counters: Counters = Counters()
-    forgiven: Counters = Counters()  # the counters when a person last gave it another chance
+    forgiven: Counters = (
+        Counters()
+    )  # the counters when a person last gave it another chance
 
     @property
     def used(self) -> Counters:
@@ -228,7 +248,9 @@ def next_state(state: State, event: Event) -> State:
         raise IllegalTransition(state, event, LIFECYCLE[state]) from None
 
 
-def advance(standing: TaskStanding, event: Event, *, waiting: Waiting | None = None) -> TaskStanding:
+def advance(
+    standing: TaskStanding, event: Event, *, waiting: Waiting | None = None
+) -> TaskStanding:
     """One step of one task: the new state, why it waits if it does, and one counter more where the event costs one.
 
     Raises IllegalTransition for a move the table does not know; then nothing has changed.
@@ -236,8 +258,14 @@ def advance(standing: TaskStanding, event: Event, *, waiting: Waiting | None = N
     state = next_state(standing.state, event)
     reason = (waiting or WAITS_FOR.get(event)) if state is State.BLOCKED else None
     counters = _count(standing, event)
-    forgiven = counters if event in FORGIVES else standing.forgiven.plus(**_MENDED.get(event, {}))
-    return TaskStanding(state=state, waiting=reason, counters=counters, forgiven=forgiven)
+    forgiven = (
+        counters
+        if event in FORGIVES
+        else standing.forgiven.plus(**_MENDED.get(event, {}))
+    )
+    return TaskStanding(
+        state=state, waiting=reason, counters=counters, forgiven=forgiven
+    )
 
 
 def _count(standing: TaskStanding, event: Event) -> Counters:

@@ -7,10 +7,18 @@ import unicodedata
 from typing import Final
 
 MAX_BYTES: Final = 255
-_ROOM: Final = MAX_BYTES - len(".v999999") - len(".html")  # for the version and the format
+_ROOM: Final = (
+    MAX_BYTES - len(".v999999") - len(".html")
+)  # for the version and the format
 _MARK: Final = 9  # a dash and eight hex digits
 _RESERVED: Final = frozenset(
-    ("con", "prn", "aux", "nul", *(f"{port}{at}" for port in ("com", "lpt") for at in range(10)))
+    (
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        *(f"{port}{at}" for port in ("com", "lpt") for at in range(10)),
+    )
 )
 _FORBIDDEN: Final = frozenset('/\\:*?"<>|')
 
@@ -41,7 +49,10 @@ def folder_name(name: str) -> str:
 
 
 def _mark(name: str) -> str:
-    return "-" + hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[: _MARK - 1]
+    return (
+        "-"
+        + hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[: _MARK - 1]
+    )
 
 
 def versioned(name: str, kind: str, version: int) -> str:

@@ -13,13 +13,19 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_MODE: Final = re.compile(r"(?:new file mode|new mode|index [0-9a-f]+\.\.[0-9a-f]+) (\d{6})$")
+_MODE: Final = re.compile(
+    r"(?:new file mode|new mode|index [0-9a-f]+\.\.[0-9a-f]+) (\d{6})$"
+)
 _PREFIXES: Final = frozenset(("a/b/", "b/a/", "i/w/", "c/i/", "c/w/", "o/w/", "1/2/"))
 _BINARY: Final = re.compile(r"Binary files (.+) and (.+) differ$")
-_ENVELOPE: Final = re.compile(r"\*\*\* (?:Add File|Update File|Delete File|Move to): (.*)")
+_ENVELOPE: Final = re.compile(
+    r"\*\*\* (?:Add File|Update File|Delete File|Move to): (.*)"
+)
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _ESCAPE: Final = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
-_FILE: Final = re.compile(r"^(?=diff --git )", re.MULTILINE)  # no line of content begins like that
+_FILE: Final = re.compile(
+    r"^(?=diff --git )", re.MULTILINE
+)  # no line of content begins like that
 _NOWHERE: Final = "/dev/null"
 _LINK: Final = "120000"
 _CONTENT: Final = (" ", "-", "+", "\\")
@@ -30,7 +36,9 @@ class Patch:
     """What a patch would touch."""
 
     touched: tuple[str, ...] = ()  # every path, both ends of a rename, sorted
-    links: Mapping[str, str] = field(default_factory=dict)  # links it makes or changes, and their targets
+    links: Mapping[str, str] = field(
+        default_factory=dict
+    )  # links it makes or changes, and their targets
     problem: str = ""  # why it cannot be read for certain; empty when it can
 
 
@@ -54,13 +62,21 @@ _LEFT_OUT: Final = "[left out: a change of files that this task may not read]\n"
 
 def patch_within(text: str, may_be_shown: Callable[[str], bool]) -> str:
     """A patch of git's without the files that may not be shown. What cannot be read for certain is left out, too."""
-    kept = (part if _is_within(part, may_be_shown) else _LEFT_OUT for part in _FILE.split(text) if part)
+    kept = (
+        part if _is_within(part, may_be_shown) else _LEFT_OUT
+        for part in _FILE.split(text)
+        if part
+    )
     return "".join(kept)
 
 
 def _is_within(part: str, may_be_shown: Callable[[str], bool]) -> bool:
     patch = read_patch(part)
-    return not patch.problem and bool(patch.touched) and all(map(may_be_shown, patch.touched))
+    return (
+        not patch.problem
+        and bool(patch.touched)
+        and all(map(may_be_shown, patch.touched))
+    )
 
 
 def read_patch(text: str) -> Patch:
@@ -76,7 +92,10 @@ def read_patch(text: str) -> Patch:
     if text.strip() and not touched and not problem:
         problem = "it names no file"
     links = {
-        path: "\n".join(one.added) for one in sections if one.is_link and one.added for path in one.paths
+        path: "\n".join(one.added)
+        for one in sections
+        if one.is_link and one.added
+        for path in one.paths
     }
     return Patch(tuple(sorted(touched)), links, problem)
 
@@ -114,7 +133,11 @@ def _sections(lines: list[str]) -> Iterator[_Section]:
             yield section
         elif line.startswith(("diff --cc ", "diff --combined ", "@@@")):
             raise _Unreadable("it is the diff of a merge")
-        elif line.startswith("--- ") and lines[at + 1 : at + 2] and lines[at + 1].startswith("+++ "):
+        elif (
+            line.startswith("--- ")
+            and lines[at + 1 : at + 2]
+            and lines[at + 1].startswith("+++ ")
+        ):
             names = line, lines[at + 1].rstrip("\r")
             if in_git and not section.begun:
                 _read_names(names, section)
@@ -153,7 +176,9 @@ def _git_section(names: str) -> _Section:
 def _plain_section(names: tuple[str, str]) -> _Section:
     """`--- a/x` and `+++ b/x` without git's header; the prefixes count only where both names have theirs."""
     old, new = (_name(line) for line in names)
-    prefixed = (old == _NOWHERE or old.startswith("a/")) and (new == _NOWHERE or new.startswith("b/"))
+    prefixed = (old == _NOWHERE or old.startswith("a/")) and (
+        new == _NOWHERE or new.startswith("b/")
+    )
     section = _Section(prefixed=prefixed)
     _read_names(names, section)
     return section
@@ -174,7 +199,9 @@ def _read_extended(line: str, section: _Section) -> None:
         section.is_link = mode[1] == _LINK
 
 
-def _read_hunk(lines: list[str], at: int, hunk: re.Match[str], section: _Section) -> int:
+def _read_hunk(
+    lines: list[str], at: int, hunk: re.Match[str], section: _Section
+) -> int:
     """Count a hunk's lines off; returns the place of its last one."""
     if not section.paths:
         raise _Unreadable("a hunk belongs to no file")
@@ -185,11 +212,15 @@ def _read_hunk(lines: list[str], at: int, hunk: re.Match[str], section: _Section
         line = (lines[at] or " ") if at < len(lines) else "end"
         kind = line[0]
         if kind not in _CONTENT:
-            raise _Unreadable(f"it is cut short: a hunk of {min(section.paths)} has fewer lines than it says")
+            raise _Unreadable(
+                f"it is cut short: a hunk of {min(section.paths)} has fewer lines than it says"
+            )
         old -= kind in (" ", "-")
         new -= kind in (" ", "+")
         if old < 0 or new < 0:
-            raise _Unreadable(f"a hunk of {min(section.paths)} has other lines than it says")
+            raise _Unreadable(
+                f"a hunk of {min(section.paths)} has other lines than it says"
+            )
         if kind == "+":
             section.added.append(line[1:])
     return at
@@ -225,6 +256,12 @@ def _byte(escape: re.Match[bytes]) -> bytes:
     code = escape[1]
     if code.isdigit() and len(code) == 3:  # noqa: PLR2004 - three octal digits
         return bytes((int(code, 8) & 0xFF,))
-    return {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}.get(
-        code, code
-    )
+    return {
+        b"n": b"\n",
+        b"t": b"\t",
+        b"r": b"\r",
+        b"a": b"\a",
+        b"b": b"\b",
+        b"f": b"\f",
+        b"v": b"\v",
+    }.get(code, code)

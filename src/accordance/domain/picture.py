@@ -30,10 +30,16 @@ _COLOURS: Final[Mapping[State, str]] = MappingProxyType(
         State.DEAD_LETTER: "#ff8787",
     }
 )
-_RADII: Final[Mapping[str, int]] = MappingProxyType({"GOAL": 22, "ACTION": 4, "CHECK": 12})
+_RADII: Final[Mapping[str, int]] = MappingProxyType(
+    {"GOAL": 22, "ACTION": 4, "CHECK": 12}
+)
 
 
-def draw_svg(graph: PlanGraph, labels: Mapping[str, str], states: Mapping[str, State] | None = None) -> str:
+def draw_svg(
+    graph: PlanGraph,
+    labels: Mapping[str, str],
+    states: Mapping[str, State] | None = None,
+) -> str:
     """Solid lines lead to parts, dashed ones from what is waited for; colours say where a task stands."""
     places = _places(graph)
     right = max(x for x, _ in places.values()) + _WIDTH + _MARGIN
@@ -45,8 +51,13 @@ def draw_svg(graph: PlanGraph, labels: Mapping[str, str], states: Mapping[str, S
         )
     ]
     for task in graph:
-        lines += [_line(places[task], places[part], "#868e96") for part in graph[task].parts]
-        lines += [_line(places[task], places[one], "#4263eb", dashed=True) for one in graph[task].dependents]
+        lines += [
+            _line(places[task], places[part], "#868e96") for part in graph[task].parts
+        ]
+        lines += [
+            _line(places[task], places[one], "#4263eb", dashed=True)
+            for one in graph[task].dependents
+        ]
     lines += [_box(graph, task, places[task], labels, states) for task in graph]
     return "\n".join([*lines, "</svg>"]) + "\n"
 
@@ -54,7 +65,10 @@ def draw_svg(graph: PlanGraph, labels: Mapping[str, str], states: Mapping[str, S
 def _places(graph: PlanGraph) -> dict[str, tuple[int, int]]:
     """One layer below the lowest thing it hangs from or waits for; in a layer, in the plan's order."""
     layer = dict.fromkeys(graph, 0)
-    left = {task: len(graph[task].parents) + len(graph[task].prerequisites) for task in graph}
+    left = {
+        task: len(graph[task].parents) + len(graph[task].prerequisites)
+        for task in graph
+    }
     free = [task for task, count in left.items() if not count]
     while free:
         task = free.pop()
@@ -68,12 +82,22 @@ def _places(graph: PlanGraph) -> dict[str, tuple[int, int]]:
     for task in graph:
         at = taken.get(layer[task], 0)
         taken[layer[task]] = at + 1
-        places[task] = (_MARGIN + at * (_WIDTH + _GAP_X), _MARGIN + layer[task] * (_HEIGHT + _GAP_Y))
+        places[task] = (
+            _MARGIN + at * (_WIDTH + _GAP_X),
+            _MARGIN + layer[task] * (_HEIGHT + _GAP_Y),
+        )
     return places
 
 
-def _line(start: tuple[int, int], end: tuple[int, int], colour: str, *, dashed: bool = False) -> str:
-    x1, y1, x2, y2 = start[0] + _WIDTH // 2, start[1] + _HEIGHT, end[0] + _WIDTH // 2, end[1]
+def _line(
+    start: tuple[int, int], end: tuple[int, int], colour: str, *, dashed: bool = False
+) -> str:
+    x1, y1, x2, y2 = (
+        start[0] + _WIDTH // 2,
+        start[1] + _HEIGHT,
+        end[0] + _WIDTH // 2,
+        end[1],
+    )
     middle = (y1 + y2) // 2
     dashes = ' stroke-dasharray="4 3"' if dashed else ""
     path = f"M{x1} {y1} C{x1} {middle} {x2} {middle} {x2} {y2}"

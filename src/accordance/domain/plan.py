@@ -56,7 +56,9 @@ class PlanNode:
     dependents: tuple[str, ...] = ()
     checks: str | None = None  # for a CHECK: the task whose product it reviews
     checked_by: tuple[str, ...] = ()
-    rivals: tuple[str, ...] = ()  # the candidates of its group, itself included, best first
+    rivals: tuple[
+        str, ...
+    ] = ()  # the candidates of its group, itself included, best first
 
     @property
     def is_work(self) -> bool:
@@ -102,7 +104,9 @@ def plan_graph(plan: Plan) -> PlanGraph:
     order = {node.task_id: (-node.priority, at) for at, node in enumerate(plan.nodes)}
     rivals: dict[str, list[str]] = {}
     for candidates in found.groups.values():
-        newcomers = [task for task in candidates if task not in rivals]  # it belongs to its first group
+        newcomers = [
+            task for task in candidates if task not in rivals
+        ]  # it belongs to its first group
         ranked = sorted(newcomers, key=order.__getitem__)
         rivals.update(dict.fromkeys(ranked, ranked))
     actions = {node.task_id for node in plan.nodes if node.node_type == "ACTION"}
@@ -153,5 +157,7 @@ def _read_edges(plan: Plan) -> _Neighbours:
 
 def _target(check: str, found: _Neighbours, actions: set[str]) -> str | None:
     """A CHECK reviews the one action it waits for. Waiting for several, it is work like any other."""
-    waited_for = [task for task in found.prerequisites.get(check, _NOTHING) if task in actions]
+    waited_for = [
+        task for task in found.prerequisites.get(check, _NOTHING) if task in actions
+    ]
     return waited_for[0] if len(waited_for) == 1 else None

@@ -33,36 +33,36 @@ class PlanEvent(StrEnum):
     WAIVED = "PLAN_REVIEW_WAIVED"  # a person takes it as it is
     RETURNED = "PLAN_RETURNED"
     REFERRED = "PLAN_REFERRED"  # the review needs something from outside, or gave up
-    MISREVIEWED = (
-        "LLM_UNPARSEABLE"  # the review honours no contract; a plan has no FAILED and waits for another
-    )
+    MISREVIEWED = "LLM_UNPARSEABLE"  # the review honours no contract; a plan has no FAILED and waits for another
     FUSED = "PLAN_FUSE_BLOWN"
     ANSWERED = "PLAN_ANSWERED"
     RESUMED = "PLAN_RESUMED"
 
 
-PLAN_LIFECYCLE: Final[Mapping[PlanState, Mapping[PlanEvent, PlanState]]] = MappingProxyType(
-    {
-        PlanState.IN_REVIEW: {
-            PlanEvent.IMPORTED: PlanState.IN_REVIEW,
-            PlanEvent.APPROVED: PlanState.ACTIVE,
-            PlanEvent.WAIVED: PlanState.ACTIVE,
-            PlanEvent.RETURNED: PlanState.RETURNED,
-            PlanEvent.REFERRED: PlanState.HELD,
-            PlanEvent.MISREVIEWED: PlanState.IN_REVIEW,
-        },
-        PlanState.RETURNED: {
-            PlanEvent.IMPORTED: PlanState.IN_REVIEW,
-            PlanEvent.WAIVED: PlanState.ACTIVE,
-        },
-        PlanState.HELD: {
-            PlanEvent.ANSWERED: PlanState.IN_REVIEW,
-            PlanEvent.WAIVED: PlanState.ACTIVE,
-            PlanEvent.RESUMED: PlanState.ACTIVE,
-            PlanEvent.IMPORTED: PlanState.IN_REVIEW,
-        },
-        PlanState.ACTIVE: {PlanEvent.FUSED: PlanState.HELD},
-    }
+PLAN_LIFECYCLE: Final[Mapping[PlanState, Mapping[PlanEvent, PlanState]]] = (
+    MappingProxyType(
+        {
+            PlanState.IN_REVIEW: {
+                PlanEvent.IMPORTED: PlanState.IN_REVIEW,
+                PlanEvent.APPROVED: PlanState.ACTIVE,
+                PlanEvent.WAIVED: PlanState.ACTIVE,
+                PlanEvent.RETURNED: PlanState.RETURNED,
+                PlanEvent.REFERRED: PlanState.HELD,
+                PlanEvent.MISREVIEWED: PlanState.IN_REVIEW,
+            },
+            PlanState.RETURNED: {
+                PlanEvent.IMPORTED: PlanState.IN_REVIEW,
+                PlanEvent.WAIVED: PlanState.ACTIVE,
+            },
+            PlanState.HELD: {
+                PlanEvent.ANSWERED: PlanState.IN_REVIEW,
+                PlanEvent.WAIVED: PlanState.ACTIVE,
+                PlanEvent.RESUMED: PlanState.ACTIVE,
+                PlanEvent.IMPORTED: PlanState.IN_REVIEW,
+            },
+            PlanState.ACTIVE: {PlanEvent.FUSED: PlanState.HELD},
+        }
+    )
 )
 
 
@@ -102,11 +102,23 @@ def rule_plan_review(
         return _ruled((PlanEvent.APPROVED,), Outcome.DONE, "APPROVE", said)
     if review.action_required == "REQUEST_EXTERNAL_INPUT":
         text = f"The review of the plan needs something from outside: {review.summary}"
-        return _ruled((PlanEvent.REFERRED,), Outcome.ESCALATE, "REQUEST_EXTERNAL_INPUT", said, text)
+        return _ruled(
+            (PlanEvent.REFERRED,),
+            Outcome.ESCALATE,
+            "REQUEST_EXTERNAL_INPUT",
+            said,
+            text,
+        )
     if rounds < fuses.review_rounds:
         return _ruled((PlanEvent.RETURNED,), Outcome.RETRY, "MODIFY", said)
     text = f"The plan was returned {rounds} times and is still not approved: {review.summary}"
-    return _ruled((PlanEvent.REFERRED,), Outcome.ESCALATE, "MAX_REVIEW_ROUNDS_EXCEEDED", said, text)
+    return _ruled(
+        (PlanEvent.REFERRED,),
+        Outcome.ESCALATE,
+        "MAX_REVIEW_ROUNDS_EXCEEDED",
+        said,
+        text,
+    )
 
 
 def _ruled(
@@ -117,4 +129,6 @@ def _ruled(
     question: str | None = None,
 ) -> PlanRuling:
     ask = Ask(kind=QuestionKind.PLAN, text=question) if question else None
-    return PlanRuling(events=events, outcome=outcome, reason=reason, messages=messages, ask=ask)
+    return PlanRuling(
+        events=events, outcome=outcome, reason=reason, messages=messages, ask=ask
+    )

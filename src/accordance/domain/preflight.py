@@ -16,7 +16,9 @@ from accordance.domain.roles import ROLES, Role
 from accordance.errors import GateNotRun, InvalidPattern, UnknownRole
 
 CODE: Final = "PREFLIGHT_FAILED"
-Part: TypeAlias = Literal["contract", "role", "pins", "files", "tests", "model", "executor"]
+Part: TypeAlias = Literal[
+    "contract", "role", "pins", "files", "tests", "model", "executor"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,12 @@ class Start:
     model: str | None = None
     executor: str | None = None
     parent: Pins | None = None  # the pins of the task it is a part of
-    own_tests: tuple[str, ...] = ()  # those of the repository's settings, for a task that names none
-    chooses_tests: bool = False  # the agent can say which tests it ran, where nobody else names any
+    own_tests: tuple[
+        str, ...
+    ] = ()  # those of the repository's settings, for a task that names none
+    chooses_tests: bool = (
+        False  # the agent can say which tests it ran, where nobody else names any
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +64,23 @@ class Preflight:
 
 
 def preflight(
-    task: Accepted[TaskInput] | Rejected, start: Start, roles: Mapping[str, Role] = ROLES
+    task: Accepted[TaskInput] | Rejected,
+    start: Start,
+    roles: Mapping[str, Role] = ROLES,
 ) -> Preflight:
     """Every reason why this task must not start. Raises GateNotRun if nobody tried one of its test commands."""
     if isinstance(task, Rejected):
-        return Preflight(tuple(PreflightFault("contract", str(violation)) for violation in task.violations))
+        return Preflight(
+            tuple(
+                PreflightFault("contract", str(violation))
+                for violation in task.violations
+            )
+        )
     role = roles.get(task.value.role)
     if role is None:
-        return Preflight((PreflightFault("role", str(UnknownRole(task.value.role, roles))),))
+        return Preflight(
+            (PreflightFault("role", str(UnknownRole(task.value.role, roles))),)
+        )
     return Preflight(
         (
             *_pins_lie_within_the_parents(task.value, start),
@@ -79,17 +94,23 @@ def preflight(
     )
 
 
-def _pins_lie_within_the_parents(task: TaskInput, start: Start) -> Iterator[PreflightFault]:
+def _pins_lie_within_the_parents(
+    task: TaskInput, start: Start
+) -> Iterator[PreflightFault]:
     """A child may reach nothing its parent cannot."""
     if start.parent is None:
         return
     try:
-        path = beyond(Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), start.parent)
+        path = beyond(
+            Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), start.parent
+        )
     except InvalidPattern as fault:
         yield PreflightFault("pins", str(fault))
         return
     if path is not None:
-        yield PreflightFault("pins", f"they allow {path}, which the parent task's pins do not")
+        yield PreflightFault(
+            "pins", f"they allow {path}, which the parent task's pins do not"
+        )
 
 
 def _files_are_in_scope(task: TaskInput, role: Role) -> Iterator[PreflightFault]:
@@ -105,17 +126,23 @@ def _role_can_write(task: TaskInput, role: Role) -> Iterator[PreflightFault]:
     """A task that names files has a role that writes."""
     if task.files and not role.write.allowed:
         yield PreflightFault(
-            "role", f"{role.name} writes nothing, but the task names files: {listed(task.files)}"
+            "role",
+            f"{role.name} writes nothing, but the task names files: {listed(task.files)}",
         )
 
 
-def _tests_are_there(task: TaskInput, role: Role, start: Start) -> Iterator[PreflightFault]:
+def _tests_are_there(
+    task: TaskInput, role: Role, start: Start
+) -> Iterator[PreflightFault]:
     """A role whose work must be tested has a test that is not only a self-test, or an agent that can name one."""
     tests = tests_of(task, start.own_tests)
     if not role.tests_required or (start.chooses_tests and not tests):
         return
     if not tests:
-        yield PreflightFault("tests", f"allowedTests is empty, and the work of {role.name} must be tested")
+        yield PreflightFault(
+            "tests",
+            f"allowedTests is empty, and the work of {role.name} must be tested",
+        )
     elif all(map(is_self_test, tests)):
         yield PreflightFault("tests", f"only a self-test: {listed(tests)}")
 
@@ -134,4 +161,6 @@ def _is_allowed(
 ) -> Iterator[PreflightFault]:
     """Who is to do the work is among those the task allows."""
     if used is not None and allowed is not None and used not in allowed:
-        yield PreflightFault(part, f"{used} is not among those allowed: {listed(allowed)}")
+        yield PreflightFault(
+            part, f"{used} is not among those allowed: {listed(allowed)}"
+        )

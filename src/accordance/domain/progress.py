@@ -97,8 +97,12 @@ class _Move:
     changed: dict[str, NodeProgress] = field(default_factory=dict)
     changes: list[NodeMove] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
-    goals: list[str] = field(default_factory=list)  # look last, when all news of their parts is in
-    news: list[tuple[NodeLinks, _Signs, _Signs]] = field(default_factory=list)  # a list: no depth is too deep
+    goals: list[str] = field(
+        default_factory=list
+    )  # look last, when all news of their parts is in
+    news: list[tuple[NodeLinks, _Signs, _Signs]] = field(
+        default_factory=list
+    )  # a list: no depth is too deep
 
     def at(self, task: str) -> NodeProgress:
         found = self.changed.get(task)
@@ -107,7 +111,11 @@ class _Move:
     def happen(self, task: str, event: Event, waiting: Waiting | None = None) -> None:
         """An event on a task, and the word to its neighbours."""
         at = self.at(task)
-        self.put(task, replace(at, standing=advance(at.standing, event, waiting=waiting)), event)
+        self.put(
+            task,
+            replace(at, standing=advance(at.standing, event, waiting=waiting)),
+            event,
+        )
 
     def put(self, task: str, after: NodeProgress, event: Event | None = None) -> None:
         before = self.at(task)
@@ -124,9 +132,15 @@ class _Move:
     def tell(self, node: NodeLinks, was: _Signs, now: _Signs) -> None:
         """Pass on to each neighbour what it can see, as a difference."""
         if now.satisfies != was.satisfies or now.to_check != was.to_check:
-            for dependent in node.dependents if now.satisfies != was.satisfies else node.checked_by:
+            for dependent in (
+                node.dependents if now.satisfies != was.satisfies else node.checked_by
+            ):
                 is_check = dependent in node.checked_by
-                less = (now.to_check - was.to_check) if is_check else (now.satisfies - was.satisfies)
+                less = (
+                    (now.to_check - was.to_check)
+                    if is_check
+                    else (now.satisfies - was.satisfies)
+                )
                 at = self.at(dependent)
                 self.put(dependent, replace(at, waits_on=at.waits_on - less))
         if now[2:5] != was[2:5]:
@@ -144,7 +158,10 @@ class _Move:
         if now.gate != was.gate:
             for part in node.parts:
                 at = self.at(part)
-                self.put(part, replace(at, closed_gates=at.closed_gates - now.gate + was.gate))
+                self.put(
+                    part,
+                    replace(at, closed_gates=at.closed_gates - now.gate + was.gate),
+                )
 
     def settle(self) -> tuple[NodeMove, ...]:
         """Let everybody who was told something look again, until nobody has anything to do."""
@@ -200,7 +217,9 @@ class _Move:
                 self.drop_the_rest(node)
         elif stuck and self.next_rival(node) is not None:
             self.happen(node.task_id, Event.BURIED)
-        elif stuck and node.parents and all(self.at(part).excused for part in node.parts):
+        elif (
+            stuck and node.parents and all(self.at(part).excused for part in node.parts)
+        ):
             self.excuse(node.task_id)
         elif stuck and at.state is not State.BLOCKED:
             self.happen(node.task_id, Event.ESCALATED)
@@ -221,7 +240,8 @@ class _Move:
             if target.active and target.state not in TERMINAL:
                 return True
         return not node.parents or any(
-            self.at(one).active and self.at(one).state is not State.DONE for one in node.parents
+            self.at(one).active and self.at(one).state is not State.DONE
+            for one in node.parents
         )
 
     def look_at_rivals(self, node: NodeLinks, at: NodeProgress) -> None:
@@ -238,7 +258,10 @@ class _Move:
 
     def next_rival(self, node: NodeLinks) -> str | None:
         """The best candidate of its group that has not been tried."""
-        return next((rival for rival in node.rivals if self.at(rival).state is State.ABANDONED), None)
+        return next(
+            (rival for rival in node.rivals if self.at(rival).state is State.ABANDONED),
+            None,
+        )
 
     def take_up_again(self, task: str) -> None:
         """A person wants a candidate that was passed over: it becomes the chosen one, and dead rivals step aside."""
@@ -255,7 +278,10 @@ class _Move:
 
     def give_up(self, task: str, *, excuse: bool) -> None:
         """A person no longer wants it. A candidate makes way for the next one; anything else is dropped."""
-        if self.next_rival(self.view.node(task)) is not None and self.at(task).state is not State.DEAD_LETTER:
+        if (
+            self.next_rival(self.view.node(task)) is not None
+            and self.at(task).state is not State.DEAD_LETTER
+        ):
             self.happen(task, Event.BURIED)
             return
         if self.at(task).state is State.DEAD_LETTER:
@@ -263,7 +289,9 @@ class _Move:
         elif self.at(task).state in TERMINAL:
             raise IllegalTransition(self.at(task).state, Event.DROPPED, ())
         self.deactivate(task)
-        for gone in [one for one, at in self.changed.items() if excuse and not at.active]:
+        for gone in [
+            one for one, at in self.changed.items() if excuse and not at.active
+        ]:
             self.put(gone, replace(self.at(gone), excused=True))
 
     def deactivate(self, task: str) -> None:
@@ -279,7 +307,11 @@ class _Move:
                 self.happen(one, Event.DROPPED)
             node = self.view.node(one)
             below += [part for part in node.parts if not self.is_wanted(part)]
-            below += [check for check in node.checked_by if self.at(check).state is not State.DONE]
+            below += [
+                check
+                for check in node.checked_by
+                if self.at(check).state is not State.DONE
+            ]
 
     def excuse(self, task: str) -> None:
         """Not needed, and whoever waits for it, or for what belongs only to it, goes on without."""
@@ -290,14 +322,21 @@ class _Move:
         while below:
             one = below.pop()
             at, node = self.at(one), self.view.node(one)
-            if at.active or at.excused or not (node.checks or self.is_excused_with_all_above(node)):
+            if (
+                at.active
+                or at.excused
+                or not (node.checks or self.is_excused_with_all_above(node))
+            ):
                 continue
             self.put(one, replace(at, excused=True))
             below += [*node.parts, *node.checked_by]
 
     def is_excused_with_all_above(self, node: NodeLinks) -> bool:
         """Whether no goal it belongs to could still be taken up."""
-        return all(self.at(one).excused or self.at(one).state is State.DONE for one in node.parents)
+        return all(
+            self.at(one).excused or self.at(one).state is State.DONE
+            for one in node.parents
+        )
 
     def activate(self, task: str) -> None:
         """Needed after all, with what belongs to it, but for candidates that were passed over."""
@@ -323,7 +362,9 @@ class _Move:
         rivals = node.rivals
         if node.checks is not None and not self.at(node.checks).active:
             return False
-        done = next((rival for rival in rivals if self.at(rival).state is State.DONE), None)
+        done = next(
+            (rival for rival in rivals if self.at(rival).state is State.DONE), None
+        )
         return not rivals or task == (done or rivals[0])
 
 
@@ -333,7 +374,9 @@ def move(
     """One event on one task, with everything that follows for others. Raises IllegalTransition; then nothing moved."""
     node, at = view.node(task), view.progress(task)
     if event is Event.CLAIMED and not node.is_work:
-        raise IllegalTransition(at.state, event, ("COMPLETED, when its parts are done",))
+        raise IllegalTransition(
+            at.state, event, ("COMPLETED, when its parts are done",)
+        )
     moving = _Move(view)
     moving.happen(task, event, waiting)
     if event is Event.REQUEUED:
@@ -364,13 +407,20 @@ def left_hanging(view: Neighbourhood, task: str) -> tuple[str, ...]:
         node = view.node(below.pop())
         for waits in (*node.dependents, *(() if node.task_id in gone else node.parts)):
             at = view.progress(waits)
-            if waits not in found and waits not in gone and at.active and at.state not in TERMINAL:
+            if (
+                waits not in found
+                and waits not in gone
+                and at.active
+                and at.state not in TERMINAL
+            ):
                 found[waits] = None
                 below.append(waits)
     return tuple(found)
 
 
-def inputs_changed(view: Neighbourhood, task: str, missing: int) -> tuple[NodeMove, ...]:
+def inputs_changed(
+    view: Neighbourhood, task: str, missing: int
+) -> tuple[NodeMove, ...]:
     """So many required inputs are missing now."""
     moving = _Move(view)
     moving.put(task, replace(view.progress(task), missing_inputs=missing))
@@ -392,11 +442,15 @@ class PlanInMemory:
         """Where it stands."""
         return self.at[task]
 
-    def move(self, task: str, event: Event, *, waiting: Waiting | None = None) -> tuple[NodeMove, ...]:
+    def move(
+        self, task: str, event: Event, *, waiting: Waiting | None = None
+    ) -> tuple[NodeMove, ...]:
         """Move, and keep what came of it."""
         return self._keep(move(self, task, event, waiting=waiting))
 
-    def drop(self, task: str, *, excuse: bool = False, along: Iterable[str] = ()) -> tuple[NodeMove, ...]:
+    def drop(
+        self, task: str, *, excuse: bool = False, along: Iterable[str] = ()
+    ) -> tuple[NodeMove, ...]:
         """Cancel, and keep what came of it."""
         return self._keep(drop(self, task, excuse=excuse, along=along))
 
@@ -409,15 +463,21 @@ class PlanInMemory:
         return changes
 
 
-def begin(graph: PlanGraph, missing_inputs: Mapping[str, int] | None = None) -> PlanInMemory:
+def begin(
+    graph: PlanGraph, missing_inputs: Mapping[str, int] | None = None
+) -> PlanInMemory:
     """A plan at its beginning: alternatives chosen, counts taken, and everything ready that can be."""
     missing = missing_inputs or {}
     inactive = _passed_over(graph)
     plan = PlanInMemory(graph)
     for task in graph:
-        dropped = TaskStanding(state=State.ABANDONED) if task in inactive else TaskStanding()
+        dropped = (
+            TaskStanding(state=State.ABANDONED) if task in inactive else TaskStanding()
+        )
         plan.at[task] = NodeProgress(
-            standing=dropped, active=task not in inactive, missing_inputs=missing.get(task, 0)
+            standing=dropped,
+            active=task not in inactive,
+            missing_inputs=missing.get(task, 0),
         )
     recount(plan)
     for task in graph:
@@ -437,7 +497,8 @@ def _passed_over(graph: PlanGraph) -> set[str]:
             below += [
                 part
                 for part in graph[task].parts
-                if graph[part].checks is None and all(one in inactive for one in graph[part].parents)
+                if graph[part].checks is None
+                and all(one in inactive for one in graph[part].parents)
             ]
             below += graph[task].checked_by
     return inactive
@@ -449,7 +510,8 @@ def recount(plan: PlanInMemory) -> None:
     for task in _parents_first(graph):
         node, at = graph[task], plan.at[task]
         signs = {
-            one: _signs(graph[one], plan.at[one]) for one in (*node.prerequisites, *node.parts, *node.parents)
+            one: _signs(graph[one], plan.at[one])
+            for one in (*node.prerequisites, *node.parts, *node.parents)
         }
         waits = [
             one

@@ -28,7 +28,9 @@ class Part:
     sha256: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sha256", hashlib.sha256(self.text.encode()).hexdigest())
+        object.__setattr__(
+            self, "sha256", hashlib.sha256(self.text.encode()).hexdigest()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +62,25 @@ class Prompt:
 
     def recipe(self) -> JsonObject:
         """What it is made of, as plain JSON."""
-        parts = [{"voice": part.voice, "name": part.name, "sha256": part.sha256} for part in self.parts]
+        parts = [
+            {"voice": part.voice, "name": part.name, "sha256": part.sha256}
+            for part in self.parts
+        ]
         return {"sha256": self.sha256, "parts": parts}
 
     def _voiced(self, voice: Voice) -> str:
-        return "\n\n".join(part.text.strip("\n") for part in self.parts if part.voice == voice)
+        return "\n\n".join(
+            part.text.strip("\n") for part in self.parts if part.voice == voice
+        )
 
 
 def rebuild(recipe: Mapping[str, Any], text_of: Callable[[str], str]) -> Prompt:
     """The prompt a recipe describes, with its parts fetched by their hashes."""
     return Prompt(
-        tuple(Part(part["voice"], part["name"], text_of(part["sha256"])) for part in recipe["parts"])
+        tuple(
+            Part(part["voice"], part["name"], text_of(part["sha256"]))
+            for part in recipe["parts"]
+        )
     )
 
 
@@ -81,7 +91,9 @@ def prompt_of(shared: Part, agent: Part, context: Sequence[Part]) -> Prompt:
 
 def fenced(name: str, text: str) -> str:
     """Content from elsewhere, marked as data. The mark is made from the content, so the content cannot close its own fence."""
-    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:MARK_DIGITS]
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[
+        :MARK_DIGITS
+    ]
     return f'<data name="{plain(name)}" mark="{mark}">\n{text}\n</data mark="{mark}">'
 
 

@@ -50,7 +50,9 @@ class PlanRecord:
     tokens: int = 0  # of models, in this run
     cost: float = 0.0
     run_started_at: str | None = None
-    inputs_seen: str | None = None  # the files that were bound last, by a hash of their list
+    inputs_seen: str | None = (
+        None  # the files that were bound last, by a hash of their list
+    )
     head: Head = EMPTY
 
 
@@ -192,7 +194,9 @@ class EvidenceRecord:
 
     plan_id: str
     requirement_id: str
-    reference: str  # a path below workspace/inputs/, an artifact's task, or who confirmed
+    reference: (
+        str  # a path below workspace/inputs/, an artifact's task, or who confirmed
+    )
     sha256: str
     added_at: str
     stale_at: str | None = None

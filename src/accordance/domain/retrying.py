@@ -55,7 +55,10 @@ class RetryPlan:
 
 def retry_plan(verdict: Verdict, attempt: int) -> RetryPlan | None:
     """The attempt after the one that was judged; None where no agent has the next move."""
-    if verdict.step is None or verdict.next_action in (NextAction.HUMAN, NextAction.DLQ):
+    if verdict.step is None or verdict.next_action in (
+        NextAction.HUMAN,
+        NextAction.DLQ,
+    ):
         return None
     strategy = STRATEGIES.get(verdict.reason_code or "", Strategy.SAME)
     return RetryPlan(attempt + 1, verdict.step, strategy, what_to_tell(verdict))
@@ -101,7 +104,9 @@ class DeadLetter:
     base_commit: str = ""
     missing_inputs: tuple[str, ...] = ()  # what the agent asked for last
     earlier: tuple[str, ...] = ()  # signatures of the verdicts before, oldest first
-    evidence: Mapping[str, str] = field(default_factory=dict)  # links to the last bundle
+    evidence: Mapping[str, str] = field(
+        default_factory=dict
+    )  # links to the last bundle
     state: LetterState = LetterState.OPEN
 
     @property

@@ -25,7 +25,10 @@ from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, SettingTable, Texts
 from accordance.errors import InvalidPattern, InvalidRole, UnknownRole
 
-STEERING: Final = ("accordance.toml", "**/secrets/**")  # no agent rewrites the rules it is judged by
+STEERING: Final = (
+    "accordance.toml",
+    "**/secrets/**",
+)  # no agent rewrites the rules it is judged by
 NOTHING: Final = Pins.of(())
 DOCS: Final = Pins.of(["docs/**"], STEERING)
 ANYTHING: Final = Pins.of(["**"], STEERING)
@@ -83,10 +86,13 @@ class Role:
     def covers(self, other: Role) -> bool:
         """Whether this role may do everything that the other one may."""
         abilities = all(
-            getattr(self, one) or not getattr(other, one) for one in ("plans", "writes_code", "runs_tests")
+            getattr(self, one) or not getattr(other, one)
+            for one in ("plans", "writes_code", "runs_tests")
         )
         return (
-            abilities and self.denied_tools <= other.denied_tools and beyond(other.write, self.write) is None
+            abilities
+            and self.denied_tools <= other.denied_tools
+            and beyond(other.write, self.write) is None
         )
 
     def policy(self) -> JsonObject:
@@ -94,16 +100,25 @@ class Role:
         return {
             **{key: getattr(self, key) for key in (*_SWITCHES, "max_attempts")},
             "denied_tools": sorted(self.denied_tools),
-            "write": {"allow_paths": list(self.write.allowed), "deny_paths": list(self.write.forbidden)},
+            "write": {
+                "allow_paths": list(self.write.allowed),
+                "deny_paths": list(self.write.forbidden),
+            },
             "read": list(self.read),
         }
 
 
 _OFFLINE: Final = frozenset(("git", "network"))
 _PLANNER: Final = Role(
-    name="planner", plans=True, denied_tools=_OFFLINE, pins_required=False, tests_required=False
+    name="planner",
+    plans=True,
+    denied_tools=_OFFLINE,
+    pins_required=False,
+    tests_required=False,
 )
-_ENGINEER: Final = Role(name="engineer", writes_code=True, runs_tests=True, write=ANYTHING)
+_ENGINEER: Final = Role(
+    name="engineer", writes_code=True, runs_tests=True, write=ANYTHING
+)
 _DOC: Final = Role(name="doc", write=DOCS, pins_required=False, tests_required=False)
 
 ROLES: Final[Mapping[str, Role]] = MappingProxyType(
@@ -123,7 +138,13 @@ ROLES: Final[Mapping[str, Role]] = MappingProxyType(
 )  # fmt: skip
 """The roles that come with accordance."""
 
-_SWITCHES: Final = ("plans", "writes_code", "runs_tests", "pins_required", "tests_required")
+_SWITCHES: Final = (
+    "plans",
+    "writes_code",
+    "runs_tests",
+    "pins_required",
+    "tests_required",
+)
 
 
 def _normal(patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -141,7 +162,9 @@ class WritePolicy(SettingTable):
     """What a role may write, within what a task pins."""
 
     allow_paths: Patterns = Field(
-        default=(), description="Patterns of what it may write.", examples=[["src/**", "tests/**"]]
+        default=(),
+        description="Patterns of what it may write.",
+        examples=[["src/**", "tests/**"]],
     )
     deny_paths: Patterns = Field(
         default=(),
@@ -156,15 +179,23 @@ class RolePolicy(SettingTable):
     The defaults here are those of a role of your own, which may do nothing until it says so.
     """
 
-    plans: bool = Field(default=_OWN.plans, description="Whether it writes plans.", examples=[True])
-    writes_code: bool = Field(
-        default=_OWN.writes_code, description="Whether it changes code.", examples=[True]
+    plans: bool = Field(
+        default=_OWN.plans, description="Whether it writes plans.", examples=[True]
     )
-    runs_tests: bool = Field(default=_OWN.runs_tests, description="Whether it runs tests.", examples=[True])
+    writes_code: bool = Field(
+        default=_OWN.writes_code,
+        description="Whether it changes code.",
+        examples=[True],
+    )
+    runs_tests: bool = Field(
+        default=_OWN.runs_tests, description="Whether it runs tests.", examples=[True]
+    )
     write: WritePolicy = Field(
         default_factory=WritePolicy.model_construct,
         description="What it may write, within what a task pins.",
-        examples=[{"allow_paths": ["src/**", "tests/**"], "deny_paths": ["**/secrets/**"]}],
+        examples=[
+            {"allow_paths": ["src/**", "tests/**"], "deny_paths": ["**/secrets/**"]}
+        ],
     )
     read: Patterns = Field(
         default=_OWN.read,
@@ -172,10 +203,14 @@ class RolePolicy(SettingTable):
         examples=[["docs/**", "pyproject.toml"]],
     )
     denied_tools: Texts = Field(
-        default=tuple(_OWN.denied_tools), description="Tools it must not use.", examples=[["network", "git"]]
+        default=tuple(_OWN.denied_tools),
+        description="Tools it must not use.",
+        examples=[["network", "git"]],
     )
     pins_required: bool = Field(
-        default=_OWN.pins_required, description="Whether its tasks must have pins.", examples=[False]
+        default=_OWN.pins_required,
+        description="Whether its tasks must have pins.",
+        examples=[False],
     )
     tests_required: bool = Field(
         default=_OWN.tests_required,
@@ -183,13 +218,20 @@ class RolePolicy(SettingTable):
         examples=[False],
     )
     max_attempts: Count = Field(
-        default=_OWN.max_attempts, description="How often it may try a task.", examples=[3]
+        default=_OWN.max_attempts,
+        description="How often it may try a task.",
+        examples=[3],
     )
 
 
-def roles_from(policies: Mapping[str, RolePolicy], base: Mapping[str, Role] = ROLES) -> Mapping[str, Role]:
+def roles_from(
+    policies: Mapping[str, RolePolicy], base: Mapping[str, Role] = ROLES
+) -> Mapping[str, Role]:
     """The shipped roles with the policies of `[roles]` laid over them."""
-    own = {name: _laid_over(base.get(name) or Role(name=name), policy) for name, policy in policies.items()}
+    own = {
+        name: _laid_over(base.get(name) or Role(name=name), policy)
+        for name, policy in policies.items()
+    }
     return MappingProxyType({**base, **own})
 
 
@@ -198,13 +240,17 @@ def role_from(name: str, table: object) -> Role:
     try:
         policy = RolePolicy.model_validate(table)
     except ValidationError as error:
-        raise InvalidRole(first_fault(error, RolePolicy, table, f"roles.{name}")) from None
+        raise InvalidRole(
+            first_fault(error, RolePolicy, table, f"roles.{name}")
+        ) from None
     return _laid_over(Role(name=name), policy)
 
 
 def _laid_over(role: Role, policy: RolePolicy) -> Role:
     """The role with what the policy says; what it does not say stays."""
-    changes: dict[str, Any] = {key: getattr(policy, key) for key in policy.model_fields_set}
+    changes: dict[str, Any] = {
+        key: getattr(policy, key) for key in policy.model_fields_set
+    }
     if "write" in changes:
         changes["write"] = _pins(policy.write, role.write)
     if "denied_tools" in changes:
@@ -229,13 +275,21 @@ def role_named(name: str, roles: Mapping[str, Role] = ROLES) -> Role:
 
 def higher_role(role: Role, roles: Mapping[str, Role] = ROLES) -> Role | None:
     """The nearest role that may do everything this one may, and more."""
-    higher = [one for one in roles.values() if one.covers(role) and not role.covers(one)]
+    higher = [
+        one for one in roles.values() if one.covers(role) and not role.covers(one)
+    ]
     return next(
-        (one for one in higher if not any(one.covers(other) and not other.covers(one) for other in higher)),
+        (
+            one
+            for one in higher
+            if not any(one.covers(other) and not other.covers(one) for other in higher)
+        ),
         None,
     )
 
 
-def max_attempts(role: Role, asked: int | None = None, policy: int = MAX_ATTEMPTS) -> int:
+def max_attempts(
+    role: Role, asked: int | None = None, policy: int = MAX_ATTEMPTS
+) -> int:
     """How often a task may be tried: the lowest that task, role or policy says."""
     return min(role.max_attempts, policy, policy if asked is None else asked)

@@ -16,10 +16,21 @@ from pydantic import Field
 from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.answer import ANSWER
 from accordance.contracts.context import ALSO_CALLED
-from accordance.domain.executor_specs import WITHOUT_SETTINGS, ContextBytes, Spec, spec_of
+from accordance.domain.executor_specs import (
+    WITHOUT_SETTINGS,
+    ContextBytes,
+    Spec,
+    spec_of,
+)
 from accordance.domain.records import TaskRecord
 from accordance.domain.setting_tables import SettingTable
-from accordance.errors import InvalidRouting, NoExecutor, NoModel, UnknownExecutor, UnknownPrompt
+from accordance.errors import (
+    InvalidRouting,
+    NoExecutor,
+    NoModel,
+    UnknownExecutor,
+    UnknownPrompt,
+)
 
 Kind: TypeAlias = Literal["action", "review", "plan"]
 PROMPTS: Final[Mapping[Kind, str]] = MappingProxyType(
@@ -51,7 +62,12 @@ class RouteRequest:
     executors: frozenset[str] | None = None  # the same, by their names or kinds
 
     def __str__(self) -> str:
-        told = (self.kind, self.node_type, self.role and f"of {self.role}", *sorted(self.tags))
+        told = (
+            self.kind,
+            self.node_type,
+            self.role and f"of {self.role}",
+            *sorted(self.tags),
+        )
         return " ".join(part for part in told if part)
 
 
@@ -59,22 +75,33 @@ class Route(SettingTable):
     """Which executor gets which work. The first route that fits counts; one that asks for nothing fits everything."""
 
     kind: Kind | None = Field(
-        default=None, description="Fits work of this kind; any unless given.", examples=["action"]
+        default=None,
+        description="Fits work of this kind; any unless given.",
+        examples=["action"],
     )
     role: str | None = Field(
-        default=None, description="Fits nodes of this owner; any unless given.", examples=["engineer"]
+        default=None,
+        description="Fits nodes of this owner; any unless given.",
+        examples=["engineer"],
     )
     node_type: Literal["GOAL", "ACTION", "CHECK"] | None = Field(
-        default=None, description="Fits nodes of this type; any unless given.", examples=["ACTION"]
+        default=None,
+        description="Fits nodes of this type; any unless given.",
+        examples=["ACTION"],
     )
     tags: list[str] = Field(
-        default_factory=list, description="Fits nodes that have all of these tags.", examples=[["code"]]
+        default_factory=list,
+        description="Fits nodes that have all of these tags.",
+        examples=[["code"]],
     )
     executor: str = Field(
-        description="Who does the work: the NAME of an `[executors.NAME]`.", examples=["coder"]
+        description="Who does the work: the NAME of an `[executors.NAME]`.",
+        examples=["coder"],
     )
     model: str | None = Field(
-        default=None, description="The executor's model; its own unless given.", examples=["gpt-5"]
+        default=None,
+        description="The executor's model; its own unless given.",
+        examples=["gpt-5"],
     )
     contract: str | None = Field(
         default=None,
@@ -94,8 +121,14 @@ class Route(SettingTable):
 
     def fits(self, wanted: RouteRequest) -> bool:
         """Whether this route is meant."""
-        said = ((self.kind, wanted.kind), (self.role, wanted.role), (self.node_type, wanted.node_type))
-        return wanted.tags.issuperset(self.tags) and all(mine in (None, theirs) for mine, theirs in said)
+        said = (
+            (self.kind, wanted.kind),
+            (self.role, wanted.role),
+            (self.node_type, wanted.node_type),
+        )
+        return wanted.tags.issuperset(self.tags) and all(
+            mine in (None, theirs) for mine, theirs in said
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,13 +147,19 @@ class Choice:
     @property
     def stronger(self) -> list[int]:
         """The tiers above the model's, the nearest first."""
-        return sorted({at for at in self.tiers.values() if self.tier is None or at < self.tier}, reverse=True)
+        return sorted(
+            {at for at in self.tiers.values() if self.tier is None or at < self.tier},
+            reverse=True,
+        )
 
 
 def wanted(task: TaskRecord, kind: Kind) -> RouteRequest:
     """What routes look at of a task."""
     return RouteRequest(
-        kind=kind, role=task.owner_agent_id, node_type=task.node_type, tags=frozenset(task.tags)
+        kind=kind,
+        role=task.owner_agent_id,
+        node_type=task.node_type,
+        tags=frozenset(task.tags),
     )
 
 
@@ -143,9 +182,15 @@ class Routing:
         """
         fitting = [route for route in self.routes if route.fits(wanted)]
         if not fitting:
-            why = f"no route in accordance.toml fits ({wanted})" if self.executors else "none is configured"
+            why = (
+                f"no route in accordance.toml fits ({wanted})"
+                if self.executors
+                else "none is configured"
+            )
             raise NoExecutor(f"no executor for this task: {why}", way_out=_HINT)
-        route = next((route for route in fitting if self._is_allowed(route, wanted)), fitting[0])
+        route = next(
+            (route for route in fitting if self._is_allowed(route, wanted)), fitting[0]
+        )
         spec = self.executors[route.executor]
         model = spec.model_for(route.model)
         tiers = _allowed(getattr(spec, "tiers", {}), wanted.models)
@@ -177,9 +222,18 @@ class Routing:
         if executor not in executors:
             executors[executor] = _unconfigured(executor, model, executors)
         executors[executor].model_for(model)
-        to_one = {"executor": executor, "model": model, "prompt": None, "context_bytes": None}
+        to_one = {
+            "executor": executor,
+            "model": model,
+            "prompt": None,
+            "context_bytes": None,
+        }
         kept = (route.model_copy(update=to_one) for route in self.routes)
-        return replace(self, executors=executors, routes=(*kept, Route(executor=executor, model=model)))
+        return replace(
+            self,
+            executors=executors,
+            routes=(*kept, Route(executor=executor, model=model)),
+        )
 
     def after(self, wanted: RouteRequest, failures: int) -> Choice:
         """Who does this after so many failures: each time the next stronger model, where there is one. Raises NoExecutor."""
@@ -193,7 +247,10 @@ class Routing:
 
 
 def routing_of(
-    executors: Mapping[str, Spec], routes: Sequence[Route], *, prompts: Iterable[str] = ()
+    executors: Mapping[str, Spec],
+    routes: Sequence[Route],
+    *,
+    prompts: Iterable[str] = (),
 ) -> Routing:
     """The table of `[executors.NAME]` and `[[routes]]`. Raises InvalidRouting or UnknownName, with the nearest names.
 
@@ -207,11 +264,15 @@ def routing_of(
     return Routing(executors, tuple(routes))
 
 
-def _check(at: int, route: Route, executors: Mapping[str, Spec], prompts: frozenset[str]) -> None:
+def _check(
+    at: int, route: Route, executors: Mapping[str, Spec], prompts: frozenset[str]
+) -> None:
     if route.executor not in executors:
         raise UnknownExecutor(route.executor, executors)
     executors[route.executor].model_for(route.model)
-    if route.contract is not None and (route.contract not in CONTRACTS or route.kind in ("review", "plan")):
+    if route.contract is not None and (
+        route.contract not in CONTRACTS or route.kind in ("review", "plan")
+    ):
         raise InvalidRouting(
             f"accordance.toml: [[routes]] {at}: contract {route.contract!r}: {ACTION.version} or {ANSWER.version}, for"
             " actions; reviews, plans and changes of a repository have their own, leave it out there"
@@ -220,8 +281,14 @@ def _check(at: int, route: Route, executors: Mapping[str, Spec], prompts: frozen
         raise UnknownPrompt(route.prompt, prompts)
 
 
-def _allowed(tiers: Mapping[str, int], models: frozenset[str] | None) -> Mapping[str, int]:
-    return tiers if models is None else {model: at for model, at in tiers.items() if model in models}
+def _allowed(
+    tiers: Mapping[str, int], models: frozenset[str] | None
+) -> Mapping[str, int]:
+    return (
+        tiers
+        if models is None
+        else {model: at for model, at in tiers.items() if model in models}
+    )
 
 
 def _room(spec: Spec, model: str | None) -> int | None:

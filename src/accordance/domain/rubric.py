@@ -25,19 +25,33 @@ class Rubric:
     approve_at: int = APPROVE_AT
 
     def __post_init__(self) -> None:
-        if sum(self.maxima.values()) != BEST_SCORE or min(self.maxima.values(), default=0) <= 0:
-            raise InvalidRubric(f"{self.name}: the maxima must be positive and add up to {BEST_SCORE}")
+        if (
+            sum(self.maxima.values()) != BEST_SCORE
+            or min(self.maxima.values(), default=0) <= 0
+        ):
+            raise InvalidRubric(
+                f"{self.name}: the maxima must be positive and add up to {BEST_SCORE}"
+            )
         if not 0 <= self.approve_at <= BEST_SCORE:
             raise InvalidRubric(f"{self.name}: approve_at is a score")
 
 
 PLAN_RUBRIC: Final = Rubric(
     "plan",
-    MappingProxyType({"Completeness": 40, "Dependency Soundness": 25, "Executability": 20, "Clarity": 15}),
+    MappingProxyType(
+        {
+            "Completeness": 40,
+            "Dependency Soundness": 25,
+            "Executability": 20,
+            "Clarity": 15,
+        }
+    ),
 )
 NODE_RUBRIC: Final = Rubric(
     "node",
-    MappingProxyType({"Correctness": 40, "Coverage": 30, "Traceability": 20, "Actionability": 10}),
+    MappingProxyType(
+        {"Correctness": 40, "Coverage": 30, "Traceability": 20, "Actionability": 10}
+    ),
 )
 
 
@@ -50,7 +64,9 @@ def follows(rubric: Rubric) -> Rule:
     def follows_the_rubric(message: JsonObject, _: Context) -> Iterator[Violation]:
         """The breakdown has the rubric's dimensions and maxima, and adds up to total_score."""
         breakdown = message.get("breakdown")
-        if isinstance(breakdown, list) and all(isinstance(entry, dict) for entry in breakdown):
+        if isinstance(breakdown, list) and all(
+            isinstance(entry, dict) for entry in breakdown
+        ):
             yield from _dimensions(rubric, breakdown)
             yield from _sum(message.get("total_score"), breakdown)
 
@@ -65,17 +81,34 @@ def _dimensions(rubric: Rubric, breakdown: list[JsonObject]) -> Iterator[Violati
             continue
         if name in seen or name not in rubric.maxima:
             expected = f"each of {', '.join(rubric.maxima)} once"
-            yield Violation("rubric_dimension", f"{where}.dimension", expected, excerpt(name))
-        elif entry.get("max_score") != rubric.maxima[name] and type(entry.get("max_score")) is int:
+            yield Violation(
+                "rubric_dimension", f"{where}.dimension", expected, excerpt(name)
+            )
+        elif (
+            entry.get("max_score") != rubric.maxima[name]
+            and type(entry.get("max_score")) is int
+        ):
             expected = f"{rubric.maxima[name]}, with a score out of that many"
-            yield Violation("rubric_maximum", f"{where}.max_score", expected, excerpt(entry["max_score"]))
+            yield Violation(
+                "rubric_maximum",
+                f"{where}.max_score",
+                expected,
+                excerpt(entry["max_score"]),
+            )
         seen.add(name)
     for name in rubric.maxima:
         if name not in seen:
-            yield Violation("rubric_dimension", "$.breakdown", f"the dimension {name}", "nothing")
+            yield Violation(
+                "rubric_dimension", "$.breakdown", f"the dimension {name}", "nothing"
+            )
 
 
 def _sum(total: object, breakdown: list[JsonObject]) -> Iterator[Violation]:
     scores = [score for entry in breakdown if type(score := entry.get("score")) is int]
     if type(total) is int and len(scores) == len(breakdown) and sum(scores) != total:
-        yield Violation("rubric_sum", "$.total_score", f"{sum(scores)}, the sum of the breakdown", str(total))
+        yield Violation(
+            "rubric_sum",
+            "$.total_score",
+            f"{sum(scores)}, the sum of the breakdown",
+            str(total),
+        )

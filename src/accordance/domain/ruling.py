@@ -72,7 +72,9 @@ class Ruling:
     outcome: Outcome | None = None  # None: nothing is decided yet, a review has to
     reason: str = ""
     messages: tuple[str, ...] = ()
-    error: str | None = None  # what this attempt failed of, told apart from other errors
+    error: str | None = (
+        None  # what this attempt failed of, told apart from other errors
+    )
     ask: Ask | None = None
 
 
@@ -91,15 +93,22 @@ _BLOCKED_BY: Final[Mapping[str, Waiting]] = MappingProxyType(
 
 UNPARSEABLE: Final = "LLM_UNPARSEABLE"
 _TOO_MANY: Final = "MAX_CALLS_PER_TASK_EXCEEDED"
-BEHIND: Final = (
-    "the plan has moved on since the change was made: it is made again on what the plan has come to"
-)
+BEHIND: Final = "the plan has moved on since the change was made: it is made again on what the plan has come to"
 
 
-def rule_action(result: Accepted[Action] | Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
+def rule_action(
+    result: Accepted[Action] | Rejected, case: TaskHistory, fuses: Fuses
+) -> Ruling:
     """What an executor's message means for its task."""
     if isinstance(result, Rejected):
-        return _failed(Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result))
+        return _failed(
+            Event.UNPARSEABLE,
+            UNPARSEABLE,
+            _faults(result),
+            case,
+            fuses,
+            _error_of(result),
+        )
     action = result.value
     if action.artifact is not None and action.result_type == "ARTIFACT":
         return Ruling(steps=((Event.PRODUCED, None),), reason="ARTIFACT")
@@ -109,11 +118,15 @@ def rule_action(result: Accepted[Action] | Rejected, case: TaskHistory, fuses: F
         code, text = action.error.code.strip(), action.error.message
         if code.upper() in _BLOCKED_BY:
             return _stalled(code.upper(), text, action.error.suggestion)
-        return _failed(Event.ERRED, code, (with_code(code, text),), case, fuses, f"{code}")
+        return _failed(
+            Event.ERRED, code, (with_code(code, text),), case, fuses, f"{code}"
+        )
     return _idle(case, fuses)
 
 
-def rule_answer(result: Accepted[AgentAnswer] | Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
+def rule_answer(
+    result: Accepted[AgentAnswer] | Rejected, case: TaskHistory, fuses: Fuses
+) -> Ruling:
     """What a research agent's answer means for its task: it is the product.
 
     One that is only more daring than its agent may be waits for a person, who can approve it as it is.
@@ -122,7 +135,9 @@ def rule_answer(result: Accepted[AgentAnswer] | Rejected, case: TaskHistory, fus
         return Ruling(steps=((Event.PRODUCED, None),), reason="ANSWER")
     faults = _faults(result)
     if not awaits_a_person(result):
-        return _failed(Event.UNPARSEABLE, UNPARSEABLE, faults, case, fuses, _error_of(result))
+        return _failed(
+            Event.UNPARSEABLE, UNPARSEABLE, faults, case, fuses, _error_of(result)
+        )
     text = f"The selection is below its T-score floor: {faults[0]}. --approve takes the answer as it is"
     return Ruling(
         steps=((Event.STALLED, Waiting.EXTERNAL),),
@@ -133,7 +148,9 @@ def rule_answer(result: Accepted[AgentAnswer] | Rejected, case: TaskHistory, fus
     )
 
 
-def rule_review(result: Accepted[Review] | Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
+def rule_review(
+    result: Accepted[Review] | Rejected, case: TaskHistory, fuses: Fuses
+) -> Ruling:
     """What a review means for the product it is about. `case` is the reviewed task's."""
     if isinstance(result, Rejected):
         return _misreviewed(result, case, fuses)
@@ -152,7 +169,10 @@ def rule_review(result: Accepted[Review] | Rejected, case: TaskHistory, fuses: F
             messages=said,
         )
     if review.action_required == "REQUEST_EXTERNAL_INPUT":
-        ask = Ask(kind=QuestionKind.HELP, text=f"The review needs something from outside: {review.summary}")
+        ask = Ask(
+            kind=QuestionKind.HELP,
+            text=f"The review needs something from outside: {review.summary}",
+        )
         return Ruling(
             steps=((Event.REFERRED, None),),
             check_steps=released,
@@ -171,12 +191,16 @@ def rule_review(result: Accepted[Review] | Rejected, case: TaskHistory, fuses: F
         )
     text = f"Returned {case.used.review_rounds} times and still not approved: {review.summary}"
     ask = Ask(kind=QuestionKind.DECISION, text=text)
-    return replace(_escalated((), "MAX_REVIEW_ROUNDS_EXCEEDED", said, ask), check_steps=released)
+    return replace(
+        _escalated((), "MAX_REVIEW_ROUNDS_EXCEEDED", said, ask), check_steps=released
+    )
 
 
 def rule_check_failure(result: Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
     """A check whose review honours no contract: the check has failed, the product is left alone. `case` is the check's."""
-    return _failed(Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result))
+    return _failed(
+        Event.UNPARSEABLE, UNPARSEABLE, _faults(result), case, fuses, _error_of(result)
+    )
 
 
 def rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruling:
@@ -188,23 +212,35 @@ def rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruli
     if FAST_TRACKS.get(code) is Level.DEAD_LETTER:
         given_up: tuple[Step, ...] = ((Event.ERRED, None), (Event.BURIED, None))
         return Ruling(
-            steps=given_up, outcome=Outcome.ESCALATE, reason=code, messages=(with_code(code, text),)
+            steps=given_up,
+            outcome=Outcome.ESCALATE,
+            reason=code,
+            messages=(with_code(code, text),),
         )
     if is_helpless(fault):
         return _stalled(code, text, None)
     fuses = fuses.for_what_passes if passes else fuses
-    return _failed(Event.ERRED, code, (with_code(code, text),), case, fuses, f"{code} {fault}")
+    return _failed(
+        Event.ERRED, code, (with_code(code, text),), case, fuses, f"{code} {fault}"
+    )
 
 
-def rule_review_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruling:
+def rule_review_fault(
+    fault: Fault, text: str, case: TaskHistory, fuses: Fuses
+) -> Ruling:
     """What it means for a product that the run of its reviewer ended without a review. The product goes on waiting."""
     code = FAULTS[fault].code
     faults = (with_code(code, text),)
     first: Step = (Event.MISREVIEWED, None)
     failures = case.used.review_failures + 1
     if failures < fuses.review_failures and not is_helpless(fault):
-        return Ruling(steps=(first,), outcome=Outcome.RETRY, reason=code, messages=faults)
-    ask = Ask(kind=QuestionKind.DECISION, text=f"{failures} reviews failed; the last: {faults[0]}")
+        return Ruling(
+            steps=(first,), outcome=Outcome.RETRY, reason=code, messages=faults
+        )
+    ask = Ask(
+        kind=QuestionKind.DECISION,
+        text=f"{failures} reviews failed; the last: {faults[0]}",
+    )
     return _escalated((first,), code, faults, ask)
 
 
@@ -231,24 +267,41 @@ def rule_submission(verdict: Verdict, case: TaskHistory, fuses: Fuses) -> Ruling
         )
     reason, lead = verdict.reason_code or "", verdict.findings[0]
     if not verdict.uses_attempt:
-        asking = Ask(kind=QuestionKind.HELP, text=verdict.reason, details={"questions": list(lead.about)})
+        asking = Ask(
+            kind=QuestionKind.HELP,
+            text=verdict.reason,
+            details={"questions": list(lead.about)},
+        )
         waits: Step = (Event.STALLED, Waiting.INPUT)
         return Ruling(
-            steps=(waits,), outcome=verdict.outcome, reason=reason, messages=verdict.messages, ask=asking
+            steps=(waits,),
+            outcome=verdict.outcome,
+            reason=reason,
+            messages=verdict.messages,
+            ask=asking,
         )
-    failed: Step = (Event.UNPARSEABLE if lead.gate is Gate.SCHEMA else Event.ERRED, None)
+    failed: Step = (
+        Event.UNPARSEABLE if lead.gate is Gate.SCHEMA else Event.ERRED,
+        None,
+    )
     event, ask = Event.RETRIED, None
     if verdict.next_action is NextAction.DLQ:
         event = Event.BURIED
     elif verdict.next_action in (NextAction.HUMAN, NextAction.ROLE_ESCALATION):
         event, ask = (
             Event.ESCALATED,
-            Ask(kind=QuestionKind.DECISION, text=f"{reason}: {verdict.reason}{_to_role(verdict)}"),
+            Ask(
+                kind=QuestionKind.DECISION,
+                text=f"{reason}: {verdict.reason}{_to_role(verdict)}",
+            ),
         )
     elif _calls_are_used_up(case, fuses):
         event, ask = (
             Event.ESCALATED,
-            Ask(kind=QuestionKind.DECISION, text=f"{_TOO_MANY}: {reason}: {verdict.reason}"),
+            Ask(
+                kind=QuestionKind.DECISION,
+                text=f"{_TOO_MANY}: {reason}: {verdict.reason}",
+            ),
         )
     return Ruling(
         steps=(failed, (event, None)),
@@ -263,12 +316,21 @@ def rule_submission(verdict: Verdict, case: TaskHistory, fuses: Fuses) -> Ruling
 def _to_role(verdict: Verdict) -> str:
     """Which role could do it; nobody is given more rights without a person."""
     role = verdict.step.role if verdict.step else None
-    return f". The role {role} may do more: give the task to it, or decide otherwise" if role else ""
+    return (
+        f". The role {role} may do more: give the task to it, or decide otherwise"
+        if role
+        else ""
+    )
 
 
 def _behind(event: Event) -> Ruling:
     """A good change that would not land on what it was judged on. Nobody has failed."""
-    return Ruling(steps=((event, None),), outcome=Outcome.RETRY, reason="BEHIND", messages=(BEHIND,))
+    return Ruling(
+        steps=((event, None),),
+        outcome=Outcome.RETRY,
+        reason="BEHIND",
+        messages=(BEHIND,),
+    )
 
 
 def rule_lost_lease(case: TaskHistory, fuses: Fuses) -> Ruling:
@@ -281,7 +343,9 @@ def rule_lost_lease(case: TaskHistory, fuses: Fuses) -> Ruling:
         fuses.for_what_passes,
     )
     if ruling.outcome is Outcome.RETRY:
-        return replace(ruling, steps=((Event.LEASE_LOST, None),))  # it is ready again at once
+        return replace(
+            ruling, steps=((Event.LEASE_LOST, None),)
+        )  # it is ready again at once
     return ruling
 
 
@@ -297,18 +361,35 @@ def _failed(
     error = error or reason
     used = case.used.failures + case.used.parse_failures + 1
     same = case.same_errors + 1 if error == case.last_error else 1
-    why = why_not_again(used, fuses.attempts, 0 if case.has_stronger else same, fuses.same_error)
+    why = why_not_again(
+        used, fuses.attempts, 0 if case.has_stronger else same, fuses.same_error
+    )
     if why is None and _calls_are_used_up(case, fuses):
         why = _TOO_MANY
     first: Step = (event, None)
     if why is None:
         steps = (first, (Event.RETRIED, None))
-        return Ruling(steps=steps, outcome=Outcome.RETRY, reason=reason, messages=faults, error=error)
+        return Ruling(
+            steps=steps,
+            outcome=Outcome.RETRY,
+            reason=reason,
+            messages=faults,
+            error=error,
+        )
     if case.has_rival:
         steps = (first, (Event.BURIED, None))
         messages = (*faults, f"{why}: the next alternative is taken")
-        return Ruling(steps=steps, outcome=Outcome.REJECT, reason=reason, messages=messages, error=error)
-    ask = Ask(kind=QuestionKind.DECISION, text=f"{why} after {used} failed attempts; the last: {faults[0]}")
+        return Ruling(
+            steps=steps,
+            outcome=Outcome.REJECT,
+            reason=reason,
+            messages=messages,
+            error=error,
+        )
+    ask = Ask(
+        kind=QuestionKind.DECISION,
+        text=f"{why} after {used} failed attempts; the last: {faults[0]}",
+    )
     return replace(_escalated((first,), reason, (*faults, why), ask), error=error)
 
 
@@ -319,9 +400,13 @@ def _calls_are_used_up(case: TaskHistory, fuses: Fuses) -> bool:
     return fuses.calls_per_task is not None and calls >= fuses.calls_per_task
 
 
-def _escalated(before: tuple[Step, ...], reason: str, messages: tuple[str, ...], ask: Ask) -> Ruling:
+def _escalated(
+    before: tuple[Step, ...], reason: str, messages: tuple[str, ...], ask: Ask
+) -> Ruling:
     steps = (*before, (Event.ESCALATED, None))
-    return Ruling(steps=steps, outcome=Outcome.ESCALATE, reason=reason, messages=messages, ask=ask)
+    return Ruling(
+        steps=steps, outcome=Outcome.ESCALATE, reason=reason, messages=messages, ask=ask
+    )
 
 
 def _documents_needed(action: Action) -> Ruling:
@@ -342,7 +427,9 @@ def _documents_needed(action: Action) -> Ruling:
         steps=((Event.ASKED, None),),
         outcome=Outcome.ESCALATE,
         reason="NEEDS_INPUT",
-        messages=tuple(f"{doc.name}: {doc.description} ({doc.suggested_path})" for doc in docs),
+        messages=tuple(
+            f"{doc.name}: {doc.description} ({doc.suggested_path})" for doc in docs
+        ),
         ask=Ask(kind=QuestionKind.DOCUMENTS, text=f"Needs {names}", details=details),
     )
 
@@ -363,8 +450,13 @@ def _idle(case: TaskHistory, fuses: Fuses) -> Ruling:
     rounds = case.used.idle_rounds + 1
     if rounds < fuses.idle_rounds:
         steps: tuple[Step, ...] = ((Event.IDLED, None),)
-        return Ruling(steps=steps, outcome=Outcome.RETRY, reason="NOOP", messages=("no progress",))
-    ask = Ask(kind=QuestionKind.DECISION, text=f"NOOP {rounds} times: the task makes no progress")
+        return Ruling(
+            steps=steps, outcome=Outcome.RETRY, reason="NOOP", messages=("no progress",)
+        )
+    ask = Ask(
+        kind=QuestionKind.DECISION,
+        text=f"NOOP {rounds} times: the task makes no progress",
+    )
     return _escalated((), "NOOP_LOOP", (f"no progress in {rounds} rounds",), ask)
 
 
@@ -377,9 +469,14 @@ def _misreviewed(result: Rejected, case: TaskHistory, fuses: Fuses) -> Ruling:
     first: Step = (Event.UNPARSEABLE, None)
     if case.used.review_failures + 1 < fuses.review_failures:
         steps = (first, (Event.RECHECKED, None))
-        return Ruling(steps=steps, outcome=Outcome.RETRY, reason=UNPARSEABLE, messages=faults)
+        return Ruling(
+            steps=steps, outcome=Outcome.RETRY, reason=UNPARSEABLE, messages=faults
+        )
     failures = case.used.review_failures + 1
-    ask = Ask(kind=QuestionKind.DECISION, text=f"{failures} reviews could not be read; the last: {faults[0]}")
+    ask = Ask(
+        kind=QuestionKind.DECISION,
+        text=f"{failures} reviews could not be read; the last: {faults[0]}",
+    )
     return _escalated((first,), UNPARSEABLE, faults, ask)
 
 

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from accordance.contracts.pins import GITS_OWN, Explanation, Pins, Ruling, is_gits_own, normal_path
+from accordance.contracts.pins import (
+    GITS_OWN,
+    Explanation,
+    Pins,
+    Ruling,
+    is_gits_own,
+    normal_path,
+)
 
 ScopeRule: TypeAlias = Ruling | Literal["role_deny", "role_not_allowed"]
 

@@ -17,7 +17,9 @@ from accordance.errors import did_you_mean, nearest
 Schema: TypeAlias = Mapping[str, Any]
 Step: TypeAlias = str | int
 
-_KEY_OF_A_MAPPING: Final = "[key]"  # pydantic's mark for a fault of the key, not of its value
+_KEY_OF_A_MAPPING: Final = (
+    "[key]"  # pydantic's mark for a fault of the key, not of its value
+)
 _LONGEST: Final = 80
 _PLAIN: Final[Mapping[str, tuple[str, str]]] = {
     "string": ("a text", "texts"),
@@ -28,13 +30,18 @@ _PLAIN: Final[Mapping[str, tuple[str, str]]] = {
 """Types of JSON Schema as people call them: one of them, and many."""
 
 
-def first_fault(error: ValidationError, model: type[BaseModel], tables: object, table: str = "") -> str:
+def first_fault(
+    error: ValidationError, model: type[BaseModel], tables: object, table: str = ""
+) -> str:
     """The first thing that is wrong, in one line.
 
     An unknown key comes before one that is missing, for it may be that key, misspelt. `table` names the table that the
     model describes, where it is not the whole file.
     """
-    fault = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
+    fault = min(
+        error.errors(include_url=False),
+        key=lambda fault: fault["type"] != "extra_forbidden",
+    )
     is_missing = fault["type"] == "missing"
     steps: tuple[Step, ...] = fault["loc"]
     spot = _locate(model.model_json_schema(), steps[:-1] if is_missing else steps)
@@ -88,7 +95,10 @@ def kinds_in(schema: Schema) -> dict[str, Schema]:
     return {
         kind: member
         for member in schema["oneOf"]
-        for kind in (member["properties"][tag].get("enum") or [member["properties"][tag]["const"]])
+        for kind in (
+            member["properties"][tag].get("enum")
+            or [member["properties"][tag]["const"]]
+        )
     }
 
 
@@ -107,7 +117,11 @@ def _followed(part: Any, definitions: Schema) -> Any:
         name = part["$ref"].rpartition("/")[2]
         beside = {key: value for key, value in part.items() if key != "$ref"}
         return _followed({**definitions[name], **beside}, definitions)
-    return {key: _followed(value, definitions) for key, value in part.items() if key != "$defs"}
+    return {
+        key: _followed(value, definitions)
+        for key, value in part.items()
+        if key != "$defs"
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +141,9 @@ def _locate(schema: Schema, steps: Sequence[Step]) -> _Spot:
         inner = _inside(here, step)
         if inner is None or steps[taken + 1 : taken + 2] == (_KEY_OF_A_MAPPING,):
             return _Spot(tuple(path), here, taken)
-        if "oneOf" not in here:  # there the step is the tag of a kind, which stands nowhere in the path
+        if (
+            "oneOf" not in here
+        ):  # there the step is the tag of a kind, which stands nowhere in the path
             path.append(step)
         here = inner
     return _Spot(tuple(path), here, len(steps))
@@ -159,13 +175,21 @@ def _members(schema: Schema) -> list[Schema]:
     return [member for member in schema["anyOf"] if member.get("type") not in unsaid]
 
 
-def _unknown_key(path: tuple[Step, ...], key: str, schema: Schema, tables: object) -> str:
+def _unknown_key(
+    path: tuple[Step, ...], key: str, schema: Schema, tables: object
+) -> str:
     known = schema.get("properties") or schema["propertyNames"]["enum"]
     near = did_you_mean(key, known)
     if path:
         return f"{_place(path, schema)} has no key {key!r}; {near}"
     value = _value_at(tables, (key,))
-    written = f"[{key}]" if isinstance(value, Mapping) else f"[[{key}]]" if isinstance(value, list) else key
+    written = (
+        f"[{key}]"
+        if isinstance(value, Mapping)
+        else f"[[{key}]]"
+        if isinstance(value, list)
+        else key
+    )
     return f"unknown {written}; {near}"
 
 
@@ -217,7 +241,9 @@ def _many(schema: Schema) -> str:
 
 
 def _bounds(schema: Schema) -> str:
-    least, above, most = (schema.get(key) for key in ("minimum", "exclusiveMinimum", "maximum"))
+    least, above, most = (
+        schema.get(key) for key in ("minimum", "exclusiveMinimum", "maximum")
+    )
     if above is not None:
         return f" above {above}"
     if least is None:

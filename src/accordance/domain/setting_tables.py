@@ -25,4 +25,6 @@ class SettingTable(BaseModel):
 
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 Positive: TypeAlias = Annotated[float, Field(gt=0)]
-Texts: TypeAlias = Annotated[tuple[str, ...], Strict(False)]  # TOML has lists, and no tuples
+Texts: TypeAlias = Annotated[
+    tuple[str, ...], Strict(False)
+]  # TOML has lists, and no tuples

@@ -33,7 +33,10 @@ _USUAL_TESTS: Final = (
     "**/*Test.java",
 )
 _IS_TEST: Final = Pins.of(_USUAL_TESTS)
-_ON_THE_WAY: Final = ("conftest.py", "__init__.py")  # read by pytest and Python before the test itself
+_ON_THE_WAY: Final = (
+    "conftest.py",
+    "__init__.py",
+)  # read by pytest and Python before the test itself
 _BETWEEN_WORDS: Final = re.compile(r"[\s'\"`;&|()<>]+")
 _NO_PLACE: Final = re.compile(r"-|\w+=")  # options and variables say how, not what
 _MODULE: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
@@ -52,12 +55,20 @@ class Sight:
     @classmethod
     def of(cls, task: Mapping[str, Any], role: Role) -> Sight:
         """The sight of a task of scc.task.v1 (as JSON) in a role."""
-        pins = Pins.of(task["pins"]["allowed_paths"], task["pins"].get("forbidden_paths", ()))
-        given = (*(task.get("files") or ()), *task["pins"].get("read_paths", ()), *role.read)
+        pins = Pins.of(
+            task["pins"]["allowed_paths"], task["pins"].get("forbidden_paths", ())
+        )
+        given = (
+            *(task.get("files") or ()),
+            *task["pins"].get("read_paths", ()),
+            *role.read,
+        )
         return cls(
             pins=pins,
             role=role.write,
-            given=tuple(pattern for pattern in given if normal_path(pattern) is not None),
+            given=tuple(
+                pattern for pattern in given if normal_path(pattern) is not None
+            ),
             tests=tuple(task.get("allowedTests") or ()),
             _open=Pins.of(["**"], [*pins.forbidden, *role.write.forbidden, "**/.git"]),
         )
@@ -69,8 +80,13 @@ class Sight:
     @property
     def folders(self) -> frozenset[str]:
         """The folders in which the pins name something, so that a new file has a place, whatever else is there."""
-        leading = ("/".join(takewhile(_is_plain, pattern.split("/")[:-1])) for pattern in self.pins.allowed)
-        return frozenset(folder for folder in leading if folder and not self.forbids(f"{folder}/x"))
+        leading = (
+            "/".join(takewhile(_is_plain, pattern.split("/")[:-1]))
+            for pattern in self.pins.allowed
+        )
+        return frozenset(
+            folder for folder in leading if folder and not self.forbids(f"{folder}/x")
+        )
 
     def may_be_shown(self, path: str) -> bool:
         """Whether a path may be shown to the agent by whoever does not know the repository: tests are not looked for."""
@@ -81,7 +97,12 @@ class Sight:
         context = task.get("context")
         if not isinstance(context, dict):
             return dict(task)
-        return {**task, "context": {key: self._without_forbidden(value) for key, value in context.items()}}
+        return {
+            **task,
+            "context": {
+                key: self._without_forbidden(value) for key, value in context.items()
+            },
+        }
 
     def _without_forbidden(self, value: object) -> object:
         if isinstance(value, dict):
@@ -91,7 +112,11 @@ class Sight:
                 if not self._names_forbidden(key)
             }
         if isinstance(value, list):
-            return [self._without_forbidden(one) for one in value if not self._names_forbidden(one)]
+            return [
+                self._without_forbidden(one)
+                for one in value
+                if not self._names_forbidden(one)
+            ]
         return value
 
     def _names_forbidden(self, value: object) -> bool:
@@ -103,7 +128,8 @@ class Sight:
         return frozenset(
             path
             for path in paths
-            if path in self._open and (path in given or (path in self.pins and path in self.role))
+            if path in self._open
+            and (path in given or (path in self.pins and path in self.role))
         )
 
 
@@ -127,7 +153,11 @@ def places_named(command: str, paths: Collection[str]) -> frozenset[str]:
 
 def _words(command: str) -> list[str]:
     """The words of a command that could name a file, those inside quotes among them."""
-    return [word for word in _BETWEEN_WORDS.split(command) if word and not _NO_PLACE.match(word)]
+    return [
+        word
+        for word in _BETWEEN_WORDS.split(command)
+        if word and not _NO_PLACE.match(word)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +169,16 @@ class _Tree:
 
     @classmethod
     def of(cls, paths: Collection[str]) -> _Tree:
-        return cls(frozenset(paths), frozenset(folder for path in paths for folder in _above(path)))
+        return cls(
+            frozenset(paths),
+            frozenset(folder for path in paths for folder in _above(path)),
+        )
 
     def places(self, command: str) -> frozenset[str]:
         """The files and folders a command names."""
-        return frozenset(place for word in _words(command) for place in self._named(word))
+        return frozenset(
+            place for word in _words(command) for place in self._named(word)
+        )
 
     def _named(self, word: str) -> Iterator[str]:
         """What a word names, as a path or as a module of Python."""
@@ -167,7 +202,9 @@ def _with_surroundings(place: str) -> Iterator[str]:
     above = _above(place)
     yield from _ON_THE_WAY
     yield from (f"{folder}/{name}" for folder in above for name in _ON_THE_WAY)
-    yield from (f"{folder}/" for folder in above if folder.rpartition("/")[2] in _TEST_FOLDERS)
+    yield from (
+        f"{folder}/" for folder in above if folder.rpartition("/")[2] in _TEST_FOLDERS
+    )
 
 
 def _is_plain(name: str) -> bool:

@@ -9,7 +9,9 @@ from typing import Final, TypeVar
 
 from accordance.domain.case import Budget, Usage
 
-BYTES_PER_TOKEN: Final = 4  # a rule of thumb, for answers that were broken off before they were counted
+BYTES_PER_TOKEN: Final = (
+    4  # a rule of thumb, for answers that were broken off before they were counted
+)
 _MILLION: Final = 1_000_000
 _Number = TypeVar("_Number", int, float)
 
@@ -76,7 +78,9 @@ def remaining(budget: Budget, spent: Spending) -> Budget:
 
 def tighter(one: Budget, other: Budget) -> Budget:
     """The budget that keeps within both."""
-    return Budget(tokens=_least(one.tokens, other.tokens), cost=_least(one.cost, other.cost))
+    return Budget(
+        tokens=_least(one.tokens, other.tokens), cost=_least(one.cost, other.cost)
+    )
 
 
 def _least(one: _Number | None, other: _Number | None) -> _Number | None:
@@ -95,7 +99,9 @@ def estimate(prompt: str, answer: str) -> Spending:
 
 def reckoned(read: int, written: int) -> Spending:
     """What a call probably cost, by the bytes of what was asked and answered."""
-    return Spending(read=_tokens(read), written=_tokens(written), calls=1, estimated=True)
+    return Spending(
+        read=_tokens(read), written=_tokens(written), calls=1, estimated=True
+    )
 
 
 def priced(spent: Spending, price: Price) -> float:

@@ -16,7 +16,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.case import Author, Breach, Budget, Case, Submission, Usage, scope_of
+from accordance.domain.case import (
+    Author,
+    Breach,
+    Budget,
+    Case,
+    Submission,
+    Usage,
+    scope_of,
+)
 from accordance.domain.escalation import LadderPosition
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.judging import History
@@ -33,7 +41,9 @@ class Terms:
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
-    own_tests: tuple[str, ...] = ()  # those of the repository's settings, for tasks that name none
+    own_tests: tuple[
+        str, ...
+    ] = ()  # those of the repository's settings, for tasks that name none
     submitted_by: Author = "agent"
 
 
@@ -81,7 +91,9 @@ def terms_from(raw: bytes | str) -> Terms:
     try:
         written = _adapter().validate_json(raw)
     except ValidationError as fault:
-        raise InvalidTerms(f"these are no terms of a verdict: {fault.errors()[0]['msg']}") from None
+        raise InvalidTerms(
+            f"these are no terms of a verdict: {fault.errors()[0]['msg']}"
+        ) from None
     return Terms(
         role=role_from(written.role, written.policy),
         history=History(written.standing, written.earlier),

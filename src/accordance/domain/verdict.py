@@ -85,11 +85,18 @@ def as_outcome(verdict: Verdict, task_id: str) -> JsonObject:
 
 
 def as_verdict(
-    verdict: Verdict, task_id: str, *, submitted_at: str, evaluated_at: str, links: Mapping[str, str]
+    verdict: Verdict,
+    task_id: str,
+    *,
+    submitted_at: str,
+    evaluated_at: str,
+    links: Mapping[str, str],
 ) -> JsonObject:
     """The verdict as a dashboard wants it (seed 004). Times are RFC 3339 and come from the caller."""
     checks = verdict.checks
-    reason: JsonObject = {"reason_code": verdict.reason_code} if verdict.reason_code else {}
+    reason: JsonObject = (
+        {"reason_code": verdict.reason_code} if verdict.reason_code else {}
+    )
     return {
         "schema_version": "scc.verdict.v1",
         "task_id": task_id,

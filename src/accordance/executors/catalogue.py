@@ -18,7 +18,9 @@ class Missing:
 
     def run(self, assignment: Assignment, limits: RunLimits) -> Produced:  # noqa: ARG002 - it is not even looked at
         """Say what is missing."""
-        text = f"this needs the extra {self.extra}: pip install 'accordance[{self.extra}]'"
+        text = (
+            f"this needs the extra {self.extra}: pip install 'accordance[{self.extra}]'"
+        )
         return Produced(fault=Fault.NOT_INSTALLED, text=text)
 
 

@@ -19,9 +19,15 @@ MOST_NAMES: Final = 60  # of one file
 
 def code_map(work: Path, change: Mapping[str, Any]) -> dict[str, Any]:
     """The files a task of scc.task.v1 may change in the clone in `work`, each with what it defines. Raises GitFailed."""
-    pins = Pins.of(change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ()))
-    pinned = [path for path in tracked_files(work) if path in pins and plain(path) == path]
-    told: dict[str, Any] = {"files": {path: _defined(work, path) for path in pinned[:MOST_FILES]}}
+    pins = Pins.of(
+        change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ())
+    )
+    pinned = [
+        path for path in tracked_files(work) if path in pins and plain(path) == path
+    ]
+    told: dict[str, Any] = {
+        "files": {path: _defined(work, path) for path in pinned[:MOST_FILES]}
+    }
     if len(pinned) > MOST_FILES:
         told["left_out"] = len(pinned) - MOST_FILES
     return told

@@ -34,7 +34,10 @@ class CommandExecutor:
             return cannot_run(error)
         raw = ran.said
         if self.spec.message is not None:
-            raw = read_left(program.room.work, self.spec.message, limits.output_bytes) or b""
+            raw = (
+                read_left(program.room.work, self.spec.message, limits.output_bytes)
+                or b""
+            )
         if ran.fault is not None or not raw.strip():
             return ran.without_message(limits)
         return Produced(

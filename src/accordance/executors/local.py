@@ -39,7 +39,10 @@ class LocalExecutor:
             return Produced(fault=Fault.NOT_INSTALLED, text=text)
         model = self.root / (assignment.model or self.spec.model)
         if not model.is_file():
-            return Produced(fault=Fault.UNKNOWN_MODEL, text=f"{model} is no file; model names a GGUF file")
+            return Produced(
+                fault=Fault.UNKNOWN_MODEL,
+                text=f"{model} is no file; model names a GGUF file",
+            )
         most = min(self.spec.max_tokens, limits.budget.tokens or self.spec.max_tokens)
         words = (sys.executable, "-c", _SOURCE, str(model), str(_THREADS), str(most))
         try:
@@ -65,16 +68,26 @@ class LocalExecutor:
 
     def _asked(self, assignment: Assignment) -> bytes:
         prompt = assignment.prompt
-        told = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+        told = [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
+        ]
         temperature = _COOL if self.spec.temperature is None else self.spec.temperature
         schema = export_schema(assignment.contract, "llguidance").schema
-        return json.dumps({"messages": told, "schema": schema, "temperature": temperature}).encode()
+        return json.dumps(
+            {"messages": told, "schema": schema, "temperature": temperature}
+        ).encode()
 
 
 def _spent(ran: Ran) -> Spending:
     """What the last line on standard error says of tokens."""
     try:
         usage = json.loads(ran.errors.rpartition("\n")[2])
-        return Spending(read=usage["prompt_tokens"], written=usage["completion_tokens"], cost=0.0, calls=1)
+        return Spending(
+            read=usage["prompt_tokens"],
+            written=usage["completion_tokens"],
+            cost=0.0,
+            calls=1,
+        )
     except (ValueError, KeyError, TypeError):
         return Spending(cost=0.0, calls=1, estimated=True)

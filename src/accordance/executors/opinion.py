@@ -20,7 +20,9 @@ class Opinion:
     done: bool
     text: str
     reason_code: str | None = None
-    is_final: bool = False  # nothing to mend: it asks a person, or says itself that it has failed
+    is_final: bool = (
+        False  # nothing to mend: it asks a person, or says itself that it has failed
+    )
 
     def to_json(self) -> JsonObject:
         """As the agent is told."""
@@ -37,5 +39,8 @@ def by_contract(raw: bytes, contract: Contract[Any], context: Context) -> Opinio
     """What can be said from the message alone."""
     result = check(raw, contract, context)
     if isinstance(result, Accepted):
-        return Opinion(done=True, text="The message honours its contract. It is judged when you have ended.")
+        return Opinion(
+            done=True,
+            text="The message honours its contract. It is judged when you have ended.",
+        )
     return Opinion(done=False, text=feedback(result), reason_code="SCHEMA_VIOLATION")

@@ -32,7 +32,10 @@ def pricing(spec: LlmSpec | AgentSpec, model: str | None) -> Pricing | None:
         return lambda spent: replace(spent, cost=priced(spent, price))
     if isinstance(spec, LlmSpec) and spec.provider == "local":
         return lambda spent: replace(spent, cost=0.0)
-    return _public(_PROVIDERS[spec.provider if isinstance(spec, LlmSpec) else spec.kind], model or "")
+    return _public(
+        _PROVIDERS[spec.provider if isinstance(spec, LlmSpec) else spec.kind],
+        model or "",
+    )
 
 
 def nobody_knows(spec: Spec, model: str | None) -> bool:
@@ -58,8 +61,15 @@ def _public(provider: str, model: str) -> Pricing | None:
         return None
 
     def put(spent: Spending) -> Spending:
-        usage = Usage(input_tokens=spent.read, output_tokens=spent.written, cache_read_tokens=spent.cached)
-        return replace(spent, cost=float(calc_price(usage, model, provider_id=provider).total_price))
+        usage = Usage(
+            input_tokens=spent.read,
+            output_tokens=spent.written,
+            cache_read_tokens=spent.cached,
+        )
+        return replace(
+            spent,
+            cost=float(calc_price(usage, model, provider_id=provider).total_price),
+        )
 
     try:
         put(Spending())

@@ -18,14 +18,32 @@ from accordance.workspace.isolation import Room
 from accordance.workspace.running import run
 
 _LOG: Final = "stdout.log"
-_NOT_FOUND: Final = (126, 127)  # a shell's words for: no such program, or it cannot be run
+_NOT_FOUND: Final = (
+    126,
+    127,
+)  # a shell's words for: no such program, or it cannot be run
 _FAULTS: Final[Mapping[Ending, tuple[Fault, str]]] = {
-    Ending.TIMED_OUT: (Fault.TIMED_OUT, "it took longer than {seconds:g} s and was ended"),
-    Ending.OUTPUT_LIMIT: (Fault.FLOODED, "it said more than {output_bytes:,} bytes and was ended"),
+    Ending.TIMED_OUT: (
+        Fault.TIMED_OUT,
+        "it took longer than {seconds:g} s and was ended",
+    ),
+    Ending.OUTPUT_LIMIT: (
+        Fault.FLOODED,
+        "it said more than {output_bytes:,} bytes and was ended",
+    ),
     Ending.ABANDONED: (Fault.STOPPED, "it was stopped"),
-    Ending.MEMORY_LIMIT: (Fault.CRASHED, "it used more memory than it may and was ended"),
-    Ending.PROCESS_LIMIT: (Fault.CRASHED, "it started more processes than it may and was ended"),
-    Ending.DISK_LIMIT: (Fault.CRASHED, "it wrote more to the disk than it may and was ended"),
+    Ending.MEMORY_LIMIT: (
+        Fault.CRASHED,
+        "it used more memory than it may and was ended",
+    ),
+    Ending.PROCESS_LIMIT: (
+        Fault.CRASHED,
+        "it started more processes than it may and was ended",
+    ),
+    Ending.DISK_LIMIT: (
+        Fault.CRASHED,
+        "it wrote more to the disk than it may and was ended",
+    ),
     Ending.NOT_STARTED: (Fault.CRASHED, "it could not be started: {note}"),
 }
 
@@ -73,17 +91,27 @@ class Ran:
         if self.fault is not None:
             fault, words = self.fault, _FAULTS[self.about.ending][1]
             text = words.format(
-                seconds=limits.seconds, output_bytes=limits.output_bytes, note=self.about.note
+                seconds=limits.seconds,
+                output_bytes=limits.output_bytes,
+                note=self.about.note,
             )
         elif self.about.ending is Ending.SIGNALLED:
             fault, text = Fault.CRASHED, f"it ended by signal {exited - 128}"
         elif exited in _NOT_FOUND:
-            fault, text = Fault.NOT_INSTALLED, "there is no such program, or it cannot be run"
+            fault, text = (
+                Fault.NOT_INSTALLED,
+                "there is no such program, or it cannot be run",
+            )
         elif exited:
-            fault, text = Fault.CRASHED, f"it ended with exit code {exited} and without a message"
+            fault, text = (
+                Fault.CRASHED,
+                f"it ended with exit code {exited} and without a message",
+            )
         else:
             fault, text = Fault.SILENT, "it ended without a message"
-        said = f"; it said: {' '.join(self.errors.split())[-300:]}" if self.errors else ""
+        said = (
+            f"; it said: {' '.join(self.errors.split())[-300:]}" if self.errors else ""
+        )
         return Produced(
             fault=fault,
             text=text + said,
@@ -112,6 +140,13 @@ def run_program(program: Program, limits: RunLimits) -> Ran:
     allowed = ProcessLimits(seconds=limits.seconds, output_bytes=limits.output_bytes)
     log = program.folder / _LOG
     done = run(
-        f"{around}\n{program.command}", room, log, level=program.level, limits=allowed, stop=limits.stop
+        f"{around}\n{program.command}",
+        room,
+        log,
+        level=program.level,
+        limits=allowed,
+        stop=limits.stop,
     )
-    return Ran(done, log.read_bytes() if log.exists() else b"", tail(room.folder, ERRORS))
+    return Ran(
+        done, log.read_bytes() if log.exists() else b"", tail(room.folder, ERRORS)
+    )

@@ -38,23 +38,31 @@ def tell(
     parts = [Part("user", piece.name, piece.rendered) for piece in context.pieces]
     if context.note:
         parts.append(Part("user", "cut", context.note))
-    return BuiltPrompt(prompt_of(files.part(SHARED), files.part(name), parts), context.trims)
+    return BuiltPrompt(
+        prompt_of(files.part(SHARED), files.part(name), parts), context.trims
+    )
 
 
 def packed(
-    document: Mapping[str, Any], root: Path, budget: int | None = None, more: Sequence[Piece] = ()
+    document: Mapping[str, Any],
+    root: Path,
+    budget: int | None = None,
+    more: Sequence[Piece] = (),
 ) -> Pack:
     """The context of an assignment within so many bytes, else within its role's budget, and what was cut."""
     role = document["task"].get("owner_agent_id") or document["task"].get("role")
     return pack(
-        (*briefing(document, _inputs(document, root)), *more), budget_for(role) if budget is None else budget
+        (*briefing(document, _inputs(document, root)), *more),
+        budget_for(role) if budget is None else budget,
     )
 
 
 def _inputs(document: Mapping[str, Any], root: Path) -> dict[str, Excerpt]:
     """The texts among the input files; what is no text is not shown, and the agent is told where it lies."""
     files = (
-        one["reference"] for one in document.get("context", {}).get("inputs", ()) if one.get("kind") == "FILE"
+        one["reference"]
+        for one in document.get("context", {}).get("inputs", ())
+        if one.get("kind") == "FILE"
     )
     return {name: text for name in files if (text := _text(root, name)) is not None}
 

@@ -23,8 +23,12 @@ from accordance.domain.spending import Spending
 from accordance.executors.opinion import Opinion
 
 MODEL_CALL: Final = "model_call"  # seen: a model was asked
-ASKED_AGAIN: Final = "asked_again"  # seen: an answer honoured no contract, and the model was asked again
-MOST_REPEATED: Final = 20_000  # characters of a bad answer that are shown to the model again
+ASKED_AGAIN: Final = (
+    "asked_again"  # seen: an answer honoured no contract, and the model was asked again
+)
+MOST_REPEATED: Final = (
+    20_000  # characters of a bad answer that are shown to the model again
+)
 
 
 def whole_characters(said: str) -> str:
@@ -68,12 +72,17 @@ class Assignment:
     context: Context = NO_CONTEXT
     model: str | None = None
     work: Path | None = None  # the clone to work in; None where there is no repository
-    opinion: Callable[[bytes], Opinion] | None = None  # judges a message while the agent still runs
+    opinion: Callable[[bytes], Opinion] | None = (
+        None  # judges a message while the agent still runs
+    )
     memory: Memory = field(default_factory=NoMemory)
 
     def as_json(self) -> bytes:
         """What a program is told on its standard input."""
-        told = {**self.document, "prompt": {"system": self.prompt.system, "user": self.prompt.user}}
+        told = {
+            **self.document,
+            "prompt": {"system": self.prompt.system, "user": self.prompt.user},
+        }
         return json.dumps(told, ensure_ascii=False).encode()
 
 
@@ -109,11 +118,15 @@ class Produced:
     retry_after: float | None = None  # seconds the provider asks to wait
     isolation: str | None = None  # the level that was reached
     stronger: bool = False  # a stronger model could be asked next
-    judged: JsonObject | None = None  # what was found out about a change that was judged at once
+    judged: JsonObject | None = (
+        None  # what was found out about a change that was judged at once
+    )
 
     def __post_init__(self) -> None:
         if (self.raw is None) is (self.fault is None):
-            raise ValueError("a run ends with a message or with a fault, never with both or neither")
+            raise ValueError(
+                "a run ends with a message or with a fault, never with both or neither"
+            )
 
     @property
     def code(self) -> str | None:
@@ -140,7 +153,9 @@ class Produced:
             "stronger": self.stronger,
             "seen": [{"what": one.what, **one.details} for one in self.seen],
         }
-        whole: JsonObject = json.loads(json.dumps(seen, ensure_ascii=False).encode("utf-8", "replace"))
+        whole: JsonObject = json.loads(
+            json.dumps(seen, ensure_ascii=False).encode("utf-8", "replace")
+        )
         return whole
 
 

@@ -55,16 +55,26 @@ class KeyMask:
 def _spellings(key: str) -> tuple[bytes, ...]:
     """The key as it is written in plain text, in JSON and in addresses; the longest first."""
     in_json = json.dumps(key)[1:-1]
-    written = {key, in_json, in_json.replace("/", "\\/"), quote(key, safe="", errors="replace")}
+    written = {
+        key,
+        in_json,
+        in_json.replace("/", "\\/"),
+        quote(key, safe="", errors="replace"),
+    }
     return tuple(
-        sorted((one.encode("utf-8", "replace") for one in written), key=lambda one: (-len(one), one))
+        sorted(
+            (one.encode("utf-8", "replace") for one in written),
+            key=lambda one: (-len(one), one),
+        )
     )
 
 
 def _begun(text: bytes, spelling: bytes) -> int:
     """How many bytes at the end of a text could be the beginning of a key."""
     longest = min(len(text), len(spelling) - 1)
-    return next((size for size in range(longest, 0, -1) if text.endswith(spelling[:size])), 0)
+    return next(
+        (size for size in range(longest, 0, -1) if text.endswith(spelling[:size])), 0
+    )
 
 
 def withhold(produced: Produced, key: str) -> Produced:
@@ -80,7 +90,10 @@ def _clean(value: object, key: str) -> object:
     if isinstance(value, str):
         return without_key(value, key)
     if isinstance(value, Mapping):
-        return {without_key(str(name), key): _clean(said, key) for name, said in value.items()}
+        return {
+            without_key(str(name), key): _clean(said, key)
+            for name, said in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_clean(said, key) for said in value]
     return value

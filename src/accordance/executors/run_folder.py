@@ -17,7 +17,9 @@ ERRORS: Final = "stderr.log"
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def run_tidily(executor: Executor, assignment: Assignment, limits: RunLimits) -> Produced:
+def run_tidily(
+    executor: Executor, assignment: Assignment, limits: RunLimits
+) -> Produced:
     """Run an executor once; afterwards nothing but logs is in the run's folder."""
     try:
         return executor.run(assignment, limits)
@@ -29,7 +31,9 @@ def _clear(folder: Path) -> None:
     room = folder / ROOM
     if not room.exists():
         return
-    with contextlib.suppress(OSError):  # then they are gone: nothing fails for the want of tidying up
+    with contextlib.suppress(
+        OSError
+    ):  # then they are gone: nothing fails for the want of tidying up
         if not (room / ERRORS).is_symlink():
             (room / ERRORS).replace(folder / ERRORS)
     discard(room)
@@ -61,7 +65,9 @@ def _opened(folder: Path, name: str) -> BinaryIO | None:
     if not place.is_relative_to(os.path.realpath(folder)):
         return None
     try:
-        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(
+            place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        )
     except OSError:
         return None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

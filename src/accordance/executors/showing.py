@@ -24,7 +24,9 @@ _PINNED, _GIVEN, _NAMES = 80, 50, 30  # weights: what is kept longest when room 
 def show(work: Path, change: Mapping[str, Any]) -> tuple[Piece, ...]:
     """The pieces for a task of scc.task.v1 that changes the clone in `work`. Raises GitFailed."""
     paths = tracked_files(work)
-    pins = Pins.of(change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ()))
+    pins = Pins.of(
+        change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ())
+    )
     pinned = [path for path in paths if path in pins]
     given = sorted(_given(change, paths).difference(pinned))
     shown = [
@@ -32,25 +34,48 @@ def show(work: Path, change: Mapping[str, Any]) -> tuple[Piece, ...]:
         *_contents(work, given, "file you may not change", _GIVEN),
     ]
     names = "\n".join(paths)
-    return (*shown, *((Piece("the names of all files you may read", names, _NAMES),) if names else ()))
+    return (
+        *shown,
+        *(
+            (Piece("the names of all files you may read", names, _NAMES),)
+            if names
+            else ()
+        ),
+    )
 
 
 def tracked_files(work: Path) -> list[str]:
     """Every ordinary file that is not ignored; no link is one."""
-    listed = Git(work / ".git", work)("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    found = {name for name in map(os.fsdecode, listed.split(b"\0")) if name and name.isprintable()}
-    return sorted(path for path in found if (work / path).is_file() and not (work / path).is_symlink())
+    listed = Git(work / ".git", work)(
+        "ls-files", "-z", "--cached", "--others", "--exclude-standard"
+    )
+    found = {
+        name
+        for name in map(os.fsdecode, listed.split(b"\0"))
+        if name and name.isprintable()
+    }
+    return sorted(
+        path
+        for path in found
+        if (work / path).is_file() and not (work / path).is_symlink()
+    )
 
 
 def _given(change: Mapping[str, Any], paths: Collection[str]) -> set[str]:
     """The files a task gives to read, and those its test commands name."""
     patterns = (*(change.get("files") or ()), *change["pins"].get("read_paths", ()))
     given = Pins.of(pattern for pattern in patterns if normal_path(pattern) is not None)
-    named = {place for command in change.get("allowedTests") or () for place in places_named(command, paths)}
+    named = {
+        place
+        for command in change.get("allowedTests") or ()
+        for place in places_named(command, paths)
+    }
     return {path for path in paths if path in given or path in named}
 
 
-def _contents(work: Path, paths: Iterable[str], what: str, weight: int) -> Iterator[Piece]:
+def _contents(
+    work: Path, paths: Iterable[str], what: str, weight: int
+) -> Iterator[Piece]:
     """The texts among them. A name that cannot stand in a line as it is would be misread: it is only listed."""
     for path in paths:
         raw = read_left(work, path, LARGEST_FILE + 1) if plain(path) == path else None

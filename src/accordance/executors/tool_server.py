@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 NAME = "accordance"
-_NOT_A_MESSAGE = (
-    "the line cannot be read: send one JSON-RPC 2.0 message a line, as JSON in UTF-8, without lone surrogates"
-)
+_NOT_A_MESSAGE = "the line cannot be read: send one JSON-RPC 2.0 message a line, as JSON in UTF-8, without lone surrogates"
 _MOST_UNREADABLE: Final = 16  # lines of one client
 _Context: TypeAlias = ServerRequestContext[Any]
 
@@ -56,17 +54,27 @@ def server_of(offers: Sequence[Offer], instructions: str) -> Server[Any]:
     """A server with these tools. A tool that fails says so to the agent and ends nothing."""
     by_name = {offer.name: offer for offer in offers}
 
-    async def list_tools(context: _Context, params: PaginatedRequestParams | None) -> ListToolsResult:  # noqa: ARG001
+    async def list_tools(
+        context: _Context,  # noqa: ARG001
+        params: PaginatedRequestParams | None,  # noqa: ARG001
+    ) -> ListToolsResult:
         return ListToolsResult(
             tools=[
-                Tool(name=offer.name, description=offer.about, input_schema=offer.takes) for offer in offers
+                Tool(name=offer.name, description=offer.about, input_schema=offer.takes)
+                for offer in offers
             ]
         )
 
-    async def call_tool(context: _Context, params: CallToolRequestParams) -> CallToolResult:  # noqa: ARG001
+    async def call_tool(
+        context: _Context,  # noqa: ARG001
+        params: CallToolRequestParams,
+    ) -> CallToolResult:
         offer = by_name.get(params.name)
         if offer is None:
-            return _said({"error": f"unknown tool {params.name!r}; known: {', '.join(by_name)}"}, failed=True)
+            return _said(
+                {"error": f"unknown tool {params.name!r}; known: {', '.join(by_name)}"},
+                failed=True,
+            )
         try:
             answer = await anyio.to_thread.run_sync(offer.call, params.arguments or {})
         except AccordanceError as error:
@@ -86,7 +94,9 @@ def _said(answer: JsonObject, *, failed: bool = False) -> CallToolResult:
     """The answer as text and as a value: not every client reads both."""
     text = json.dumps(answer, ensure_ascii=False)
     return CallToolResult(
-        content=[TextContent(type="text", text=text)], structured_content=answer, is_error=failed
+        content=[TextContent(type="text", text=text)],
+        structured_content=answer,
+        is_error=failed,
     )
 
 
@@ -97,7 +107,11 @@ async def serve(
 ) -> None:
     """Serve one client until it goes; over this process's own streams unless others are given."""
     async with stdio_server(stdin, stdout) as (reading, writing):
-        await server.run(_ReadableLines(reading, writing), writing, server.create_initialization_options())
+        await server.run(
+            _ReadableLines(reading, writing),
+            writing,
+            server.create_initialization_options(),
+        )
 
 
 @dataclass(slots=True)
@@ -143,7 +157,10 @@ class _ReadableLines:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self.aclose()
 
@@ -151,14 +168,20 @@ class _ReadableLines:
 def _unreadable(error: Exception) -> JSONRPCError:
     """The answer to a line that is no message, to the request it comes from as far as that can be told."""
     line = (
-        next((one["input"] for one in error.errors()), None) if isinstance(error, ValidationError) else None
+        next((one["input"] for one in error.errors()), None)
+        if isinstance(error, ValidationError)
+        else None
     )
     try:
         value = json.loads(line) if isinstance(line, str) else line
     except (ValueError, RecursionError):
         value = None
     request = value.get("id") if isinstance(value, dict) else None
-    known = request if isinstance(request, str | int) and not isinstance(request, bool) else None
+    known = (
+        request
+        if isinstance(request, str | int) and not isinstance(request, bool)
+        else None
+    )
     return JSONRPCError(
         jsonrpc="2.0",
         id=known,

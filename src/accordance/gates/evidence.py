@@ -66,14 +66,17 @@ def _log_does_not_hold(case: Case) -> Iterator[Finding]:
         raise GateNotRun("nobody read selftest.log; the evidence cannot be judged")
     if log.cut or log.exit_code is None:
         yield _invalid(
-            ArtifactName.SELFTEST_LOG, "selftest.log is cut short: it must end with EXIT_CODE=<number>"
+            ArtifactName.SELFTEST_LOG,
+            "selftest.log is cut short: it must end with EXIT_CODE=<number>",
         )
     elif log.exit_code and case.claim and case.claim.tests.passed:
         yield _invalid(
             ArtifactName.SELFTEST_LOG,
             f"selftest.log ends with EXIT_CODE={log.exit_code}, the submission says that tests passed",
         )
-    if missing := [command for command in log.commands_missing if command not in case.own_tests]:
+    if missing := [
+        command for command in log.commands_missing if command not in case.own_tests
+    ]:
         text = f"selftest.log does not show these tests: {listed(missing)}"
         yield _invalid(ArtifactName.SELFTEST_LOG, text)
 
@@ -86,15 +89,24 @@ def _patch_does_not_hold(case: Case) -> Iterator[Finding]:
     if patch is None:
         raise GateNotRun("nobody read patch.diff; the evidence cannot be judged")
     if not patch.parseable:
-        yield _invalid(ArtifactName.PATCH_DIFF, f"patch.diff cannot be read as a patch: {patch.problem}")
+        yield _invalid(
+            ArtifactName.PATCH_DIFF,
+            f"patch.diff cannot be read as a patch: {patch.problem}",
+        )
         return
     if patch.missing:
         text = f"changed, but not in patch.diff: {listed(patch.missing)}"
         yield _invalid(ArtifactName.PATCH_DIFF, text)
     if patch.extra:
-        yield _invalid(ArtifactName.PATCH_DIFF, f"in patch.diff, but not changed: {listed(patch.extra)}")
+        yield _invalid(
+            ArtifactName.PATCH_DIFF,
+            f"in patch.diff, but not changed: {listed(patch.extra)}",
+        )
     if patch.same_content is False:
-        yield _invalid(ArtifactName.PATCH_DIFF, "patch.diff gives other contents than the workspace has")
+        yield _invalid(
+            ArtifactName.PATCH_DIFF,
+            "patch.diff gives other contents than the workspace has",
+        )
 
 
 def _invalid(name: ArtifactName, message: str) -> Finding:

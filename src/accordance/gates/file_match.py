@@ -14,10 +14,14 @@ def file_match(case: Case) -> Result:
     claim = case.claim
     if claim is None:
         message = "there is no valid submission that could declare a change"
-        return Result(Gate.FILE_MATCH, (Finding(Gate.FILE_MATCH, "EVIDENCE_INVALID", message),))
+        return Result(
+            Gate.FILE_MATCH, (Finding(Gate.FILE_MATCH, "EVIDENCE_INVALID", message),)
+        )
     declared = _normal((*claim.changed_files, *claim.new_files))
     real = _normal(case.facts.changes.paths())
-    ignored = _normal(path for change in case.facts.changes.ignored for path in change.paths)
+    ignored = _normal(
+        path for change in case.facts.changes.ignored for path in change.paths
+    )
     return Result(
         Gate.FILE_MATCH,
         (
@@ -30,7 +34,9 @@ def file_match(case: Case) -> Result:
 def _differs(paths: set[str], text: str) -> Iterator[Finding]:
     if found := sorted(paths):
         about = tuple(found[:MAX_NAMED])
-        yield Finding(Gate.FILE_MATCH, "EVIDENCE_INVALID", f"{text}: {listed(found)}", about)
+        yield Finding(
+            Gate.FILE_MATCH, "EVIDENCE_INVALID", f"{text}: {listed(found)}", about
+        )
 
 
 def _normal(paths: Iterable[str]) -> set[str]:

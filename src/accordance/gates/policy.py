@@ -20,8 +20,15 @@ def policy(case: Case) -> Result:
         (
             *case.noticed(Gate.POLICY),
             *_denied_tools(case),
-            *_not_among(case.usage.model, case.task.allowedModels, "model", "allowedModels"),
-            *_not_among(case.usage.executor, case.task.allowedExecutors, "executor", "allowedExecutors"),
+            *_not_among(
+                case.usage.model, case.task.allowedModels, "model", "allowedModels"
+            ),
+            *_not_among(
+                case.usage.executor,
+                case.task.allowedExecutors,
+                "executor",
+                "allowedExecutors",
+            ),
         ),
     )
 
@@ -32,7 +39,9 @@ def _denied_tools(case: Case) -> Iterator[Finding]:
         yield Finding(Gate.POLICY, "POLICY_VIOLATION", message, tuple(denied))
 
 
-def _not_among(used: str | None, allowed: list[str] | None, what: str, where: str) -> Iterator[Finding]:
+def _not_among(
+    used: str | None, allowed: list[str] | None, what: str, where: str
+) -> Iterator[Finding]:
     if used is not None and allowed is not None and used not in allowed:
         message = f"the {what} {used} is not among {where}: {listed(allowed)}"
         yield Finding(Gate.POLICY, "POLICY_VIOLATION", message, (used,))

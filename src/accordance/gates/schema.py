@@ -15,6 +15,10 @@ def schema(case: Case) -> Result:
     shown = submission.violations[:MAX_NAMED]
     told = "; ".join(map(str, shown))
     rest = submission.total - len(shown)
-    message = f"the submission does not honour its contract: {told}" + (f"; and {rest} more" if rest else "")
+    message = f"the submission does not honour its contract: {told}" + (
+        f"; and {rest} more" if rest else ""
+    )
     about = tuple(f"{violation.path} {violation.code}" for violation in shown)
-    return Result(Gate.SCHEMA, (Finding(Gate.SCHEMA, "SCHEMA_VIOLATION", message, about),))
+    return Result(
+        Gate.SCHEMA, (Finding(Gate.SCHEMA, "SCHEMA_VIOLATION", message, about),)
+    )

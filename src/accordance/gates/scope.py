@@ -46,7 +46,9 @@ def scope(case: Case) -> Result:
 def _out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
     judged = (*changes.changes, *beyond_caches(changes.ignored))
     broken = out_of_scope(case.scope, judged, case.links)
-    for change in changes.directories:  # no content: it matters only where anything inside would be refused
+    for change in (
+        changes.directories
+    ):  # no content: it matters only where anything inside would be refused
         for path in change.paths:
             if (rule := case.scope.rule(f"{path}/x")) in _REFUSALS:
                 broken.setdefault(rule, set()).add(path)
@@ -57,7 +59,9 @@ def _declared_out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
     """A path that a submission declares is in scope as well, changed or not; evidence is no part of a change."""
     if case.claim is None:
         return
-    told = {path for change in (*changes.changes, *changes.ignored) for path in change.paths}
+    told = {
+        path for change in (*changes.changes, *changes.ignored) for path in change.paths
+    }
     evidence = f"{case.facts.evidence.folder}/" if case.facts.evidence.folder else "\0"
     broken: dict[ScopeRule, set[str]] = {}
     for path in (*case.claim.changed_files, *case.claim.new_files):
@@ -80,7 +84,11 @@ def out_of_scope(
 ) -> dict[ScopeRule, set[str]]:
     """The changed paths that are not allowed, by the rule that says so; a link is judged where it leads, too."""
     changes = tuple(changes)
-    new = {one.path: one.after.target for one in changes if one.after and one.after.kind is EntryKind.SYMLINK}
+    new = {
+        one.path: one.after.target
+        for one in changes
+        if one.after and one.after.kind is EntryKind.SYMLINK
+    }
     leading = {**links, **new}
     broken: dict[ScopeRule, set[str]] = {}
     for change in changes:
@@ -91,19 +99,32 @@ def out_of_scope(
     return broken
 
 
-def patch_is_in_scope(scope: PathScope, patch: Patch, links: Mapping[str, str] = _NO_LINKS) -> bool:
+def patch_is_in_scope(
+    scope: PathScope, patch: Patch, links: Mapping[str, str] = _NO_LINKS
+) -> bool:
     """Whether everything a patch would touch is in scope; never, if it cannot be read for certain."""
     leading = {**links, **patch.links}
-    return not patch.problem and all(scope.rule(path, leading) == "allowed" for path in patch.touched)
+    return not patch.problem and all(
+        scope.rule(path, leading) == "allowed" for path in patch.touched
+    )
 
 
 def _not_judgeable(changes: ChangeSet) -> Iterator[Finding]:
     hidden: tuple[tuple[str, Iterable[str]], ...] = (
-        ("files by which git is steered", (path for one in changes.internals for path in one.paths)),
-        ("links that leave the workspace", (f"{one.path} -> {one.target}" for one in changes.escaping_links)),
+        (
+            "files by which git is steered",
+            (path for one in changes.internals for path in one.paths),
+        ),
+        (
+            "links that leave the workspace",
+            (f"{one.path} -> {one.target}" for one in changes.escaping_links),
+        ),
         ("neither files nor links", changes.special),
         ("not readable, so nobody can say what changed", changes.unreadable),
-        ("other spellings of a path that exists: one and the same file on some disks", changes.twins),
+        (
+            "other spellings of a path that exists: one and the same file on some disks",
+            changes.twins,
+        ),
         ("repositories inside the repository", changes.nested_added),
         ("set to run with the rights of their owner or group", _given_rights(changes)),
     )
@@ -119,10 +140,16 @@ def _given_rights(changes: ChangeSet) -> Iterator[str]:
     """Files that got a set-user-id or set-group-id bit."""
     for change in (*changes.changes, *beyond_caches(changes.ignored)):
         earlier = change.before.mode if change.before else 0
-        if change.after and change.after.kind is EntryKind.FILE and change.after.mode & ~earlier & _SET_ID:
+        if (
+            change.after
+            and change.after.kind is EntryKind.FILE
+            and change.after.mode & ~earlier & _SET_ID
+        ):
             yield change.path
 
 
 def _finding(code: str, paths: list[str], text: str) -> Finding:
     noun = "1 path is" if len(paths) == 1 else f"{len(paths)} paths are"
-    return Finding(Gate.SCOPE, code, f"{noun} {text}: {listed(paths)}", tuple(paths[:MAX_NAMED]))
+    return Finding(
+        Gate.SCOPE, code, f"{noun} {text}: {listed(paths)}", tuple(paths[:MAX_NAMED])
+    )

@@ -16,7 +16,9 @@ def need_input(case: Case) -> Result:
     questions = tuple(question for question in claim.needs_input if question.strip())
     code = normal_reason(claim.reason_code) or "NEED_INPUT_REQUIRED"
     message = f"the agent asks: {' | '.join(questions)}"
-    return Result(Gate.NEED_INPUT, (Finding(Gate.NEED_INPUT, code, message, questions),))
+    return Result(
+        Gate.NEED_INPUT, (Finding(Gate.NEED_INPUT, code, message, questions),)
+    )
 
 
 def status(case: Case) -> Result:

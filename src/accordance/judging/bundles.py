@@ -10,22 +10,33 @@ from accordance.domain.facts import ArtifactFact, ArtifactName, EvidenceFacts
 from accordance.domain.terms import terms_to_json
 from accordance.errors import AttemptJudged
 from accordance.judging.judgement import Judgement
-from accordance.workspace.bundle import Papers, broken_files, bundle_folder, until_it_counts, write_bundle
+from accordance.workspace.bundle import (
+    Papers,
+    broken_files,
+    bundle_folder,
+    until_it_counts,
+    write_bundle,
+)
 from accordance.workspace.collecting import CollectedFacts
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 
 
-def free_place(bundles: Path, task_id: str, attempt: int, owner: str | None = None) -> Path:
+def free_place(
+    bundles: Path, task_id: str, attempt: int, owner: str | None = None
+) -> Path:
     """Where the bundle will be written. Raises Conflict if there is one, WorkspaceError if a link leads elsewhere."""
     place = bundle_folder(bundles, task_id, attempt)
     if owner is not None:
         place = until_it_counts(place, owner)
     for folder in (place.parent.parent, place.parent, place):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-            raise WorkspaceError(f"{folder} is no folder of its own; keep the bundle in another place")
+            raise WorkspaceError(
+                f"{folder} is no folder of its own; keep the bundle in another place"
+            )
     if place.exists():
         raise AttemptJudged(
-            f"attempt {attempt} was judged before: {place} exists", way_out="give this one its own number"
+            f"attempt {attempt} was judged before: {place} exists",
+            way_out="give this one its own number",
         )
     return place
 
@@ -63,7 +74,13 @@ def _is_kept(fact: ArtifactFact) -> bool:
     return fact.inside and fact.exists and bool(fact.size or is_folder)
 
 
-def keep(judgement: Judgement, place: Path, collected: CollectedFacts, work: Path, papers: Papers) -> None:
+def keep(
+    judgement: Judgement,
+    place: Path,
+    collected: CollectedFacts,
+    work: Path,
+    papers: Papers,
+) -> None:
     """Write the bundle. Raises WorkspaceError."""
     more = {
         "terms.json": terms_to_json(judgement.terms),
@@ -101,4 +118,6 @@ def about(judgement: Judgement) -> dict[str, str]:
 
 def as_bytes(value: object) -> bytes:
     """JSON as it is kept."""
-    return json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
+    return json.dumps(value, ensure_ascii=False, indent=1).encode(
+        "utf-8", "surrogatepass"
+    )

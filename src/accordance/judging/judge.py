@@ -37,7 +37,13 @@ from accordance.domain.roles import higher_role, max_attempts
 from accordance.domain.terms import Terms, case_under
 from accordance.errors import NotFound
 from accordance.gates.running import verdict_on
-from accordance.judging.bundles import earlier_failures, free_place, keep, links_to, sign
+from accordance.judging.bundles import (
+    earlier_failures,
+    free_place,
+    keep,
+    links_to,
+    sign,
+)
 from accordance.judging.claims import read_claim
 from accordance.judging.judgement import Judgement
 from accordance.judging.own_submission import Claim, hand_in
@@ -55,7 +61,12 @@ from accordance.project.policy import Gateway, gateway_of, with_isolation
 from accordance.workspace.baseline import Baseline, fixed_base, read_baseline
 from accordance.workspace.bundle import Papers, bundle_folder
 from accordance.workspace.clone import Workspace, adopt, scratch
-from accordance.workspace.collecting import AttemptSetting, CollectedFacts, base_snapshot, collect
+from accordance.workspace.collecting import (
+    AttemptSetting,
+    CollectedFacts,
+    base_snapshot,
+    collect,
+)
 from accordance.workspace.errors import BasesDiffer, NoEarlierCopy
 from accordance.workspace.evidence import EvidenceRequest
 from accordance.workspace.git import git_directory
@@ -64,7 +75,9 @@ from accordance.workspace.isolation import Room
 from accordance.workspace.snapshot import StatCache
 
 Tell: TypeAlias = Callable[[str], object]
-_MOST_CHOSEN: Final = 10  # of the agent's own test commands; each may take its whole time
+_MOST_CHOSEN: Final = (
+    10  # of the agent's own test commands; each may take its whole time
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +90,15 @@ class AttemptTree:
     workspace: Workspace
     before: Snapshot
     private: Path
-    after: Snapshot | None = None  # the tree as the agent left it; None: it is read when it is judged
+    after: Snapshot | None = (
+        None  # the tree as the agent left it; None: it is read when it is judged
+    )
     has_passed_preflight: bool = False  # on this very ground, before the agent began
     cache: StatCache | None = None
     appears_at: Path | None = None  # where tests see their copy
-    git_programs: tuple[str, ...] = ()  # that git would run there, in a tree that is not our clone
+    git_programs: tuple[
+        str, ...
+    ] = ()  # that git would run there, in a tree that is not our clone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,18 +107,30 @@ class JudgeOptions:
 
     gateway: Gateway = field(default_factory=Gateway)
     attempt: int = 1  # of those that count
-    number: int | None = None  # what its bundle is called, where others came between that do not count
-    earlier: tuple[str, ...] | None = None  # how earlier attempts failed; None: their bundles say so
+    number: int | None = (
+        None  # what its bundle is called, where others came between that do not count
+    )
+    earlier: tuple[str, ...] | None = (
+        None  # how earlier attempts failed; None: their bundles say so
+    )
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
     upgrades_at_once: bool = False  # every failure is followed by the next stronger model, where there is one
-    claim: Claim | None = None  # of somebody who can only speak, and for whom accordance hands in
+    claim: Claim | None = (
+        None  # of somebody who can only speak, and for whom accordance hands in
+    )
     bundles: Path | None = None  # the folder above artifacts/; None keeps no bundle
-    owner: str | None = None  # of one of several runs: its bundle gets its name when it counts
+    owner: str | None = (
+        None  # of one of several runs: its bundle gets its name when it counts
+    )
     attest: Path | None = None  # the private key to sign the bundle with
-    forbids: Callable[[str], bool] | None = None  # paths that nothing an agent is told may come from
-    stop: Event | None = None  # once it is set, tests are ended, and the judgement is worth nothing
+    forbids: Callable[[str], bool] | None = (
+        None  # paths that nothing an agent is told may come from
+    )
+    stop: Event | None = (
+        None  # once it is set, tests are ended, and the judgement is worth nothing
+    )
     tell: Tell = str
 
     def bundle_of(self, task: TaskInput) -> Path | None:
@@ -160,7 +189,9 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     with scratch() as folder:
         tell("cloning the base")
         workspace = adopt(root, folder / "ours", base=commit)
-        hidden = folder.resolve().is_relative_to(root)  # the copy would cover its own home
+        hidden = folder.resolve().is_relative_to(
+            root
+        )  # the copy would cover its own home
         ground = AttemptTree(
             workspace=workspace,
             before=base_snapshot(workspace),
@@ -171,21 +202,32 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
         return judge_on(ground, asked, submitted, how)
 
 
-def judge_on(ground: AttemptTree, asked: TaskRequest, submit: bytes | None, how: JudgeOptions) -> Judgement:
+def judge_on(
+    ground: AttemptTree, asked: TaskRequest, submit: bytes | None, how: JudgeOptions
+) -> Judgement:
     """Judge an attempt on prepared ground. Call it when the agent's processes are gone. Raises as `judge` does."""
     log, task = _Log(how.tell), asked.task
     if not ground.has_passed_preflight:
         log("looking at the task")
-        look_at(task, ground.before, how.gateway, Room(ground.private, readable=how.gateway.readable))
+        look_at(
+            task,
+            ground.before,
+            how.gateway,
+            Room(ground.private, readable=how.gateway.readable),
+        )
     place = _place(how, task)
     submitted_at = _now()
     if submit is None and how.claim is None:
         submit = left_behind(ground.workspace.work, task.task_id)
     handed_in = how.claim if submit is None else submit
-    found = _find_out(ground, task, handed_in, _setting(ground, how, log), how.gateway.tests)
+    found = _find_out(
+        ground, task, handed_in, _setting(ground, how, log), how.gateway.tests
+    )
     log("judging")
     terms = _terms(task, how, "accordance" if submit is None else "agent")
-    case = case_under(terms, task, found.submission, found.collected.facts, found.collected.links)
+    case = case_under(
+        terms, task, found.submission, found.collected.facts, found.collected.links
+    )
     judgement = Judgement(
         verdict=verdict_on(case, terms.history),
         case=case,
@@ -235,13 +277,19 @@ def _find_out(
     submission = read_claim(submit, context) if isinstance(submit, bytes) else None
     said = _said(task, submission, own_tests)
     scratch_place = ground.private / "scratch"
-    collected = collect(workspace, ground.before, scratch_place, said, setting, after=ground.after)
-    collected = replace(collected, facts=replace(collected.facts, git_programs=ground.git_programs))
+    collected = collect(
+        workspace, ground.before, scratch_place, said, setting, after=ground.after
+    )
+    collected = replace(
+        collected, facts=replace(collected.facts, git_programs=ground.git_programs)
+    )
     if isinstance(submit, bytes) and submission is not None:
         return _Found(submit, submission, collected)
     setting.tell("handing in, because no agent did")
     claim = submit if isinstance(submit, Claim) else None
-    handed_in = hand_in(task, collected, workspace, said, ground.private / "ours", claim)
+    handed_in = hand_in(
+        task, collected, workspace, said, ground.private / "ours", claim
+    )
     ours = read_claim(handed_in.submit, context)
     return _Found(handed_in.submit, ours, handed_in.collected, handed_in.artifacts)
 
@@ -251,7 +299,8 @@ def _begun_at(root: Path, base: str | None, recorded: Baseline | None) -> str:
     if recorded is not None:
         if base is not None and base != recorded.commit:
             raise BasesDiffer(
-                f"{base} is not the commit of the baseline, {recorded.commit}", way_out="name one of the two"
+                f"{base} is not the commit of the baseline, {recorded.commit}",
+                way_out="name one of the two",
             )
         return recorded.commit
     if git_directory(root):
@@ -263,7 +312,9 @@ def _begun_at(root: Path, base: str | None, recorded: Baseline | None) -> str:
     return str(Path(base).resolve())
 
 
-def _meddling(root: Path, recorded: Baseline | None, *, strict: bool) -> tuple[Breach, ...]:
+def _meddling(
+    root: Path, recorded: Baseline | None, *, strict: bool
+) -> tuple[Breach, ...]:
     """What was done to git's own settings, as far as that can be known."""
     if recorded is not None:
         changed = recorded.changed_settings(root)
@@ -281,7 +332,9 @@ def top_of(repo: Path, base: str | None = None) -> Path:
         raise NotFound("directory", str(repo))
     if base is not None and Path(base).is_dir() and git_directory(here) is None:
         return here
-    return next((folder for folder in (here, *here.parents) if git_directory(folder)), here)
+    return next(
+        (folder for folder in (here, *here.parents) if git_directory(folder)), here
+    )
 
 
 def _could_be_kept(how: JudgeOptions, task: TaskInput) -> None:
@@ -294,14 +347,18 @@ def _could_be_kept(how: JudgeOptions, task: TaskInput) -> None:
         check_key(how.attest)
 
 
-def _said(task: TaskInput, submission: Submission | None, own_tests: tuple[str, ...]) -> EvidenceRequest:
+def _said(
+    task: TaskInput, submission: Submission | None, own_tests: tuple[str, ...]
+) -> EvidenceRequest:
     claim = submission.value if isinstance(submission, Accepted) else None
     chosen = chosen_tests(task, claim)[:_MOST_CHOSEN]
     tests = dict.fromkeys((*tests_of(task, own_tests), *chosen))
     usual = EvidenceRequest.usually(task.task_id, tuple(tests))
     if not isinstance(submission, Accepted):
         return usual
-    places = {name: str(getattr(submission.value.artifacts, name)) for name in ArtifactName}
+    places = {
+        name: str(getattr(submission.value.artifacts, name)) for name in ArtifactName
+    }
     return replace(usual, places=places)
 
 
@@ -336,7 +393,11 @@ def _terms(task: TaskInput, how: JudgeOptions, submitted_by: Author) -> Terms:
     )
     earlier = how.earlier
     if earlier is None:
-        earlier = () if how.bundles is None else earlier_failures(how.bundles, task.task_id, how.attempt)
+        earlier = (
+            ()
+            if how.bundles is None
+            else earlier_failures(how.bundles, task.task_id, how.attempt)
+        )
     return Terms(
         role=role,
         history=History(standing, earlier),
@@ -359,7 +420,11 @@ def _model_tier(how: JudgeOptions) -> int | None:
     """How strong the model is; for a run that upgrades, one that is in no table is weaker than all that are."""
     tiers = how.gateway.tiers
     tier = tiers.get(how.usage.model or "")
-    return max(tiers.values()) + 1 if tier is None and tiers and how.upgrades_at_once else tier
+    return (
+        max(tiers.values()) + 1
+        if tier is None and tiers and how.upgrades_at_once
+        else tier
+    )
 
 
 def _now() -> str:

@@ -75,7 +75,9 @@ class Judgement:
             attempt=self.attempt,
             created_at=self.evaluated_at,
             base_commit=self.facts.base_commit,
-            missing_inputs=tuple(self.case.claim.needs_input) if self.case.claim else (),
+            missing_inputs=tuple(self.case.claim.needs_input)
+            if self.case.claim
+            else (),
             earlier=tuple(self.terms.history.earlier),
             evidence=self.links,
         )
@@ -96,7 +98,12 @@ class Judgement:
 
     def to_json(self) -> JsonObject:
         """All of it as plain JSON."""
-        verdict, facts, retry, letter = self.verdict, self.facts, self.retry, self.dead_letter
+        verdict, facts, retry, letter = (
+            self.verdict,
+            self.facts,
+            self.retry,
+            self.dead_letter,
+        )
         return {
             "task_id": self.task_id,
             "attempt": self.attempt,
@@ -106,7 +113,9 @@ class Judgement:
             "reason": verdict.reason,
             "signature": verdict.signature,
             "checks": asdict(verdict.checks),
-            "findings": [{**asdict(one), "about": list(one.about)} for one in verdict.findings],
+            "findings": [
+                {**asdict(one), "about": list(one.about)} for one in verdict.findings
+            ],
             "notices": list(verdict.notices),
             "next_action": verdict.next_action.value,
             "next_role": verdict.step.role if verdict.step else None,

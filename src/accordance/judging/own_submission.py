@@ -20,7 +20,9 @@ from accordance.workspace.clone import Workspace
 from accordance.workspace.collecting import CollectedFacts
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 
-_LARGEST_LOG: Final = 1 << 20  # of each command, in selftest.log; the whole one is kept beside it
+_LARGEST_LOG: Final = (
+    1 << 20
+)  # of each command, in selftest.log; the whole one is kept beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,9 @@ class Claim:
     summary: str
     reason_code: str | None = None
     needs_input: tuple[str, ...] = ()
-    not_made: tuple[str, ...] = ()  # paths of edits that were said and could not be made
+    not_made: tuple[
+        str, ...
+    ] = ()  # paths of edits that were said and could not be made
 
 
 class HandedIn(NamedTuple):
@@ -65,20 +69,36 @@ def hand_in(
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
     ours = replace(workspace, work=work)
-    evidence = look_at_evidence(ours, said, collected.after, facts.changes, collected.patch)
-    return HandedIn(submit, replace(collected, facts=replace(facts, evidence=evidence)), artifacts)
+    evidence = look_at_evidence(
+        ours, said, collected.after, facts.changes, collected.patch
+    )
+    return HandedIn(
+        submit, replace(collected, facts=replace(facts, evidence=evidence)), artifacts
+    )
 
 
 def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
+    return json.dumps(value, ensure_ascii=False, indent=1).encode(
+        "utf-8", "surrogatepass"
+    )
 
 
-def _submission(task: TaskInput, facts: AttemptFacts, said: EvidenceRequest) -> JsonObject:
+def _submission(
+    task: TaskInput, facts: AttemptFacts, said: EvidenceRequest
+) -> JsonObject:
     failed = [run for run in facts.runs if not run.passed]
-    new = {change.path for change in facts.changes.changes if change.kind is ChangeKind.ADDED}
+    new = {
+        change.path
+        for change in facts.changes.changes
+        if change.kind is ChangeKind.ADDED
+    }
     passed = len(facts.runs) - len(failed)
     done = not failed and not facts.isolation_missing
-    reason: JsonObject = {} if done else {"reason_code": "CI_FAILED" if failed else "ISOLATION_UNAVAILABLE"}
+    reason: JsonObject = (
+        {}
+        if done
+        else {"reason_code": "CI_FAILED" if failed else "ISOLATION_UNAVAILABLE"}
+    )
     return {
         "schema_version": "scc.submit.v1",
         "task_id": task.task_id,
@@ -111,13 +131,19 @@ def _claimed(claim: Claim | None, facts: AttemptFacts) -> JsonObject:
     asks = claim.status == "NEED_INPUT"
     if code := claim.reason_code or ("NEED_INPUT_REQUIRED" if asks else None):
         told["reason_code"] = code
-    told |= {"status": claim.status, "exit_code": 0 if asks else 1, "needs_input": list(claim.needs_input)}
+    told |= {
+        "status": claim.status,
+        "exit_code": 0 if asks else 1,
+        "needs_input": list(claim.needs_input),
+    }
     return told
 
 
 def _log(facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]) -> bytes:
     if facts.isolation_missing:
-        not_run = "".join(f"$ {command}\nnot run: {facts.isolation_missing}\n" for command in tests)
+        not_run = "".join(
+            f"$ {command}\nnot run: {facts.isolation_missing}\n" for command in tests
+        )
         return f"{not_run}EXIT_CODE=1\n".encode()
     runs, parts = facts.runs, []
     for run, log in zip(runs, logs, strict=True):
@@ -129,8 +155,14 @@ def _log(facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]) -> byt
 
 def _report(task: TaskInput, facts: AttemptFacts, claim: Claim | None) -> str:
     nobody = "No agent handed anything in; this was made from what accordance found."
-    changed = [f"- {change.kind}: {inline(' -> '.join(change.paths))}" for change in facts.changes.changes]
-    tests = [f"- {'passed' if run.passed else 'failed'}: {inline(run.command)}" for run in facts.runs]
+    changed = [
+        f"- {change.kind}: {inline(' -> '.join(change.paths))}"
+        for change in facts.changes.changes
+    ]
+    tests = [
+        f"- {'passed' if run.passed else 'failed'}: {inline(run.command)}"
+        for run in facts.runs
+    ]
     return "\n".join(
         [
             f"# {inline(task.goal)}\n",

@@ -22,7 +22,13 @@ from accordance.gates.running import verdict_on
 from accordance.judging.bundles import about
 from accordance.judging.claims import read_claim
 from accordance.judging.judgement import Judgement
-from accordance.workspace.bundle import ATTESTATION, MANIFEST, broken_files, read_facts, read_tree
+from accordance.workspace.bundle import (
+    ATTESTATION,
+    MANIFEST,
+    broken_files,
+    read_facts,
+    read_tree,
+)
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import BundleBroken
 from accordance.workspace.steering import steering_files
@@ -54,7 +60,14 @@ def rejudge(folder: Path, key: Path | None = None) -> Rejudged:
     judgement = None
     try:
         judgement = _again(folder)
-    except (AccordanceError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        AccordanceError,
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+    ) as error:
         faults.append(f"verdict: cannot be reached again: {_told(error)}")
     else:
         faults += _untrue_facts(folder, judgement.facts)
@@ -64,7 +77,11 @@ def rejudge(folder: Path, key: Path | None = None) -> Rejudged:
 
 
 def _told(error: Exception) -> str:
-    return str(error) if isinstance(error, AccordanceError) else f"{type(error).__name__}: {error}"
+    return (
+        str(error)
+        if isinstance(error, AccordanceError)
+        else f"{type(error).__name__}: {error}"
+    )
 
 
 def _again(folder: Path) -> Judgement:
@@ -75,8 +92,12 @@ def _again(folder: Path) -> Judgement:
     if isinstance(task, Rejected):
         raise BundleBroken(f"task.json is no task: {task.violations[0]}")
     if task.value.role != terms.role.name:
-        raise BundleBroken(f"terms.json speaks of the role {terms.role.name}, the task of {task.value.role}")
-    submission = read_claim((folder / "submit.json").read_bytes(), claim_context(task.value))
+        raise BundleBroken(
+            f"terms.json speaks of the role {terms.role.name}, the task of {task.value.role}"
+        )
+    submission = read_claim(
+        (folder / "submit.json").read_bytes(), claim_context(task.value)
+    )
     links = read_tree(folder, "tree-before.json").links
     case = case_under(terms, task.value, submission, read_facts(folder), links)
     written = _written(folder, "judgement.json")
@@ -97,7 +118,10 @@ def _written(folder: Path, name: str) -> dict[str, Any]:
 
 def _untrue_facts(folder: Path, facts: AttemptFacts) -> Iterator[str]:
     """Facts that do not follow from the trees and logs beside them."""
-    before, after = read_tree(folder, "tree-before.json"), read_tree(folder, "tree-after.json")
+    before, after = (
+        read_tree(folder, "tree-before.json"),
+        read_tree(folder, "tree-after.json"),
+    )
     if _changes(before, after, facts) != facts.changes:
         yield "facts: the change is not the difference of the two trees"
     if steering_files(facts.changes) != facts.steering:
@@ -134,7 +158,9 @@ def _other_verdict(folder: Path, judgement: Judgement) -> Iterator[str]:
             yield f"verdict: {name} is not what follows ({judgement.outcome}, {judgement.verdict.reason})"
 
 
-def _signature(folder: Path, judgement: Judgement | None, key: Path | None) -> tuple[str, list[str]]:
+def _signature(
+    folder: Path, judgement: Judgement | None, key: Path | None
+) -> tuple[str, list[str]]:
     signed = (folder / ATTESTATION).exists()
     if key is None:
         return ("there, not checked (no key was given)" if signed else "none"), []

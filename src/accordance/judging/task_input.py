@@ -82,7 +82,9 @@ def read_paper(paper: Paper) -> bytes:
     except FileNotFoundError:
         raise NotFound("file", str(paper)) from None
     except OSError as error:
-        raise WorkspaceError(f"{paper}: cannot be read: {error.strerror or error}") from None
+        raise WorkspaceError(
+            f"{paper}: cannot be read: {error.strerror or error}"
+        ) from None
 
 
 def read_submission(submit: Paper, root: Path) -> bytes:

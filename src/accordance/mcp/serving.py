@@ -11,7 +11,9 @@ from accordance.mcp.tools import INSTRUCTIONS, Desk
 from accordance.service.project import Project
 
 
-def desk_for(project: Project, *, holder: str, plan_id: str | None, any_task: bool, resumes: bool) -> Desk:
+def desk_for(
+    project: Project, *, holder: str, plan_id: str | None, any_task: bool, resumes: bool
+) -> Desk:
     """An agent's place at a project."""
     return Desk(project.ledger, project.home, holder, plan_id, any_task, resumes)
 

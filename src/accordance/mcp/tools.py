@@ -59,7 +59,11 @@ def _raw(message: object) -> bytes | None:
     """A message as bytes; None if there is none."""
     if message is None:
         return None
-    return message.encode() if isinstance(message, str) else json.dumps(message, ensure_ascii=False).encode()
+    return (
+        message.encode()
+        if isinstance(message, str)
+        else json.dumps(message, ensure_ascii=False).encode()
+    )
 
 
 @dataclass(slots=True)
@@ -74,7 +78,9 @@ class Desk:
     home: Home
     holder: str
     plan_id: str | None = None
-    any_task: bool = True  # also what the routes give to an executor of accordance's own
+    any_task: bool = (
+        True  # also what the routes give to an executor of accordance's own
+    )
     resumes: bool = False  # the name is this agent's alone: what it has under it is given to it again
     taken: dict[str, Taken] = field(default_factory=dict)  # by task, the last one last
     _lock: Lock = field(default_factory=Lock)  # one call at a time
@@ -82,12 +88,28 @@ class Desk:
     def offers(self) -> tuple[Offer, ...]:
         """The tools."""
         message = _takes(message=_MESSAGE, task_id=_TASK, attempt=_ATTEMPT)
-        one, question = _takes(task_id=_TASK), _takes("question", question=_QUESTION, task_id=_TASK)
+        one, question = (
+            _takes(task_id=_TASK),
+            _takes("question", question=_QUESTION, task_id=_TASK),
+        )
         return (
-            Offer("next", "Take up the next task: its goal, contract and context.", _takes(), self.next),
-            Offer("submit", "Hand in the message for a task and get the verdict.", message, self.submit),
             Offer(
-                "get_verdict", "What was decided about a task, and where it stands.", one, self.get_verdict
+                "next",
+                "Take up the next task: its goal, contract and context.",
+                _takes(),
+                self.next,
+            ),
+            Offer(
+                "submit",
+                "Hand in the message for a task and get the verdict.",
+                message,
+                self.submit,
+            ),
+            Offer(
+                "get_verdict",
+                "What was decided about a task, and where it stands.",
+                one,
+                self.get_verdict,
             ),
             Offer(
                 "ask_human",
@@ -95,8 +117,15 @@ class Desk:
                 question,
                 self.ask_human,
             ),
-            Offer("extend", "Keep the task you have for another while.", one, self.extend),
-            Offer("release", "Put the task you have down again; it counts as no failure.", one, self.release),
+            Offer(
+                "extend", "Keep the task you have for another while.", one, self.extend
+            ),
+            Offer(
+                "release",
+                "Put the task you have down again; it counts as no failure.",
+                one,
+                self.release,
+            ),
         )
 
     @property
@@ -137,15 +166,27 @@ class Desk:
             is_review = words.get("schema_version") in REVIEW.read_versions or (
                 not words and taken is not None and taken.kind == "review"
             )
-            return self._hand_in(_raw(said), taken, named, arguments.get("attempt"), is_review=is_review)
+            return self._hand_in(
+                _raw(said), taken, named, arguments.get("attempt"), is_review=is_review
+            )
 
     def _hand_in(
-        self, raw: bytes | None, taken: Taken | None, named: object, attempt: object, *, is_review: bool
+        self,
+        raw: bytes | None,
+        taken: Taken | None,
+        named: object,
+        attempt: object,
+        *,
+        is_review: bool,
     ) -> JsonObject:
         task_id = taken.task.task_id if taken else str(named) if named else None
-        number = attempt if isinstance(attempt, int) else taken.attempt if taken else None
+        number = (
+            attempt if isinstance(attempt, int) else taken.attempt if taken else None
+        )
         if not is_review:
-            answer = tasks.submit(self.project, raw, task_id=task_id, attempt=number, holder=self.holder)
+            answer = tasks.submit(
+                self.project, raw, task_id=task_id, attempt=number, holder=self.holder
+            )
             return answer.to_json()
         if raw is None:
             raise Conflict("a review takes a message: hand one in")
@@ -169,7 +210,9 @@ class Desk:
         """Hand in, in the agent's name, that it needs an answer: the task waits for it."""
         question = arguments.get("question")
         if not isinstance(question, str) or not question.strip():
-            raise Conflict("ask_human takes a question: a text that says what you need to know")
+            raise Conflict(
+                "ask_human takes a question: a text that says what you need to know"
+            )
         with self._lock:
             taken = self._taken(arguments.get("task_id"))
             if taken is None or taken.kind != "action":
@@ -177,14 +220,18 @@ class Desk:
                     "only a task that you have taken up with next can wait for an answer; a review asks by "
                     "action_required REQUEST_EXTERNAL_INPUT"
                 )
-            return tasks.ask_person(self.project, taken, question, holder=self.holder).to_json()
+            return tasks.ask_person(
+                self.project, taken, question, holder=self.holder
+            ).to_json()
 
     def extend(self, arguments: JsonObject) -> JsonObject:
         """Say that the task is still being worked on."""
         with self._lock:
             taken = self._has(arguments)
             task_id = taken.task.task_id
-            lease = tasks.extend(self.project, task_id, attempt=taken.attempt, holder=self.holder)
+            lease = tasks.extend(
+                self.project, task_id, attempt=taken.attempt, holder=self.holder
+            )
         return {"task_id": task_id, "until": lease.until}
 
     def release(self, arguments: JsonObject) -> JsonObject:
@@ -193,7 +240,11 @@ class Desk:
             taken = self._has(arguments)
             task_id = taken.task.task_id
             task = tasks.release(
-                self.project, task_id, by=self.holder, attempt=taken.attempt, holder=self.holder
+                self.project,
+                task_id,
+                by=self.holder,
+                attempt=taken.attempt,
+                holder=self.holder,
             )
             self.taken.pop(task_id, None)
         return {"task_id": task_id, "state": task.state.value}
@@ -212,13 +263,19 @@ class Desk:
         named = arguments.get("task_id")
         taken = self._taken(named) or self._had(named)
         if taken is None:
-            raise Conflict("there is no task to keep or to put down; take one up with next")
+            raise Conflict(
+                "there is no task to keep or to put down; take one up with next"
+            )
         return taken
 
     def _had(self, named: object) -> Taken | None:
         """A task that the ledger knows to be with this agent; one that is not named must be the only one."""
         held = tasks.held_tasks(self.project, self.holder, self.plan_id)
-        fitting = [one for one in held if not named or named in (one.task.task_id, one.task.checks)]
+        fitting = [
+            one
+            for one in held
+            if not named or named in (one.task.task_id, one.task.checks)
+        ]
         return fitting[0] if len(fitting) == 1 and (named or self.resumes) else None
 
     def _name(self, arguments: JsonObject) -> str:

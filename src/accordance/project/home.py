@@ -117,14 +117,18 @@ def find_home(start: Path | None = None) -> Home:
             if (folder / FOLDER).is_dir() or (folder / SETTINGS).is_file():
                 return Home(folder)
     except FileNotFoundError:
-        raise InvalidHome("the current folder has been removed; change to another one") from None
+        raise InvalidHome(
+            "the current folder has been removed; change to another one"
+        ) from None
     except (
         OSError,
         RuntimeError,
         ValueError,
     ) as error:  # too long, links in a circle, letters no file name has
         why = getattr(error, "strerror", None) or error
-        raise InvalidHome(f"{start}: can be no project folder ({why}); name another one") from None
+        raise InvalidHome(
+            f"{start}: can be no project folder ({why}); name another one"
+        ) from None
     return Home(here)
 
 

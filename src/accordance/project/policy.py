@@ -44,7 +44,9 @@ class Gateway:
 def gateway_of(settings: Settings, root: Path) -> Gateway:
     """The gateway these settings describe; paths are relative to `root`."""
     judge = settings.judge
-    wants_bubblewrap = LEVELS[judge.isolation] == LEVELS["bubblewrap"]  # anything else is the least there is
+    wants_bubblewrap = (
+        LEVELS[judge.isolation] == LEVELS["bubblewrap"]
+    )  # anything else is the least there is
     return Gateway(
         roles=roles_from(settings.roles),
         tiers={**MODEL_TIERS, **settings.tiers},

@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    Strict,
+    ValidationError,
+    model_validator,
+)
 
 from accordance.contracts.toml import NoToml, read_toml
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
@@ -26,17 +33,23 @@ from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
 
 SETTINGS: Final = "accordance.toml"
 RLIMIT: Final = "rlimit"
-_PERSONS_CHOICE: Final = "[judge] isolation: a file cannot turn isolation off; a person can, for one command"
+_PERSONS_CHOICE: Final = (
+    "[judge] isolation: a file cannot turn isolation off; a person can, for one command"
+)
 
 
 class WorkspaceSettings(SettingTable):
     """The repository that tasks change."""
 
     repo: str = Field(
-        default=".", description="The repository, relative to the project folder.", examples=["../app"]
+        default=".",
+        description="The repository, relative to the project folder.",
+        examples=["../app"],
     )
     base: str = Field(
-        default="HEAD", description="The commit or branch that the first change builds on.", examples=["main"]
+        default="HEAD",
+        description="The commit or branch that the first change builds on.",
+        examples=["main"],
     )
 
 
@@ -52,7 +65,9 @@ class RunSettings(SettingTable):
     """How much is done at once, beside what each executor allows by itself."""
 
     concurrency: Count | None = Field(
-        default=None, description="Runs of one process at once; no bound unless given.", examples=[8]
+        default=None,
+        description="Runs of one process at once; no bound unless given.",
+        examples=[8],
     )
     plan_concurrency: Count | None = Field(
         default=None,
@@ -83,14 +98,18 @@ class _RubricTable(SettingTable):
     @property
     def rubric(self) -> Rubric:
         """The rubric; one without dimensions has the shipped ones. Raises InvalidRubric."""
-        return Rubric(self.shipped.name, self.maxima or self.shipped.maxima, self.approve_at)
+        return Rubric(
+            self.shipped.name, self.maxima or self.shipped.maxima, self.approve_at
+        )
 
     @model_validator(mode="after")
     def _adds_up(self) -> _RubricTable:
         try:
             _ = self.rubric
         except InvalidRubric as fault:
-            raise ValueError(str(fault).removeprefix(f"{self.shipped.name}: ")) from None
+            raise ValueError(
+                str(fault).removeprefix(f"{self.shipped.name}: ")
+            ) from None
         return self
 
 
@@ -122,10 +141,12 @@ class Rubrics(SettingTable):
     """What reviews score, for the plans that are imported from now on."""
 
     plan: PlanRubric = Field(
-        default_factory=PlanRubric.model_construct, description="How plans are reviewed."
+        default_factory=PlanRubric.model_construct,
+        description="How plans are reviewed.",
     )
     node: NodeRubric = Field(
-        default_factory=NodeRubric.model_construct, description="How the products of tasks are reviewed."
+        default_factory=NodeRubric.model_construct,
+        description="How the products of tasks are reviewed.",
     )
 
 
@@ -172,7 +193,9 @@ class Judge(SettingTable):
     """How attempts are judged and their tests are run. Read from the base, so that no agent writes its own rules."""
 
     isolation: LeastIsolation = Field(
-        default="auto", description="The least isolation that tests run in.", examples=["bubblewrap"]
+        default="auto",
+        description="The least isolation that tests run in.",
+        examples=["bubblewrap"],
     )
     tests: Commands = Field(
         default=(),
@@ -189,9 +212,13 @@ class Judge(SettingTable):
         description="The same error this often running is not tried in the same way again.",
         examples=[3],
     )
-    seconds: Count = Field(default=600, description="How long each test command may take.", examples=[1200])
+    seconds: Count = Field(
+        default=600, description="How long each test command may take.", examples=[1200]
+    )
     memory_mb: Count = Field(
-        default=8192, description="How much memory a test command may use.", examples=[4096]
+        default=8192,
+        description="How much memory a test command may use.",
+        examples=[4096],
     )
     readable: Texts = Field(
         default=(),
@@ -204,7 +231,9 @@ class Judge(SettingTable):
         examples=[["node_modules"]],
     )
     environment: dict[str, str] = Field(
-        default_factory=dict, description="Further environment variables of tests.", examples=[{"TZ": "UTC"}]
+        default_factory=dict,
+        description="Further environment variables of tests.",
+        examples=[{"TZ": "UTC"}],
     )
 
 
@@ -217,22 +246,29 @@ class Settings(SettingTable):
         examples=["postgresql://user@host/name"],
     )
     workspace: WorkspaceSettings = Field(
-        default_factory=WorkspaceSettings.model_construct, description="The repository that tasks change."
+        default_factory=WorkspaceSettings.model_construct,
+        description="The repository that tasks change.",
     )
     run: RunSettings = Field(default_factory=RunSettings.model_construct)
-    executors: Executors = Field(default_factory=dict, description="Who can do work, by name.")
+    executors: Executors = Field(
+        default_factory=dict, description="Who can do work, by name."
+    )
     routes: Annotated[tuple[Route, ...], Strict(False)] = Field(
-        default=(), description="Which executor gets which work; the first route that fits counts."
+        default=(),
+        description="Which executor gets which work; the first route that fits counts.",
     )
     fuses: Fuses = Field(
-        default_factory=Fuses.model_construct, description="How much a task or a plan may use up."
+        default_factory=Fuses.model_construct,
+        description="How much a task or a plan may use up.",
     )
     rubric: Rubrics = Field(default_factory=Rubrics.model_construct)
     review: ReviewSettings = Field(
         default_factory=ReviewSettings.model_construct, description="Who may review."
     )
     research: Research = Field(default_factory=Research.model_construct)
-    roles: dict[str, RolePolicy] = Field(default_factory=dict, description="What roles may do, by name.")
+    roles: dict[str, RolePolicy] = Field(
+        default_factory=dict, description="What roles may do, by name."
+    )
     tiers: dict[str, Count] = Field(
         default_factory=dict,
         description="Models by strength, 1 is the strongest; beside those that accordance knows.",
@@ -244,7 +280,9 @@ class Settings(SettingTable):
         """What a plan is held to, with other fuses over those of the file. Raises InvalidFuses."""
         chosen = {**self.fuses.model_dump(exclude_unset=True), **(fuses or {})}
         return Rules(
-            fuses=fuses_from(chosen), plan_rubric=self.rubric.plan.rubric, node_rubric=self.rubric.node.rubric
+            fuses=fuses_from(chosen),
+            plan_rubric=self.rubric.plan.rubric,
+            node_rubric=self.rubric.node.rubric,
         )
 
 
@@ -255,7 +293,9 @@ def read_settings(tables: Mapping[str, Any], where: str = SETTINGS) -> Settings:
     except IsolationTurnedOff as error:
         raise IsolationTurnedOff(f"{where}: {error}") from None
     except ValidationError as error:
-        raise InvalidSettings(f"{where}: {first_fault(error, Settings, tables)}") from None
+        raise InvalidSettings(
+            f"{where}: {first_fault(error, Settings, tables)}"
+        ) from None
 
 
 def parse_settings(content: bytes, where: str) -> Settings:

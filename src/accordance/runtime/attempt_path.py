@@ -67,8 +67,12 @@ class AttemptPath:
     listener: Listener
     branches: Branches
     signals: Signals
-    _failures: dict[str, int] = field(default_factory=dict)  # by queue: passing faults in a row
-    _queued: dict[str, list[QueuedAttempt]] = field(default_factory=dict)  # by the workflow that queued them
+    _failures: dict[str, int] = field(
+        default_factory=dict
+    )  # by queue: passing faults in a row
+    _queued: dict[str, list[QueuedAttempt]] = field(
+        default_factory=dict
+    )  # by the workflow that queued them
 
     # -- 1: a task is taken up, and its attempt queued
 
@@ -89,7 +93,9 @@ class AttemptPath:
         slot = self.slots.begin(workflow, attempt.queue)
         try:
             kept = self.workflows.execute_once(lambda: self.execute(attempt, slot.stop))
-            answer = self.workflows.settle_once(lambda unit: self.settle(unit, attempt, slot, kept))
+            answer = self.workflows.settle_once(
+                lambda unit: self.settle(unit, attempt, slot, kept)
+            )
         finally:
             self.slots.end(slot)
             queued = self._queued.pop(workflow, [])
@@ -115,10 +121,14 @@ class AttemptPath:
                 stop.wait(_AGAIN_SECONDS)
             except IsolationUnavailable as error:
                 return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
-            except AccordanceError as error:  # settings, a route, a prompt: no executor was asked to work
+            except (
+                AccordanceError
+            ) as error:  # settings, a route, a prompt: no executor was asked to work
                 return Produced(fault=Fault.UNPREPARED, text=str(error))
             except Exception as error:  # noqa: BLE001 - a bug of an executor is the attempt's failure, not the run's
-                return Produced(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
+                return Produced(
+                    fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}"
+                )
         return _NOT_BEGUN
 
     def _let_rest(self, queue: str, produced: Produced) -> None:
@@ -129,12 +139,18 @@ class AttemptPath:
         pause = pause_after(produced.fault, produced.retry_after, failures)
         if pause:
             self.slots.rest(queue, pause)
-            self.listener.notice(f"{queue}: {produced.text}; it is called again in {pause:g} s")
+            self.listener.notice(
+                f"{queue}: {produced.text}; it is called again in {pause:g} s"
+            )
 
     # -- 4: the run is settled, and what can begin now is taken up
 
     def settle(
-        self, unit: QueueingTransaction, attempt: TaskAttempt, slot: Slot, kept: Mapping[str, Any]
+        self,
+        unit: QueueingTransaction,
+        attempt: TaskAttempt,
+        slot: Slot,
+        kept: Mapping[str, Any],
     ) -> JsonObject:
         """The second step. Everything here commits together, with the mark that the step is done."""
         unit.tx.lock(attempt.plan_id)
@@ -143,10 +159,15 @@ class AttemptPath:
         self._queued[slot.name] = self._take_up_next(unit, attempt.plan_id)
         return {name: value for name, value in answer.items() if name not in _LEFT_OUT}
 
-    def _decide(self, tx: Transaction, attempt: TaskAttempt, kept: KeptRun) -> JsonObject:
+    def _decide(
+        self, tx: Transaction, attempt: TaskAttempt, kept: KeptRun
+    ) -> JsonObject:
         """What the run means for its task."""
         run = RunOf(
-            plan_id=attempt.plan_id, task_id=attempt.task_id, kind=attempt.kind, attempt=attempt.number
+            plan_id=attempt.plan_id,
+            task_id=attempt.task_id,
+            kind=attempt.kind,
+            attempt=attempt.number,
         )
         keep_report(tx, run, kept.report)
         if kept.report["fault"] == Fault.STOPPED:
@@ -155,7 +176,9 @@ class AttemptPath:
         number = count_mended(tx, attempt.task_id, attempt.number, kept.report)
         return self._take_in(tx, attempt, number, kept).to_json()
 
-    def _take_in(self, tx: Transaction, attempt: TaskAttempt, number: int, kept: KeptRun) -> Receipt:
+    def _take_in(
+        self, tx: Transaction, attempt: TaskAttempt, number: int, kept: KeptRun
+    ) -> Receipt:
         """Take in the message of a run, by its kind. `number` counts the answers that were asked for again, too."""
         task_id, message = attempt.task_id, kept.message
         if message is None:
@@ -164,10 +187,14 @@ class AttemptPath:
             return change_in(tx, self.home, message, task_id, number, kept.judged)
         if attempt.kind == "action":
             has_stronger = bool(kept.report.get("stronger"))
-            return submit_in(tx, self.home, message, task_id, number, has_stronger=has_stronger)
+            return submit_in(
+                tx, self.home, message, task_id, number, has_stronger=has_stronger
+            )
         return review_in(tx, message, task_id, attempt.product)
 
-    def _take_up_next(self, unit: QueueingTransaction, plan_id: str) -> list[QueuedAttempt]:
+    def _take_up_next(
+        self, unit: QueueingTransaction, plan_id: str
+    ) -> list[QueuedAttempt]:
         """What can begin because an attempt was settled."""
         if self.workflows.is_stopping or self.signals.stop.is_set():
             return []
@@ -184,7 +211,9 @@ class AttemptPath:
             self.listener.attempt_ended(attempt, answer)
         except Exception as error:  # noqa: BLE001
             self.listener.notice(f"{attempt.task_id}: {error}")
-        if not self.slots.busy:  # otherwise the settling itself has taken up what could be
+        if (
+            not self.slots.busy
+        ):  # otherwise the settling itself has taken up what could be
             self.signals.wake.set()
 
 

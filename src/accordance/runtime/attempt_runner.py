@@ -72,7 +72,9 @@ class ProjectAttempts:
     ledger: Ledger
     home: Home
     routing: Routing
-    isolation: str | None = None  # of tests, where a person asks for another than the settings do
+    isolation: str | None = (
+        None  # of tests, where a person asks for another than the settings do
+    )
 
     @cached_property
     def workshop(self) -> Workshop:
@@ -99,18 +101,24 @@ class ProjectAttempts:
             if spec.kind == "external":
                 continue
             runs = spec.concurrency or CONCURRENCY
-            whole = Bound(runs=runs, executor=name, executor_runs=runs, per_minute=spec.per_minute)
+            whole = Bound(
+                runs=runs, executor=name, executor_runs=runs, per_minute=spec.per_minute
+            )
             queues[queue_name(name)] = whole
             for model, bounds in spec.bounds.items():
                 own = min(runs, bounds.concurrency or runs)
                 per_minute = bounds.per_minute or spec.per_minute
-                queues[queue_name(name, model)] = replace(whole, runs=own, per_minute=per_minute)
+                queues[queue_name(name, model)] = replace(
+                    whole, runs=own, per_minute=per_minute
+                )
         return queues
 
     def queue_of(self, task: TaskRecord, change: bytes | None) -> str | None:
         """The queue of the executor a task goes to; None if an outside worker asks for it. Raises NoExecutor."""
         kind = kind_of(task)
-        choice = self.routing.after(wanted_for(task, kind, change), _failures(task, kind))
+        choice = self.routing.after(
+            wanted_for(task, kind, change), _failures(task, kind)
+        )
         if executor_for(choice.spec, self.home.root) is None:
             return None
         has_own_bounds = choice.model in choice.spec.bounds
@@ -131,8 +139,12 @@ class ProjectAttempts:
         except _NotBegun as reason:
             return reason.outcome
         produced = self._perform(prepared)
-        if produced.fault is Fault.OVER_BUDGET and produced.spending.uses_up(plan_budget(plan)):
-            return replace(produced, fault=Fault.STOPPED, text=_HELD)  # the plan's end, not the task's fault
+        if produced.fault is Fault.OVER_BUDGET and produced.spending.uses_up(
+            plan_budget(plan)
+        ):
+            return replace(
+                produced, fault=Fault.STOPPED, text=_HELD
+            )  # the plan's end, not the task's fault
         return produced
 
     def _perform(self, prepared: ExecutorRun) -> Produced:
@@ -140,14 +152,22 @@ class ProjectAttempts:
         job = prepared.job
         if job is None:
             return prepared.begin()
-        return self.workshop.carry_out(job, prepared.choice, prepared.begin_in, prepared.memory)
+        return self.workshop.carry_out(
+            job, prepared.choice, prepared.begin_in, prepared.memory
+        )
 
     def _prepare(
-        self, tx: Transaction, plan: PlanRecord, attempt: TaskAttempt, stop: threading.Event
+        self,
+        tx: Transaction,
+        plan: PlanRecord,
+        attempt: TaskAttempt,
+        stop: threading.Event,
     ) -> ExecutorRun:
         """Read all that a run needs. Raises _NotBegun for what stands in its way, the first reason first."""
         task = tx.task(attempt.task_id)
-        kind: Literal["action", "review"] = "action" if attempt.kind == "action" else "review"
+        kind: Literal["action", "review"] = (
+            "action" if attempt.kind == "action" else "review"
+        )
         change = coding_task(tx, task) if kind == "action" else None
         choice = self._choose(tx, task, attempt, wanted_for(task, kind, change))
         executor = self._executor_of(choice)
@@ -158,12 +178,19 @@ class ProjectAttempts:
         job = None if change is None else self._commission(tx, task, change, limits)
         if job is not None:
             limits = replace(limits, seconds=min(limits.seconds, job.seconds))
-        contract = contract_of_message(tx, task, kind, change, contract_of_change(choice.spec))
+        contract = contract_of_message(
+            tx, task, kind, change, contract_of_change(choice.spec)
+        )
         document = assignment_under(tx, self.home, taken, contract, change)
         return ExecutorRun(
             ledger=self.ledger,
             root=self.home.root,
-            run=RunOf(plan_id=plan.plan_id, task_id=task.task_id, kind=attempt.kind, attempt=attempt.number),
+            run=RunOf(
+                plan_id=plan.plan_id,
+                task_id=task.task_id,
+                kind=attempt.kind,
+                attempt=attempt.number,
+            ),
             choice=choice,
             executor=executor,
             limits=limits,
@@ -177,12 +204,20 @@ class ProjectAttempts:
 
     # -- who does it
 
-    def _choose(self, tx: Transaction, task: TaskRecord, attempt: TaskAttempt, asked: RouteRequest) -> Choice:
+    def _choose(
+        self,
+        tx: Transaction,
+        task: TaskRecord,
+        attempt: TaskAttempt,
+        asked: RouteRequest,
+    ) -> Choice:
         """Who runs: by the routes, but nobody reviews their own product. Raises NoExecutor, OwnWork."""
         choice = self._routed(attempt, asked, _failures(task, asked.kind))
         return self._reviewer(tx, task, choice) if asked.kind == "review" else choice
 
-    def _routed(self, attempt: TaskAttempt, asked: RouteRequest, failures: int) -> Choice:
+    def _routed(
+        self, attempt: TaskAttempt, asked: RouteRequest, failures: int
+    ) -> Choice:
         """By the routes. Work that lies in the queue of another executor stays with it: it was queued under other routes."""
         choice = self.routing.after(asked, failures)
         bound = self.queues().get(attempt.queue)
@@ -210,7 +245,12 @@ class ProjectAttempts:
     # -- within which limits
 
     def _limits(
-        self, tx: Transaction, plan: PlanRecord, taken: Taken, choice: Choice, stop: threading.Event
+        self,
+        tx: Transaction,
+        plan: PlanRecord,
+        taken: Taken,
+        choice: Choice,
+        stop: threading.Event,
     ) -> RunLimits:
         """What the executor's settings, the fuses and the task allow, whichever is least."""
         budget = _budget(tx, plan, taken.task, choice)
@@ -218,7 +258,9 @@ class ProjectAttempts:
         seconds = min(own.seconds, _seconds(tx, taken))
         return replace(own, stop=stop, budget=budget, seconds=seconds)
 
-    def _commission(self, tx: Transaction, task: TaskRecord, change: bytes, limits: RunLimits) -> Commission:
+    def _commission(
+        self, tx: Transaction, task: TaskRecord, change: bytes, limits: RunLimits
+    ) -> Commission:
         """What is to be changed, with what it may cost."""
         try:
             job = self.workshop.commission(tx, task, change)
@@ -235,7 +277,9 @@ def _failures(task: TaskRecord, kind: Kind) -> int:
     return used.failures + used.parse_failures
 
 
-def _budget(tx: Transaction, plan: PlanRecord, task: TaskRecord, choice: Choice) -> Budget:
+def _budget(
+    tx: Transaction, plan: PlanRecord, task: TaskRecord, choice: Choice
+) -> Budget:
     """What a run may cost. Raises _NotBegun if it may cost nothing, or nobody could say what it costs."""
     if plan.state is PlanState.HELD or Spending().uses_up(plan_budget(plan)):
         raise _NotBegun(Fault.STOPPED, _HELD)
@@ -252,19 +296,27 @@ def _seconds(tx: Transaction, taken: Taken) -> float:
     is_action = taken.kind == "action"
     of_node = seconds_for(tx, taken.task) if is_action or taken.task.checks else None
     of_request = budgets_of(tx, taken.task).time_budget if is_action else None
-    return min(seconds for seconds in (of_node, of_request, math.inf) if seconds is not None)
+    return min(
+        seconds for seconds in (of_node, of_request, math.inf) if seconds is not None
+    )
 
 
-def _context(plan: PlanRecord, taken: Taken, document: dict[str, Any], job: Commission | None) -> Context:
+def _context(
+    plan: PlanRecord, taken: Taken, document: dict[str, Any], job: Commission | None
+) -> Context:
     """What the message of a run is checked against."""
     if taken.kind == "review":
-        return review_context(plan.rules.node_rubric, task_id=document["contract"]["task_id"])
+        return review_context(
+            plan.rules.node_rubric, task_id=document["contract"]["task_id"]
+        )
     return claim_context(job.asked.task) if job else Context(task_id=taken.task.task_id)
 
 
 def _context_bytes(tx: Transaction, taken: Taken, choice: Choice) -> int | None:
     """How much context a run is told: never more than the request it serves allows; None where nothing is said."""
-    tokens = budgets_of(tx, taken.task).context_budget if taken.kind == "action" else None
+    tokens = (
+        budgets_of(tx, taken.task).context_budget if taken.kind == "action" else None
+    )
     if tokens is None:
         return choice.context_bytes
     usual = choice.context_bytes or budget_for(taken.task.owner_agent_id)

@@ -25,16 +25,22 @@ def budget_left(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
     if fuses.tokens_per_task is None and fuses.cost_per_task is None:
         return of_plan
     runs = [
-        spending_of(entry.payload) for entry in _since_forgiven(tx.entries_of(task_id)) if entry.kind == RAN
+        spending_of(entry.payload)
+        for entry in _since_forgiven(tx.entries_of(task_id))
+        if entry.kind == RAN
     ]
     spent, unpriced = total(runs), sum(run.calls for run in runs if run.cost is None)
-    left = remaining(Budget(tokens=fuses.tokens_per_task, cost=fuses.cost_per_task), spent)
+    left = remaining(
+        Budget(tokens=fuses.tokens_per_task, cost=fuses.cost_per_task), spent
+    )
     if left.tokens is not None and left.tokens <= 0:
         return f"tokens_per_task: {spent.tokens:,} of {fuses.tokens_per_task:,} tokens are used up"
     if left.cost is not None and unpriced:
         return f"cost_per_task: nobody knows the price of {unpriced:,} of its calls; say so with `prices` in accordance.toml"
     if left.cost is not None and left.cost <= 0:
-        return f"cost_per_task: {spent.cost:.2f} of {fuses.cost_per_task:.2f} are used up"
+        return (
+            f"cost_per_task: {spent.cost:.2f} of {fuses.cost_per_task:.2f} are used up"
+        )
     return tighter(left, of_plan)
 
 
@@ -42,7 +48,9 @@ def plan_budget(plan: PlanRecord) -> Budget:
     """What is left for a plan as a whole, in this run of it."""
     fuses = plan.rules.fuses
     spent = Spending(read=plan.tokens, cost=plan.cost)
-    return remaining(Budget(tokens=fuses.tokens_per_run, cost=fuses.cost_per_run), spent)
+    return remaining(
+        Budget(tokens=fuses.tokens_per_run, cost=fuses.cost_per_run), spent
+    )
 
 
 def why_unpriced(choice: Choice, budget: Budget) -> str | None:
@@ -57,5 +65,8 @@ def why_unpriced(choice: Choice, budget: Budget) -> str | None:
 
 def _since_forgiven(entries: list[ChainEntry]) -> Iterator[ChainEntry]:
     """The events since a person last gave the task a chance."""
-    last = max((at for at, entry in enumerate(entries) if entry.kind in _FORGIVEN_BY), default=-1)
+    last = max(
+        (at for at, entry in enumerate(entries) if entry.kind in _FORGIVEN_BY),
+        default=-1,
+    )
     yield from entries[last + 1 :]

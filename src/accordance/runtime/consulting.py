@@ -49,18 +49,33 @@ class Consultation:
     spent: Spending = field(default_factory=Spending)
     runs: int = 0
     _failed: int = 0  # in a row, in ways that pass
-    _events: list[tuple[str, Payload]] = field(default_factory=list)  # not in the chain yet
+    _events: list[tuple[str, Payload]] = field(
+        default_factory=list
+    )  # not in the chain yet
 
     def ask(
-        self, kind: Kind, document: dict[str, Any], contract: Contract[Any], context: Context = NO_CONTEXT
+        self,
+        kind: Kind,
+        document: dict[str, Any],
+        contract: Contract[Any],
+        context: Context = NO_CONTEXT,
     ) -> Produced:
         """Let the executor of the route run once. Raises Unanswered for what asking again does not mend, and NoExecutor."""
-        choice = self.routing.choose(RouteRequest(kind=kind, role=document["task"]["owner_agent_id"]))
+        choice = self.routing.choose(
+            RouteRequest(kind=kind, role=document["task"]["owner_agent_id"])
+        )
         executor, budget = self._executor(choice), self._budget(choice)
         instructions = self._instructions(document, choice)
         about = "plan" if kind == "plan" else "plan_review"
-        run = RunOf(plan_id=self.plan_id, task_id=None, kind=about, attempt=document["attempt"])
-        self.note(PROMPTED, lambda tx: prompt_payload(tx, run, instructions, choice.executor, choice.model))
+        run = RunOf(
+            plan_id=self.plan_id, task_id=None, kind=about, attempt=document["attempt"]
+        )
+        self.note(
+            PROMPTED,
+            lambda tx: prompt_payload(
+                tx, run, instructions, choice.executor, choice.model
+            ),
+        )
         self.runs += 1
         given = Assignment(
             document=document,
@@ -76,7 +91,9 @@ class Consultation:
         report = produced.to_json()
         self.note(RAN, lambda tx: report_payload(tx, run, report))
         for answer in answers_mended(report):
-            self._events.append((UNPARSEABLE, {"answer": answer["answer"], "why": answer["why"]}))
+            self._events.append(
+                (UNPARSEABLE, {"answer": answer["answer"], "why": answer["why"]})
+            )
         if produced.fault is not None:
             self._wait_or_end(produced, produced.fault)
         else:
@@ -107,7 +124,8 @@ class Consultation:
         executor = executor_for(choice.spec, self.home.root)
         if executor is None:
             raise NoExecutor(
-                f"{choice.executor} works when it asks for work", way_out="name one that can be asked"
+                f"{choice.executor} works when it asks for work",
+                way_out="name one that can be asked",
             )
         return executor
 

@@ -67,7 +67,9 @@ class Dispatch:
 
     def __init__(self, engine: DBOS, queues: Mapping[str, Queue], slots: Slots) -> None:
         self._slots = slots
-        self._bells = {name: Bell(partial(slots.waits, name, _SOON_SECONDS)) for name in queues}
+        self._bells = {
+            name: Bell(partial(slots.waits, name, _SOON_SECONDS)) for name in queues
+        }
         self._threads = [
             threading.Thread(
                 target=queue_worker_thread,

@@ -20,7 +20,13 @@ from accordance.errors import ContextTooLarge
 from accordance.executors.code_map import code_map
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import tell
-from accordance.executors.protocol import Assignment, Executor, Produced, RunLimits, Seen
+from accordance.executors.protocol import (
+    Assignment,
+    Executor,
+    Produced,
+    RunLimits,
+    Seen,
+)
 from accordance.executors.run_folder import run_tidily
 from accordance.executors.showing import show
 from accordance.store.ledger import Ledger
@@ -66,7 +72,9 @@ class ExecutorRun:
         produced = self._begin(document, work, opinion)
         if not conflicting:
             return produced
-        conflict = Seen("merge_conflict", {"code": MERGE_CONFLICT, "paths": list(conflicting)})
+        conflict = Seen(
+            "merge_conflict", {"code": MERGE_CONFLICT, "paths": list(conflicting)}
+        )
         return replace(produced, seen=(conflict, *produced.seen))
 
     @property
@@ -82,11 +90,19 @@ class ExecutorRun:
     ) -> Produced:
         """Tell the executor what to do, keep what it is told, and let it work."""
         try:
-            instructions = tell(document, self._prompt, self.root, self.context_bytes, self._shown(work))
+            instructions = tell(
+                document, self._prompt, self.root, self.context_bytes, self._shown(work)
+            )
         except ContextTooLarge as error:
             return Produced(fault=Fault.TOO_LONG, text=str(error))
         with self.ledger.write() as tx:
-            keep_prompt(tx, self.run, instructions, executor=self.choice.executor, model=self.choice.model)
+            keep_prompt(
+                tx,
+                self.run,
+                instructions,
+                executor=self.choice.executor,
+                model=self.choice.model,
+            )
         given = Assignment(
             document=document,
             contract=self.contract,
@@ -104,7 +120,11 @@ class ExecutorRun:
     def _prompt(self) -> str:
         """What the route says; where it says nothing, what fits the contract."""
         is_usual = self.choice.prompt == PROMPTS["action"]
-        return _PROMPTS.get(self.contract.version, self.choice.prompt) if is_usual else self.choice.prompt
+        return (
+            _PROMPTS.get(self.contract.version, self.choice.prompt)
+            if is_usual
+            else self.choice.prompt
+        )
 
     def _with_code_map(self, work: Path) -> dict[str, Any]:
         """The assignment, with a map of the code; a map that the task brings itself is enough."""

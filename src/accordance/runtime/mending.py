@@ -13,7 +13,10 @@ from accordance.domain.lifecycle import Event, State
 from accordance.executors.protocol import ASKED_AGAIN
 from accordance.store.ledger import Transaction
 
-_GOES_ON = {State.IN_PROGRESS: Event.ASKED_AGAIN, State.READY_TO_CHECK: Event.REVIEWER_ASKED_AGAIN}
+_GOES_ON = {
+    State.IN_PROGRESS: Event.ASKED_AGAIN,
+    State.READY_TO_CHECK: Event.REVIEWER_ASKED_AGAIN,
+}
 
 
 def answers_mended(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -21,11 +24,17 @@ def answers_mended(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [seen for seen in report.get("seen", ()) if seen["what"] == ASKED_AGAIN]
 
 
-def count_mended(tx: Transaction, task_id: str, attempt: int, report: Mapping[str, Any]) -> int:
+def count_mended(
+    tx: Transaction, task_id: str, attempt: int, report: Mapping[str, Any]
+) -> int:
     """Write them down, if the attempt is still the task's. Its number afterwards: each of them was an attempt."""
     task = tx.task(task_id)
     goes_on = _GOES_ON.get(task.progress.state)
-    if goes_on is None or task.lease is None or task.progress.standing.counters.attempts != attempt:
+    if (
+        goes_on is None
+        or task.lease is None
+        or task.progress.standing.counters.attempts != attempt
+    ):
         return attempt
     for answer in answers_mended(report):
         why = {"answer": answer["answer"], "why": answer["why"]}

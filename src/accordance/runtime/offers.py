@@ -36,7 +36,9 @@ class Offers:
     waits_for_room: bool = False  # a task could begin here if a slot were free
     waits_elsewhere: bool = False  # a task waits for an outside worker
     without_taker: dict[str, NoTaker] = field(default_factory=dict)  # by task
-    changing: set[str] | None = None  # changes that are under way; None: not looked up yet
+    changing: set[str] | None = (
+        None  # changes that are under way; None: not looked up yet
+    )
 
     @property
     def is_full(self) -> bool:

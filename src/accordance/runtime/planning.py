@@ -90,11 +90,15 @@ class Planner:
 
     def _write(self) -> bool:
         """Have a plan written until one honours its contract, and import it. False: the attempts are used up."""
-        contract = PLAN.in_scope(PLAN.scopes[0]).with_rules(carries(self.consultation.plan_id))
+        contract = PLAN.in_scope(PLAN.scopes[0]).with_rules(
+            carries(self.consultation.plan_id)
+        )
         before = self._record()
         for _ in range(self.rules.fuses.attempts):
             self.written += 1
-            produced = self.consultation.ask("plan", self._task(contract, before), contract)
+            produced = self.consultation.ask(
+                "plan", self._task(contract, before), contract
+            )
             if produced.raw is None:
                 self.faults = (f"{produced.code}: {produced.text}",)
                 continue
@@ -108,9 +112,16 @@ class Planner:
         result: Accepted[Plan] | Rejected = check(raw, contract)
         if isinstance(result, Accepted):
             with self.consultation.ledger.read() as tx:
-                faults = (*_foreign_tasks(tx, result.value), *check_tasks(result.value, self.roles))
-            result = Rejected(faults, len(faults), contract.version) if faults else result
-        self.faults = tuple(map(str, result.violations)) if isinstance(result, Rejected) else ()
+                faults = (
+                    *_foreign_tasks(tx, result.value),
+                    *check_tasks(result.value, self.roles),
+                )
+            result = (
+                Rejected(faults, len(faults), contract.version) if faults else result
+            )
+        self.faults = (
+            tuple(map(str, result.violations)) if isinstance(result, Rejected) else ()
+        )
 
         def written(tx: Transaction) -> Payload:
             accepted = {"accepted": not self.faults, "faults": list(self.faults)}
@@ -140,7 +151,9 @@ class Planner:
         context: JsonObject = {"last_errors": list(self.faults)}
         if before is not None:
             artifact = {"path": _FILE, "content": self._text(before)}
-            context["dependencies"] = [{"title": "the last round", "artifact": artifact}]
+            context["dependencies"] = [
+                {"title": "the last round", "artifact": artifact}
+            ]
             context["last_review"] = self.reviews[-1]
         plan_id = self.consultation.plan_id
         return {
@@ -167,7 +180,9 @@ class Planner:
         context = review_context(rubric, plan_id=plan_id)
         state = PlanState.IN_REVIEW
         for _ in range(self.rules.fuses.review_failures):
-            produced = self.consultation.ask("review", self._review_task(contract), contract, context)
+            produced = self.consultation.ask(
+                "review", self._review_task(contract), contract, context
+            )
             self.consultation.link()
             if produced.raw is not None:
                 state = self._judged(produced.raw, contract, context)
@@ -175,11 +190,19 @@ class Planner:
                 return state
         raise Unanswered(produced)
 
-    def _judged(self, raw: bytes, contract: Contract[Any], context: Context) -> PlanState:
-        answer = review_plan(self.consultation.ledger, raw, self.consultation.plan_id).to_json()
+    def _judged(
+        self, raw: bytes, contract: Contract[Any], context: Context
+    ) -> PlanState:
+        answer = review_plan(
+            self.consultation.ledger, raw, self.consultation.plan_id
+        ).to_json()
         result = check(raw, contract, context)
-        message = result.value.model_dump(mode="json") if isinstance(result, Accepted) else {}
-        self.reviews.append({**message, "outcome": answer["outcome"], "messages": answer["messages"]})
+        message = (
+            result.value.model_dump(mode="json") if isinstance(result, Accepted) else {}
+        )
+        self.reviews.append(
+            {**message, "outcome": answer["outcome"], "messages": answer["messages"]}
+        )
         return PlanState(answer["state"])
 
     def _review_task(self, contract: Contract[Any]) -> JsonObject:
@@ -190,13 +213,24 @@ class Planner:
         rubric, plan_id = self.rules.plan_rubric, record.plan_id
         return {
             "kind": "review",
-            "task": {"task_id": plan_id, "title": "Review a plan", "owner_agent_id": "reviewer"},
+            "task": {
+                "task_id": plan_id,
+                "title": "Review a plan",
+                "owner_agent_id": "reviewer",
+            },
             "attempt": record.revision,
             "contract": {**_described(contract), "task_id": plan_id},
             "context": {
-                "reviewed_task": {"task_id": plan_id, "title": record.title, "goal_statement": self.goal},
+                "reviewed_task": {
+                    "task_id": plan_id,
+                    "title": record.title,
+                    "goal_statement": self.goal,
+                },
                 "product": {"path": _FILE, "content": text},
-                "rubric": {"approve_at": rubric.approve_at, "dimensions": dict(rubric.maxima)},
+                "rubric": {
+                    "approve_at": rubric.approve_at,
+                    "dimensions": dict(rubric.maxima),
+                },
             },
         }
 
@@ -223,7 +257,9 @@ def carries(plan_id: str) -> Rule:
         head = message.get("plan")
         named = head.get("plan_id") if isinstance(head, dict) else None
         if isinstance(named, str) and named != plan_id:
-            yield Violation("wrong_task", "$.plan.plan_id", excerpt(plan_id), excerpt(named))
+            yield Violation(
+                "wrong_task", "$.plan.plan_id", excerpt(plan_id), excerpt(named)
+            )
 
     return carries_the_plan_id
 
@@ -237,4 +273,9 @@ def _foreign_tasks(tx: Transaction, plan: Plan) -> Iterator[Violation]:
             continue
         if other.plan_id != plan.plan.plan_id:
             expected = "an id that no task of another plan has"
-            yield Violation("duplicate_id", f"$.nodes[{at}].task_id", expected, excerpt(node.task_id))
+            yield Violation(
+                "duplicate_id",
+                f"$.nodes[{at}].task_id",
+                expected,
+                excerpt(node.task_id),
+            )

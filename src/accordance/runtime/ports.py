@@ -89,7 +89,9 @@ class Scheduling(Protocol):
     def take_up_all(self, unit: QueueingTransaction, plan_id: str) -> Offers:
         """Take up as many tasks of a plan as there is room for."""
 
-    def take_up_next(self, unit: QueueingTransaction, plan_id: str) -> list[QueuedAttempt]:
+    def take_up_next(
+        self, unit: QueueingTransaction, plan_id: str
+    ) -> list[QueuedAttempt]:
         """The same after an attempt was settled: quickly, however many tasks are ready."""
 
 
@@ -106,7 +108,9 @@ class Workflows(Protocol):
     def execute_once(self, execute: Callable[[], JsonObject]) -> JsonObject:
         """The first step of a workflow. What it returns is kept; after a kill it is not run again once it has returned."""
 
-    def settle_once(self, settle: Callable[[QueueingTransaction], JsonObject]) -> JsonObject:
+    def settle_once(
+        self, settle: Callable[[QueueingTransaction], JsonObject]
+    ) -> JsonObject:
         """The second step. The ledger, the queues and the mark that the step is done commit together."""
 
     def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:

@@ -28,11 +28,15 @@ class Publishing:
     ledger: Ledger
     workshop: Workshop
     plan_id: str | None = None
-    warn: Callable[[str], None] = lambda _: None  # is told why a branch cannot be moved, once
+    warn: Callable[[str], None] = lambda _: (
+        None
+    )  # is told why a branch cannot be moved, once
     seconds: float = _SECONDS  # between two looks at everything
     _due: float = 0.0
     _why_not: dict[str, str] = field(default_factory=dict)  # by plan: the last warning
-    _stands_at: dict[str, str] = field(default_factory=dict)  # by plan: where we have seen its branch
+    _stands_at: dict[str, str] = field(
+        default_factory=dict
+    )  # by plan: where we have seen its branch
 
     def publish(self, plan_id: str) -> str | None:
         """Move the branch of a plan, if it is not where it should be; why not, if it cannot be moved."""

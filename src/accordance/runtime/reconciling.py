@@ -39,7 +39,9 @@ class Reconciler:
     crew: Crew
     listener: Listener
     _last: float = field(default_factory=time.monotonic)
-    _stranded: set[str] = field(default_factory=set)  # plans in which nothing moves but another version could
+    _stranded: set[str] = field(
+        default_factory=set
+    )  # plans in which nothing moves but another version could
     _reported: set[str] = field(default_factory=set)  # notices that were given
     _unseen: set[str] = field(default_factory=set)
     """Workflows that should run here, and did not at the last look."""
@@ -61,7 +63,10 @@ class Reconciler:
         with self.ledger.read() as tx:
             in_work = {workflow_id(taken): taken for taken in _in_work(tx, plan_id)}
         workflows = self.engine.known(list(in_work))
-        moving = [self._is_moving(taken, workflows.get(name)) for name, taken in in_work.items()]
+        moving = [
+            self._is_moving(taken, workflows.get(name))
+            for name, taken in in_work.items()
+        ]
         if moving and not any(moving):
             self._stranded.add(plan_id)
         else:
@@ -84,7 +89,10 @@ class Reconciler:
     def _look_after(self, taken: Taken, workflow: WorkflowStatus) -> None:
         """What was given to this worker and is not begun, or lies in a queue that nobody serves, is put right."""
         name, queue = workflow.workflow_id, workflow.queue_name or ""
-        is_given_to_us = workflow.status == "PENDING" and workflow.executor_id == self.engine.worker_id
+        is_given_to_us = (
+            workflow.status == "PENDING"
+            and workflow.executor_id == self.engine.worker_id
+        )
         if is_given_to_us:
             self._must_run_here(name, queue)
         elif workflow.status == "ENQUEUED" and not self.crew.is_served(queue):
@@ -127,13 +135,26 @@ class Reconciler:
             hand_back_in(tx, task_id, taken.attempt, taken.lease.until)
             return
         kept = self.engine.kept_run(workflow.workflow_id)
-        if kept is not None:  # the message and its cost are not lost because the settling failed
-            run = RunOf(plan_id=taken.task.plan_id, task_id=task_id, kind=taken.kind, attempt=taken.attempt)
+        if (
+            kept is not None
+        ):  # the message and its cost are not lost because the settling failed
+            run = RunOf(
+                plan_id=taken.task.plan_id,
+                task_id=task_id,
+                kind=taken.kind,
+                attempt=taken.attempt,
+            )
             keep_report(tx, run, kept.report)
             if kept.message is not None:
                 tx.keep(kept.message)
         text = _BROKEN[workflow.status].format(error=workflow.error)
-        fail_in(tx, task_id, taken.attempt, report_of(Fault.CRASHED, text), taken.lease.until)
+        fail_in(
+            tx,
+            task_id,
+            taken.attempt,
+            report_of(Fault.CRASHED, text),
+            taken.lease.until,
+        )
 
 
 def leave_alone(tx: Transaction, taken: Taken, version: str) -> None:
@@ -144,7 +165,8 @@ def leave_alone(tx: Transaction, taken: Taken, version: str) -> None:
         return
     payload = {"attempt": taken.attempt, "version": version, "here": VERSION}
     is_written = any(
-        entry.kind == LEFT_ALONE and entry.payload == payload for entry in tx.entries_of(task_id)
+        entry.kind == LEFT_ALONE and entry.payload == payload
+        for entry in tx.entries_of(task_id)
     )
     if not is_written:
         tx.record(plan_id, LEFT_ALONE, task_id, payload)

@@ -26,7 +26,9 @@ class Look:
 
     progress: RunProgress
     rest: NoTaskReason | None = None  # why nothing was taken up
-    without_taker: Mapping[str, NoTaker] = field(default_factory=dict)  # tasks nobody here can begin
+    without_taker: Mapping[str, NoTaker] = field(
+        default_factory=dict
+    )  # tasks nobody here can begin
 
     @property
     def is_at_rest(self) -> bool:
@@ -34,9 +36,13 @@ class Look:
         return self.progress is RunProgress.AT_REST
 
 
-def resting(why: NoTaskReason, without_taker: Mapping[str, NoTaker] | None = None) -> Look:
+def resting(
+    why: NoTaskReason, without_taker: Mapping[str, NoTaker] | None = None
+) -> Look:
     """A look at a plan in which nothing was taken up."""
-    progress = RunProgress.UNDER_WAY if why is NoTaskReason.BUSY else RunProgress.AT_REST
+    progress = (
+        RunProgress.UNDER_WAY if why is NoTaskReason.BUSY else RunProgress.AT_REST
+    )
     return Look(progress, why, without_taker or {})
 
 

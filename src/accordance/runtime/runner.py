@@ -48,7 +48,9 @@ _LOOK_SECONDS: Final = 0.5  # how often others' doings are looked for
 _FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
 _RECONCILE_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 300.0  # a ledger may be away for so long
-_OTHERS_SECONDS: Final = 5.0  # other workers that live are given so long to begin what nobody here can
+_OTHERS_SECONDS: Final = (
+    5.0  # other workers that live are given so long to begin what nobody here can
+)
 
 
 @dataclass
@@ -73,7 +75,9 @@ class Runner:
         self.slots = Slots(queues, self.bounds.in_worker)
         self.ledger = open_ledger(self.place)
         self.engine = WorkflowEngine(self.place, self.slots, self.worker_id)
-        self.scheduler = Scheduler(self.attempts, self.slots, self.worker_id, self.bounds.in_plan)
+        self.scheduler = Scheduler(
+            self.attempts, self.slots, self.worker_id, self.bounds.in_plan
+        )
         self.crew = Crew(frozenset(queues))
         self._signals = Signals()
         self._path = AttemptPath(
@@ -86,7 +90,9 @@ class Runner:
             branches=self.branches,
             signals=self._signals,
         )
-        self._reconciler = Reconciler(self.engine, self.ledger, self.crew, self.listener)
+        self._reconciler = Reconciler(
+            self.engine, self.ledger, self.crew, self.listener
+        )
         self._untaken = Untaken(self.ledger, self.listener)
         self._looked = 0.0
         self._rests_since: float | None = None
@@ -170,7 +176,9 @@ class Runner:
         away_since = time.monotonic()
         while not self._signals.stop.is_set():
             try:
-                with translated(self.engine.engine):  # the engine's own looks fail in its own words
+                with translated(
+                    self.engine.engine
+                ):  # the engine's own looks fail in its own words
                     return look()
             except LedgerError as error:
                 if time.monotonic() - away_since > _PATIENCE_SECONDS:
@@ -210,9 +218,13 @@ class Runner:
         self._looked = time.monotonic()
         self.branches.catch_up()
         looks = self._look_at_plans()
-        busy = [plan_id for plan_id, look in looks.items() if look.rest is NoTaskReason.BUSY]
+        busy = [
+            plan_id for plan_id, look in looks.items() if look.rest is NoTaskReason.BUSY
+        ]
         self._reconcile(busy)
-        return combined(list(looks.values()), is_stranded=self._reconciler.are_stranded(busy))
+        return combined(
+            list(looks.values()), is_stranded=self._reconciler.are_stranded(busy)
+        )
 
     def _is_too_full_to_look(self) -> bool:
         """Whether nothing could be begun: whatever ends takes up what comes next. Now and then there is a look all the same."""
@@ -226,7 +238,10 @@ class Runner:
             plans = self._plans(tx)
             rests = {plan.plan_id: at_rest(tx, plan) for plan in plans}
         looks = {}
-        for plan_id, why in rests.items():  # a plan at rest is not worth a transaction of its own
+        for (
+            plan_id,
+            why,
+        ) in rests.items():  # a plan at rest is not worth a transaction of its own
             looks[plan_id] = resting(why) if why else self._take_up_in(plan_id, files)
         return looks
 
@@ -267,5 +282,8 @@ def is_wanted(tx: Transaction, attempt: TaskAttempt) -> bool:
         return False
     if task.lease is None or task.progress.standing.counters.attempts != attempt.number:
         return False
-    is_reviewed = task.progress.state is State.READY_TO_CHECK and task.lease.until == attempt.lease
+    is_reviewed = (
+        task.progress.state is State.READY_TO_CHECK
+        and task.lease.until == attempt.lease
+    )
     return is_reviewed or task.progress.state is State.IN_PROGRESS

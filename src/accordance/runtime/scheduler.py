@@ -26,8 +26,12 @@ from accordance.work.tasks import take_up
 
 _LEASE_SECONDS: Final = 24 * 3600  # what is left behind is taken over long before
 _AHEAD: Final = 100  # tasks that every look of the runner offers
-_FURTHER: Final = 4  # tasks beyond the free slots that are offered when an attempt was settled
-_PAUSE: Final = 10  # after going through a long line, so many times as long nobody does it again
+_FURTHER: Final = (
+    4  # tasks beyond the free slots that are offered when an attempt was settled
+)
+_PAUSE: Final = (
+    10  # after going through a long line, so many times as long nobody does it again
+)
 _NOT_ALLOWED: Final = "its route leads to somebody elsewhere, and its allowedExecutors leave out external: route it to one of those it allows"
 
 
@@ -63,7 +67,9 @@ class Scheduler:
         offers.waits_for_room = True  # as far as is known
         return offers
 
-    def take_up_next(self, unit: QueueingTransaction, plan_id: str) -> list[QueuedAttempt]:
+    def take_up_next(
+        self, unit: QueueingTransaction, plan_id: str
+    ) -> list[QueuedAttempt]:
         """The same when an attempt was settled: quickly, however long the line is."""
         offers = self._no_offers(unit.tx, plan_id)
         has_several_queues = len(self.slots.bounds) > 1
@@ -93,7 +99,9 @@ class Scheduler:
         has_moved = tx.plan(plan_id).head.seq != last.head
         return has_moved and not self.slots.busy
 
-    def _offer_all(self, unit: QueueingTransaction, plan_id: str, offers: Offers) -> None:
+    def _offer_all(
+        self, unit: QueueingTransaction, plan_id: str, offers: Offers
+    ) -> None:
         began = time.monotonic()
         passed = None
         offered = 0
@@ -107,13 +115,17 @@ class Scheduler:
         if offered > _AHEAD:
             now = time.monotonic()
             again_at = now + _PAUSE * (now - began)
-            self._full_looks[plan_id] = _FullLook(again_at, unit.tx.plan(plan_id).head.seq)
+            self._full_looks[plan_id] = _FullLook(
+                again_at, unit.tx.plan(plan_id).head.seq
+            )
         if passed is None:
             self._passed.pop(plan_id, None)
         else:
             self._passed[plan_id] = passed
 
-    def _both_ends(self, tx: Transaction, plan_id: str, most: int) -> Iterator[TaskRecord]:
+    def _both_ends(
+        self, tx: Transaction, plan_id: str, most: int
+    ) -> Iterator[TaskRecord]:
         """The first few of the line, and the first few behind those that could not begin."""
         first = tx.turns(plan_id, most=most)
         yield from first
@@ -121,7 +133,9 @@ class Scheduler:
         if passed is not None and len(first) == most:
             yield from tx.turns(plan_id, most=most, after=passed)
 
-    def _offer(self, unit: QueueingTransaction, task: TaskRecord, offers: Offers) -> None:
+    def _offer(
+        self, unit: QueueingTransaction, task: TaskRecord, offers: Offers
+    ) -> None:
         """Take up a task, or note why not."""
         change = change_to_make(unit.tx, task)
         if change is not None and offers.others_change(unit.tx, task):
@@ -142,8 +156,12 @@ class Scheduler:
             if change is not None and offers.changing is not None:
                 offers.changing.add(task.task_id)
 
-    def _take_up(self, unit: QueueingTransaction, task: TaskRecord, queue: str, offers: Offers) -> None:
-        taken = take_up(unit.tx, task, self.worker_id, _LEASE_SECONDS, self.router.holding)
+    def _take_up(
+        self, unit: QueueingTransaction, task: TaskRecord, queue: str, offers: Offers
+    ) -> None:
+        taken = take_up(
+            unit.tx, task, self.worker_id, _LEASE_SECONDS, self.router.holding
+        )
         offers.queued.append(unit.enqueue(queue, taken))
         queues = [attempt.queue for attempt in offers.queued]
         offers.roomy = self.slots.roomy(queues)

@@ -17,7 +17,9 @@ class Bound:
 
     runs: int  # at once, in one process
     executor: str = ""  # whose runs are counted together
-    executor_runs: int | None = None  # at once, in one process, over all queues of that executor
+    executor_runs: int | None = (
+        None  # at once, in one process, over all queues of that executor
+    )
     per_minute: int | None = None  # begun, by all processes together
 
 
@@ -40,7 +42,9 @@ class Slots:
     _waiting: dict[str, tuple[str, float]] = field(
         default_factory=dict
     )  # by workflow: its queue, and since when
-    _rests: dict[str, float] = field(default_factory=dict)  # by queue: nothing of it begins before then
+    _rests: dict[str, float] = field(
+        default_factory=dict
+    )  # by queue: nothing of it begins before then
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _closed: bool = False
 
@@ -81,7 +85,9 @@ class Slots:
     def rest(self, queue: str, seconds: float) -> None:
         """Begin nothing of a queue for so long."""
         with self._changed:
-            self._rests[queue] = max(self._rests.get(queue, 0.0), time.monotonic() + seconds)
+            self._rests[queue] = max(
+                self._rests.get(queue, 0.0), time.monotonic() + seconds
+            )
 
     def _rest_left(self, queue: str) -> float:
         """For how many seconds nothing of a queue begins."""
@@ -96,7 +102,10 @@ class Slots:
         """Whether something that was put into a queue, at most so long ago, has not begun yet, as far as is known here."""
         since = time.monotonic() - seconds
         with self._changed:
-            return any(waiting == queue and put >= since for waiting, put in self._waiting.values())
+            return any(
+                waiting == queue and put >= since
+                for waiting, put in self._waiting.values()
+            )
 
     def is_idle(self, queue: str) -> bool:
         """Whether nothing of a queue runs here."""
@@ -109,7 +118,9 @@ class Slots:
         with self._changed:
             self._waiting.pop(name, None)
             rest = self._rest_left(queue)
-            while not self._closed and (rest or not self._left(queue, self._queues_in_use())):
+            while not self._closed and (
+                rest or not self._left(queue, self._queues_in_use())
+            ):
                 self._changed.wait(rest or None)
                 rest = self._rest_left(queue)
             self._running[id(slot)] = slot
@@ -140,11 +151,15 @@ class Slots:
         with self._changed:
             return bool(self._running or self._waiting)
 
-    def forget(self, is_queued: Callable[[list[str]], Iterator[str]], seconds: float = 1.0) -> None:
+    def forget(
+        self, is_queued: Callable[[list[str]], Iterator[str]], seconds: float = 1.0
+    ) -> None:
         """Let go of what another process has begun: what has waited for long, and is queued no more."""
         long_ago = time.monotonic() - seconds
         with self._changed:
-            names = [name for name, (_, since) in self._waiting.items() if since < long_ago]
+            names = [
+                name for name, (_, since) in self._waiting.items() if since < long_ago
+            ]
         if names:
             queued = set(is_queued(names))
             with self._changed:

@@ -52,7 +52,9 @@ _COMPANY: Final = text(
 _QUEUES: Final = text(
     "SELECT queues FROM accordance_workers WHERE beat_at >= now() - make_interval(secs => :seconds)"
 )
-_LOST: Final = text("UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :worker_id")
+_LOST: Final = text(
+    "UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :worker_id"
+)
 _GONE: Final = text("DELETE FROM accordance_workers WHERE executor_id = :worker_id")
 
 
@@ -93,7 +95,9 @@ class Heart:
     queues: tuple[str, ...] = ()  # that are served here
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
-    _steady_since: float = field(default_factory=time.monotonic)  # it has beaten without a gap since then
+    _steady_since: float = field(
+        default_factory=time.monotonic
+    )  # it has beaten without a gap since then
     _last_beat: float = field(default_factory=time.monotonic)
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
@@ -101,7 +105,11 @@ class Heart:
     def beat(self) -> None:
         """Say that this process lives. To be done before it takes any work, so that nothing is ever left by a stranger."""
         with self.engine.begin() as connection:
-            values = {"worker_id": self.worker_id, "version": VERSION, "queues": json.dumps(self.queues)}
+            values = {
+                "worker_id": self.worker_id,
+                "version": VERSION,
+                "queues": json.dumps(self.queues),
+            }
             connection.execute(_BEAT, values)
         now = time.monotonic()
         if now - self._last_beat > 2 * self.beat_seconds:
@@ -119,13 +127,17 @@ class Heart:
         if self._thread is not None:
             self._thread.join()
         with contextlib.suppress(Exception), self.engine.begin() as connection:
-            connection.execute(_GONE if is_clean else _LOST, {"worker_id": self.worker_id})
+            connection.execute(
+                _GONE if is_clean else _LOST, {"worker_id": self.worker_id}
+            )
         self.engine.dispose()
 
     def other_versions(self) -> dict[str, int]:
         """How many workers of other versions of the engine live."""
         with self.engine.begin() as connection:
-            rows = connection.execute(_OTHERS, {"version": VERSION, "seconds": self.dead_after})
+            rows = connection.execute(
+                _OTHERS, {"version": VERSION, "seconds": self.dead_after}
+            )
             return {version: count for version, count in rows}  # noqa: C416 - rows are no pairs to dict
 
     def has_company(self) -> bool:
@@ -138,28 +150,40 @@ class Heart:
         """Whether a worker that lives begins what is put into a queue."""
         with translated(self.engine), self.engine.begin() as connection:
             served = connection.execute(_QUEUES, {"seconds": self.dead_after}).scalars()
-            return any(queues is None or queue in json.loads(queues) for queues in served)
+            return any(
+                queues is None or queue in json.loads(queues) for queues in served
+            )
 
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):
-            with contextlib.suppress(Exception):  # the database may be away; the next beat tries again
+            with contextlib.suppress(
+                Exception
+            ):  # the database may be away; the next beat tries again
                 self.beat()
                 if self._is_steady():
                     self.sweep()
 
     def _is_steady(self) -> bool:
         """Whether the others had time to beat, too: after an outage everybody's last sign of life is old."""
-        return time.monotonic() - self._steady_since >= _STEADY_BEATS * self.beat_seconds
+        return (
+            time.monotonic() - self._steady_since >= _STEADY_BEATS * self.beat_seconds
+        )
 
     def sweep(self) -> list[str]:
         """Give the work of the dead to the living; each is forgotten only when nothing of it is left."""
         with self.engine.begin() as connection:
-            if not connection.execute(text(f"SELECT pg_try_advisory_xact_lock({_LOCK})")).scalar():
+            if not connection.execute(
+                text(f"SELECT pg_try_advisory_xact_lock({_LOCK})")
+            ).scalar():
                 return []
-            dead = list(connection.execute(_DEAD, {"seconds": self.dead_after}).scalars())
+            dead = list(
+                connection.execute(_DEAD, {"seconds": self.dead_after}).scalars()
+            )
             for worker in dead:
                 DBOS._recover_pending_workflows([worker])  # noqa: SLF001 - what recovery is built on; pinned, and tested
-                left = DBOS.list_workflows(status="PENDING", executor_id=worker, limit=1)
+                left = DBOS.list_workflows(
+                    status="PENDING", executor_id=worker, limit=1
+                )
                 if not left:
                     connection.execute(_GONE, {"worker_id": worker})
             return dead

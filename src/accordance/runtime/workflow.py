@@ -32,7 +32,13 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.runtime.dispatching import Dispatch
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import QueuedAttempt
-from accordance.runtime.ports import LOCAL, VERSION, AttemptSteps, QueueingTransaction, TaskAttempt
+from accordance.runtime.ports import (
+    LOCAL,
+    VERSION,
+    AttemptSteps,
+    QueueingTransaction,
+    TaskAttempt,
+)
 from accordance.runtime.slots import Bound, Slot, Slots
 from accordance.store.failures import translated
 from accordance.store.opening import engine_beside, make_engine, now
@@ -44,7 +50,10 @@ _EXECUTE: Final = "execute"  # the names of the steps, as they are kept
 _SETTLE: Final = "settle"
 _RECOVERIES: Final = 5
 _HIGHEST: Final = 1_000_000
-_POLL_SECONDS: Final = {"sqlite": 0.25, "postgresql": 0.1}  # how often queues are looked at for others' work
+_POLL_SECONDS: Final = {
+    "sqlite": 0.25,
+    "postgresql": 0.1,
+}  # how often queues are looked at for others' work
 _AGAIN_SECONDS: Final = 0.5
 _TAIL_SECONDS: Final = 5.0  # the last marks of what has ended are waited for so long
 _SERIALIZER: Final = DBOSPortableJSONSerializer()
@@ -101,7 +110,9 @@ class WorkflowEngine:
     slots: Slots
     worker_id: str = LOCAL
     stopping: threading.Event = field(default_factory=threading.Event)
-    _attempts: dict[str, TaskAttempt] = field(default_factory=dict)  # by workflow, while they run here
+    _attempts: dict[str, TaskAttempt] = field(
+        default_factory=dict
+    )  # by workflow, while they run here
 
     def start(self, steps: AttemptSteps) -> None:
         """Launch; work that was left behind under this worker's id is gone on with."""
@@ -125,15 +136,20 @@ class WorkflowEngine:
         _current = self
         try:
             DBOS.listen_queues([])  # the queues are listened to by our own threads
-            self._datasource = SQLAlchemyDatasource.create(url, engine=self._settling, serializer=_SERIALIZER)
+            self._datasource = SQLAlchemyDatasource.create(
+                url, engine=self._settling, serializer=_SERIALIZER
+            )
             self._client = DBOSClient(
-                system_database_engine=self._system, serializer=_SERIALIZER, application_name="accordance"
+                system_database_engine=self._system,
+                serializer=_SERIALIZER,
+                application_name="accordance",
             )
             DBOS.launch()
-            queues = {name: self._register(name, bound) for name, bound in self.slots.bounds.items()}
-        except (
-            BaseException
-        ):  # the database is away: nothing half-launched is left, and the next start may succeed
+            queues = {
+                name: self._register(name, bound)
+                for name, bound in self.slots.bounds.items()
+            }
+        except BaseException:  # the database is away: nothing half-launched is left, and the next start may succeed
             DBOS.destroy()
             _current = None
             raise
@@ -146,14 +162,18 @@ class WorkflowEngine:
         self._system = engine_beside(self.place, connections=connections)
         self._settling = engine_beside(self.place, connections=connections)
         self._dialect = self.engine.dialect.name
-        is_shared = self._dialect == "postgresql"  # there, the plan's row is held and nothing else need be
+        is_shared = (
+            self._dialect == "postgresql"
+        )  # there, the plan's row is held and nothing else need be
         self._options: DatasourceOptions = {
             "name": _SETTLE,
             "isolation_level": "READ COMMITTED" if is_shared else "SERIALIZABLE",
         }
 
     def _register(self, name: str, bound: Bound) -> Queue:
-        limiter = {"limit": bound.per_minute, "period": 60.0} if bound.per_minute else None
+        limiter = (
+            {"limit": bound.per_minute, "period": 60.0} if bound.per_minute else None
+        )
         queue = DBOS.register_queue(
             name,
             worker_concurrency=bound.runs,
@@ -174,7 +194,11 @@ class WorkflowEngine:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[QueueingTransaction]:
         """A transaction in which attempts are taken up and queued."""
-        with translated(self.engine), self.engine.begin() as connection, within(connection, now()) as tx:
+        with (
+            translated(self.engine),
+            self.engine.begin() as connection,
+            within(connection, now()) as tx,
+        ):
             yield _Unit(tx, connection, self._client)
 
     def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
@@ -189,13 +213,19 @@ class WorkflowEngine:
         """The first step: what it returns is kept."""
         return DBOS.run_step({"name": _EXECUTE}, execute)
 
-    def settle_once(self, settle: Callable[[QueueingTransaction], JsonObject]) -> JsonObject:
+    def settle_once(
+        self, settle: Callable[[QueueingTransaction], JsonObject]
+    ) -> JsonObject:
         """The second step: it commits together with its mark. After a conflict with another transaction it is run again."""
         return self._datasource.run_tx_step(self._options, self._settle, settle)
 
-    def _settle(self, settle: Callable[[QueueingTransaction], JsonObject]) -> JsonObject:
+    def _settle(
+        self, settle: Callable[[QueueingTransaction], JsonObject]
+    ) -> JsonObject:
         connection = self._datasource.sql_session().connection()
-        if self._dialect == "sqlite":  # nothing may move between what is read and what is written
+        if (
+            self._dialect == "sqlite"
+        ):  # nothing may move between what is read and what is written
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         with within(connection, now()) as tx:
             return settle(_Unit(tx, connection, self._client))
@@ -235,7 +265,9 @@ class WorkflowEngine:
 
     def known(self, names: list[str]) -> dict[str, WorkflowStatus]:
         """Those of these workflows that there are, by their ids."""
-        workflows = DBOS.list_workflows(workflow_ids=names, load_input=False, load_output=True)
+        workflows = DBOS.list_workflows(
+            workflow_ids=names, load_input=False, load_output=True
+        )
         return {workflow.workflow_id: workflow for workflow in workflows}
 
     def queued(self, names: list[str]) -> Iterator[str]:
@@ -286,17 +318,27 @@ class WorkflowEngine:
 
     def _hand_back_queued(self) -> None:
         """What nobody has ever begun is not left lying in a queue; what was begun once is gone on with."""
-        with contextlib.suppress(Exception):  # the ledger is away: the next process goes on with it
-            for workflow in DBOS.list_workflows(status="ENQUEUED", app_version=VERSION, load_output=False):
+        with contextlib.suppress(
+            Exception
+        ):  # the ledger is away: the next process goes on with it
+            for workflow in DBOS.list_workflows(
+                status="ENQUEUED", app_version=VERSION, load_output=False
+            ):
                 if not workflow.recovery_attempts and workflow.input:
                     attempt = TaskAttempt(*workflow.input["args"])
-                    self.take_back(workflow.workflow_id, attempt.task_id, attempt.number)
+                    self.take_back(
+                        workflow.workflow_id, attempt.task_id, attempt.number
+                    )
 
     def _has_nothing(self) -> bool:
         """Whether nothing that was begun here is unfinished."""
         try:
             left = DBOS.list_workflows(
-                status="PENDING", executor_id=self.worker_id, limit=1, load_input=False, load_output=False
+                status="PENDING",
+                executor_id=self.worker_id,
+                limit=1,
+                load_input=False,
+                load_output=False,
             )
         except Exception:  # noqa: BLE001 - the ledger is away: it is not known
             return False
@@ -320,6 +362,8 @@ _current: WorkflowEngine | None = None
 def attempt(*arguments: Any) -> JsonObject:
     """One attempt, as it was queued, in whichever process it is begun."""
     engine = _current
-    if engine is None:  # pragma: no cover - DBOS runs workflows only while it is launched
+    if (
+        engine is None
+    ):  # pragma: no cover - DBOS runs workflows only while it is launched
         raise RuntimeError("no engine runs in this process")
     return engine.carry_out(TaskAttempt(*arguments))

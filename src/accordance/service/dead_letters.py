@@ -47,5 +47,7 @@ def drop(
     state = task.progress.state
     if state is not State.DEAD_LETTER:
         raise NotADeadLetter(f"task {task.task_id} is {state}, not a dead letter")
-    along = tasks.cancel(project.ledger, task.task_id, by=by, excuse=excuse, cascade=cascade)
+    along = tasks.cancel(
+        project.ledger, task.task_id, by=by, excuse=excuse, cascade=cascade
+    )
     return CancelledTaskView(task_id=task.task_id, state=State.ABANDONED, along=along)

@@ -57,7 +57,9 @@ def draw_plan(project: Project, name: str | None = None) -> Drawing:
     with project.ledger.read() as tx:
         record = find_plan(tx, name)
         plan = _stored_plan(tx, record)
-        states = {task.task_id: task.progress.state for task in tx.tasks(record.plan_id)}
+        states = {
+            task.task_id: task.progress.state for task in tx.tasks(record.plan_id)
+        }
     return Drawing(plan, plan_graph(plan), states)
 
 

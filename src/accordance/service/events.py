@@ -19,7 +19,9 @@ class EventReader:
     plan_id: str
     task: str = ""  # the beginning of a task's id: only what is about such tasks
     after: int = 0  # the number of the last event that was read
-    with_seals: bool = field(default=False, kw_only=True)  # seals of rows, which say nothing to people
+    with_seals: bool = field(
+        default=False, kw_only=True
+    )  # seals of rows, which say nothing to people
 
     def news(self) -> Iterator[EventView]:
         """What has happened since the last look."""

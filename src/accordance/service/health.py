@@ -21,7 +21,9 @@ _OLDEST_PYTHON: Final = (3, 11)
 _OLDEST_SQLITE: Final = (3, 35)
 
 
-def look_around(folder: Path | None = None, ledger: str | None = None) -> list[HealthView]:
+def look_around(
+    folder: Path | None = None, ledger: str | None = None
+) -> list[HealthView]:
     """Look at this machine, at what keeps test commands apart, and at the ledger of a project."""
     return [*_machine(), *_isolation(), *_ledger(folder, ledger)]
 
@@ -32,28 +34,46 @@ def _view(name: str, found: str, *, ok: bool = True, needed: bool = True) -> Hea
 
 def _machine() -> Iterator[HealthView]:
     yield _view("accordance", __version__)
-    yield _view("python", platform.python_version(), ok=sys.version_info >= _OLDEST_PYTHON)
-    yield _view("sqlite", sqlite3.sqlite_version, ok=sqlite3.sqlite_version_info >= _OLDEST_SQLITE)
+    yield _view(
+        "python", platform.python_version(), ok=sys.version_info >= _OLDEST_PYTHON
+    )
+    yield _view(
+        "sqlite",
+        sqlite3.sqlite_version,
+        ok=sqlite3.sqlite_version_info >= _OLDEST_SQLITE,
+    )
     git = _git_version()
-    yield _view("git", git or "missing; install it to judge changes of a repository", ok=bool(git))
+    yield _view(
+        "git",
+        git or "missing; install it to judge changes of a repository",
+        ok=bool(git),
+    )
 
 
 def _git_version() -> str:
     git = shutil.which("git")
     if git is None:
         return ""
-    ran = subprocess.run([git, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+    ran = subprocess.run(  # noqa: S603
+        [git, "--version"], capture_output=True, text=True, check=False
+    )
     return ran.stdout.strip()
 
 
 def _isolation() -> Iterator[HealthView]:
     tried = probe()
     best = tried.best
-    text = f"test commands are kept apart by {best}" if best else "test commands cannot be kept apart here"
+    text = (
+        f"test commands are kept apart by {best}"
+        if best
+        else "test commands cannot be kept apart here"
+    )
     yield _view("isolation", text, ok=best is not None)
     for level in tried.levels:
         remedy = f"; {level.remedy}" if level.remedy else ""
-        yield _view(f"  {level.level}", f"{level.detail}{remedy}", ok=level.works, needed=False)
+        yield _view(
+            f"  {level.level}", f"{level.detail}{remedy}", ok=level.works, needed=False
+        )
 
 
 def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
@@ -63,9 +83,13 @@ def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
             questions = len(tx.open_questions())
             place = ledger or project.home.ledger
     except LedgerMissing as error:
-        yield HealthView(name="ledger", ok=True, found=str(error), needed=True, code=error.code)
+        yield HealthView(
+            name="ledger", ok=True, found=str(error), needed=True, code=error.code
+        )
     except AccordanceError as error:
-        yield HealthView(name="ledger", ok=False, found=str(error), needed=True, code=error.code)
+        yield HealthView(
+            name="ledger", ok=False, found=str(error), needed=True, code=error.code
+        )
     else:
         yield _view("ledger", f"{plans} plans in {place}")
         yield _view("inbox", f"{questions} questions wait for a person")

@@ -17,20 +17,31 @@ def list_questions(
 ) -> list[QuestionView]:
     """The open questions, of one plan or of all; those that were answered, too, if wanted."""
     with project.ledger.read() as tx:
-        return [question_view(question) for question in _questions(tx, plan, with_answered=with_answered)]
+        return [
+            question_view(question)
+            for question in _questions(tx, plan, with_answered=with_answered)
+        ]
 
 
-def _questions(tx: Transaction, plan: str | None, *, with_answered: bool) -> list[QuestionRecord]:
+def _questions(
+    tx: Transaction, plan: str | None, *, with_answered: bool
+) -> list[QuestionRecord]:
     only = {"plan_id": find_plan(tx, plan).plan_id} if plan else {}
-    return tx.find(QuestionRecord, **only) if with_answered else tx.open_questions(**only)
+    return (
+        tx.find(QuestionRecord, **only) if with_answered else tx.open_questions(**only)
+    )
 
 
-def answer_question(project: Project, question_id: str, said: PersonAnswer) -> AnsweredView:
+def answer_question(
+    project: Project, question_id: str, said: PersonAnswer
+) -> AnsweredView:
     """Answer a question. Raises NotFound, Conflict (somebody has answered it) or UnfitAnswer."""
     question = inbox.answer(project.ledger, project.home, question_id, said)
     with project.ledger.read() as tx:
         state = (
-            tx.progress(question.task_id).state if question.task_id else tx.plan(question.plan_id).state.value
+            tx.progress(question.task_id).state
+            if question.task_id
+            else tx.plan(question.plan_id).state.value
         )
     return AnsweredView(
         question_id=question.question_id,

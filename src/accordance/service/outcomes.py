@@ -19,7 +19,9 @@ def outcome_of(project: Project, plan_id: str) -> OutcomeView:
         plan = tx.plan(plan_id)
         changes_repository = head_of(tx, plan_id) is not None
         products = tuple(
-            DeliverableView(title=tx.task(made.task_id).title, path=artifact_path(home, made))
+            DeliverableView(
+                title=tx.task(made.task_id).title, path=artifact_path(home, made)
+            )
             for made in deliverables(tx, plan)
         )
         verdicts = verdicts_in(tx, plan)

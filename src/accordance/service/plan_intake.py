@@ -43,7 +43,9 @@ def check_plan(raw: bytes, home: Home | None = None) -> Accepted[Plan] | Rejecte
         try:
             message = parse_object(raw, Limits(max_bytes=LARGEST_PLAN))
         except Unparseable as flaw:
-            fault = Violation(flaw.code, flaw.path, flaw.expected, flaw.actual, offset=flaw.offset)
+            fault = Violation(
+                flaw.code, flaw.path, flaw.expected, flaw.actual, offset=flaw.offset
+            )
             return Rejected((fault,), 1, _SCOPE)
         result: Accepted[Plan] | Rejected = check_value(message, _SCOPE)
     if isinstance(result, Rejected) or roles is None:
@@ -77,7 +79,9 @@ def preview_import(accepted: Accepted[Plan]) -> PlanPreviewView:
     """What an import would begin with. Nothing is kept."""
     plan = accepted.value
     standing = begin(plan_graph(plan), importing.missing_inputs(plan)).at
-    ready = tuple(task_id for task_id, at in standing.items() if at.state is State.READY)
+    ready = tuple(
+        task_id for task_id, at in standing.items() if at.state is State.READY
+    )
     return PlanPreviewView(
         plan_id=plan.plan.plan_id,
         nodes=len(plan.nodes),

@@ -46,14 +46,20 @@ class PlanWriting:
         planned = self._write(ledger, home)
         document = _document(ledger, planned)
         view = _planned_view(planned)
-        return view if document is None else view.model_copy(update={"document": document.decode()})
+        return (
+            view
+            if document is None
+            else view.model_copy(update={"document": document.decode()})
+        )
 
     def _write(self, ledger: Ledger, home: Home) -> Planned:
         routing = routing_for(home, self.executor, self.model)
         rules = home.settings().rules()
         roles = gateway_of(home.settings(), home.root).roles
         name = plan_name(self.goal)
-        consultation = Consultation(ledger, home, routing, name, rules.fuses, self.stopping)
+        consultation = Consultation(
+            ledger, home, routing, name, rules.fuses, self.stopping
+        )
         return Planner(self.goal, rules, consultation, roles).create(self.rounds)
 
 

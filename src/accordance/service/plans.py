@@ -41,7 +41,9 @@ def list_plans(project: Project) -> list[PlanEntryView]:
     """The plans, the newest first."""
     with project.ledger.read() as tx:
         return [
-            PlanEntryView(**plan_fields(plan), root=tx.progress(plan.root_task_id).state)
+            PlanEntryView(
+                **plan_fields(plan), root=tx.progress(plan.root_task_id).state
+            )
             for plan in tx.plans()
         ]
 
@@ -60,7 +62,10 @@ def show_plan(project: Project, name: str | None = None) -> PlanDetailView:
             verdicts=verdicts_on(tx, plan.plan_id),
             open_questions=tuple(question.question_id for question in questions),
             spent=spending_view(total(spent.values())),
-            spent_by_task={task_id or "": spending_view(of_task) for task_id, of_task in spent.items()},
+            spent_by_task={
+                task_id or "": spending_view(of_task)
+                for task_id, of_task in spent.items()
+            },
         )
 
 
@@ -77,7 +82,9 @@ def plan_status(ledger: Ledger, plan_id: str) -> PlanStatusView:
             nodes=plan.nodes,
             states=tx.count_states(plan_id),
             moving=tuple(moving_task_view(task) for task in moving),
-            questions=tuple(question_view(asked) for asked in tx.open_questions(plan_id=plan_id)),
+            questions=tuple(
+                question_view(asked) for asked in tx.open_questions(plan_id=plan_id)
+            ),
         )
 
 
@@ -103,5 +110,7 @@ def export(
             manifest = export_plan(tx, plan, to, candidates=candidates)
             return ExportView.model_validate({"folder": str(to), **manifest})
         products = deliverables(tx, plan, candidates=candidates)
-    files = tuple(ExportedFileView(task_id=made.task_id, path=made.file_name) for made in products)
+    files = tuple(
+        ExportedFileView(task_id=made.task_id, path=made.file_name) for made in products
+    )
     return ExportView(folder=str(to), files=files)

@@ -35,7 +35,9 @@ class Project:
 
     home: Home
     ledger: Ledger
-    place: str | Path = ""  # where the ledger lies: a file, or the address of a database
+    place: str | Path = (
+        ""  # where the ledger lies: a file, or the address of a database
+    )
 
 
 @contextmanager

@@ -55,7 +55,9 @@ def plan_prompt(
         return _prompt_view(tx, run, {"plan_id": plan_id}, call)
 
 
-def _prompt_view(tx: Transaction, run: RunRecord, about: dict[str, str], call: int | None) -> PromptView:
+def _prompt_view(
+    tx: Transaction, run: RunRecord, about: dict[str, str], call: int | None
+) -> PromptView:
     prompt = rebuilt(tx, run.recipe or "")
     calls = calls_in(tx, run)
     asked: dict[str, Any] = {}

@@ -13,5 +13,7 @@ def kept_answers(project: Project) -> AnswerStore:
     """The answers in the ledger of a project, as long as it is open."""
     ledger = project.ledger
     if not isinstance(ledger, SqlLedger):
-        raise LedgerUnavailable("answers are kept in a database, and this ledger has none")
+        raise LedgerUnavailable(
+            "answers are kept in a database, and this ledger has none"
+        )
     return AnswersInLedger(ledger.engine)

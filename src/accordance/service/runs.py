@@ -26,7 +26,15 @@ from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import swept
 from accordance.work.tasks import NoTaskReason, resume
 
-__all__ = ["DEAD_AFTER_SECONDS", "Listener", "NotShared", "PlanRun", "PreparedRun", "RunEnd", "RunOptions"]
+__all__ = [
+    "DEAD_AFTER_SECONDS",
+    "Listener",
+    "NotShared",
+    "PlanRun",
+    "PreparedRun",
+    "RunEnd",
+    "RunOptions",
+]
 
 Listener: TypeAlias = Callable[[AttemptView], None]
 Warn: TypeAlias = Callable[[str], None]
@@ -71,7 +79,10 @@ class PreparedRun:
         place = str(self.project.place)
         bounds = self.project.home.settings().run.at_once
         face = _Face(listener, self.publishing.warn)
-        return PlanRun(self, runner_of(self.attempts, self.publishing, place, self.name, face, bounds))
+        return PlanRun(
+            self,
+            runner_of(self.attempts, self.publishing, place, self.name, face, bounds),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +114,17 @@ class PlanRun:
             rests=rests.name if rests else "STOPPED",
             not_published=not_published,
         )
-        return RunEnd(view, rests.value if rests else None, is_finished=rests is NoTaskReason.FINISHED)
+        return RunEnd(
+            view,
+            rests.value if rests else None,
+            is_finished=rests is NoTaskReason.FINISHED,
+        )
 
 
 @contextmanager
-def prepare_run(project: Project, plan: str | None, options: RunOptions, warn: Warn) -> Iterator[PreparedRun]:
+def prepare_run(
+    project: Project, plan: str | None, options: RunOptions, warn: Warn
+) -> Iterator[PreparedRun]:
     """Get everything ready to carry a plan out; `warn` is told why a branch cannot be moved.
 
     Raises Conflict where another process does so already, and OwnWork if somebody would review their own products.
@@ -121,7 +138,9 @@ def prepare_run(project: Project, plan: str | None, options: RunOptions, warn: W
         if options.resume_as and record.state is PlanState.HELD:
             resume(project.ledger, record.plan_id, by=options.resume_as)
         routing = routing_for(project.home, options.executor, options.model)
-        attempts = ProjectAttempts(project.ledger, project.home, routing, options.isolation)
+        attempts = ProjectAttempts(
+            project.ledger, project.home, routing, options.isolation
+        )
         if not project.home.settings().review.own_work:
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
@@ -164,9 +183,13 @@ def prepare_worker(
     """A worker on one plan, or on all. Raises NotShared on a SQLite ledger."""
     place = str(project.place)
     if not place.startswith("postgresql"):
-        raise NotShared("workers share a PostgreSQL ledger; a SQLite ledger has one process")
+        raise NotShared(
+            "workers share a PostgreSQL ledger; a SQLite ledger has one process"
+        )
     plan_id = plan_id_of(project, plan) if plan else None
-    attempts = ProjectAttempts(project.ledger, project.home, routing_for(project.home), isolation)
+    attempts = ProjectAttempts(
+        project.ledger, project.home, routing_for(project.home), isolation
+    )
     publishing = Publishing(project.ledger, attempts.workshop, plan_id, warn)
     settings = project.home.settings().run.at_once
     bounds = AtOnce(concurrency or settings.in_worker, settings.in_plan)
@@ -185,7 +208,10 @@ class _Face:
     def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
         """An attempt was settled."""
         view = AttemptView(
-            task_id=attempt.task_id, kind=attempt.kind, attempt=attempt.number, answer=answer_view(answer)
+            task_id=attempt.task_id,
+            kind=attempt.kind,
+            attempt=attempt.number,
+            answer=answer_view(answer),
         )
         self.listener(view)
 

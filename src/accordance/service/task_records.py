@@ -45,8 +45,13 @@ def show_task(project: Project, name: str) -> TaskDetailView:
                 )
                 for made in tx.products(task_id)
             ),
-            reviews=tuple(review_view(review) for review in tx.find(ReviewRecord, subject=task_id)),
-            questions=tuple(question_view(asked) for asked in tx.find(QuestionRecord, task_id=task_id)),
+            reviews=tuple(
+                review_view(review) for review in tx.find(ReviewRecord, subject=task_id)
+            ),
+            questions=tuple(
+                question_view(asked)
+                for asked in tx.find(QuestionRecord, task_id=task_id)
+            ),
             runs=tuple(run_view(run) for run in runs_in(entries)),
             events=tuple(task_event_view(entry) for entry in entries),
         )
@@ -64,5 +69,7 @@ def standing_of(project: Project, task_id: str) -> StandingView:
             waiting=standing.waiting,
             attempt=standing.counters.attempts,
             verdicts=verdicts_on(tx, subject.task_id),
-            questions=tuple(question.text for question in tx.open_questions(task_id=task.task_id)),
+            questions=tuple(
+                question.text for question in tx.open_questions(task_id=task.task_id)
+            ),
         )

@@ -48,7 +48,9 @@ class WorkRequest:
     plan_id: str | None = None  # only of this plan
     kinds: tuple[str, ...] = ()  # only nodes of these types
     seconds: int = LEASE_SECONDS
-    any_task: bool = False  # also what the routes give to an executor of accordance's own
+    any_task: bool = (
+        False  # also what the routes give to an executor of accordance's own
+    )
     known: Mapping[str, int] | None = None
     """By task, the attempts that they know to have: what else is with them is given to them again.
 
@@ -101,22 +103,35 @@ def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
         if request.known.get(task_id) == taken.attempt:
             continue
         with suppress(Conflict):  # it was lost just now
-            lease = tasks.extend(project.ledger, task_id, attempt=taken.attempt, holder=request.holder)
+            lease = tasks.extend(
+                project.ledger, task_id, attempt=taken.attempt, holder=request.holder
+            )
             return replace(taken, lease=lease)
     return None
 
 
 def _fits(project: Project, request: WorkRequest) -> Fits:
     """Which tasks are handed out to whoever asks."""
-    return tasks.anything if request.any_task else for_whoever_asks(routing_for(project.home))
+    return (
+        tasks.anything
+        if request.any_task
+        else for_whoever_asks(routing_for(project.home))
+    )
 
 
 def peek(project: Project, request: WorkRequest) -> list[TaskBriefView]:
     """What would be taken up next in each plan, the oldest plan first. Nothing is taken up."""
     fits = _fits(project, request)
     with project.ledger.read() as tx:
-        plans = [plan for plan in reversed(tx.plans()) if request.plan_id in (None, plan.plan_id)]
-        turns = [next(tasks.handed_out(tx, plan.plan_id, request.kinds, fits), None) for plan in plans]
+        plans = [
+            plan
+            for plan in reversed(tx.plans())
+            if request.plan_id in (None, plan.plan_id)
+        ]
+        turns = [
+            next(tasks.handed_out(tx, plan.plan_id, request.kinds, fits), None)
+            for plan in plans
+        ]
         return [_brief_view(tx, task) for task in turns if task is not None]
 
 
@@ -124,7 +139,9 @@ def _brief_view(tx: Transaction, task: TaskRecord) -> TaskBriefView:
     return TaskBriefView(**described(tx, task))
 
 
-def held_tasks(project: Project, holder: str, plan_id: str | None = None) -> list[Taken]:
+def held_tasks(
+    project: Project, holder: str, plan_id: str | None = None
+) -> list[Taken]:
     """What somebody has, in one plan or in all."""
     with project.ledger.read() as tx:
         return tasks.held_by(tx, holder, plan_id)
@@ -146,18 +163,28 @@ def submit(
     Of a change the clone that was lent is judged; without a message, by what lies in its evidence folder, or from facts.
     """
     answer = outside.submit(
-        project.ledger, project.home, raw, task_id=task_id, attempt=attempt, holder=holder
+        project.ledger,
+        project.home,
+        raw,
+        task_id=task_id,
+        attempt=attempt,
+        holder=holder,
     )
     return answer_view(answer)
 
 
-def ask_person(project: Project, taken: Taken, question: str, *, holder: str) -> AnswerView:
+def ask_person(
+    project: Project, taken: Taken, question: str, *, holder: str
+) -> AnswerView:
     """Say, for whoever has a task, that they need an answer: the task waits for it."""
     task = taken.task
     with project.ledger.read() as tx:
         is_change = coding_task(tx, task) is not None
     if is_change:
-        message, claim = None, Claim(status="NEED_INPUT", summary=question, needs_input=(question,))
+        message, claim = (
+            None,
+            Claim(status="NEED_INPUT", summary=question, needs_input=(question,)),
+        )
     else:
         message, claim = _needs_answer(task.task_id, question), None
     answer = outside.submit(
@@ -239,20 +266,34 @@ def retry(project: Project, name: str, *, by: str) -> TaskView:
 
 
 def release(
-    project: Project, name: str, *, by: str, attempt: int | None = None, holder: str | None = None
+    project: Project,
+    name: str,
+    *,
+    by: str,
+    attempt: int | None = None,
+    holder: str | None = None,
 ) -> TaskView:
     """Put a task down again that was taken up. Nothing counts as a failure; a clone that was lent is thrown away."""
     task_id = task_id_of(project, name)
-    task = outside.release(project.ledger, project.home, task_id, by=by, attempt=attempt, holder=holder)
+    task = outside.release(
+        project.ledger, project.home, task_id, by=by, attempt=attempt, holder=holder
+    )
     return task_view(task)
 
 
 def extend(
-    project: Project, name: str, *, attempt: int, seconds: int = LEASE_SECONDS, holder: str | None = None
+    project: Project,
+    name: str,
+    *,
+    attempt: int,
+    seconds: int = LEASE_SECONDS,
+    holder: str | None = None,
 ) -> LeaseView:
     """Somebody still works on a task: its lease runs longer. Raises Conflict if it is not theirs any more."""
     task_id = task_id_of(project, name)
-    lease = tasks.extend(project.ledger, task_id, attempt=attempt, seconds=seconds, holder=holder)
+    lease = tasks.extend(
+        project.ledger, task_id, attempt=attempt, seconds=seconds, holder=holder
+    )
     return LeaseView(holder=lease.holder, until=lease.until)
 
 

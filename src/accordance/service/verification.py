@@ -17,9 +17,20 @@ from accordance.audit.anchoring import (
 from accordance.audit.findings import AuditFindings
 from accordance.audit.verifying import verify_ledger, verify_plan
 from accordance.service.project import Project, find_plan_id
-from accordance.service.views.verification import AnchorView, FindingsView, VerificationView
+from accordance.service.views.verification import (
+    AnchorView,
+    FindingsView,
+    VerificationView,
+)
 
-__all__ = ["Anchored", "InvalidAnchor", "WrittenAnchor", "anchored", "verify", "write_anchor"]
+__all__ = [
+    "Anchored",
+    "InvalidAnchor",
+    "WrittenAnchor",
+    "anchored",
+    "verify",
+    "write_anchor",
+]
 
 
 class Anchored(NamedTuple):
@@ -34,7 +45,9 @@ def anchored(raw: bytes, public_key: Path | None = None) -> Anchored:
     return Anchored(*read_anchor(raw, public_key))
 
 
-def verify(project: Project, plan: str | None = None, against: Anchored | None = None) -> VerificationView:
+def verify(
+    project: Project, plan: str | None = None, against: Anchored | None = None
+) -> VerificationView:
     """Recompute one plan, or the whole ledger; every chain of an anchor must still begin as it was then."""
     with project.ledger.read() as tx:
         if plan is None:

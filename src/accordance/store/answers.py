@@ -26,7 +26,9 @@ _RUNS: Final = select(RESEARCH_ANSWERS).order_by(
     _ROW.agent_id, _ROW.request, _ROW.contract, _ROW.at, _ROW.digest
 )
 _ANSWERS: Final = (
-    _RUNS.join(BLOBS, BLOBS.c.sha256 == _ROW.digest).add_columns(BLOBS.c.content).order_by(BLOBS.c.part)
+    _RUNS.join(BLOBS, BLOBS.c.sha256 == _ROW.digest)
+    .add_columns(BLOBS.c.content)
+    .order_by(BLOBS.c.part)
 )
 
 
@@ -48,25 +50,35 @@ class AnswersInLedger:
             while chunk := list(islice(left, _CHUNK)):
                 _add(connection, tx, chunk)
 
-    def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
+    def answers(
+        self, agent_id: str | None = None, request: str | None = None
+    ) -> Iterator[StoredAnswer]:
         """With their messages, by group, each in the order of time."""
         rows = self._stream(_ANSWERS, agent_id, request)
         for _, pieces in groupby(rows, key=lambda row: row[:4]):  # the key of an answer
             first, *rest = pieces
-            yield StoredAnswer(_run(first), json.loads(b"".join(row.content for row in (first, *rest))))
+            yield StoredAnswer(
+                _run(first), json.loads(b"".join(row.content for row in (first, *rest)))
+            )
 
-    def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredRun]:
+    def runs(
+        self, agent_id: str | None = None, request: str | None = None
+    ) -> Iterator[StoredRun]:
         """Without the messages."""
         return map(_run, self._stream(_RUNS, agent_id, request))
 
-    def _stream(self, query: Select[Any], agent_id: str | None, request: str | None) -> Iterator[Row[Any]]:
+    def _stream(
+        self, query: Select[Any], agent_id: str | None, request: str | None
+    ) -> Iterator[Row[Any]]:
         wanted = {"agent_id": agent_id, "request": request}
         given = {name: value for name, value in wanted.items() if value is not None}
         for name in given:
             query = query.where(_ROW[name] == bindparam(name))
         with translated(self.engine), self.engine.connect() as plain:
             connection = plain.execution_options(reading=True, yield_per=_CHUNK)
-            with connection.execute(query, given) as rows:  # closed by a reader that stops half-way, too
+            with connection.execute(
+                query, given
+            ) as rows:  # closed by a reader that stops half-way, too
                 yield from rows
 
 
@@ -77,7 +89,9 @@ def _add(connection: Connection, tx: SqlTransaction, chunk: list[StoredAnswer]) 
     kept = insertion_if_new(dialect, BLOBS).returning(BLOBS.c.sha256)
     tx.written.blobs.extend(dict.fromkeys(connection.execute(kept, pieces).scalars()))
     rows = [_row(stored.run, hash_of(stored.content)) for stored in chunk]
-    added = insertion_if_new(dialect, RESEARCH_ANSWERS).returning(*RESEARCH_ANSWERS.primary_key)
+    added = insertion_if_new(dialect, RESEARCH_ANSWERS).returning(
+        *RESEARCH_ANSWERS.primary_key
+    )
     fresh = {tuple(key) for key in connection.execute(added, rows)}
     for row in rows:
         values = as_stored(RESEARCH_ANSWERS, row)
@@ -88,8 +102,19 @@ def _add(connection: Connection, tx: SqlTransaction, chunk: list[StoredAnswer]) 
 
 def _row(run: StoredRun, digest: str) -> dict[str, Any]:
     group, at, selected, offered = run
-    return {**group._asdict(), "digest": digest, "at": at, "selected": selected, "offered": list(offered)}
+    return {
+        **group._asdict(),
+        "digest": digest,
+        "at": at,
+        "selected": selected,
+        "offered": list(offered),
+    }
 
 
 def _run(row: Row[Any]) -> StoredRun:
-    return StoredRun(Group(row.agent_id, row.request, row.contract), row.at, row.selected, tuple(row.offered))
+    return StoredRun(
+        Group(row.agent_id, row.request, row.contract),
+        row.at,
+        row.selected,
+        tuple(row.offered),
+    )

@@ -27,20 +27,52 @@ _SAYINGS: Final = (
     ("could not serialize", LedgerBusy, "another process was faster; try again"),
     ("disk is full", LedgerUnavailable, "the disk is full; make room and try again"),
     ("no space left", LedgerUnavailable, "the disk is full; make room and try again"),
-    ("disk i/o error", LedgerUnavailable, "the disk failed to read or write; is it full or gone?"),
-    ("readonly database", LedgerDenied, "it may not be written; check who owns the file and its folder"),
-    ("unable to open database", LedgerUnavailable, "the folder is missing or may not be written"),
+    (
+        "disk i/o error",
+        LedgerUnavailable,
+        "the disk failed to read or write; is it full or gone?",
+    ),
+    (
+        "readonly database",
+        LedgerDenied,
+        "it may not be written; check who owns the file and its folder",
+    ),
+    (
+        "unable to open database",
+        LedgerUnavailable,
+        "the folder is missing or may not be written",
+    ),
     ("not a database", LedgerAddress, "the file is something else; name another one"),
     ("malformed", LedgerUnavailable, "the file is damaged; take the last backup"),
     ("no such table", LedgerUnavailable, "it is no ledger, or half of one"),
     ("password authentication", LedgerDenied, "the user or password is wrong"),
     ("no password supplied", LedgerDenied, "a password is needed"),
-    ("permission denied", LedgerDenied, "this user may not; ask whoever owns the database"),
-    ("no pg_hba.conf entry", LedgerDenied, "the server lets this user in from elsewhere only"),
+    (
+        "permission denied",
+        LedgerDenied,
+        "this user may not; ask whoever owns the database",
+    ),
+    (
+        "no pg_hba.conf entry",
+        LedgerDenied,
+        "the server lets this user in from elsewhere only",
+    ),
     ("read-only transaction", LedgerDenied, "the database may only be read"),
-    ("does not exist", LedgerUnreachable, "the database or user is missing; create it first"),
-    ("invalid connection option", LedgerAddress, "the address has an option PostgreSQL does not know"),
-    ("invalid uri query parameter", LedgerAddress, "the address has an option PostgreSQL does not know"),
+    (
+        "does not exist",
+        LedgerUnreachable,
+        "the database or user is missing; create it first",
+    ),
+    (
+        "invalid connection option",
+        LedgerAddress,
+        "the address has an option PostgreSQL does not know",
+    ),
+    (
+        "invalid uri query parameter",
+        LedgerAddress,
+        "the address has an option PostgreSQL does not know",
+    ),
     ("invalid integer value", LedgerAddress, "an option of the address is no number"),
     ("invalid port number", LedgerAddress, "the address has a port that is none"),
 )
@@ -67,7 +99,9 @@ def translated(engine: Engine) -> Iterator[None]:
             raise  # a fault of ours, not of whoever called
         raise Conflict(f"somebody else was first: {_first_line(error)}") from error
     except PoolTimeout as error:
-        raise LedgerBusy(f"{where(engine)}: no connection became free; try again") from error
+        raise LedgerBusy(
+            f"{where(engine)}: no connection became free; try again"
+        ) from error
     except DBAPIError as error:
         raise translate(error, engine) from error
     except SQLAlchemyError as error:
@@ -80,7 +114,10 @@ def translate(error: DBAPIError, engine: Engine) -> LedgerError:
     for words, kind, way_out in _SAYINGS:
         if words in said:
             return kind(f"{where(engine)}: {way_out}")
-    if any(words in said for words in _UNREACHABLE) and not error.connection_invalidated:
+    if (
+        any(words in said for words in _UNREACHABLE)
+        and not error.connection_invalidated
+    ):
         return LedgerUnreachable(
             f"{where(engine)}: the database does not answer ({_first_line(error)}); is it running, and is the address right?"
         )

@@ -19,7 +19,13 @@ from accordance.domain.chain import ChainEntry, Head, Payload, next_entry
 from accordance.domain.lifecycle import FORGIVES, Event, State, Waiting
 from accordance.domain.plan import NodeLinks
 from accordance.domain.plan_review import PlanEvent, PlanState, next_plan_state
-from accordance.domain.progress import NodeMove, NodeProgress, drop, inputs_changed, move
+from accordance.domain.progress import (
+    NodeMove,
+    NodeProgress,
+    drop,
+    inputs_changed,
+    move,
+)
 from accordance.domain.records import (
     ArtifactRecord,
     EvidenceRecord,
@@ -46,7 +52,14 @@ from accordance.store.seals import (
     sealed_columns,
     seals,
 )
-from accordance.store.tables import EVIDENCES, PLANS, QUESTIONS, REQUIREMENTS, TASK_EDGES, TASK_NODES
+from accordance.store.tables import (
+    EVIDENCES,
+    PLANS,
+    QUESTIONS,
+    REQUIREMENTS,
+    TASK_EDGES,
+    TASK_NODES,
+)
 
 R = TypeVar(
     "R",
@@ -72,7 +85,12 @@ AnyRecord = (
 INPUTS_CHANGED = "INPUTS_CHANGED"
 CANCELLED = "CANCELLED"
 _MANY = 1600  # tasks that are read at once
-_ABOUT_A_BLOCK = (QuestionKind.DOCUMENTS, QuestionKind.HELP, QuestionKind.DECISION, QuestionKind.GOAL)
+_ABOUT_A_BLOCK = (
+    QuestionKind.DOCUMENTS,
+    QuestionKind.HELP,
+    QuestionKind.DECISION,
+    QuestionKind.GOAL,
+)
 
 
 MAKES_WAY = (EVIDENCES, REQUIREMENTS, QUESTIONS, TASK_EDGES, TASK_NODES)
@@ -118,7 +136,9 @@ class NodeRow:
 class Written:
     """What a transaction has written and not sealed yet."""
 
-    plans: dict[str, PlanRecord | None] = field(default_factory=dict)  # as they were before; none: new
+    plans: dict[str, PlanRecord | None] = field(
+        default_factory=dict
+    )  # as they were before; none: new
     tasks: dict[str, TaskRecord] = field(default_factory=dict)  # as they were before
     rows: dict[tuple[str, Key], tuple[Table, Values]] = field(default_factory=dict)
     blobs: list[str] = field(default_factory=list)
@@ -190,7 +210,12 @@ class Transaction(ABC):
 
     @abstractmethod
     def turns(
-        self, plan_id: str, kinds: tuple[str, ...] = (), *, most: int, after: TaskRecord | None = None
+        self,
+        plan_id: str,
+        kinds: tuple[str, ...] = (),
+        *,
+        most: int,
+        after: TaskRecord | None = None,
     ) -> list[TaskRecord]:
         """What should be taken up next: returned work first, then products to review, then the rest, by priority.
 
@@ -210,7 +235,9 @@ class Transaction(ABC):
         """Add an event; the plan's head moves to it."""
 
     @abstractmethod
-    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[ChainEntry]:
+    def entries(
+        self, plan_id: str, *, after: int = 0, limit: int | None = None
+    ) -> Iterator[ChainEntry]:
         """The events of a plan in their order."""
 
     @abstractmethod
@@ -269,7 +296,9 @@ class Transaction(ABC):
         planned: dict[str, list[tuple[Table, Values]]] = {}
         unplanned: list[tuple[Table, Values]] = []
         for plan_id, table, values in self._written_rows(written):
-            rows_there = unplanned if plan_id is None else planned.setdefault(plan_id, [])
+            rows_there = (
+                unplanned if plan_id is None else planned.setdefault(plan_id, [])
+            )
             rows_there.append((table, values))
         blobs: dict[str | None, list[str]] = {written.chain: written.blobs}
         if written.chain is not None and written.blobs:
@@ -281,7 +310,10 @@ class Transaction(ABC):
         self.record_in_ledger(
             [
                 *((PLAN_BEGAN, {"plan_id": plan_id}) for plan_id in began),
-                *((ROWS_WRITTEN, said) for said in seals(unplanned, blobs.get(None, ()))),
+                *(
+                    (ROWS_WRITTEN, said)
+                    for said in seals(unplanned, blobs.get(None, ()))
+                ),
             ]
         )
         self.written = Written(
@@ -292,13 +324,19 @@ class Transaction(ABC):
         """Add events to the ledger's own chain."""
         head = self.ledger_head() if events else Head()
         for kind, said in events:
-            entry = next_entry(head, plan_id="", kind=kind, task_id=None, at=self.now, payload=said)
+            entry = next_entry(
+                head, plan_id="", kind=kind, task_id=None, at=self.now, payload=said
+            )
             self.add_ledger_entry(entry)
             head = Head(seq=entry.seq, hash=entry.hash)
 
-    def _written_rows(self, written: Written) -> Iterator[tuple[str | None, Table, Values]]:
+    def _written_rows(
+        self, written: Written
+    ) -> Iterator[tuple[str | None, Table, Values]]:
         for table, values in written.rows.values():
-            plan_id = values[_place_of_plan(table)] if belongs_to_a_plan(table) else None
+            plan_id = (
+                values[_place_of_plan(table)] if belongs_to_a_plan(table) else None
+            )
             yield plan_id, table, values
         for task_id, was in written.tasks.items():
             task = self.task(task_id)
@@ -322,7 +360,11 @@ class Transaction(ABC):
         """A plan is written down at its beginning: what was written of an earlier revision has made way."""
         written = self.written
         written.plans[plan_id] = None if is_new else self.plan(plan_id)
-        written.tasks = {name: task for name, task in written.tasks.items() if task.plan_id != plan_id}
+        written.tasks = {
+            name: task
+            for name, task in written.tasks.items()
+            if task.plan_id != plan_id
+        }
         written.rows = {
             name: row
             for name, row in written.rows.items()
@@ -335,7 +377,9 @@ class Transaction(ABC):
         """The one task that should be taken up next."""
         return next(iter(self.turns(plan_id, kinds, most=1)), None)
 
-    def all_turns(self, plan_id: str, kinds: tuple[str, ...] = (), *, first: int = 1) -> Iterator[TaskRecord]:
+    def all_turns(
+        self, plan_id: str, kinds: tuple[str, ...] = (), *, first: int = 1
+    ) -> Iterator[TaskRecord]:
         """All that could be taken up, in its order: the first so many at once, then ever more."""
         most, last = first, None
         while page := self.turns(plan_id, kinds, most=most, after=last):
@@ -349,19 +393,33 @@ class Transaction(ABC):
         return self.task(task).progress
 
     def record(
-        self, plan_id: str, kind: str, task_id: str | None = None, payload: Payload | None = None
+        self,
+        plan_id: str,
+        kind: str,
+        task_id: str | None = None,
+        payload: Payload | None = None,
     ) -> ChainEntry:
         """Add an event to the plan's chain."""
         head = self.plan(plan_id).head
         entry = next_entry(
-            head, plan_id=plan_id, kind=kind, task_id=task_id, at=self.now, payload=payload or {}
+            head,
+            plan_id=plan_id,
+            kind=kind,
+            task_id=task_id,
+            at=self.now,
+            payload=payload or {},
         )
         self.add_entry(entry)
         self.written.chain = plan_id
         return entry
 
     def happen(
-        self, task: str, event: Event, *, waiting: Waiting | None = None, why: Payload | None = None
+        self,
+        task: str,
+        event: Event,
+        *,
+        waiting: Waiting | None = None,
+        why: Payload | None = None,
     ) -> tuple[NodeMove, ...]:
         """An event on a task, with all that follows from it. Raises IllegalTransition; then nothing has changed."""
         changes = move(self, task, event, waiting=waiting)
@@ -377,10 +435,20 @@ class Transaction(ABC):
         if changes:
             self.apply(changes)
             plan_id = self.task(task).plan_id
-            self._follow(changes, self.record(plan_id, INPUTS_CHANGED, task, {"missing": missing}))
+            self._follow(
+                changes,
+                self.record(plan_id, INPUTS_CHANGED, task, {"missing": missing}),
+            )
         return changes
 
-    def cancel(self, task: str, *, excuse: bool = False, along: Iterable[str] = (), why: Payload) -> None:
+    def cancel(
+        self,
+        task: str,
+        *,
+        excuse: bool = False,
+        along: Iterable[str] = (),
+        why: Payload,
+    ) -> None:
         """A person no longer wants a task."""
         others = tuple(along)
         changes = drop(self, task, excuse=excuse, along=others)
@@ -402,7 +470,9 @@ class Transaction(ABC):
         if ruling.ask is not None:
             self.ask(record.plan_id, task, ruling.ask)
 
-    def move_plan(self, plan_id: str, event: PlanEvent, payload: Payload | None = None) -> PlanState:
+    def move_plan(
+        self, plan_id: str, event: PlanEvent, payload: Payload | None = None
+    ) -> PlanState:
         """An event on a plan as a whole. Raises IllegalTransition; then nothing has changed."""
         state = next_plan_state(self.plan(plan_id).state, event)
         self.save_plan(plan_id, state=state)
@@ -415,7 +485,9 @@ class Transaction(ABC):
 
     def ask(self, plan_id: str, task: str | None, ask: Ask) -> QuestionRecord:
         """Ask a person."""
-        entry = self.record(plan_id, "ASKED_A_PERSON", task, {"kind": ask.kind, "text": ask.text})
+        entry = self.record(
+            plan_id, "ASKED_A_PERSON", task, {"kind": ask.kind, "text": ask.text}
+        )
         question = QuestionRecord(
             question_id=f"q-{entry.hash[:10]}",
             plan_id=plan_id,

@@ -18,7 +18,14 @@ from accordance.domain.progress import NodeMove
 from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
-from accordance.store.rows import ORDERS, TABLES, plan_row, record_row, task_row, turn_of_task
+from accordance.store.rows import (
+    ORDERS,
+    TABLES,
+    plan_row,
+    record_row,
+    task_row,
+    turn_of_task,
+)
 from accordance.store.seals import Values, as_stored
 from accordance.store.tables import PLANS, TASK_EDGES, TASK_NODES
 
@@ -38,7 +45,9 @@ class _Contents:
     ledger: dict[int, ChainEntry] = field(default_factory=dict)
 
     def copy(self) -> _Contents:
-        return _Contents(*(dict(getattr(self, name)) for name in self.__dataclass_fields__))
+        return _Contents(
+            *(dict(getattr(self, name)) for name in self.__dataclass_fields__)
+        )
 
 
 class MemoryTransaction(Transaction):
@@ -85,12 +94,18 @@ class MemoryTransaction(Transaction):
             self._make_way(plan.plan_id)
         self._contents.plans[plan.plan_id] = plan
         found, links = list(nodes), list(edges)
-        if taken := [one.task.task_id for one in found if one.task.task_id in self._contents.tasks]:
+        if taken := [
+            one.task.task_id
+            for one in found
+            if one.task.task_id in self._contents.tasks
+        ]:
             raise Conflict(f"somebody else was first: task {taken[0]}")
         self._contents.tasks.update((one.task.task_id, one.task) for one in found)
         self._contents.nodes.update(_linked(found, links))
         self._contents.rows.update((one.task.task_id, one) for one in found)
-        self._contents.edges.update(((edge.plan_id, edge.place), edge) for edge in links)
+        self._contents.edges.update(
+            ((edge.plan_id, edge.place), edge) for edge in links
+        )
         for requirement in requirements:
             self._contents.records[_key(requirement)] = requirement
 
@@ -112,7 +127,9 @@ class MemoryTransaction(Transaction):
         return _get(self._contents.tasks, "task", task_id)
 
     def tasks(self, plan_id: str, *states: State) -> Iterator[TaskRecord]:
-        mine = (task for task in self._contents.tasks.values() if task.plan_id == plan_id)
+        mine = (
+            task for task in self._contents.tasks.values() if task.plan_id == plan_id
+        )
         for task in sorted(mine, key=lambda task: task.place):
             if not states or task.progress.state in states:
                 yield task
@@ -132,7 +149,12 @@ class MemoryTransaction(Transaction):
         self._contents.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
     def turns(
-        self, plan_id: str, kinds: tuple[str, ...] = (), *, most: int, after: TaskRecord | None = None
+        self,
+        plan_id: str,
+        kinds: tuple[str, ...] = (),
+        *,
+        most: int,
+        after: TaskRecord | None = None,
     ) -> list[TaskRecord]:
         behind = _place_in_line(after) if after else None
         found = [
@@ -145,7 +167,11 @@ class MemoryTransaction(Transaction):
         return [task for _, task in sorted(found, key=lambda one: one[0])[:most]]
 
     def expired(self, plan_id: str) -> list[str]:
-        leased = [(task.lease.until, task.task_id) for task in self.tasks(plan_id) if task.lease]
+        leased = [
+            (task.lease.until, task.task_id)
+            for task in self.tasks(plan_id)
+            if task.lease
+        ]
         return [task for until, task in sorted(leased) if until < self.now]
 
     def count_states(self, plan_id: str) -> dict[State, int]:
@@ -155,11 +181,20 @@ class MemoryTransaction(Transaction):
         return counts
 
     def add_entry(self, entry: ChainEntry) -> None:
-        self._contents.entries[entry.plan_id] = (*self._contents.entries.get(entry.plan_id, ()), entry)
+        self._contents.entries[entry.plan_id] = (
+            *self._contents.entries.get(entry.plan_id, ()),
+            entry,
+        )
         self.save_plan(entry.plan_id, head=Head(seq=entry.seq, hash=entry.hash))
 
-    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[ChainEntry]:
-        yield from [entry for entry in self._contents.entries.get(plan_id, ()) if entry.seq > after][:limit]
+    def entries(
+        self, plan_id: str, *, after: int = 0, limit: int | None = None
+    ) -> Iterator[ChainEntry]:
+        yield from [
+            entry
+            for entry in self._contents.entries.get(plan_id, ())
+            if entry.seq > after
+        ][:limit]
 
     def entries_of(self, task_id: str) -> list[ChainEntry]:
         return [
@@ -181,7 +216,9 @@ class MemoryTransaction(Transaction):
             if key[0] == kind.__name__
             and all(getattr(record, name) == value for name, value in where.items())
         ]
-        return sorted(found, key=lambda record: [getattr(record, name) for name in ORDERS[kind]])
+        return sorted(
+            found, key=lambda record: [getattr(record, name) for name in ORDERS[kind]]
+        )
 
     def replace(self, record: AnyRecord) -> None:
         self._contents.records[_key(record)] = record
@@ -247,17 +284,26 @@ def _place_in_line(task: TaskRecord) -> tuple[int, int, int] | None:
     return None if turn is None else (turn, -task.priority, task.place)
 
 
-def _linked(found: list[NodeRow], edges: Iterable[EdgeRow]) -> Iterator[tuple[str, PlanNode]]:
+def _linked(
+    found: list[NodeRow], edges: Iterable[EdgeRow]
+) -> Iterator[tuple[str, PlanNode]]:
     """The nodes with their neighbours, from the rows alone, as a database would find them."""
     ends: dict[tuple[str, str, str], dict[str, None]] = {}
     for edge in edges:
-        ends.setdefault((edge.edge_type, "from", edge.from_task_id), {})[edge.to_task_id] = None
-        ends.setdefault((edge.edge_type, "to", edge.to_task_id), {})[edge.from_task_id] = None
+        ends.setdefault((edge.edge_type, "from", edge.from_task_id), {})[
+            edge.to_task_id
+        ] = None
+        ends.setdefault((edge.edge_type, "to", edge.to_task_id), {})[
+            edge.from_task_id
+        ] = None
     groups: dict[str | None, list[TaskRecord]] = {}
     for one in found:
         groups.setdefault(one.rival_group, []).append(one.task)
     ranked = {
-        group: tuple(task.task_id for task in sorted(tasks, key=lambda task: (-task.priority, task.place)))
+        group: tuple(
+            task.task_id
+            for task in sorted(tasks, key=lambda task: (-task.priority, task.place))
+        )
         for group, tasks in groups.items()
     }
     for one in found:
@@ -274,7 +320,11 @@ def _linked(found: list[NodeRow], edges: Iterable[EdgeRow]) -> Iterator[tuple[st
                 prerequisites=tuple(ends.get(("DEPENDS_ON", "to", task.task_id), ())),
                 dependents=tuple(ends.get(("DEPENDS_ON", "from", task.task_id), ())),
                 checks=task.checks,
-                checked_by=tuple(other.task.task_id for other in found if other.task.checks == task.task_id),
+                checked_by=tuple(
+                    other.task.task_id
+                    for other in found
+                    if other.task.checks == task.task_id
+                ),
                 rivals=ranked[one.rival_group] if one.rival_group is not None else (),
             ),
         )

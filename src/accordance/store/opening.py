@@ -47,7 +47,11 @@ def now() -> str:
 
 
 def open_ledger(
-    place: str | Path, *, create: bool = True, durability: Durability = "normal", clock: Clock = now
+    place: str | Path,
+    *,
+    create: bool = True,
+    durability: Durability = "normal",
+    clock: Clock = now,
 ) -> SqlLedger:
     """Open the ledger at a path (SQLite) or URL, and bring its tables up to date.
 
@@ -87,11 +91,17 @@ def make_engine(
 
 def _exists(path: Path) -> bool:
     if "\0" in str(path):
-        raise LedgerAddress(f"{str(path)[:80]!r} can be no ledger: the name holds a NUL")
+        raise LedgerAddress(
+            f"{str(path)[:80]!r} can be no ledger: the name holds a NUL"
+        )
     try:
         return path.exists()
-    except OSError as error:  # a name that is too long, a folder that may not be entered
-        raise LedgerAddress(f"{str(path)[:80]!r} can be no ledger: {error.strerror or error}") from None
+    except (
+        OSError
+    ) as error:  # a name that is too long, a folder that may not be entered
+        raise LedgerAddress(
+            f"{str(path)[:80]!r} can be no ledger: {error.strerror or error}"
+        ) from None
 
 
 def make_private_file(path: Path) -> None:
@@ -107,15 +117,22 @@ def make_private_file(path: Path) -> None:
         raise LedgerUnavailable(f"{path.parent}: {error.strerror or error}") from None
 
 
-def _from_url(url: str, create: bool, durability: Durability, connections: int) -> Engine:
+def _from_url(
+    url: str, create: bool, durability: Durability, connections: int
+) -> Engine:
     parsed = read_url(url)
     match parsed.get_backend_name():
         case "sqlite" if parsed.database and parsed.database != ":memory:":
             return make_engine(
-                Path(parsed.database), create=create, durability=durability, connections=connections
+                Path(parsed.database),
+                create=create,
+                durability=durability,
+                connections=connections,
             )
         case "sqlite":
-            raise LedgerAddress(f"{url} names no file; write it as sqlite:///path/to/ledger.db")
+            raise LedgerAddress(
+                f"{url} names no file; write it as sqlite:///path/to/ledger.db"
+            )
         case "postgresql":
             return _postgresql(parsed, connections, ping=True)
         case other:
@@ -143,7 +160,9 @@ def _postgresql(url: URL, connections: int, *, ping: bool) -> Engine:
 
 def _sqlite(url: URL, durability: Durability, connections: int) -> Engine:
     settings = {"isolation_level": None, "timeout": _patience()}
-    engine = create_engine(url, max_overflow=max(0, connections - _KEPT), connect_args=settings)
+    engine = create_engine(
+        url, max_overflow=max(0, connections - _KEPT), connect_args=settings
+    )
 
     event.listen(engine, "connect", _settings(durability.upper()))
     take_turns(engine, _patience())
@@ -162,7 +181,9 @@ def _settings(synchronous: str) -> Callable[[Any, object], None]:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA cache_size=-32000")  # KiB: an import writes into many indexes
+        connection.execute(
+            "PRAGMA cache_size=-32000"
+        )  # KiB: an import writes into many indexes
 
     return settings
 
@@ -178,7 +199,9 @@ def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engi
     is_url = isinstance(place, str) and "://" in place
     url = read_url(str(place)) if is_url else URL.create("sqlite", database=str(place))
     settings = {"isolation_level": "IMMEDIATE", "timeout": _patience()}
-    engine = create_engine(url, max_overflow=max(0, connections - _KEPT), connect_args=settings)
+    engine = create_engine(
+        url, max_overflow=max(0, connections - _KEPT), connect_args=settings
+    )
     event.listen(engine, "connect", _settings("NORMAL"))
     take_turns(engine, _patience())
     return engine
@@ -190,14 +213,18 @@ def _patience() -> float:
     try:
         return max(0.0, float(said)) if said else _PATIENCE_SECONDS
     except ValueError:
-        raise LedgerUnavailable(f"ACCORDANCE_PATIENCE is a number of seconds, got {said!r}") from None
+        raise LedgerUnavailable(
+            f"ACCORDANCE_PATIENCE is a number of seconds, got {said!r}"
+        ) from None
 
 
 def version_of(connection: Connection) -> str | None:
     """The version of the tables, None if there are none."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    found: str | None = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608
+    found: str | None = connection.execute(
+        text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608
+    ).scalar()
     return found
 
 

@@ -14,13 +14,17 @@ from urllib.parse import quote
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 _MARK: Final = "accordance_reading_only"
-_copies: Final[list[tempfile.TemporaryDirectory[str]]] = []  # each is removed when the process ends
+_copies: Final[
+    list[tempfile.TemporaryDirectory[str]]
+] = []  # each is removed when the process ends
 
 
 def may_write(path: Path) -> bool:
     """Whether a ledger's file may be written, and the files that SQLite keeps beside it."""
     effective = os.access in os.supports_effective_ids
-    return all(os.access(one, os.W_OK, effective_ids=effective) for one in (path, path.parent))
+    return all(
+        os.access(one, os.W_OK, effective_ids=effective) for one in (path, path.parent)
+    )
 
 
 def is_for_reading(engine: Engine) -> bool:
@@ -34,13 +38,21 @@ def engine_for_reading(path: Path, patience: float) -> Engine:
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(
-            address, uri=True, isolation_level=None, timeout=patience, check_same_thread=False
+            address,
+            uri=True,
+            isolation_level=None,
+            timeout=patience,
+            check_same_thread=False,
         )
-        connection.execute("PRAGMA query_only=ON")  # what is written into a copy would be lost
+        connection.execute(
+            "PRAGMA query_only=ON"
+        )  # what is written into a copy would be lost
         return connection
 
     engine = create_engine(
-        URL.create("sqlite", database=str(path)), creator=connect, execution_options={_MARK: True}
+        URL.create("sqlite", database=str(path)),
+        creator=connect,
+        execution_options={_MARK: True},
     )
 
     @event.listens_for(engine, "begin")

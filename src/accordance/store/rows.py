@@ -13,7 +13,13 @@ from sqlalchemy import Row, Table
 
 from accordance.domain.chain import ChainEntry, Head
 from accordance.domain.fuses import fuses_from
-from accordance.domain.lifecycle import CLAIMABLE, Counters, State, TaskStanding, Waiting
+from accordance.domain.lifecycle import (
+    CLAIMABLE,
+    Counters,
+    State,
+    TaskStanding,
+    Waiting,
+)
 from accordance.domain.plan_review import PlanState
 from accordance.domain.progress import NodeProgress
 from accordance.domain.records import (
@@ -57,7 +63,14 @@ ORDERS: Final[Mapping[type, tuple[str, ...]]] = {
 }
 _LISTS: Final = frozenset(("messages", "allowed_types", "keywords"))
 _COUNTERS: Final = tuple(one.name for one in fields(Counters))
-_COUNTS: Final = ("waits_on", "closed_gates", "missing_inputs", "open_parts", "done_parts", "dead_parts")
+_COUNTS: Final = (
+    "waits_on",
+    "closed_gates",
+    "missing_inputs",
+    "open_parts",
+    "done_parts",
+    "dead_parts",
+)
 _PLAIN: Final = (
     "task_id",
     "plan_id",
@@ -85,11 +98,17 @@ _plain_of: Final = attrgetter(*_PLAIN)
 RETURNED, TO_REVIEW, NEW = range(3)
 
 
-def turn_of(state: State, *, is_work: bool, is_checked: bool, is_leased: bool) -> int | None:
+def turn_of(
+    state: State, *, is_work: bool, is_checked: bool, is_leased: bool
+) -> int | None:
     """When a task is taken up: returned work first, then products to review, then new work. None: not now."""
     if state in CLAIMABLE and is_work:
         return RETURNED if state is State.TO_BE_MODIFY else NEW
-    return TO_REVIEW if state is State.READY_TO_CHECK and not is_checked and not is_leased else None
+    return (
+        TO_REVIEW
+        if state is State.READY_TO_CHECK and not is_checked and not is_leased
+        else None
+    )
 
 
 def turn_of_task(task: TaskRecord) -> int | None:
@@ -111,7 +130,11 @@ def pieces_of(content: bytes) -> Iterator[dict[str, Any]]:
     """The rows of a blob, made one at a time."""
     sha256, whole = hash_of(content), memoryview(content)
     for part, at in enumerate(range(0, len(content) or 1, _PIECE)):
-        yield {"sha256": sha256, "part": part, "content": bytes(whole[at : at + _PIECE])}
+        yield {
+            "sha256": sha256,
+            "part": part,
+            "content": bytes(whole[at : at + _PIECE]),
+        }
 
 
 def record_row(record: Any) -> dict[str, Any]:
@@ -129,9 +152,18 @@ def _readable(read: Reads) -> Reads:
     def reading(*given: Any) -> Any:
         try:
             return read(*given)
-        except (ValueError, TypeError, KeyError, AttributeError, InvalidFuses, InvalidRubric) as error:
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            InvalidFuses,
+            InvalidRubric,
+        ) as error:
             first, second, *_ = given[-1]._mapping.items()  # noqa: SLF001 - the key of a row comes first
-            named = " and ".join(f"{name} {str(value)[:40]!r}" for name, value in (first, second))
+            named = " and ".join(
+                f"{name} {str(value)[:40]!r}" for name, value in (first, second)
+            )
             raise LedgerDamaged(f"the row with {named}: {error}") from None
 
     return reading  # type: ignore[return-value]
@@ -206,12 +238,25 @@ def task_row(task: TaskRecord) -> dict[str, Any]:
 
 
 def changes(
-    as_row: Callable[[Any], dict[str, Any]], before: Mapping[str, Any], after: Mapping[str, Any]
+    as_row: Callable[[Any], dict[str, Any]],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
     """The records that have changed, each with every column in which any of them has: one statement writes them all."""
     pairs = [(key, as_row(old), as_row(after[key])) for key, old in before.items()]
-    names = sorted({name for _, was, now in pairs for name, value in now.items() if value != was[name]})
-    return [{"key": key, **{name: now[name] for name in names}} for key, was, now in pairs if was != now]
+    names = sorted(
+        {
+            name
+            for _, was, now in pairs
+            for name, value in now.items()
+            if value != was[name]
+        }
+    )
+    return [
+        {"key": key, **{name: now[name] for name in names}}
+        for key, was, now in pairs
+        if was != now
+    ]
 
 
 def progress_row(at: NodeProgress) -> dict[str, Any]:
@@ -232,7 +277,11 @@ def lease_row(lease: Lease | None) -> dict[str, Any]:
     """A lease as columns."""
     if lease is None:
         return {"lease_holder": None, "lease_until": None, "lease_product": None}
-    return {"lease_holder": lease.holder, "lease_until": lease.until, "lease_product": lease.product}
+    return {
+        "lease_holder": lease.holder,
+        "lease_until": lease.until,
+        "lease_product": lease.product,
+    }
 
 
 def state_from(value: str) -> State:
@@ -262,10 +311,15 @@ def task_from(row: Row[Any]) -> TaskRecord:
     lease = None
     if values["lease_until"]:
         lease = Lease(
-            holder=values["lease_holder"], until=values["lease_until"], product=values["lease_product"]
+            holder=values["lease_holder"],
+            until=values["lease_until"],
+            product=values["lease_product"],
         )
     return TaskRecord(
-        **{name: values[name] for name in _PLAIN}, tags=tuple(values["tags"]), progress=progress, lease=lease
+        **{name: values[name] for name in _PLAIN},
+        tags=tuple(values["tags"]),
+        progress=progress,
+        lease=lease,
     )
 
 

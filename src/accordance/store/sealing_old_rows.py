@@ -50,21 +50,34 @@ def _rows(
 def _seal_plan(connection: Connection, tx: SqlTransaction, plan_id: str) -> None:
     """Past the plan's record: a ledger with an unreadable row can still be opened, and shows it."""
     mine = PLANS.c.plan_id == plan_id
-    row = connection.execute(select(PLANS.c.head_seq, PLANS.c.head_hash).where(mine)).one()
+    row = connection.execute(
+        select(PLANS.c.head_seq, PLANS.c.head_hash).where(mine)
+    ).one()
     head = Head(seq=row.head_seq, hash=row.head_hash)
     planned = [table for table in sealed_tables() if belongs_to_a_plan(table)]
     for said in seals(_rows(tx, planned, plan_id)):
-        entry = next_entry(head, plan_id=plan_id, kind=ROWS_TAKEN_OVER, task_id=None, at=tx.now, payload=said)
+        entry = next_entry(
+            head,
+            plan_id=plan_id,
+            kind=ROWS_TAKEN_OVER,
+            task_id=None,
+            at=tx.now,
+            payload=said,
+        )
         connection.execute(insert(TASK_EVENTS), record_row(entry))
         head = Head(seq=entry.seq, hash=entry.hash)
-    connection.execute(update(PLANS).where(mine).values(head_seq=head.seq, head_hash=head.hash))
+    connection.execute(
+        update(PLANS).where(mine).values(head_seq=head.seq, head_hash=head.hash)
+    )
 
 
 def _fill_constraints(connection: Connection, tx: SqlTransaction, plan_id: str) -> None:
     """The column is new; its value stands in the plan's document."""
     mine = PLANS.c.plan_id == plan_id
     try:
-        document = tx.blob(connection.execute(select(PLANS.c.document).where(mine)).scalar_one())
+        document = tx.blob(
+            connection.execute(select(PLANS.c.document).where(mine)).scalar_one()
+        )
         constraints = json.loads(document)["plan"].get("constraints")
     except (NotFound, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return  # `verify` says that the document cannot be read

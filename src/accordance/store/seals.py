@@ -90,7 +90,11 @@ def belongs_to_a_plan(table: Table) -> bool:
 @cache
 def sealed_columns(table: Table) -> tuple[Column[Any], ...]:
     """What a seal covers: everything but what the database computes, and the head of a chain."""
-    return tuple(column for column in table.c if column.computed is None and column not in set(HEAD))
+    return tuple(
+        column
+        for column in table.c
+        if column.computed is None and column not in set(HEAD)
+    )
 
 
 @cache
@@ -115,7 +119,10 @@ def _process(column: Column[Any]) -> Callable[[Any], Any] | None:
 def as_stored(table: Table, row: Mapping[str, Any]) -> Values:
     """The values of a row that is about to be written, as the database will keep them."""
     return tuple(
-        [row[name] if process is None else process(row[name]) for name, process in _processes(table)]
+        [
+            row[name] if process is None else process(row[name])
+            for name, process in _processes(table)
+        ]
     )
 
 
@@ -127,7 +134,9 @@ def stored_rows(table: Table, dialect: str) -> Select[Any]:
 
 def _as_it_lies(column: Column[Any], dialect: str) -> Any:
     if column is CLOCK:
-        return case((column.is_not(None), literal(_HELD)), else_=null()).label(column.name)
+        return case((column.is_not(None), literal(_HELD)), else_=null()).label(
+            column.name
+        )
     if isinstance(column.type, Boolean) and dialect == "postgresql":
         return cast(column, Integer).label(column.name)
     return type_coerce(column, NullType()).label(column.name)
@@ -147,19 +156,33 @@ def key_of(table: Table, values: Values) -> Key:
 def seal_of(table: Table, values: Values) -> str:
     """The seal of a row."""
     names = (name for name, _ in _processes(table))
-    filled = {name: value for name, value in zip(names, values, strict=True) if value is not None}
-    return hashlib.sha256(json.dumps(filled, sort_keys=True, default=repr).encode()).hexdigest()
+    filled = {
+        name: value
+        for name, value in zip(names, values, strict=True)
+        if value is not None
+    }
+    return hashlib.sha256(
+        json.dumps(filled, sort_keys=True, default=repr).encode()
+    ).hexdigest()
 
 
-def seals(rows: Iterable[tuple[Table, Values]], blobs: Iterable[str] = ()) -> Iterator[Payload]:
+def seals(
+    rows: Iterable[tuple[Table, Values]], blobs: Iterable[str] = ()
+) -> Iterator[Payload]:
     """What events say of rows and blobs, a bounded number to each event."""
-    said = ([table.name, list(key_of(table, values)), seal_of(table, values)] for table, values in rows)
+    said = (
+        [table.name, list(key_of(table, values)), seal_of(table, values)]
+        for table, values in rows
+    )
     named = iter(blobs)
     while True:
         chunk, names = list(islice(said, _MOST)), list(islice(named, _MOST))
         if not chunk and not names:
             return
-        yield {**({"rows": chunk} if chunk else {}), **({"blobs": names} if names else {})}
+        yield {
+            **({"rows": chunk} if chunk else {}),
+            **({"blobs": names} if names else {}),
+        }
 
 
 def seals_in(payload: Payload) -> Iterator[tuple[str, Key, str]]:

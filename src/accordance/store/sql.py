@@ -21,7 +21,15 @@ from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
 from accordance.errors import NotFound
 from accordance.store import rows, statements
 from accordance.store.failures import translated
-from accordance.store.ledger import MAKES_WAY, AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
+from accordance.store.ledger import (
+    MAKES_WAY,
+    AnyRecord,
+    EdgeRow,
+    Ledger,
+    NodeRow,
+    R,
+    Transaction,
+)
 from accordance.store.seals import Values, stored_rows
 from accordance.store.tables import (
     BLOBS,
@@ -154,10 +162,15 @@ class SqlTransaction(Transaction):
         """A driver copies what it is given several times; of a large blob it is given a piece at a time. Whether it is new."""
         statement = statements.insertion_if_new(self._dialect, BLOBS)
         # the first piece that is there says that all of it is
-        return all(self._connection.execute(statement, piece).rowcount for piece in rows.pieces_of(content))
+        return all(
+            self._connection.execute(statement, piece).rowcount
+            for piece in rows.pieces_of(content)
+        )
 
     def blob(self, sha256: str) -> bytes:
-        found = self._connection.execute(statements.BLOB, {"key": sha256}).scalars().all()
+        found = (
+            self._connection.execute(statements.BLOB, {"key": sha256}).scalars().all()
+        )
         if not found:
             raise NotFound("blob", sha256)
         return b"".join(found)
@@ -166,7 +179,10 @@ class SqlTransaction(Transaction):
 
     def plans(self) -> list[PlanRecord]:
         self.flush()
-        return [rows.plan_from(row) for row in self._connection.execute(statements.ALL_PLANS)]
+        return [
+            rows.plan_from(row)
+            for row in self._connection.execute(statements.ALL_PLANS)
+        ]
 
     def plan(self, plan_id: str) -> PlanRecord:
         if plan_id not in self._seen.plans:
@@ -177,14 +193,18 @@ class SqlTransaction(Transaction):
         if plan_id not in self._held:
             self.flush()
             held = self._plan(statements.PLAN_HELD, plan_id)
-            self._seen = _Seen(plans={plan_id: held})  # what was read before may have changed meanwhile
+            self._seen = _Seen(
+                plans={plan_id: held}
+            )  # what was read before may have changed meanwhile
             self._held.add(plan_id)
         return self.plan(plan_id)
 
     def _plan(self, query: Select[Any], plan_id: str) -> PlanRecord:
         row = self._connection.execute(query, {"key": plan_id}).first()
         if row is None:
-            known = self._connection.execute(select(PLANS.c.plan_id).limit(_MANY)).scalars()
+            known = self._connection.execute(
+                select(PLANS.c.plan_id).limit(_MANY)
+            ).scalars()
             raise NotFound("plan", plan_id, known)
         return rows.plan_from(row)
 
@@ -213,7 +233,11 @@ class SqlTransaction(Transaction):
         self._insert_all(
             TASK_NODES,
             (
-                {**rows.task_row(one.task), "combine": one.combine, "rival_group": one.rival_group}
+                {
+                    **rows.task_row(one.task),
+                    "combine": one.combine,
+                    "rival_group": one.rival_group,
+                }
                 for one in nodes
             ),
         )
@@ -241,7 +265,9 @@ class SqlTransaction(Transaction):
             raise NotFound("task", task, self._near(task)) from None
 
     def _near(self, task: str) -> list[str]:
-        alike = select(TASK_NODES.c.task_id).where(TASK_NODES.c.task_id.startswith(task[:4], autoescape=True))
+        alike = select(TASK_NODES.c.task_id).where(
+            TASK_NODES.c.task_id.startswith(task[:4], autoescape=True)
+        )
         return list(self._connection.execute(alike.limit(_MANY)).scalars())
 
     def _ask(self, query: Select[Any], key: str, **more: object) -> tuple[str, ...]:
@@ -281,14 +307,25 @@ class SqlTransaction(Transaction):
         self._seen.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
     def turns(
-        self, plan_id: str, kinds: tuple[str, ...] = (), *, most: int, after: TaskRecord | None = None
+        self,
+        plan_id: str,
+        kinds: tuple[str, ...] = (),
+        *,
+        most: int,
+        after: TaskRecord | None = None,
     ) -> list[TaskRecord]:
         self._flush_tasks()
         if after is None:
             found = self._ask(statements.turns(kinds), plan_id, most=most)
         else:
-            behind = {"turn": rows.turn_of_task(after), "priority": after.priority, "place": after.place}
-            found = self._ask(statements.turns_behind(kinds), plan_id, most=most, **behind)
+            behind = {
+                "turn": rows.turn_of_task(after),
+                "priority": after.priority,
+                "place": after.place,
+            }
+            found = self._ask(
+                statements.turns_behind(kinds), plan_id, most=most, **behind
+            )
         return [self.task(one) for one in found]
 
     def expired(self, plan_id: str) -> list[str]:
@@ -306,7 +343,9 @@ class SqlTransaction(Transaction):
         self._unwritten.entries.append(entry)
         self.save_plan(entry.plan_id, head=Head(seq=entry.seq, hash=entry.hash))
 
-    def entries(self, plan_id: str, *, after: int = 0, limit: int | None = None) -> Iterator[ChainEntry]:
+    def entries(
+        self, plan_id: str, *, after: int = 0, limit: int | None = None
+    ) -> Iterator[ChainEntry]:
         self.flush()
         query = statements.EVENTS_AFTER.limit(limit)
         for row in self._connection.execute(query, {"key": plan_id, "after": after}):
@@ -327,12 +366,19 @@ class SqlTransaction(Transaction):
     def find(self, kind: type[R], /, **where: object) -> list[R]:
         absent = frozenset(name for name, value in where.items() if value is None)
         wanted = frozenset(where) - absent
-        query = statements.matching(rows.TABLES[kind], rows.ORDERS[kind], wanted, absent)
-        return [rows.record_from(kind, row) for row in self._connection.execute(query, where)]
+        query = statements.matching(
+            rows.TABLES[kind], rows.ORDERS[kind], wanted, absent
+        )
+        return [
+            rows.record_from(kind, row)
+            for row in self._connection.execute(query, where)
+        ]
 
     def replace(self, record: AnyRecord) -> None:
         table = rows.TABLES[type(record)]
-        self._connection.execute(statements.replacement(self._dialect, table), rows.record_row(record))
+        self._connection.execute(
+            statements.replacement(self._dialect, table), rows.record_row(record)
+        )
         self._wrote(record)
 
     # -- seals, and what `verify` looks at
@@ -351,7 +397,9 @@ class SqlTransaction(Transaction):
         return Head() if last is None else Head(seq=last.seq, hash=last.hash)
 
     def add_ledger_entry(self, entry: ChainEntry) -> None:
-        values = {column.name: getattr(entry, column.name) for column in LEDGER_EVENTS.c}
+        values = {
+            column.name: getattr(entry, column.name) for column in LEDGER_EVENTS.c
+        }
         self._connection.execute(statements.insertion(LEDGER_EVENTS), values)
 
     def ledger_entries(self) -> Iterator[ChainEntry]:
@@ -360,7 +408,9 @@ class SqlTransaction(Transaction):
 
     def plan_ids(self, table: Table = PLANS) -> set[str]:
         self.flush()
-        return set(self._connection.execute(select(table.c.plan_id).distinct()).scalars())
+        return set(
+            self._connection.execute(select(table.c.plan_id).distinct()).scalars()
+        )
 
     def stored(self, table: Table, plan_id: str | None = None) -> Iterator[Values]:
         self.flush()
@@ -376,12 +426,16 @@ class SqlTransaction(Transaction):
             for at, piece in enumerate(parts):
                 is_whole = is_whole and piece.part == at
                 is_bytes = isinstance(piece.content, bytes)
-                content.update(piece.content if is_bytes else str(piece.content).encode())
+                content.update(
+                    piece.content if is_bytes else str(piece.content).encode()
+                )
             yield name, content.hexdigest() if is_whole else None
 
     def _stream(self, query: Select[Any], many: int) -> Iterator[Row[Any]]:
         """Rows, so many at a time."""
-        with self._connection.execute(query, execution_options={"yield_per": many}) as found:
+        with self._connection.execute(
+            query, execution_options={"yield_per": many}
+        ) as found:
             yield from found
 
 
@@ -413,7 +467,11 @@ class SqlLedger(Ledger):
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         with translated(self.engine), self.engine.connect() as plain:
-            level = {"isolation_level": "REPEATABLE READ"} if plain.dialect.name == "postgresql" else {}
+            level = (
+                {"isolation_level": "REPEATABLE READ"}
+                if plain.dialect.name == "postgresql"
+                else {}
+            )
             connection = plain.execution_options(reading=True, **level)
             yield SqlTransaction(connection, self._clock())
 

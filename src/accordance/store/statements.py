@@ -27,7 +27,14 @@ from sqlalchemy import (
 )
 
 from accordance.domain.lifecycle import State
-from accordance.store.tables import BLOBS, LEDGER_EVENTS, PLANS, TASK_EDGES, TASK_EVENTS, TASK_NODES
+from accordance.store.tables import (
+    BLOBS,
+    LEDGER_EVENTS,
+    PLANS,
+    TASK_EDGES,
+    TASK_EVENTS,
+    TASK_NODES,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -36,7 +43,9 @@ _NODES: Final = TASK_NODES.c
 _EVENTS: Final = TASK_EVENTS.c
 _KEY: Final[Any] = bindparam("key")
 
-BLOB: Final = select(BLOBS.c.content).where(BLOBS.c.sha256 == _KEY).order_by(BLOBS.c.part)
+BLOB: Final = (
+    select(BLOBS.c.content).where(BLOBS.c.sha256 == _KEY).order_by(BLOBS.c.part)
+)
 
 ALL_BLOBS: Final = select(BLOBS.c.sha256, BLOBS.c.part, BLOBS.c.content).order_by(
     BLOBS.c.sha256, BLOBS.c.part
@@ -51,25 +60,37 @@ NODE: Final = select(TASK_NODES).where(_NODES.task_id == _KEY)
 SAVE_NODE: Final = update(TASK_NODES).where(_NODES.task_id == _KEY)
 CHECKS: Final = select(TASK_NODES).where(_NODES.checks == _KEY).order_by(_NODES.place)
 RIVALS: Final = (
-    select(TASK_NODES).where(_NODES.rival_group == _KEY).order_by(_NODES.priority.desc(), _NODES.place)
+    select(TASK_NODES)
+    .where(_NODES.rival_group == _KEY)
+    .order_by(_NODES.priority.desc(), _NODES.place)
 )
 EXPIRED: Final = (
     select(TASK_NODES)
     .where(_NODES.plan_id == _KEY, _NODES.lease_until < bindparam("now"))
     .order_by(_NODES.lease_until)
 )
-STATES: Final = select(_NODES.state, func.count()).where(_NODES.plan_id == _KEY).group_by(_NODES.state)
+STATES: Final = (
+    select(_NODES.state, func.count())
+    .where(_NODES.plan_id == _KEY)
+    .group_by(_NODES.state)
+)
 
 _ENTRY: Final = [column for column in TASK_EVENTS.c if column.computed is None]
-EVENTS_OF_TASK: Final = select(*_ENTRY).where(_EVENTS.task_id == _KEY).order_by(_EVENTS.seq)
+EVENTS_OF_TASK: Final = (
+    select(*_ENTRY).where(_EVENTS.task_id == _KEY).order_by(_EVENTS.seq)
+)
 EVENTS_AFTER: Final = (
-    select(*_ENTRY).where(_EVENTS.plan_id == _KEY, _EVENTS.seq > bindparam("after")).order_by(_EVENTS.seq)
+    select(*_ENTRY)
+    .where(_EVENTS.plan_id == _KEY, _EVENTS.seq > bindparam("after"))
+    .order_by(_EVENTS.seq)
 )
 
 HOLD_LEDGER_CHAIN: Final = text("SELECT pg_advisory_xact_lock(7242078)")
 ALL_LEDGER_EVENTS: Final = select(LEDGER_EVENTS).order_by(LEDGER_EVENTS.c.seq)
 LEDGER_HEAD: Final = (
-    select(LEDGER_EVENTS.c.seq, LEDGER_EVENTS.c.hash).order_by(LEDGER_EVENTS.c.seq.desc()).limit(1)
+    select(LEDGER_EVENTS.c.seq, LEDGER_EVENTS.c.hash)
+    .order_by(LEDGER_EVENTS.c.seq.desc())
+    .limit(1)
 )
 
 
@@ -114,10 +135,16 @@ def bulk(dialect: Dialect, table: Table) -> Bulk:
 
     def row(values: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(
-            [values[name] if process is None else process(values[name]) for name, process in columns]
+            [
+                values[name] if process is None else process(values[name])
+                for name, process in columns
+            ]
         )
 
-    return Bulk(f"INSERT INTO {quoted.format_table(table)} ({names}) VALUES ({marks})", row)  # noqa: S608
+    return Bulk(
+        f"INSERT INTO {quoted.format_table(table)} ({names}) VALUES ({marks})",  # noqa: S608
+        row,
+    )
 
 
 def _insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
@@ -142,7 +169,11 @@ def replacement(dialect: str, table: Table) -> Insert:
     """A row into a table, in place of the one with its key."""
     key = [column.name for column in table.primary_key]
     statement = _insert(dialect, table)
-    rest = {column.name: statement.excluded[column.name] for column in table.c if column.name not in key}
+    rest = {
+        column.name: statement.excluded[column.name]
+        for column in table.c
+        if column.name not in key
+    }
     return statement.on_conflict_do_update(index_elements=key, set_=rest)
 
 
@@ -161,11 +192,18 @@ def turns(kinds: tuple[str, ...]) -> Select[Any]:
 @cache
 def turns_behind(kinds: tuple[str, ...]) -> Select[Any]:
     """The same behind a task, which the parameters `turn`, `priority` and `place` name."""
-    turn, place = bindparam("turn", type_=Integer()), bindparam("place", type_=Integer())
+    turn, place = (
+        bindparam("turn", type_=Integer()),
+        bindparam("place", type_=Integer()),
+    )
     priority = bindparam("priority", type_=BigInteger())
-    later = or_(_NODES.priority < priority, and_(_NODES.priority == priority, _NODES.place > place))
+    later = or_(
+        _NODES.priority < priority,
+        and_(_NODES.priority == priority, _NODES.place > place),
+    )
     return turns(kinds).where(
-        _NODES.queue >= turn,  # says what follows from the rest, and lets the index begin there
+        _NODES.queue
+        >= turn,  # says what follows from the rest, and lets the index begin there
         or_(_NODES.queue > turn, later),
     )
 
@@ -174,7 +212,11 @@ def turns_behind(kinds: tuple[str, ...]) -> Select[Any]:
 def tasks(states: tuple[State, ...]) -> Select[Any]:
     """The tasks of a plan in its order, in some states or in all."""
     found = select(TASK_NODES).where(_NODES.plan_id == _KEY).order_by(_NODES.place)
-    return found.where(_NODES.state.in_([state.value for state in states])) if states else found
+    return (
+        found.where(_NODES.state.in_([state.value for state in states]))
+        if states
+        else found
+    )
 
 
 @cache

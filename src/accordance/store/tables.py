@@ -77,7 +77,9 @@ class Json(TypeDecorator[Any]):
         try:
             return json.loads(value)
         except (ValueError, TypeError, RecursionError):
-            raise LedgerDamaged(f"a JSON value cannot be read: {str(value)[:40]!r}") from None
+            raise LedgerDamaged(
+                f"a JSON value cannot be read: {str(value)[:40]!r}"
+            ) from None
 
 
 def _hash(name: str, **options: Any) -> Column[str]:
@@ -96,7 +98,9 @@ BLOBS: Final = Table(
     "blobs",
     METADATA,
     _hash("sha256", primary_key=True),  # of the whole
-    Column("part", Integer, primary_key=True, autoincrement=False),  # large ones lie in pieces
+    Column(
+        "part", Integer, primary_key=True, autoincrement=False
+    ),  # large ones lie in pieces
     Column("content", LargeBinary, nullable=False),
 )
 
@@ -163,7 +167,9 @@ TASK_NODES: Final = Table(
     Column("review_failures", Integer, nullable=False),
     Column("forgiven", Json),
     # who has it, and what came of it
-    Column("queue", Integer),  # its turn among what can be taken up; nothing if it cannot
+    Column(
+        "queue", Integer
+    ),  # its turn among what can be taken up; nothing if it cannot
     Column("lease_holder", Words),
     _time("lease_until"),
     _hash("lease_product"),
@@ -196,9 +202,19 @@ Index(
     postgresql_where=_HAS_LEASE,
 )
 _CHECKS: Final = text("checks IS NOT NULL")
-Index("ix_task_nodes_checks", TASK_NODES.c.checks, sqlite_where=_CHECKS, postgresql_where=_CHECKS)
+Index(
+    "ix_task_nodes_checks",
+    TASK_NODES.c.checks,
+    sqlite_where=_CHECKS,
+    postgresql_where=_CHECKS,
+)
 _RIVALS: Final = text("rival_group IS NOT NULL")
-Index("ix_task_nodes_rivals", TASK_NODES.c.rival_group, sqlite_where=_RIVALS, postgresql_where=_RIVALS)
+Index(
+    "ix_task_nodes_rivals",
+    TASK_NODES.c.rival_group,
+    sqlite_where=_RIVALS,
+    postgresql_where=_RIVALS,
+)
 
 TASK_EDGES: Final = Table(
     "task_edges",
@@ -228,14 +244,16 @@ TASK_EVENTS: Final = Table(
     Index("ix_task_events_task", "task_id", "seq"),
 )
 
-LEDGER_EVENTS: Final = Table(  # of the ledger as a whole: plans that began, rows that belong to no plan
-    "ledger_events",
-    METADATA,
-    Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("kind", String(32), nullable=False),
-    _time("at", nullable=False),
-    Column("payload", Json, nullable=False),
-    _hash("hash", nullable=False),
+LEDGER_EVENTS: Final = (
+    Table(  # of the ledger as a whole: plans that began, rows that belong to no plan
+        "ledger_events",
+        METADATA,
+        Column("seq", Integer, primary_key=True, autoincrement=False),
+        Column("kind", String(32), nullable=False),
+        _time("at", nullable=False),
+        Column("payload", Json, nullable=False),
+        _hash("hash", nullable=False),
+    )
 )
 
 MESSAGES: Final = Table(
@@ -368,7 +386,9 @@ RESEARCH_ANSWERS: Final = Table(
     Column("contract", String(64), primary_key=True),
     Column("digest", String(64), primary_key=True),
     Column("at", String(32), nullable=False),
-    Column("selected", Json, nullable=False),  # as JSON, so that it equals what was offered to the letter
+    Column(
+        "selected", Json, nullable=False
+    ),  # as JSON, so that it equals what was offered to the letter
     Column("offered", Json, nullable=False),
     Index("ix_research_answers_request", "request", "agent_id"),
     sqlite_with_rowid=False,  # lies in the order of its key: group after group

@@ -40,7 +40,9 @@ from accordance.work.tasks import Taken
 MERGE_CONFLICT: Final = "MERGE_CONFLICT"
 MANY_VERDICTS: Final = 3  # that whoever changes a repository is told
 MAX_LINE: Final = 300  # characters of each
-_NOBODY: Final = Role(name="nobody", read=())  # a role that is not known any more reads nothing
+_NOBODY: Final = Role(
+    name="nobody", read=()
+)  # a role that is not known any more reads nothing
 MAX_TEXT: Final = 200_000  # characters of an artifact that are told in full; the rest is read from its file
 
 
@@ -52,12 +54,18 @@ def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
 
 
 def assignment_under(
-    tx: Transaction, home: Home, taken: Taken, contract: Contract[Any], change: bytes | None
+    tx: Transaction,
+    home: Home,
+    taken: Taken,
+    contract: Contract[Any],
+    change: bytes | None,
 ) -> dict[str, Any]:
     """The same, where the contract of the answer is known. `change` is the scc.task.v1 of an action that changes a repository."""
     task = taken.task
     plan = tx.plan(task.plan_id)
-    subject = task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
+    subject = (
+        task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
+    )
     sight = None if change is None else _sight(home, change)
     method = method_of(tx, task) if taken.kind == "action" else None
     attempt = task.progress.standing.counters.attempts
@@ -96,7 +104,10 @@ def with_conflict(document: dict[str, Any], paths: tuple[str, ...]) -> dict[str,
         f"{MERGE_CONFLICT}: your last change does not apply to the current state of {listed(list(paths))}; nothing of it is"
         " there: make it again on what you find"
     )
-    return {**document, "context": {**context, "last_errors": [text, *context["last_errors"]]}}
+    return {
+        **document,
+        "context": {**context, "last_errors": [text, *context["last_errors"]]},
+    }
 
 
 def describe(task: TaskRecord) -> dict[str, Any]:
@@ -134,7 +145,16 @@ def described(tx: Transaction, task: TaskRecord) -> dict[str, Any]:
 
 def _hand_in(taken: Taken, subject: TaskRecord, attempt: int) -> list[str]:
     if taken.kind == "action":
-        return ["accordance", "task", "submit", "-", "--task", subject.task_id, "--attempt", str(attempt)]
+        return [
+            "accordance",
+            "task",
+            "submit",
+            "-",
+            "--task",
+            subject.task_id,
+            "--attempt",
+            str(attempt),
+        ]
     seen = ["--artifact", subject.product] if subject.product else []
     return ["accordance", "task", "review", "-", "--task", taken.task.task_id, *seen]
 
@@ -147,7 +167,12 @@ def _sight(home: Home, change: bytes) -> Sight:
 
 
 def _context(
-    tx: Transaction, home: Home, subject: TaskRecord, rules: Rules, taken: Taken, sight: Sight | None
+    tx: Transaction,
+    home: Home,
+    subject: TaskRecord,
+    rules: Rules,
+    taken: Taken,
+    sight: Sight | None,
 ) -> dict[str, Any]:
     task = taken.task
     context: dict[str, Any] = {
@@ -180,7 +205,9 @@ def _above(tx: Transaction, task: str) -> list[str]:
     return found
 
 
-def _dependencies(tx: Transaction, home: Home, task: TaskRecord, sight: Sight | None) -> list[dict[str, Any]]:
+def _dependencies(
+    tx: Transaction, home: Home, task: TaskRecord, sight: Sight | None
+) -> list[dict[str, Any]]:
     """What came before. Whoever changes a repository is shown other changes only as far as it may read."""
     told = []
     for one in tx.node(task.task_id).prerequisites:
@@ -191,7 +218,9 @@ def _dependencies(tx: Transaction, home: Home, task: TaskRecord, sight: Sight | 
                 "task_id": one,
                 "title": other.title,
                 "state": other.progress.state,
-                "artifact": _product(tx, home, products[-1], sight) if products else None,
+                "artifact": _product(tx, home, products[-1], sight)
+                if products
+                else None,
             }
         )
     return told
@@ -228,10 +257,24 @@ def _inputs(tx: Transaction, task: TaskRecord) -> list[dict[str, Any]]:
     told = []
     for need in tx.find(RequirementRecord, task_id=task.task_id):
         for one in tx.find(
-            EvidenceRecord, plan_id=task.plan_id, requirement_id=need.requirement_id, stale_at=None
+            EvidenceRecord,
+            plan_id=task.plan_id,
+            requirement_id=need.requirement_id,
+            stale_at=None,
         ):
-            path = f"workspace/inputs/{one.reference}" if need.kind == "FILE" else one.reference
-            told.append({"name": need.name, "kind": need.kind, "reference": path, "sha256": one.sha256})
+            path = (
+                f"workspace/inputs/{one.reference}"
+                if need.kind == "FILE"
+                else one.reference
+            )
+            told.append(
+                {
+                    "name": need.name,
+                    "kind": need.kind,
+                    "reference": path,
+                    "sha256": one.sha256,
+                }
+            )
     return told
 
 
@@ -262,14 +305,21 @@ def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
             continue
         if one.kind in ("ACTION", "SUBMISSION"):
             last, silent = one, None
-        elif one.kind == "FAULT" and "product" not in one.case:  # else it was its reviewer's
+        elif (
+            one.kind == "FAULT" and "product" not in one.case
+        ):  # else it was its reviewer's
             silent = one
-    return [*(_wrong_with(last) if last else ()), *(_silence(tx, silent) if silent else ())]
+    return [
+        *(_wrong_with(last) if last else ()),
+        *(_silence(tx, silent) if silent else ()),
+    ]
 
 
 def _history(tx: Transaction, task: TaskRecord) -> list[str]:
     """What was decided about a task, the last few times."""
-    by_name = {one.message_id: one for one in tx.find(MessageRecord, subject=task.task_id)}
+    by_name = {
+        one.message_id: one for one in tx.find(MessageRecord, subject=task.task_id)
+    }
     told = []
     for verdict in tx.find(VerdictRecord, subject=task.task_id)[-MANY_VERDICTS:]:
         message = by_name[verdict.message_id]
@@ -289,7 +339,11 @@ def _wrong_with(last: MessageRecord) -> list[str]:
     if last.accepted and "tell" not in last.answer:
         return []
     told = last.answer.get("tell")
-    lines = [line.removeprefix("- ") for line in told.splitlines()] if isinstance(told, str) else None
+    lines = (
+        [line.removeprefix("- ") for line in told.splitlines()]
+        if isinstance(told, str)
+        else None
+    )
     said = lines or last.answer.get("messages", [])
     return [str(one) for one in said] if isinstance(said, list) else []
 

@@ -33,10 +33,14 @@ from accordance.work.time_limits import check_time_limits
 
 TAG: Final = "code"
 KEY: Final = "task"
-EXTERNAL: Final = "external"  # what tasks and routes call somebody elsewhere, who asks for work
+EXTERNAL: Final = (
+    "external"  # what tasks and routes call somebody elsewhere, who asks for work
+)
 _UNDER_WAY: Final = (State.IN_PROGRESS, State.READY_TO_CHECK, State.TO_BE_MODIFY)
 _STANDING_STILL: Final = (State.PENDING, State.BLOCKED, *TERMINAL)
-_LIMITS: Final = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
+_LIMITS: Final = Limits(
+    max_bytes=1 << 30
+)  # our own copy of a plan: it was checked when it came
 _NOWHERE: Final[Mapping[str, bytes]] = {}
 
 
@@ -92,7 +96,9 @@ def _whole(node: Mapping[str, Any]) -> JsonObject:
 
 def change_to_make(tx: Transaction, task: TaskRecord) -> bytes | None:
     """The scc.task.v1 that somebody who takes up a task now has to carry out; None for a review, or where nothing is changed."""
-    return None if task.progress.state is State.READY_TO_CHECK else coding_task(tx, task)
+    return (
+        None if task.progress.state is State.READY_TO_CHECK else coding_task(tx, task)
+    )
 
 
 def is_change(tx: Transaction, task: TaskRecord) -> bool:
@@ -120,7 +126,9 @@ def wanted_for(task: TaskRecord, kind: Kind, change: bytes | None) -> RouteReque
 
 def allows_external(change: bytes | None) -> bool:
     """Whether an outside worker may do what is to be done: anything but a change whose task leaves them out."""
-    allowed = None if change is None else _allowed(json.loads(change), "allowedExecutors")
+    allowed = (
+        None if change is None else _allowed(json.loads(change), "allowedExecutors")
+    )
     return allowed is None or EXTERNAL in allowed
 
 
@@ -176,11 +184,16 @@ def _misplaced(node: Node, where: str, *, is_work: bool) -> Iterator[Violation]:
     """A task stands at an ACTION without parts that has the tag."""
     if TAG not in node.tags:
         yield Violation(
-            "task_misplaced", f"{where}.tags", f"the tag {TAG}, for it carries a task", excerpt(node.tags)
+            "task_misplaced",
+            f"{where}.tags",
+            f"the tag {TAG}, for it carries a task",
+            excerpt(node.tags),
         )
     if node.node_type != "ACTION" or not is_work:
         kind = node.node_type if is_work else f"{node.node_type} with parts"
-        yield Violation("task_misplaced", f"{where}.{KEY}", "an ACTION without parts", f"a {kind}")
+        yield Violation(
+            "task_misplaced", f"{where}.{KEY}", "an ACTION without parts", f"a {kind}"
+        )
 
 
 def _faults(node: Node, where: str, context: Context) -> Iterator[Violation]:
@@ -189,10 +202,14 @@ def _faults(node: Node, where: str, context: Context) -> Iterator[Violation]:
     if not isinstance(said, dict):
         yield Violation("wrong_type", f"{where}.{KEY}", "an object", excerpt(said))
         return
-    task = _whole({**node.model_dump(include={"task_id", "title", "goal_statement"}), KEY: said})
+    task = _whole(
+        {**node.model_dump(include={"task_id", "title", "goal_statement"}), KEY: said}
+    )
     if task["task_id"] != node.task_id:
         expected = f"{excerpt(node.task_id)}, the id of the node"
-        yield Violation("wrong_task", f"{where}.{KEY}.task_id", expected, excerpt(task["task_id"]))
+        yield Violation(
+            "wrong_task", f"{where}.{KEY}.task_id", expected, excerpt(task["task_id"])
+        )
     result = check_value(task, TASK, context)
     for one in result.violations if isinstance(result, Rejected) else ():
         fix = one.fix and one.fix._replace(path=_below(where, one.fix.path, said))
@@ -202,4 +219,8 @@ def _faults(node: Node, where: str, context: Context) -> Iterator[Violation]:
 def _below(where: str, path: str, said: JsonObject) -> str:
     """A path in the task as a path in the plan; what the task takes from its node is the node's."""
     key = path.removeprefix("$.")
-    return f"{where}.{key}" if key == "task_id" and key not in said else f"{where}.{KEY}{path[1:]}"
+    return (
+        f"{where}.{key}"
+        if key == "task_id" and key not in said
+        else f"{where}.{KEY}{path[1:]}"
+    )

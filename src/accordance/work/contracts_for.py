@@ -33,9 +33,7 @@ from accordance.work.coding_tasks import coding_task
 from accordance.work.research_tasks import answers_of, how_to_answer
 
 ACTIONS: Contract[Action] = ACTION.in_scope(ACTION.scopes[0])
-HELD_TO: Final = (
-    "held_to"  # the key in the event that begins an attempt; without it, it is an action's contract
-)
+HELD_TO: Final = "held_to"  # the key in the event that begins an attempt; without it, it is an action's contract
 
 Holding: TypeAlias = Callable[[Transaction, TaskRecord], Payload]
 """What is written down of the contract when an attempt begins."""
@@ -68,25 +66,38 @@ def by_routes(routing: Routing, agents: str) -> Holding:
 
 def held_to(tx: Transaction, task: TaskRecord) -> Mapping[str, Any]:
     """What the last attempt of a task is held to."""
-    claims = [entry.payload for entry in tx.entries_of(task.task_id) if entry.kind == Event.CLAIMED]
+    claims = [
+        entry.payload
+        for entry in tx.entries_of(task.task_id)
+        if entry.kind == Event.CLAIMED
+    ]
     found: Mapping[str, Any] = (claims[-1] if claims else {}).get(HELD_TO) or {}  # type: ignore[assignment]
     return found
 
 
-def contract_under(tx: Transaction, task: TaskRecord, held: Mapping[str, Any]) -> Contract[Any]:
+def contract_under(
+    tx: Transaction, task: TaskRecord, held: Mapping[str, Any]
+) -> Contract[Any]:
     """The contract of an action under what its attempt is held to. Raises NotFound, InvalidAgents."""
     return answers_of(tx, task, held["agents"]) if held else ACTIONS
 
 
 def rule_under(
-    contract: Contract[Any], result: Accepted[Any] | Rejected, case: TaskHistory, fuses: Fuses
+    contract: Contract[Any],
+    result: Accepted[Any] | Rejected,
+    case: TaskHistory,
+    fuses: Fuses,
 ) -> Ruling:
     """What a message means for its task, by its contract."""
     return _RULES[contract.version](result, case, fuses)
 
 
 def contract_of_message(
-    tx: Transaction, task: TaskRecord, kind: str, change: bytes | None, of_change: Contract[Any] = SUBMIT
+    tx: Transaction,
+    task: TaskRecord,
+    kind: str,
+    change: bytes | None,
+    of_change: Contract[Any] = SUBMIT,
 ) -> Contract[Any]:
     """The contract of what somebody hands in who does a task or reviews.
 
@@ -94,7 +105,9 @@ def contract_of_message(
     """
     if kind != "action":
         return reviews_by(tx.plan(task.plan_id).rules.node_rubric, "TASK_CHECK")
-    return of_change if change is not None else contract_under(tx, task, held_to(tx, task))
+    return (
+        of_change if change is not None else contract_under(tx, task, held_to(tx, task))
+    )
 
 
 def contract_of_change(spec: Spec) -> Contract[Any]:
@@ -110,7 +123,9 @@ def method_of(tx: Transaction, task: TaskRecord) -> dict[str, Any] | None:
 
 def reviews_by(rubric: Rubric, scope: str) -> Contract[Review]:
     """The review contract in a scope, held to a rubric."""
-    return _reviews_by(rubric.name, tuple(rubric.maxima.items()), rubric.approve_at, scope)
+    return _reviews_by(
+        rubric.name, tuple(rubric.maxima.items()), rubric.approve_at, scope
+    )
 
 
 @lru_cache(maxsize=32)
@@ -122,6 +137,8 @@ def _reviews_by(
     return REVIEW.in_scope(narrowed).with_rules(follows(rubric))
 
 
-def review_context(rubric: Rubric, *, task_id: str | None = None, plan_id: str | None = None) -> Context:
+def review_context(
+    rubric: Rubric, *, task_id: str | None = None, plan_id: str | None = None
+) -> Context:
     """What a review is checked against."""
     return Context(task_id=task_id, plan_id=plan_id, threshold=rubric.approve_at)

@@ -103,7 +103,9 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
         said = {"document": sha256, "nodes": len(plan.nodes), "edges": len(plan.edges)}
         held_to = {"revision": record.revision, "rules": rules_to_json(rules)}
         read_from = source.keep(tx) if source else {}
-        tx.record(record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to, **read_from})
+        tx.record(
+            record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to, **read_from}
+        )
         _ask_for_confirmations(tx, plan)
         also(tx)
         if waived_by is not None:
@@ -116,20 +118,32 @@ def _document(plan: Plan) -> bytes:
 
     Written line by line, because a plan may be large and is there once already.
     """
-    head = plan.model_dump(mode="json", exclude={"nodes", "edges"}, exclude_unset=True, by_alias=True)
+    head = plan.model_dump(
+        mode="json", exclude={"nodes", "edges"}, exclude_unset=True, by_alias=True
+    )
     out = BytesIO()
-    out.write(json.dumps({"schema_version": plan.schema_version, **head}, ensure_ascii=False).encode()[:-1])
+    out.write(
+        json.dumps(
+            {"schema_version": plan.schema_version, **head}, ensure_ascii=False
+        ).encode()[:-1]
+    )
     for name, parts in (("nodes", plan.nodes), ("edges", plan.edges)):
         out.write(f',\n"{name}": ['.encode())
         for at, part in enumerate(parts):
             out.write(b",\n" if at else b"\n")
-            out.write(part.__pydantic_serializer__.to_json(part, exclude_unset=True, by_alias=True))
+            out.write(
+                part.__pydantic_serializer__.to_json(
+                    part, exclude_unset=True, by_alias=True
+                )
+            )
         out.write(b"]")
     out.write(b"}\n")
     return out.getvalue()
 
 
-def _watched(nodes: Iterator[NodeRow], watch: Callable[[int], None]) -> Iterator[NodeRow]:
+def _watched(
+    nodes: Iterator[NodeRow], watch: Callable[[int], None]
+) -> Iterator[NodeRow]:
     for node in nodes:
         watch(1)
         yield node
@@ -147,7 +161,9 @@ def _earlier(tx: Transaction, plan_id: str) -> PlanRecord | None:
         return None
 
 
-def _record(plan: Plan, document: str, rules: Rules, now: str, old: PlanRecord | None) -> PlanRecord:
+def _record(
+    plan: Plan, document: str, rules: Rules, now: str, old: PlanRecord | None
+) -> PlanRecord:
     head = plan.plan
     record = PlanRecord(
         plan_id=head.plan_id,
@@ -159,7 +175,9 @@ def _record(plan: Plan, document: str, rules: Rules, now: str, old: PlanRecord |
         document=document,
         nodes=len(plan.nodes),
         imported_at=now,
-        constraints=head.model_dump(mode="json", include={"constraints"}, by_alias=True)["constraints"],
+        constraints=head.model_dump(
+            mode="json", include={"constraints"}, by_alias=True
+        )["constraints"],
         rules=rules,
     )
     if old is None:
@@ -185,7 +203,9 @@ def _refuse_names_nobody_can_keep(plan: Plan) -> None:
         *(one.requirement_id for one in plan.requirements),
     )
     if bad := next((name for name in names if "\0" in name), None):
-        raise UnfitPlan(f"the id {bad!r} holds a NUL character, which not every database keeps; leave it out")
+        raise UnfitPlan(
+            f"the id {bad!r} holds a NUL character, which not every database keeps; leave it out"
+        )
 
 
 def _refuse_foreign_tasks(tx: Transaction, plan: Plan) -> None:
@@ -200,7 +220,9 @@ def _refuse_foreign_tasks(tx: Transaction, plan: Plan) -> None:
         )
 
 
-def node_rows(plan: Plan, graph: PlanGraph, progress: PlanInMemory, now: str) -> Iterator[NodeRow]:
+def node_rows(
+    plan: Plan, graph: PlanGraph, progress: PlanInMemory, now: str
+) -> Iterator[NodeRow]:
     """The tasks of a plan at its beginning."""
     groups = _groups(graph)
     for place, node in enumerate(plan.nodes):
@@ -243,7 +265,9 @@ def edge_rows(plan: Plan) -> Iterator[EdgeRow]:
             from_task_id=edge.from_task_id,
             to_task_id=edge.to_task_id,
             edge_type=edge.edge_type,
-            metadata=edge.metadata.model_dump(exclude_unset=True) if edge.metadata else None,
+            metadata=edge.metadata.model_dump(exclude_unset=True)
+            if edge.metadata
+            else None,
         )
 
 
@@ -276,6 +300,8 @@ def _ask_for_confirmations(tx: Transaction, plan: Plan) -> None:
         if one.kind == "CONFIRMATION" and one.required:
             text = f"{titles[one.task_id]}: please confirm {json.dumps(one.name, ensure_ascii=False)}"
             ask = Ask(
-                kind=QuestionKind.CONFIRMATION, text=text, details={"requirement_id": one.requirement_id}
+                kind=QuestionKind.CONFIRMATION,
+                text=text,
+                details={"requirement_id": one.requirement_id},
             )
             tx.ask(plan.plan.plan_id, one.task_id, ask)

@@ -14,7 +14,12 @@ from accordance.domain.ruling import QuestionKind
 from accordance.errors import AccordanceError, Conflict, NotFound
 from accordance.project.home import Home, write_file
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.inputs import bind_inputs, look_at_inputs, supply, supply_from_artifact
+from accordance.work.inputs import (
+    bind_inputs,
+    look_at_inputs,
+    supply,
+    supply_from_artifact,
+)
 from accordance.work.landing import is_behind
 from accordance.work.reviewing import approve_product
 
@@ -75,12 +80,16 @@ class PersonAnswer:
     give_up: bool = False
 
 
-def answer(ledger: Ledger, home: Home, question_id: str, said: PersonAnswer) -> QuestionRecord:
+def answer(
+    ledger: Ledger, home: Home, question_id: str, said: PersonAnswer
+) -> QuestionRecord:
     """Answer a question. Raises NotFound, Conflict (somebody has answered it) or UnfitAnswer."""
     with ledger.read() as tx:
         question = _open(tx, question_id)
         _fits(question, said)
-        wanted = tx.find(RequirementRecord, plan_id=question.plan_id, question_id=question_id)
+        wanted = tx.find(
+            RequirementRecord, plan_id=question.plan_id, question_id=question_id
+        )
     for upload in said.files:
         _keep_input(home, upload, wanted)
     files = look_at_inputs(ledger, home) if said.files else []
@@ -88,7 +97,9 @@ def answer(ledger: Ledger, home: Home, question_id: str, said: PersonAnswer) -> 
         tx.lock(question.plan_id)
         question = _open(tx, question_id)
         if said.files and not (said.approve or said.give_up):
-            bind_inputs(tx, question.plan_id, files)  # while the question is open: then they answer it
+            bind_inputs(
+                tx, question.plan_id, files
+            )  # while the question is open: then they answer it
         _close(tx, question, said)
         _act(tx, question, said)
         return tx.find(QuestionRecord, question_id=question_id)[0]
@@ -97,7 +108,9 @@ def answer(ledger: Ledger, home: Home, question_id: str, said: PersonAnswer) -> 
 def _open(tx: Transaction, question_id: str) -> QuestionRecord:
     found = tx.find(QuestionRecord, question_id=question_id)
     if not found:
-        raise NotFound("question", question_id, (one.question_id for one in tx.open_questions()))
+        raise NotFound(
+            "question", question_id, (one.question_id for one in tx.open_questions())
+        )
     if found[0].answered_at is not None:
         raise Conflict(f"question {question_id} was answered at {found[0].answered_at}")
     return found[0]
@@ -109,13 +122,19 @@ def _fits(question: QuestionRecord, said: PersonAnswer) -> None:
         case QuestionKind.CONFIRMATION:
             if said.yes is None:
                 raise NeedsConfirmation(
-                    f"{question.question_id} asks for a confirmation", way_out="confirm or decline"
+                    f"{question.question_id} asks for a confirmation",
+                    way_out="confirm or decline",
                 )
         case QuestionKind.BINDING:
             options = question.details["options"]
-            if said.choose is None or not isinstance(options, list) or said.choose not in options:
+            if (
+                said.choose is None
+                or not isinstance(options, list)
+                or said.choose not in options
+            ):
                 raise NeedsChoice(
-                    f"{question.question_id} asks for a choice", way_out=f"choose one of {options}"
+                    f"{question.question_id} asks for a choice",
+                    way_out=f"choose one of {options}",
                 )
         case QuestionKind.GOAL:
             if not said.give_up:
@@ -141,12 +160,17 @@ def _close(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> Non
         "approve": said.approve,
         "give_up": said.give_up,
     }
-    told = {key: value for key, value in content.items() if value not in (None, False, [])}
+    told = {
+        key: value for key, value in content.items() if value not in (None, False, [])
+    }
     if said.yes is False:
         told["yes"] = False
     tx.replace(replace(question, answered_at=tx.now, answer=told))
     tx.record(
-        question.plan_id, "QUESTION_ANSWERED", question.task_id, {"question": question.question_id, **told}
+        question.plan_id,
+        "QUESTION_ANSWERED",
+        question.task_id,
+        {"question": question.question_id, **told},
     )
 
 
@@ -155,7 +179,9 @@ def _act(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
         case QuestionKind.CONFIRMATION:
             _confirm(tx, question, said)
         case QuestionKind.BINDING:
-            tx.save_plan(question.plan_id, inputs_seen=None)  # it is bound when inputs are looked at next
+            tx.save_plan(
+                question.plan_id, inputs_seen=None
+            )  # it is bound when inputs are looked at next
         case QuestionKind.PLAN:
             _answer_for_plan(tx, question, said)
         case _:
@@ -166,23 +192,33 @@ def _confirm(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> N
     task = question.task_id or ""
     if not said.yes:
         if tx.progress(task).state is State.ABANDONED:
-            raise Conflict(f"task {task} is not wanted now: the question counts when it is chosen")
-        tx.happen(task, Event.BURIED, why={"by": said.by, "question": question.question_id})
+            raise Conflict(
+                f"task {task} is not wanted now: the question counts when it is chosen"
+            )
+        tx.happen(
+            task, Event.BURIED, why={"by": said.by, "question": question.question_id}
+        )
         return
     wanted = question.details["requirement_id"]
-    need = tx.find(RequirementRecord, plan_id=question.plan_id, requirement_id=wanted)[0]
+    need = tx.find(RequirementRecord, plan_id=question.plan_id, requirement_id=wanted)[
+        0
+    ]
     proof = hashlib.sha256(f"{question.question_id}:{said.by}".encode()).hexdigest()
     supply(tx, need, f"confirmed by {said.by}", proof)
 
 
-def _answer_for_plan(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
+def _answer_for_plan(
+    tx: Transaction, question: QuestionRecord, said: PersonAnswer
+) -> None:
     why = {"by": said.by, "question": question.question_id}
     plan = tx.plan(question.plan_id)
     if said.give_up:
         tx.cancel(plan.root_task_id, why=why)
     elif said.approve:
         tx.move_plan(plan.plan_id, PlanEvent.WAIVED, why)
-        tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=plan.run_started_at and tx.now)
+        tx.save_plan(
+            plan.plan_id, **UNSPENT, run_started_at=plan.run_started_at and tx.now
+        )
     elif plan.run_started_at is not None:
         tx.move_plan(plan.plan_id, PlanEvent.RESUMED, why)
         tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=tx.now)
@@ -191,8 +227,13 @@ def _answer_for_plan(tx: Transaction, question: QuestionRecord, said: PersonAnsw
         tx.save_plan(plan.plan_id, rounds=0, review_failures=0)
 
 
-def _answer_for_task(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
-    task, why = question.task_id or "", {"by": said.by, "question": question.question_id}
+def _answer_for_task(
+    tx: Transaction, question: QuestionRecord, said: PersonAnswer
+) -> None:
+    task, why = (
+        question.task_id or "",
+        {"by": said.by, "question": question.question_id},
+    )
     if said.give_up:
         tx.happen(task, Event.BURIED, why=why)
     elif said.approve:
@@ -216,7 +257,9 @@ def _keep_input(home: Home, upload: Upload, wanted: list[RequirementRecord]) -> 
     fitting = [need for need in wanted if _takes(need, kind)]
     if wanted and not fitting:
         kinds = sorted({allowed for need in wanted for allowed in need.allowed_types})
-        raise UnfitAnswer(f"{upload.name}: is none of the wanted types ({', '.join(kinds)})")
+        raise UnfitAnswer(
+            f"{upload.name}: is none of the wanted types ({', '.join(kinds)})"
+        )
     place = _place(fitting[0], upload.name) if fitting else f"answers/{upload.name}"
     write_file(home.inputs / place, upload.content)
 

@@ -54,13 +54,18 @@ def _hashed(path: Path, name: str, known: dict[str, FileRecord]) -> FileRecord |
         if not stat.S_ISREG(status.st_mode):
             return None  # whoever opened a pipe would wait for ever
         old = known.get(name)
-        if old is not None and (old.size, old.mtime_ns) == (status.st_size, status.st_mtime_ns):
+        if old is not None and (old.size, old.mtime_ns) == (
+            status.st_size,
+            status.st_mtime_ns,
+        ):
             return old
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, UnicodeEncodeError):
         return None  # gone again, unreadable, or of a name nobody can write down: it answers nothing
-    return FileRecord(path=name, sha256=digest, size=status.st_size, mtime_ns=status.st_mtime_ns)
+    return FileRecord(
+        path=name, sha256=digest, size=status.st_size, mtime_ns=status.st_mtime_ns
+    )
 
 
 def bind_inputs(tx: Transaction, plan_id: str, files: list[InputFile]) -> None:
@@ -72,20 +77,30 @@ def bind_inputs(tx: Transaction, plan_id: str, files: list[InputFile]) -> None:
     needs = tx.find(RequirementRecord, plan_id=plan_id, kind="FILE")
     by_id = {one.requirement_id: one for one in needs}
     bound = [
-        one for one in tx.find(EvidenceRecord, plan_id=plan_id, stale_at=None) if one.requirement_id in by_id
+        one
+        for one in tx.find(EvidenceRecord, plan_id=plan_id, stale_at=None)
+        if one.requirement_id in by_id
     ]
     touched = _take_back(tx, bound, files)
     held = {(one.requirement_id, one.reference, one.sha256) for one in bound}
     decided = _decided(tx, plan_id)
     closed = _closed(tx, plan_id)
     result = bind(files, [_need(one) for one in needs])
-    for file, leading in [*((file, (need,)) for file, need in result.bound), *result.ties]:
+    for file, leading in [
+        *((file, (need,)) for file, need in result.bound),
+        *result.ties,
+    ]:
         meant = [
             name
             for name in (need.requirement_id for need in leading)
-            if by_id[name].question_id not in closed or (name, file.path, file.sha256) in held
+            if by_id[name].question_id not in closed
+            or (name, file.path, file.sha256) in held
         ]
-        chosen = decided.get((file.path, file.sha256)) if len(meant) > 1 else next(iter(meant), None)
+        chosen = (
+            decided.get((file.path, file.sha256))
+            if len(meant) > 1
+            else next(iter(meant), None)
+        )
         if chosen is not None and (chosen, file.path, file.sha256) not in held:
             _add(tx, by_id[chosen], file.path, file.sha256)
             touched.add(chosen)
@@ -106,13 +121,19 @@ def _signature(files: list[InputFile]) -> str:
     return hashlib.sha256(listed.encode()).hexdigest()
 
 
-def _take_back(tx: Transaction, bound: list[EvidenceRecord], files: list[InputFile]) -> set[str]:
+def _take_back(
+    tx: Transaction, bound: list[EvidenceRecord], files: list[InputFile]
+) -> set[str]:
     gone = set(stale((InputFile(one.reference, one.sha256) for one in bound), files))
     touched = set()
     for one in bound:
         if InputFile(one.reference, one.sha256) in gone:
             tx.replace(replace(one, stale_at=tx.now))
-            said = {"requirement_id": one.requirement_id, "path": one.reference, "sha256": one.sha256}
+            said = {
+                "requirement_id": one.requirement_id,
+                "path": one.reference,
+                "sha256": one.sha256,
+            }
             tx.record(one.plan_id, "EVIDENCE_STALE", None, said)
             touched.add(one.requirement_id)
     return touched
@@ -128,7 +149,11 @@ def _add(tx: Transaction, need: RequirementRecord, reference: str, sha256: str) 
             added_at=tx.now,
         )
     )
-    said = {"requirement_id": need.requirement_id, "reference": reference, "sha256": sha256}
+    said = {
+        "requirement_id": need.requirement_id,
+        "reference": reference,
+        "sha256": sha256,
+    }
     tx.record(need.plan_id, "EVIDENCE_ADDED", need.task_id, said)
 
 
@@ -143,7 +168,9 @@ def _need(one: RequirementRecord) -> FileNeed:
     )
 
 
-def _ask_which(tx: Transaction, plan_id: str, file: InputFile, leading: list[RequirementRecord]) -> None:
+def _ask_which(
+    tx: Transaction, plan_id: str, file: InputFile, leading: list[RequirementRecord]
+) -> None:
     """Two requirements could mean this file: a person says which, once."""
     options = [need.requirement_id for need in leading]
     details = {"path": file.path, "sha256": file.sha256, "options": options}
@@ -154,7 +181,11 @@ def _ask_which(tx: Transaction, plan_id: str, file: InputFile, leading: list[Req
     tx.ask(
         plan_id,
         None,
-        Ask(kind=QuestionKind.BINDING, text=f"Is {file.path} meant for {names}?", details=details),
+        Ask(
+            kind=QuestionKind.BINDING,
+            text=f"Is {file.path} meant for {names}?",
+            details=details,
+        ),
     )
 
 
@@ -164,30 +195,46 @@ def _decided(tx: Transaction, plan_id: str) -> dict[tuple[str, str], str]:
     for question in tx.find(QuestionRecord, plan_id=plan_id, kind=QuestionKind.BINDING):
         chosen = (question.answer or {}).get("choose")
         if isinstance(chosen, str):
-            said[str(question.details["path"]), str(question.details["sha256"])] = chosen
+            said[str(question.details["path"]), str(question.details["sha256"])] = (
+                chosen
+            )
     return said
 
 
 def is_met(tx: Transaction, need: RequirementRecord) -> bool:
     """Whether enough evidence holds."""
-    live = tx.find(EvidenceRecord, plan_id=need.plan_id, requirement_id=need.requirement_id, stale_at=None)
+    live = tx.find(
+        EvidenceRecord,
+        plan_id=need.plan_id,
+        requirement_id=need.requirement_id,
+        stale_at=None,
+    )
     return len(live) >= need.min_count
 
 
 def recount_inputs(tx: Transaction, task: str) -> None:
     """How many inputs a task misses now; one that was blocked for documents goes on when they are all there."""
     needs = tx.find(RequirementRecord, task_id=task)
-    missing = sum(one.required and one.question_id is None and not is_met(tx, one) for one in needs)
+    missing = sum(
+        one.required and one.question_id is None and not is_met(tx, one)
+        for one in needs
+    )
     tx.inputs_missing(task, missing)
     if tx.progress(task).state is not State.BLOCKED:
         return
     for question in tx.open_questions(task_id=task, kind=QuestionKind.DOCUMENTS):
         asked = [one for one in needs if one.question_id == question.question_id]
         if asked and all(is_met(tx, one) for one in asked):
-            tx.happen(task, Event.ANSWERED, why={"question": question.question_id, "by": "inputs"})
+            tx.happen(
+                task,
+                Event.ANSWERED,
+                why={"question": question.question_id, "by": "inputs"},
+            )
 
 
-def supply(tx: Transaction, need: RequirementRecord, reference: str, sha256: str) -> None:
+def supply(
+    tx: Transaction, need: RequirementRecord, reference: str, sha256: str
+) -> None:
     """Something that is no file answers a requirement."""
     _add(tx, need, reference, sha256)
     recount_inputs(tx, need.task_id)
@@ -203,7 +250,9 @@ def supply_from_artifact(tx: Transaction, task: TaskRecord) -> None:
         current.name.casefold().removesuffix(f".{current.format}"),
         task.title.casefold(),
     }:
-        for need in tx.find(RequirementRecord, plan_id=task.plan_id, kind="SKILL_OUTPUT", key=key):
+        for need in tx.find(
+            RequirementRecord, plan_id=task.plan_id, kind="SKILL_OUTPUT", key=key
+        ):
             fits = not need.allowed_types or current.format in {
                 kind.lstrip(".").casefold() for kind in need.allowed_types
             }

@@ -95,7 +95,9 @@ class Product(NamedTuple):
     format: str
     content: bytes
     summary: str | None = None
-    file: str | None = None  # what its file is to be called, without a version; else it goes by its name
+    file: str | None = (
+        None  # what its file is to be called, without a version; else it goes by its name
+    )
 
 
 def submit(
@@ -142,7 +144,9 @@ def submit_in(
         return refuse(tx, arrived, why_not)
     if arrived.task.progress.state in CLAIMABLE:
         begin_attempt(tx, arrived.task, "submit", holding_for(home)(tx, arrived.task))
-    return _judge_action(tx, home, arrive(tx, named, "ACTION", raw), has_stronger=has_stronger)
+    return _judge_action(
+        tx, home, arrive(tx, named, "ACTION", raw), has_stronger=has_stronger
+    )
 
 
 def named_task(raw: bytes) -> str:
@@ -150,7 +154,9 @@ def named_task(raw: bytes) -> str:
     try:
         named = parse_object(raw).get("task_id")
     except Unparseable as flaw:
-        raise TaskUnnamed(f"the message cannot be read ({flaw})", way_out=_NAME_IT) from None
+        raise TaskUnnamed(
+            f"the message cannot be read ({flaw})", way_out=_NAME_IT
+        ) from None
     if not isinstance(named, str):
         raise TaskUnnamed("the message names no task_id", way_out=_NAME_IT)
     return named
@@ -160,19 +166,27 @@ def arrive(tx: Transaction, task_id: str, kind: Kind, raw: bytes) -> ArrivedMess
     """Keep the bytes, hold the plan, see where the task stands."""
     sha256 = tx.keep(raw)
     plan = tx.lock(tx.task(task_id).plan_id)
-    return ArrivedMessage(plan=plan, task=tx.task(task_id), kind=kind, raw=raw, sha256=sha256)
+    return ArrivedMessage(
+        plan=plan, task=tx.task(task_id), kind=kind, raw=raw, sha256=sha256
+    )
 
 
-def repeated_answer(tx: Transaction, arrived: ArrivedMessage, attempt: int | None) -> Receipt | None:
+def repeated_answer(
+    tx: Transaction, arrived: ArrivedMessage, attempt: int | None
+) -> Receipt | None:
     """The answer, if the very same message for the same attempt came before; a refusal, if the task has moved on since."""
-    repeated = _answer_to(tx, arrived.name_in(arrived.attempt if attempt is None else attempt))
+    repeated = _answer_to(
+        tx, arrived.name_in(arrived.attempt if attempt is None else attempt)
+    )
     if repeated is None or attempt is not None:
         return repeated
     moved_on = _unchanged_though_it_moved_on(arrived, repeated)
     return repeated if moved_on is None else refuse(tx, arrived, moved_on)
 
 
-def _unchanged_though_it_moved_on(arrived: ArrivedMessage, before: Receipt) -> str | None:
+def _unchanged_though_it_moved_on(
+    arrived: ArrivedMessage, before: Receipt
+) -> str | None:
     """Why a message is not answered as before: somebody has since returned the task, or given it another chance.
 
     The answer it got then would say that all is well, while the task waits for something else. With its attempt named, a
@@ -192,7 +206,9 @@ def _answer_to(tx: Transaction, message_id: str) -> Receipt | None:
     return Receipt(found[0].answer, repeated=True) if found else None
 
 
-def begin_attempt(tx: Transaction, task: TaskRecord, holder: str, held: Payload | None = None) -> None:
+def begin_attempt(
+    tx: Transaction, task: TaskRecord, holder: str, held: Payload | None = None
+) -> None:
     """An attempt begins, held to a contract; with the first one the plan's run does."""
     tx.happen(task.task_id, Event.CLAIMED, why={"holder": holder, **(held or {})})
     if tx.plan(task.plan_id).run_started_at is None:
@@ -229,9 +245,19 @@ def refuse(tx: Transaction, arrived: ArrivedMessage, why: str) -> Receipt:
     if (repeated := _answer_to(tx, name)) is not None:
         return repeated
     said = {"message": name, "why": why}
-    entry = tx.record(arrived.plan.plan_id, "MESSAGE_REFUSED", arrived.task.task_id, said)
+    entry = tx.record(
+        arrived.plan.plan_id, "MESSAGE_REFUSED", arrived.task.task_id, said
+    )
     content = {"status": "refused", "task_id": arrived.task.task_id, "why": why}
-    note(tx, arrived, entry.seq, accepted=False, case={"refused": why}, content=content, name=name)
+    note(
+        tx,
+        arrived,
+        entry.seq,
+        accepted=False,
+        case={"refused": why},
+        content=content,
+        name=name,
+    )
     return Receipt(content)
 
 
@@ -265,7 +291,11 @@ def note(
 
 
 def case_of(
-    tx: Transaction, task: TaskRecord, other_checks: int = 0, *, has_stronger: bool = False
+    tx: Transaction,
+    task: TaskRecord,
+    other_checks: int = 0,
+    *,
+    has_stronger: bool = False,
 ) -> TaskHistory:
     """What counts beside a message for a task."""
     rivals = tx.node(task.task_id).rivals
@@ -322,15 +352,23 @@ def settle(
                 at=tx.now,
             )
         )
-        said = {"message": arrived.message_id, "outcome": ruling.outcome, "reason_code": ruling.reason}
+        said = {
+            "message": arrived.message_id,
+            "outcome": ruling.outcome,
+            "reason_code": ruling.reason,
+        }
         tx.record(plan_id, "VERDICT", task_id, said)
     return Receipt(content)
 
 
-def _judge_action(tx: Transaction, home: Home, arrived: ArrivedMessage, *, has_stronger: bool) -> Receipt:
+def _judge_action(
+    tx: Transaction, home: Home, arrived: ArrivedMessage, *, has_stronger: bool
+) -> Receipt:
     task = arrived.task
     case = {"task": asdict(case_of(tx, task, has_stronger=has_stronger))}
-    judged = judge_arrived(arrived, case, contract=contract_under(tx, task, held_to(tx, task)))
+    judged = judge_arrived(
+        arrived, case, contract=contract_under(tx, task, held_to(tx, task))
+    )
 
     def act() -> dict[str, Any]:
         extra: dict[str, Any] = {}
@@ -374,11 +412,17 @@ def product_in(result: Accepted[Any] | Rejected, raw: bytes) -> Product | None:
     if said.artifact is None or said.result_type != "ARTIFACT":
         return None
     made = said.artifact
-    hinted = (made.path_hint or "").rpartition("/")[2].strip()  # its folder is the task's, by the contract
-    return Product(made.name, made.format, made.content.encode(), made.summary, hinted or None)
+    hinted = (
+        (made.path_hint or "").rpartition("/")[2].strip()
+    )  # its folder is the task's, by the contract
+    return Product(
+        made.name, made.format, made.content.encode(), made.summary, hinted or None
+    )
 
 
-def store_product(tx: Transaction, home: Home, arrived: ArrivedMessage, product: Product) -> dict[str, Any]:
+def store_product(
+    tx: Transaction, home: Home, arrived: ArrivedMessage, product: Product
+) -> dict[str, Any]:
     """A new version of a task's product, in the ledger and as a file. Earlier versions stay."""
     task = arrived.task
     version = len(tx.products(task.task_id)) + 1
@@ -398,13 +442,19 @@ def store_product(tx: Transaction, home: Home, arrived: ArrivedMessage, product:
     tx.save_task(task.task_id, product=record.sha256)
     path = home.artifacts(task.task_id) / record.file_name
     write_file(path, product.content)
-    return {"sha256": record.sha256, "version": version, "path": str(path.relative_to(home.root))}
+    return {
+        "sha256": record.sha256,
+        "version": version,
+        "path": str(path.relative_to(home.root)),
+    }
 
 
 def _require_documents(tx: Transaction, task: TaskRecord, action: Action) -> str:
     """What the attempt asks for, as requirements that files can answer."""
     question = tx.open_questions(task_id=task.task_id, kind=QuestionKind.DOCUMENTS)[-1]
-    for at, doc in enumerate(action.needs_input.required_docs if action.needs_input else ()):
+    for at, doc in enumerate(
+        action.needs_input.required_docs if action.needs_input else ()
+    ):
         tx.add(
             RequirementRecord(
                 plan_id=task.plan_id,
@@ -422,7 +472,9 @@ def _require_documents(tx: Transaction, task: TaskRecord, action: Action) -> str
                 question_id=question.question_id,
             )
         )
-    tx.save_plan(task.plan_id, inputs_seen=None)  # the files that are there may be what is asked for
+    tx.save_plan(
+        task.plan_id, inputs_seen=None
+    )  # the files that are there may be what is asked for
     return question.question_id
 
 

@@ -34,7 +34,9 @@ class Loan:
     base: str  # the commit it was made of
     role: Role  # as it was then: it says what was given to be read
     executor: str  # what the routes call whoever has it
-    conflicts: tuple[str, ...] = ()  # files on which the change of the last attempt does not fit any more
+    conflicts: tuple[
+        str, ...
+    ] = ()  # files on which the change of the last attempt does not fit any more
 
     def place(self, home: Home) -> Path:
         """Where the clone lies."""
@@ -72,7 +74,11 @@ def _loan(task_id: str, written: Mapping[str, Any]) -> Loan:
 
 def loans_of(tx: Transaction, task_id: str) -> list[Loan]:
     """Every clone that was lent for a task, the last one last."""
-    return [_loan(task_id, entry.payload) for entry in tx.entries_of(task_id) if entry.kind == LENT]
+    return [
+        _loan(task_id, entry.payload)
+        for entry in tx.entries_of(task_id)
+        if entry.kind == LENT
+    ]
 
 
 def loan_under_way(tx: Transaction, task: TaskRecord) -> Loan | None:

@@ -31,7 +31,12 @@ from accordance.domain.ruling import (
 )
 from accordance.domain.verdict import Verdict
 from accordance.judging.claims import read_claim
-from accordance.work.contracts_for import ACTIONS, review_context, reviews_by, rule_under
+from accordance.work.contracts_for import (
+    ACTIONS,
+    review_context,
+    reviews_by,
+    rule_under,
+)
 
 Kind: TypeAlias = Literal["ACTION", "SUBMISSION", "REVIEW", "FAULT"]
 """Messages about a task. A plan has its own: PLAN_REVIEW."""
@@ -85,7 +90,9 @@ def judge_plan_review(raw: bytes, grounds: Grounds) -> JudgedPlanReview:
 
 def _action(raw: bytes, grounds: Grounds) -> JudgedMessage:
     result = check(raw, grounds.contract, Context(task_id=grounds.subject))
-    ruling = rule_under(grounds.contract, result, case_in(grounds.case["task"]), grounds.rules.fuses)
+    ruling = rule_under(
+        grounds.contract, result, case_in(grounds.case["task"]), grounds.rules.fuses
+    )
     return JudgedMessage(result, ruling)
 
 
@@ -93,7 +100,9 @@ def _submission(raw: bytes, grounds: Grounds) -> JudgedMessage:
     """The gates have judged the change; what the agent says of it only counts as said."""
     if grounds.verdict is None:
         raise ValueError("a submission is ruled by its verdict")
-    ruling = rule_submission(grounds.verdict, case_in(grounds.case["task"]), grounds.rules.fuses)
+    ruling = rule_submission(
+        grounds.verdict, case_in(grounds.case["task"]), grounds.rules.fuses
+    )
     result = read_claim(raw, Context(task_id=grounds.subject))
     return JudgedMessage(result, ruling)
 
@@ -104,8 +113,12 @@ def _review(raw: bytes, grounds: Grounds) -> JudgedMessage:
     contract = reviews_by(rubric, "TASK_CHECK")
     result = check(raw, contract, review_context(rubric, task_id=grounds.subject))
     if isinstance(result, Rejected) and "check" in grounds.case:
-        return JudgedMessage(result, rule_check_failure(result, case_in(grounds.case["check"]), fuses))
-    return JudgedMessage(result, rule_review(result, case_in(grounds.case["task"]), fuses))
+        return JudgedMessage(
+            result, rule_check_failure(result, case_in(grounds.case["check"]), fuses)
+        )
+    return JudgedMessage(
+        result, rule_review(result, case_in(grounds.case["task"]), fuses)
+    )
 
 
 def _fault(raw: bytes, grounds: Grounds) -> JudgedMessage:
@@ -119,8 +132,15 @@ def _fault(raw: bytes, grounds: Grounds) -> JudgedMessage:
     return JudgedMessage(Rejected((missing,), 1), ruling)
 
 
-KINDS: Final[Mapping[Kind, Callable[[bytes, Grounds], JudgedMessage]]] = MappingProxyType(
-    {"ACTION": _action, "SUBMISSION": _submission, "REVIEW": _review, "FAULT": _fault}
+KINDS: Final[Mapping[Kind, Callable[[bytes, Grounds], JudgedMessage]]] = (
+    MappingProxyType(
+        {
+            "ACTION": _action,
+            "SUBMISSION": _submission,
+            "REVIEW": _review,
+            "FAULT": _fault,
+        }
+    )
 )
 
 

@@ -13,7 +13,11 @@ from accordance.work.tasks import Fits, anything
 
 def kind_of(task: TaskRecord) -> Kind:
     """What whoever takes up a task now has to do."""
-    return "review" if task.checks or task.progress.state is State.READY_TO_CHECK else "action"
+    return (
+        "review"
+        if task.checks or task.progress.state is State.READY_TO_CHECK
+        else "action"
+    )
 
 
 def for_whoever_asks(routing: Routing) -> Fits:
@@ -21,7 +25,9 @@ def for_whoever_asks(routing: Routing) -> Fits:
 
     def fits(tx: Transaction, task: TaskRecord) -> bool:
         try:
-            return routing.choose(wanted_in(tx, task, kind_of(task))).spec.kind == EXTERNAL
+            return (
+                routing.choose(wanted_in(tx, task, kind_of(task))).spec.kind == EXTERNAL
+            )
         except NoExecutor:
             return True
 

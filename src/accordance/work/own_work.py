@@ -20,7 +20,9 @@ from accordance.work.coding_tasks import wanted_in
 from accordance.work.run_log import PROMPTED
 
 _ALLOW: Final = "or set own_work = true under [review] in accordance.toml"
-_UNNAMED: Final = "submit"  # a message that came without anybody having taken its task up
+_UNNAMED: Final = (
+    "submit"  # a message that came without anybody having taken its task up
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,9 @@ class Maker:
     """Who made a product."""
 
     holder: str | None = None  # whoever took the task up, under that name
-    executor: str | None = None  # of accordance's own; then the holder is only the process that ran it
+    executor: str | None = (
+        None  # of accordance's own; then the holder is only the process that ran it
+    )
     model: str | None = None
 
     def is_worker(self, name: str) -> bool:
@@ -38,7 +42,10 @@ class Maker:
     def is_choice(self, choice: Choice) -> bool:
         """Whether it was this executor, with this model."""
         has_opinions = isinstance(choice.spec, AgentSpec | LlmSpec)
-        return has_opinions and (self.executor, self.model) == (choice.executor, choice.model)
+        return has_opinions and (self.executor, self.model) == (
+            choice.executor,
+            choice.model,
+        )
 
 
 def maker_of(tx: Transaction, task: TaskRecord) -> Maker:
@@ -50,7 +57,9 @@ def maker_of(tx: Transaction, task: TaskRecord) -> Maker:
             holder = said.get("holder")
             maker = Maker(None if holder == _UNNAMED else holder)
         elif entry.kind == PROMPTED and said.get("kind") == "action":
-            maker = replace(maker, executor=said.get("executor"), model=said.get("model"))
+            maker = replace(
+                maker, executor=said.get("executor"), model=said.get("model")
+            )
     return maker
 
 
@@ -79,7 +88,9 @@ def why_not_own(tx: Transaction, task: TaskRecord, worker: str) -> str | None:
 
 def another_reviewer(choice: Choice, maker: Maker) -> Choice | None:
     """Who reviews instead of the maker: the strongest other model of the same executor, if there is one."""
-    others = {model: tier for model, tier in choice.tiers.items() if model != maker.model}
+    others = {
+        model: tier for model, tier in choice.tiers.items() if model != maker.model
+    }
     if not others:
         return None
     model = min(others, key=lambda name: (others[name], name))
@@ -96,19 +107,35 @@ def cannot_review(choice: Choice, task_id: str) -> str:
 
 def must_have_others_review(tx: Transaction, plan_id: str, routing: Routing) -> None:
     """Refuse routes by which a model would review its own products, before anything is paid for. Raises OwnWork."""
-    modelled = {name for name, spec in routing.executors.items() if isinstance(spec, AgentSpec | LlmSpec)}
-    if not any(route.executor in modelled and route.kind != "action" for route in routing.routes):
+    modelled = {
+        name
+        for name, spec in routing.executors.items()
+        if isinstance(spec, AgentSpec | LlmSpec)
+    }
+    if not any(
+        route.executor in modelled and route.kind != "action"
+        for route in routing.routes
+    ):
         return
     seen: set[tuple[object, ...]] = set()
     for task in tx.tasks(plan_id, *(state for state in State if state not in TERMINAL)):
-        like = (task.owner_agent_id, task.node_type, task.tags, task.is_checked and task.task_id)
+        like = (
+            task.owner_agent_id,
+            task.node_type,
+            task.tags,
+            task.is_checked and task.task_id,
+        )
         if task.is_work and not task.checks and like not in seen:
             seen.add(like)
             _must_have_another(tx, task, routing)
 
 
 def _must_have_another(tx: Transaction, task: TaskRecord, routing: Routing) -> None:
-    checks = [tx.task(name) for name in tx.node(task.task_id).checked_by] if task.is_checked else [task]
+    checks = (
+        [tx.task(name) for name in tx.node(task.task_id).checked_by]
+        if task.is_checked
+        else [task]
+    )
     try:
         maker = routing.choose(wanted_in(tx, task, "action"))
         reviewers = [routing.choose(wanted_in(tx, check, "review")) for check in checks]

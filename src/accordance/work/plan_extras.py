@@ -57,7 +57,10 @@ _KNOWN: Final[dict[str, Wishes]] = {}
 def _read(document: bytes) -> Wishes:
     plan: dict[str, Any] = json.loads(document)
     carried = ((node["task_id"], _carried(node)) for node in plan["nodes"])
-    return Wishes(plan["plan"].get("constraints") or {}, {task: keys for task, keys in carried if keys})
+    return Wishes(
+        plan["plan"].get("constraints") or {},
+        {task: keys for task, keys in carried if keys},
+    )
 
 
 def _carried(node: Mapping[str, Any]) -> JsonObject:

@@ -12,17 +12,25 @@ from accordance.shipped import AGENTS, shipped
 from accordance.work.contracts_for import Holding, by_routes
 
 
-def routing_for(home: Home, executor: str | None = None, model: str | None = None) -> Routing:
+def routing_for(
+    home: Home, executor: str | None = None, model: str | None = None
+) -> Routing:
     """Who does what in a project; with an executor, that one does everything. Raises InvalidRouting or UnknownName."""
     settings = home.settings()
-    routing = routing_of(settings.executors, settings.routes, prompts=PromptFiles(home.root).names())
+    routing = routing_of(
+        settings.executors, settings.routes, prompts=PromptFiles(home.root).names()
+    )
     return routing.everything_to(executor, model) if executor else routing
 
 
 def holding_for(home: Home, routing: Routing | None = None) -> Holding:
     """Which contracts a project's routes hold actions to. Raises as `routing_for` does, and InvalidAgents."""
     known = routing or routing_for(home)
-    asks_agents = any(CONTRACTS[route.contract] == ANSWER.version for route in known.routes if route.contract)
+    asks_agents = any(
+        CONTRACTS[route.contract] == ANSWER.version
+        for route in known.routes
+        if route.contract
+    )
     return by_routes(known, _agents(home) if asks_agents else "")
 
 
@@ -32,6 +40,8 @@ def _agents(home: Home) -> str:
     try:
         text = (home.root / file).read_text("utf-8") if file else shipped(AGENTS)
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"accordance.toml: [research] agents: {file}: {error}") from None
+        raise InvalidSettings(
+            f"accordance.toml: [research] agents: {file}: {error}"
+        ) from None
     read_agents(text)
     return text

@@ -18,7 +18,9 @@ from accordance.work.run_log import RunRecord
 class ModelCall(NamedTuple):
     """One call of a model within a run."""
 
-    told: str | None  # what was wrong with its last answer; None: it was told the prompt alone
+    told: (
+        str | None
+    )  # what was wrong with its last answer; None: it was told the prompt alone
     said: str  # as far as it was shown to the model again
 
 
@@ -34,20 +36,32 @@ def calls_in(tx: Transaction, run: RunRecord) -> list[ModelCall]:
     report = (run.report or {}).get("report")
     if report is not None:
         seen: list[Mapping[str, Any]] = json.loads(tx.blob(report))["seen"]
-        return [ModelCall(one["told"], one["said"]) for one in seen if one["what"] == MODEL_CALL]
+        return [
+            ModelCall(one["told"], one["said"])
+            for one in seen
+            if one["what"] == MODEL_CALL
+        ]
     kept = (json.loads(tx.blob(sha256)) for sha256 in run.answers)
-    answers = (one for one in kept if "told" in one)  # an agent's work is kept in the same way, and is none
+    answers = (
+        one for one in kept if "told" in one
+    )  # an agent's work is kept in the same way, and is none
     return [ModelCall(one["told"], one["text"][:MOST_REPEATED]) for one in answers]
 
 
-def messages_of(prompt: Prompt, calls: list[ModelCall], number: int) -> list[CallMessage]:
+def messages_of(
+    prompt: Prompt, calls: list[ModelCall], number: int
+) -> list[CallMessage]:
     """What a model was told in one of its calls, message by message. Whoever makes none is told the prompt."""
-    first = max((at for at, call in enumerate(calls[:number]) if call.told is None), default=0)
+    first = max(
+        (at for at, call in enumerate(calls[:number]) if call.told is None), default=0
+    )
     messages: list[CallMessage] = [
         {"role": "system", "content": prompt.system},
         {"role": "user", "content": prompt.user},
     ]
-    for before, call in zip(calls[first:number], calls[first + 1 : number], strict=False):
+    for before, call in zip(
+        calls[first:number], calls[first + 1 : number], strict=False
+    ):
         if before.said:
             messages.append({"role": "assistant", "content": before.said})
         messages.append({"role": "user", "content": call.told or ""})

@@ -31,4 +31,8 @@ class Receipt:
 
 def violations_of(result: Accepted[Any] | Rejected) -> list[dict[str, Any]]:
     """Why a message was rejected."""
-    return [violation.to_json() for violation in result.violations] if isinstance(result, Rejected) else []
+    return (
+        [violation.to_json() for violation in result.violations]
+        if isinstance(result, Rejected)
+        else []
+    )

@@ -21,13 +21,21 @@ from accordance.contracts.violation import Violation
 from accordance.domain.records import TaskRecord
 from accordance.domain.research.agents import AgentRegistry, language_in, language_of
 from accordance.domain.research.agents_file import parse_agents
-from accordance.domain.research.answers import ANSWER_TO_A_REQUEST, AnswerExpectations, rules_for
+from accordance.domain.research.answers import (
+    ANSWER_TO_A_REQUEST,
+    AnswerExpectations,
+    rules_for,
+)
 from accordance.domain.research.briefs import KEY, VERSION, Brief, read_briefs
 from accordance.domain.research.prompts import instructions
 from accordance.store.ledger import Transaction
 
-_LIMITS: Final = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
-_KNOWN: Final[dict[str, Mapping[str, Brief]]] = {}  # a plan's document never changes, so it is read once
+_LIMITS: Final = Limits(
+    max_bytes=1 << 30
+)  # our own copy of a plan: it was checked when it came
+_KNOWN: Final[
+    dict[str, Mapping[str, Brief]]
+] = {}  # a plan's document never changes, so it is read once
 _NO_BUDGETS: Final = RequestConstraints()
 
 
@@ -59,7 +67,9 @@ def _read(document: bytes) -> Mapping[str, Brief]:
         return {}
     plan: dict[str, Any] = parse_object(document, _LIMITS)
     found = read_briefs(plan["plan"]["constraints"])
-    return {} if isinstance(found, tuple) else found  # faults were told when the plan came
+    return (
+        {} if isinstance(found, tuple) else found
+    )  # faults were told when the plan came
 
 
 def answers_of(tx: Transaction, task: TaskRecord, agents: str) -> Contract[AgentAnswer]:
@@ -67,7 +77,9 @@ def answers_of(tx: Transaction, task: TaskRecord, agents: str) -> Contract[Agent
     registry = tx.blob(agents).decode()
     brief = brief_of(tx, task)
     if brief is not None:
-        return ANSWER_TO_A_REQUEST.with_rules(*rules_for(_asked(registry, task.owner_agent_id, brief=brief)))
+        return ANSWER_TO_A_REQUEST.with_rules(
+            *rules_for(_asked(registry, task.owner_agent_id, brief=brief))
+        )
     return _answers(registry, task.owner_agent_id, _words(tx, task))
 
 
@@ -82,7 +94,9 @@ def how_to_answer(tx: Transaction, task: TaskRecord, agents: str) -> dict[str, A
         language = language_of(request) if request else language_in(words)
         told = instructions(agent, task.task_id, asked.floor(agent), language, request)
         return {"agent_id": agent.id, "instructions": told}
-    levels = "\n".join(f"- {one.id}: {one.level}, {one.about['en']}" for one in asked.registry)
+    levels = "\n".join(
+        f"- {one.id}: {one.level}, {one.about['en']}" for one in asked.registry
+    )
     return {
         "agent_id": None,
         "instructions": f"Answer as the one of these agents whom the task suits best, on its level:\n{levels}",
@@ -91,7 +105,9 @@ def how_to_answer(tx: Transaction, task: TaskRecord, agents: str) -> dict[str, A
 
 def _words(tx: Transaction, task: TaskRecord) -> str:
     """What was asked. A plan that has begun never changes it."""
-    return "\n".join((tx.plan(task.plan_id).title, task.title, task.goal_statement or ""))
+    return "\n".join(
+        (tx.plan(task.plan_id).title, task.title, task.goal_statement or "")
+    )
 
 
 @lru_cache(maxsize=64)
@@ -99,12 +115,17 @@ def _answers(agents: str, owner: str, words: str) -> Contract[AgentAnswer]:
     return ANSWER_TO_A_REQUEST.with_rules(*rules_for(_asked(agents, owner, words)))
 
 
-def _asked(agents: str, owner: str, words: str = "", brief: Brief | None = None) -> AnswerExpectations:
+def _asked(
+    agents: str, owner: str, words: str = "", brief: Brief | None = None
+) -> AnswerExpectations:
     registry = _registry(agents)
     agent = registry.find(owner)
     request = brief.request if brief else None
     return AnswerExpectations(
-        registry=registry, request=request, words=words, agent=agent.id if agent else None
+        registry=registry,
+        request=request,
+        words=words,
+        agent=agent.id if agent else None,
     )
 
 

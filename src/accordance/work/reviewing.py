@@ -67,7 +67,9 @@ def review(
     must_fit(raw)
     named = task_id or named_task(raw)
     with ledger.write() as tx:
-        return review_in(tx, raw, named, product, attempt, holder, not_own_of=not_own_of)
+        return review_in(
+            tx, raw, named, product, attempt, holder, not_own_of=not_own_of
+        )
 
 
 def review_in(
@@ -85,18 +87,24 @@ def review_in(
     asked = tx.task(named)
     check_task = _speaker(tx, asked, arrived.task)
     said = _said_before(tx, arrived)
-    before = [one for one in said if asked.checks is None or one.answer.get("check") == named]
+    before = [
+        one for one in said if asked.checks is None or one.answer.get("check") == named
+    ]
     if before and (before[-1].accepted or not _is_taken_up(arrived.task, check_task)):
         return Receipt(before[-1].answer, repeated=True)
     arrived = replace(arrived, copies=len(said))
     if isinstance(check_task, str):
         return refuse(tx, arrived, check_task)
     seen = product or _said_in(raw) or _leased(arrived.task, check_task)
-    if why_not := _not_now(arrived, seen, is_taken_up=_is_taken_up(arrived.task, check_task)):
+    if why_not := _not_now(
+        arrived, seen, is_taken_up=_is_taken_up(arrived.task, check_task)
+    ):
         return refuse(tx, arrived, why_not)
     if why_not := _not_theirs(check_task or arrived.task, attempt, holder):
         return refuse(tx, arrived, why_not)
-    if not_own_of is not None and (why_not := why_not_own(tx, arrived.task, not_own_of)):
+    if not_own_of is not None and (
+        why_not := why_not_own(tx, arrived.task, not_own_of)
+    ):
         return refuse(tx, arrived, why_not)
     if check_task is not None and check_task.progress.state in CLAIMABLE:
         begin_attempt(tx, check_task, "review")
@@ -110,7 +118,9 @@ def _said_before(tx: Transaction, arrived: ArrivedMessage) -> list[MessageRecord
     return [
         one
         for one in alike
-        if one.kind == "REVIEW" and one.attempt == arrived.attempt and "refused" not in one.case
+        if one.kind == "REVIEW"
+        and one.attempt == arrived.attempt
+        and "refused" not in one.case
     ]
 
 
@@ -132,14 +142,18 @@ def _leased(task: TaskRecord, check_task: TaskRecord | None) -> str | None:
     return lease.product if lease else None
 
 
-def _speaker(tx: Transaction, asked: TaskRecord, task: TaskRecord) -> TaskRecord | str | None:
+def _speaker(
+    tx: Transaction, asked: TaskRecord, task: TaskRecord
+) -> TaskRecord | str | None:
     """The CHECK that speaks; None if the product has none; a reason if it cannot be told or may not speak."""
     if not task.is_checked:
         return None
     checks = [tx.task(one) for one in tx.node(task.task_id).checked_by]
     if asked.checks is not None:
         checks = [asked]
-    open_ones = [one for one in checks if one.progress.state in (*CLAIMABLE, State.IN_PROGRESS)]
+    open_ones = [
+        one for one in checks if one.progress.state in (*CLAIMABLE, State.IN_PROGRESS)
+    ]
     if len(open_ones) == 1:
         return open_ones[0]
     if not open_ones:
@@ -148,12 +162,16 @@ def _speaker(tx: Transaction, asked: TaskRecord, task: TaskRecord) -> TaskRecord
     return f"several checks review task {task.task_id}: say which one ({names})"
 
 
-def _not_now(arrived: ArrivedMessage, seen: str | None, *, is_taken_up: bool) -> str | None:
+def _not_now(
+    arrived: ArrivedMessage, seen: str | None, *, is_taken_up: bool
+) -> str | None:
     task = arrived.task
     if task.progress.state is not State.READY_TO_CHECK or task.product is None:
         return f"task {task.task_id} is {task.progress.state} and has nothing to review now"
     if arrived.plan.state is not PlanState.ACTIVE and not is_taken_up:
-        return f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it moves"
+        return (
+            f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it moves"
+        )
     if seen is None:
         raise ProductUnnamed(
             "a review must say which product it saw",
@@ -164,15 +182,21 @@ def _not_now(arrived: ArrivedMessage, seen: str | None, *, is_taken_up: bool) ->
     return None
 
 
-def _not_theirs(speaker: TaskRecord, attempt: int | None, holder: str | None) -> str | None:
+def _not_theirs(
+    speaker: TaskRecord, attempt: int | None, holder: str | None
+) -> str | None:
     if attempt not in (None, speaker.progress.standing.counters.attempts):
         return f"attempt {attempt} of task {speaker.task_id} is over"
     return not_theirs(speaker, holder)
 
 
-def _judge_review(tx: Transaction, arrived: ArrivedMessage, check_task: TaskRecord | None) -> Receipt:
+def _judge_review(
+    tx: Transaction, arrived: ArrivedMessage, check_task: TaskRecord | None
+) -> Receipt:
     others = _others(tx, arrived.task, check_task)
-    of_task = replace(case_of(tx, arrived.task, others), is_behind=is_behind(tx, arrived.task))
+    of_task = replace(
+        case_of(tx, arrived.task, others), is_behind=is_behind(tx, arrived.task)
+    )
     case: dict[str, Any] = {"task": asdict(of_task), "product": arrived.task.product}
     if check_task is not None:
         case["check"] = asdict(case_of(tx, check_task))
@@ -187,19 +211,30 @@ def _judge_review(tx: Transaction, arrived: ArrivedMessage, check_task: TaskReco
 
 
 def _fail_check(
-    tx: Transaction, arrived: ArrivedMessage, check_task: TaskRecord, judged: JudgedMessage
+    tx: Transaction,
+    arrived: ArrivedMessage,
+    check_task: TaskRecord,
+    judged: JudgedMessage,
 ) -> dict[str, Any]:
     """The CHECK that spoke has failed; the product is left alone."""
     tx.rule(check_task.task_id, judged.ruling, {"message": arrived.message_id})
-    return {"check": check_task.task_id, "check_state": tx.progress(check_task.task_id).state}
+    return {
+        "check": check_task.task_id,
+        "check_state": tx.progress(check_task.task_id).state,
+    }
 
 
 def _others(tx: Transaction, task: TaskRecord, check_task: TaskRecord | None) -> int:
     """Checks of the same product that are still wanted and have not approved."""
     if check_task is None:
         return 0
-    others = [one for one in tx.node(task.task_id).checked_by if one != check_task.task_id]
-    return sum(tx.progress(one).active and tx.progress(one).state is not State.DONE for one in others)
+    others = [
+        one for one in tx.node(task.task_id).checked_by if one != check_task.task_id
+    ]
+    return sum(
+        tx.progress(one).active and tx.progress(one).state is not State.DONE
+        for one in others
+    )
 
 
 def _take_effect(
@@ -225,17 +260,25 @@ def _take_effect(
             tx.progress(check_task.task_id).state not in TERMINAL
         ):  # its goal may have been done with the product
             tx.happen(check_task.task_id, event, waiting=waiting, why=why)
-    return {"check": check_task.task_id, "check_state": tx.progress(check_task.task_id).state}
+    return {
+        "check": check_task.task_id,
+        "check_state": tx.progress(check_task.task_id).state,
+    }
 
 
 def approve_product(tx: Transaction, task: TaskRecord) -> None:
     """The current version of a product is the approved one."""
-    current = next(one for one in reversed(tx.products(task.task_id)) if one.sha256 == task.product)
+    current = next(
+        one for one in reversed(tx.products(task.task_id)) if one.sha256 == task.product
+    )
     tx.replace(replace(current, approved_at=tx.now))
 
 
 def _keep_review(
-    tx: Transaction, arrived: ArrivedMessage, check_task: TaskRecord | None, said: Review
+    tx: Transaction,
+    arrived: ArrivedMessage,
+    check_task: TaskRecord | None,
+    said: Review,
 ) -> None:
     tx.add(
         ReviewRecord(
@@ -281,10 +324,14 @@ def _judge_plan_review(
             }
         )
     case = {"rounds": plan.rounds, "failures": plan.review_failures}
-    judged = judge_plan_review(raw, Grounds(subject=plan.plan_id, rules=plan.rules, case=case))
+    judged = judge_plan_review(
+        raw, Grounds(subject=plan.plan_id, rules=plan.rules, case=case)
+    )
     result, ruling = judged.result, judged.ruling
     accepted = isinstance(result, Accepted)
-    entry = tx.record(plan.plan_id, "MESSAGE", None, {"message": message_id, "accepted": accepted})
+    entry = tx.record(
+        plan.plan_id, "MESSAGE", None, {"message": message_id, "accepted": accepted}
+    )
     for event in ruling.events:
         tx.move_plan(plan.plan_id, event, {"message": message_id})
     tx.save_plan(
@@ -333,6 +380,10 @@ def _judge_plan_review(
             at=tx.now,
         )
     )
-    said = {"message": message_id, "outcome": ruling.outcome, "reason_code": ruling.reason}
+    said = {
+        "message": message_id,
+        "outcome": ruling.outcome,
+        "reason_code": ruling.reason,
+    }
     tx.record(plan.plan_id, "VERDICT", None, said)
     return Receipt(content)

@@ -19,7 +19,9 @@ from accordance.domain.spending import Spending, total
 from accordance.errors import LedgerError, NotFound
 from accordance.store.ledger import Ledger, Transaction
 
-if TYPE_CHECKING:  # building prompts is for those who send them; many only look at what was sent
+if (
+    TYPE_CHECKING
+):  # building prompts is for those who send them; many only look at what was sent
     from accordance.executors.prompt_building import BuiltPrompt
 
 PROMPTED: Final = "PROMPTED"
@@ -51,7 +53,9 @@ class RunRecord:
     recipe: str | None = None  # None: nobody was told anything
     trims: tuple[str, ...] = ()
     report: Mapping[str, Any] | None = None  # None: it still runs, or was cut off
-    answers: tuple[str, ...] = ()  # of models, also those that an earlier run of the same was cut off after
+    answers: tuple[
+        str, ...
+    ] = ()  # of models, also those that an earlier run of the same was cut off after
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
@@ -67,7 +71,9 @@ class RunRecord:
         }
 
 
-def keep_prompt(tx: Transaction, run: RunOf, told: BuiltPrompt, *, executor: str, model: str | None) -> None:
+def keep_prompt(
+    tx: Transaction, run: RunOf, told: BuiltPrompt, *, executor: str, model: str | None
+) -> None:
     """Keep a prompt that is about to be sent."""
     said = prompt_payload(tx, run, told, executor, model)
     tx.lock(run.plan_id)
@@ -105,7 +111,10 @@ class KeptAnswers:
                 said: Mapping[str, Any] = entry.payload
                 if entry.kind == RAN:
                     found = None
-                elif entry.kind == SAID and said == {**self._about(asked), "answer": said["answer"]}:
+                elif entry.kind == SAID and said == {
+                    **self._about(asked),
+                    "answer": said["answer"],
+                }:
                     found = said["answer"]
             return json.loads(tx.blob(found)) if found else None
         return None
@@ -123,7 +132,9 @@ class KeptAnswers:
 
 def report_bytes(report: Mapping[str, Any]) -> bytes:
     """An executor's report as it is kept: the same report has one spelling."""
-    return json.dumps(report, sort_keys=True, ensure_ascii=False).encode("utf-8", "replace")
+    return json.dumps(report, sort_keys=True, ensure_ascii=False).encode(
+        "utf-8", "replace"
+    )
 
 
 def keep_report(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> None:
@@ -133,10 +144,16 @@ def keep_report(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> None:
     tx.record(run.plan_id, RAN, run.task_id, said)
     spent = spending_of(report)
     if spent.calls:
-        tx.save_plan(run.plan_id, tokens=plan.tokens + spent.tokens, cost=plan.cost + (spent.cost or 0.0))
+        tx.save_plan(
+            run.plan_id,
+            tokens=plan.tokens + spent.tokens,
+            cost=plan.cost + (spent.cost or 0.0),
+        )
 
 
-def report_payload(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> dict[str, Any]:
+def report_payload(
+    tx: Transaction, run: RunOf, report: Mapping[str, Any]
+) -> dict[str, Any]:
     """What is written down of a run; what was said on the way is kept as a blob."""
     told = {name: value for name, value in report.items() if name != "seen"}
     if report["seen"]:
@@ -190,12 +207,20 @@ def _end(found: list[RunRecord], entry: ChainEntry) -> None:
     """Say of the last run that is meant how it ended; of one that never got as far as a prompt, that it was."""
     said: Mapping[str, Any] = entry.payload
     kind, attempt = said["kind"], said["attempt"]
-    report = {name: value for name, value in said.items() if name not in ("kind", "attempt")}
+    report = {
+        name: value for name, value in said.items() if name not in ("kind", "attempt")
+    }
     last = found[-1] if found else None
-    if last is not None and last.report is None and (last.kind, last.attempt) == (kind, attempt):
+    if (
+        last is not None
+        and last.report is None
+        and (last.kind, last.attempt) == (kind, attempt)
+    ):
         found[-1] = replace(last, report=report)
     else:
-        found.append(RunRecord(kind=kind, attempt=attempt, began_at=entry.at, report=report))
+        found.append(
+            RunRecord(kind=kind, attempt=attempt, began_at=entry.at, report=report)
+        )
 
 
 def rebuilt(tx: Transaction, recipe: str) -> Prompt:
@@ -204,7 +229,11 @@ def rebuilt(tx: Transaction, recipe: str) -> Prompt:
 
 
 def run_of(
-    tx: Transaction, task_id: str, *, attempt: int | None = None, kind: str | None = None
+    tx: Transaction,
+    task_id: str,
+    *,
+    attempt: int | None = None,
+    kind: str | None = None,
 ) -> RunRecord:
     """The last run of a task that was told something; of one attempt, or of one kind. Raises NotFound."""
     found = _meant(tx.entries_of(task_id), attempt, kind)
@@ -212,21 +241,35 @@ def run_of(
 
 
 def run_about(
-    tx: Transaction, plan_id: str, *, attempt: int | None = None, kind: str | None = None
+    tx: Transaction,
+    plan_id: str,
+    *,
+    attempt: int | None = None,
+    kind: str | None = None,
 ) -> RunRecord:
     """The same of the runs that wrote or reviewed a plan as a whole. Raises NotFound."""
     entries = (entry for entry in tx.entries(plan_id) if entry.task_id is None)
-    return _meant(entries, attempt, kind) or _nothing_told("plan", plan_id, kind, attempt)
+    return _meant(entries, attempt, kind) or _nothing_told(
+        "plan", plan_id, kind, attempt
+    )
 
 
-def _meant(entries: Iterable[ChainEntry], attempt: int | None, kind: str | None) -> RunRecord | None:
+def _meant(
+    entries: Iterable[ChainEntry], attempt: int | None, kind: str | None
+) -> RunRecord | None:
     told = [run for run in runs_in(entries) if run.recipe is not None]
-    meant = [run for run in told if attempt in (None, run.attempt) and kind in (None, run.kind)]
+    meant = [
+        run
+        for run in told
+        if attempt in (None, run.attempt) and kind in (None, run.kind)
+    ]
     return meant[-1] if meant else None
 
 
 def _nothing_told(what: str, *which: object) -> NoReturn:
-    raise NotFound(f"prompt of {what}", " ".join(str(part) for part in which if part is not None))
+    raise NotFound(
+        f"prompt of {what}", " ".join(str(part) for part in which if part is not None)
+    )
 
 
 def spent_in(entries: Iterable[ChainEntry]) -> Spending:
@@ -239,5 +282,7 @@ def spent_by_task(tx: Transaction, plan_id: str) -> dict[str | None, Spending]:
     found: dict[str | None, Spending] = {}
     for entry in tx.entries(plan_id):
         if entry.kind == RAN:
-            found[entry.task_id] = found.get(entry.task_id, Spending()) + spending_of(entry.payload)
+            found[entry.task_id] = found.get(entry.task_id, Spending()) + spending_of(
+                entry.payload
+            )
     return found

@@ -77,5 +77,9 @@ def _places(home: Home) -> Iterator[tuple[str, Path]]:
 
 def _taken(ledger: Ledger) -> frozenset[str]:
     with ledger.read() as tx:
-        tasks = [task.task_id for plan in tx.plans() for task in tx.tasks(plan.plan_id, *_IN_WORK)]
+        tasks = [
+            task.task_id
+            for plan in tx.plans()
+            for task in tx.tasks(plan.plan_id, *_IN_WORK)
+        ]
     return frozenset(name(task) for task in tasks for name in (folder_name, safe_name))

@@ -18,7 +18,12 @@ from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind, rule_lost_lease
 from accordance.errors import Conflict, TasksWait
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.coding_tasks import allows_external, change_to_make, changes_under_way, is_change
+from accordance.work.coding_tasks import (
+    allows_external,
+    change_to_make,
+    changes_under_way,
+    is_change,
+)
 from accordance.work.contracts_for import Holding, to_actions
 from accordance.work.inputs import bind_inputs
 from accordance.work.intake import begin_attempt, case_of, not_theirs
@@ -29,7 +34,9 @@ _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 Fits: TypeAlias = Callable[[Transaction, TaskRecord], bool]
-Passes: TypeAlias = Callable[[Transaction, TaskRecord], bool]  # a task over: it is not for whoever asks
+Passes: TypeAlias = Callable[
+    [Transaction, TaskRecord], bool
+]  # a task over: it is not for whoever asks
 
 
 def anything(_tx: Transaction, _task: TaskRecord) -> bool:
@@ -94,7 +101,15 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
     if plan_id is not None:
         with ledger.write() as tx:
             return take_in(
-                tx, plan_id, files, holder, seconds, kinds=kinds, fits=fits, holding=holding, passes=passes
+                tx,
+                plan_id,
+                files,
+                holder,
+                seconds,
+                kinds=kinds,
+                fits=fits,
+                holding=holding,
+                passes=passes,
             )
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, at_rest(tx, plan)) for plan in reversed(tx.plans())]
@@ -104,7 +119,15 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
         if found is None:
             with ledger.write() as tx:
                 found = take_in(
-                    tx, name, files, holder, seconds, kinds=kinds, fits=fits, holding=holding, passes=passes
+                    tx,
+                    name,
+                    files,
+                    holder,
+                    seconds,
+                    kinds=kinds,
+                    fits=fits,
+                    holding=holding,
+                    passes=passes,
                 )
         if isinstance(found, Taken):
             return found
@@ -120,7 +143,9 @@ def held_by(tx: Transaction, holder: str, plan_id: str | None = None) -> list[Ta
         for plan in plans
         if plan.state is PlanState.ACTIVE
         for task in tx.tasks(plan.plan_id, State.IN_PROGRESS, State.READY_TO_CHECK)
-        if task.lease is not None and task.lease.holder == holder and task.lease.until > tx.now
+        if task.lease is not None
+        and task.lease.holder == holder
+        and task.lease.until > tx.now
     ]
 
 
@@ -169,7 +194,9 @@ def handed_out(
     under_way: set[str] | None = None
     for task in _open_to_others(tx, plan_id, kinds, fits):
         if is_change(tx, task):
-            under_way = changes_under_way(tx, plan_id) if under_way is None else under_way
+            under_way = (
+                changes_under_way(tx, plan_id) if under_way is None else under_way
+            )
             if under_way - {task.task_id}:
                 continue
         yield task
@@ -186,7 +213,9 @@ def _open_to_others(
     )
 
 
-def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) -> NoTaskReason | None:
+def may_not_begin(
+    tx: Transaction, plan_id: str, files: list[InputFile] | None
+) -> NoTaskReason | None:
     """Why nothing in a plan may begin, if so; the plan is held. Without `files` only the plan itself is looked at."""
     plan = tx.lock(plan_id)
     if rests := at_rest(tx, plan):
@@ -196,12 +225,18 @@ def may_not_begin(tx: Transaction, plan_id: str, files: list[InputFile] | None) 
         bind_inputs(tx, plan_id, files)
     if reason := blown(plan.rules.fuses, _spent(plan, tx.now)):
         tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": reason})
-        tx.ask(plan_id, None, Ask(kind=QuestionKind.PLAN, text=f"A fuse has blown: {reason}"))
+        tx.ask(
+            plan_id,
+            None,
+            Ask(kind=QuestionKind.PLAN, text=f"A fuse has blown: {reason}"),
+        )
         return NoTaskReason.HELD
     return None
 
 
-def why_nothing(tx: Transaction, plan_id: str, *, for_others: bool = False) -> NoTaskReason:
+def why_nothing(
+    tx: Transaction, plan_id: str, *, for_others: bool = False
+) -> NoTaskReason:
     """Why nothing in a plan that may go on can be taken up; `for_others`: something was passed over."""
     if for_others and tx.next_turn(plan_id) is not None:
         return NoTaskReason.OTHERS
@@ -211,12 +246,18 @@ def why_nothing(tx: Transaction, plan_id: str, *, for_others: bool = False) -> N
     if tx.open_questions(plan_id=plan_id):
         return NoTaskReason.WAITING
     pending = tx.tasks(plan_id, State.PENDING)
-    waits = any(task.progress.active and task.progress.missing_inputs for task in pending)
+    waits = any(
+        task.progress.active and task.progress.missing_inputs for task in pending
+    )
     return NoTaskReason.WAITING if waits else NoTaskReason.STUCK
 
 
 def take_up(
-    tx: Transaction, task: TaskRecord, holder: str, seconds: int, holding: Holding = to_actions
+    tx: Transaction,
+    task: TaskRecord,
+    holder: str,
+    seconds: int,
+    holding: Holding = to_actions,
 ) -> Taken:
     """Somebody takes up a task that can be taken up."""
     until = later(tx.now, seconds)
@@ -242,20 +283,34 @@ def sweep(tx: Transaction, plan: PlanRecord) -> None:
 
 
 def extend(
-    ledger: Ledger, task_id: str, *, attempt: int, holder: str | None = None, seconds: int = LEASE_SECONDS
+    ledger: Ledger,
+    task_id: str,
+    *,
+    attempt: int,
+    holder: str | None = None,
+    seconds: int = LEASE_SECONDS,
 ) -> Lease:
     """Whoever has a task says that they are still there. Raises Conflict if it is not theirs any more."""
     with ledger.write() as tx:
         task = _theirs(tx, task_id, attempt, holder)
         if task.lease is None:
             raise Conflict(f"attempt {attempt} of task {task_id} is over")
-        lease = Lease(holder=task.lease.holder, until=later(tx.now, seconds), product=task.lease.product)
+        lease = Lease(
+            holder=task.lease.holder,
+            until=later(tx.now, seconds),
+            product=task.lease.product,
+        )
         tx.take(task_id, lease)
         return lease
 
 
 def release(
-    ledger: Ledger, task_id: str, *, by: str, attempt: int | None = None, holder: str | None = None
+    ledger: Ledger,
+    task_id: str,
+    *,
+    by: str,
+    attempt: int | None = None,
+    holder: str | None = None,
 ) -> TaskRecord:
     """Put a task down again; nothing is lost and nothing is counted as a failure. Anybody may, unless they name themselves."""
     with ledger.write() as tx:
@@ -276,7 +331,12 @@ def retry(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
 
 
 def cancel(
-    ledger: Ledger, task_id: str, *, by: str, excuse: bool = False, cascade: bool = False
+    ledger: Ledger,
+    task_id: str,
+    *,
+    by: str,
+    excuse: bool = False,
+    cascade: bool = False,
 ) -> tuple[str, ...]:
     """A person no longer wants a task, nor what belongs only to it. Returns the tasks that were cancelled along.
 
@@ -286,7 +346,9 @@ def cancel(
         _held(tx, task_id)
         hanging = left_hanging(tx, task_id)
         if hanging and not (excuse or cascade):
-            few = ", ".join(hanging[:3]) + (" ..." if len(hanging) > len(hanging[:3]) else "")
+            few = ", ".join(hanging[:3]) + (
+                " ..." if len(hanging) > len(hanging[:3]) else ""
+            )
             raise TasksWait(
                 f"{len(hanging)} tasks wait for {task_id} ({few})",
                 way_out="cancel them too, or let them go on without it",
@@ -306,7 +368,9 @@ def requeue(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
 
 def dead_letters(tx: Transaction, plans: Iterable[PlanRecord]) -> list[TaskRecord]:
     """Everything that was given up."""
-    return [task for plan in plans for task in tx.tasks(plan.plan_id, State.DEAD_LETTER)]
+    return [
+        task for plan in plans for task in tx.tasks(plan.plan_id, State.DEAD_LETTER)
+    ]
 
 
 def resume(ledger: Ledger, plan_id: str, *, by: str) -> PlanRecord:
@@ -317,7 +381,13 @@ def resume(ledger: Ledger, plan_id: str, *, by: str) -> PlanRecord:
         tx.move_plan(plan_id, PlanEvent.RESUMED, {"by": by})
         tx.save_plan(plan_id, **UNSPENT, run_started_at=tx.now)
         for question in tx.open_questions(plan_id=plan_id, kind=QuestionKind.PLAN):
-            tx.replace(replace(question, answered_at=tx.now, answer={"closed_by": PlanEvent.RESUMED}))
+            tx.replace(
+                replace(
+                    question,
+                    answered_at=tx.now,
+                    answer={"closed_by": PlanEvent.RESUMED},
+                )
+            )
         return tx.plan(plan_id)
 
 
@@ -327,7 +397,9 @@ def _held(tx: Transaction, task_id: str) -> TaskRecord:
     return tx.task(task_id)
 
 
-def _theirs(tx: Transaction, task_id: str, attempt: int | None, holder: str | None) -> TaskRecord:
+def _theirs(
+    tx: Transaction, task_id: str, attempt: int | None, holder: str | None
+) -> TaskRecord:
     """The task, with its plan held, if it is with whoever says so, in the attempt they name. Raises Conflict."""
     task = _held(tx, task_id)
     if attempt not in (None, task.progress.standing.counters.attempts):
@@ -347,4 +419,6 @@ def _spent(plan: PlanRecord, now: str) -> Spent:
 
 def later(now: str, seconds: int) -> str:
     """The moment so many seconds later, as the ledger writes it."""
-    return (dt.datetime.strptime(now, _TIME) + dt.timedelta(seconds=seconds)).strftime(_TIME)  # noqa: DTZ007
+    return (dt.datetime.strptime(now, _TIME) + dt.timedelta(seconds=seconds)).strftime(  # noqa: DTZ007
+        _TIME
+    )

@@ -13,8 +13,12 @@ from accordance.domain.records import TaskRecord
 from accordance.store.ledger import Transaction
 
 KEY: Final = "timeoutMs"
-_LIMITS: Final = Limits(max_bytes=1 << 30)  # our own copy of a plan: it was checked when it came
-_KNOWN: Final[dict[str, Mapping[str, float]]] = {}  # a plan's document never changes, so it is read once
+_LIMITS: Final = Limits(
+    max_bytes=1 << 30
+)  # our own copy of a plan: it was checked when it came
+_KNOWN: Final[
+    dict[str, Mapping[str, float]]
+] = {}  # a plan's document never changes, so it is read once
 
 
 def seconds_for(tx: Transaction, task: TaskRecord) -> float | None:
@@ -37,7 +41,12 @@ def check_time_limits(plan: Plan) -> Iterator[Violation]:
     """What nodes say about it must be a time."""
     for at, node in enumerate(plan.nodes):
         said = (node.model_extra or {}).get(KEY)
-        if said is not None and (not isinstance(said, (int, float)) or isinstance(said, bool) or said <= 0):
+        if said is not None and (
+            not isinstance(said, (int, float)) or isinstance(said, bool) or said <= 0
+        ):
             yield Violation(
-                "wrong_type", f"$.nodes[{at}].{KEY}", "a number of milliseconds above 0", excerpt(said)
+                "wrong_type",
+                f"$.nodes[{at}].{KEY}",
+                "a number of milliseconds above 0",
+                excerpt(said),
             )

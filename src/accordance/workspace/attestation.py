@@ -40,8 +40,12 @@ def new_key(private: Path, public: Path) -> None:
 
     key = Ed25519PrivateKey.generate()
     private.touch(mode=0o600, exist_ok=False)
-    private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    private.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    public.write_bytes(
+        key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    )
 
 
 def _crypto_signer() -> type[CryptoSigner]:
@@ -76,10 +80,14 @@ def verify_bundle(folder: Path, public: Path) -> dict[str, str]:
     from securesystemslib.exceptions import FormatError, VerificationError
 
     try:
-        envelope = Envelope.from_dict(json.loads((folder / ATTESTATION).read_text("utf-8")))
+        envelope = Envelope.from_dict(
+            json.loads((folder / ATTESTATION).read_text("utf-8"))
+        )
         envelope.verify([key], 1)
         statement = json.loads(envelope.payload)
-        subjects = {subject["name"]: dict(subject["digest"]) for subject in statement["subject"]}
+        subjects = {
+            subject["name"]: dict(subject["digest"]) for subject in statement["subject"]
+        }
         about = dict(statement["predicate"])
     except FileNotFoundError:
         raise BundleBroken(f"{folder} has no {ATTESTATION}: nobody signed it") from None
@@ -89,7 +97,10 @@ def verify_bundle(folder: Path, public: Path) -> dict[str, str]:
         ) from None
     except (ValueError, KeyError, TypeError):
         raise BundleBroken(f"{ATTESTATION} of {folder} cannot be read") from None
-    if envelope.payload_type != PAYLOAD_TYPE or statement["predicateType"] != PREDICATE_TYPE:
+    if (
+        envelope.payload_type != PAYLOAD_TYPE
+        or statement["predicateType"] != PREDICATE_TYPE
+    ):
         raise BundleBroken(f"{ATTESTATION} of {folder} attests something else")
     if subjects != _subjects(folder, about):
         raise BundleBroken(f"{MANIFEST} of {folder} is not the one that was signed")
@@ -104,11 +115,14 @@ def _statement(folder: Path, about: Mapping[str, str]) -> bytes:
     except ImportError:
         raise WorkspaceError(_HOW) from None
     subjects = [
-        ResourceDescriptor(name=name, digest=digest) for name, digest in _subjects(folder, about).items()
+        ResourceDescriptor(name=name, digest=digest)
+        for name, digest in _subjects(folder, about).items()
     ]
     for subject in subjects:
         subject.validate()
-    statement = Statement([subject.pb for subject in subjects], PREDICATE_TYPE, dict(about))
+    statement = Statement(
+        [subject.pb for subject in subjects], PREDICATE_TYPE, dict(about)
+    )
     statement.validate()
     return str(MessageToJson(statement.pb)).encode()
 
@@ -123,7 +137,9 @@ def _digest(folder: Path) -> str:
     try:
         return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
     except OSError:
-        raise BundleBroken(f"{folder} has no readable {MANIFEST}; it is no evidence bundle") from None
+        raise BundleBroken(
+            f"{folder} has no readable {MANIFEST}; it is no evidence bundle"
+        ) from None
 
 
 def _signer(private: Path) -> CryptoSigner:
@@ -133,7 +149,9 @@ def _signer(private: Path) -> CryptoSigner:
     try:
         return signer(load_pem_private_key(_key_in(private), None))
     except (OSError, ValueError, TypeError):
-        raise WorkspaceError(f"{private} holds no private key that can be read") from None
+        raise WorkspaceError(
+            f"{private} holds no private key that can be read"
+        ) from None
 
 
 def _public_key(public: Path) -> SSlibKey:

@@ -30,7 +30,9 @@ _WAY_OUT: Final = "give the full id of the commit it began at, 40 or 64 hex digi
 class Baseline(BaseModel):
     """What was recorded before the agent began."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, defer_build=True
+    )
 
     schema_version: Literal["accordance.baseline.v1"] = "accordance.baseline.v1"
     commit: str
@@ -46,7 +48,9 @@ def record_baseline(repository: Path) -> Baseline:
     """The baseline of a repository as it stands now. Raises UnknownBase."""
     commit = resolve(repository, "HEAD")
     return Baseline(
-        commit=commit, tree=_tree_of(repository, commit), git_settings=dict(git_settings(repository))
+        commit=commit,
+        tree=_tree_of(repository, commit),
+        git_settings=dict(git_settings(repository)),
     )
 
 
@@ -55,7 +59,9 @@ def already_changed(repository: Path, baseline: Baseline) -> tuple[str, ...]:
     with scratch() as folder:
         workspace = adopt(repository, folder / "ours", base=baseline.commit)
         before, now = base_snapshot(workspace), take_snapshot(repository)
-        changes = difference(before, now, ignored=BaseRules(workspace), internals_known=False)
+        changes = difference(
+            before, now, ignored=BaseRules(workspace), internals_known=False
+        )
     return tuple(sorted(changes.paths()))
 
 
@@ -68,16 +74,24 @@ def read_baseline(place: Path, repository: Path) -> Baseline:
     except FileNotFoundError:
         raise NotFound("file", str(place)) from None
     except OSError as error:
-        raise InvalidBaseline(f"{place}: cannot be read: {error.strerror or error}") from None
+        raise InvalidBaseline(
+            f"{place}: cannot be read: {error.strerror or error}"
+        ) from None
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))
-        raise InvalidBaseline(f"{place} is no baseline: {where} {fault['msg']}".rstrip()) from None
+        raise InvalidBaseline(
+            f"{place} is no baseline: {where} {fault['msg']}".rstrip()
+        ) from None
     if _FULL_ID.fullmatch(baseline.commit) is None:
-        raise InvalidBaseline(f"{place} is no baseline: {baseline.commit!r} is no commit id")
+        raise InvalidBaseline(
+            f"{place} is no baseline: {baseline.commit!r} is no commit id"
+        )
     commit = resolve(repository, baseline.commit)
     if _tree_of(repository, commit) != baseline.tree:
-        raise InvalidBaseline(f"{place} is no baseline of {repository}: its commit and its tree do not agree")
+        raise InvalidBaseline(
+            f"{place} is no baseline of {repository}: its commit and its tree do not agree"
+        )
     return baseline
 
 
@@ -118,7 +132,9 @@ def _tree_of(repository: Path, commit: str) -> str:
     directory = git_directory(repository)
     if directory is None:  # resolve has refused it
         return ""
-    return Git(directory).text("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
+    return Git(directory).text(
+        "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}"
+    )
 
 
 def _shared(directory: Path) -> Path:

@@ -23,10 +23,15 @@ from accordance.workspace.errors import WorkspaceChanging
 from accordance.workspace.names import name_of
 
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # nobody is waited for at a fifo
+FILE: Final = (
+    os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+)  # nobody is waited for at a fifo
 _OPENAT2: Final = 437  # the same on every machine type
 _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
-_NOT_TO_BE_HAD: Final = (errno.ENOSYS, errno.EPERM)  # an old kernel, or a container that forbids it
+_NOT_TO_BE_HAD: Final = (
+    errno.ENOSYS,
+    errno.EPERM,
+)  # an old kernel, or a container that forbids it
 _REPLACED: Final = (errno.ELOOP, errno.ENOTDIR, errno.ENOENT)
 _PIECE: Final = 1 << 20
 _NOWHERE: Final = frozenset(("", ".", ".."))
@@ -35,7 +40,11 @@ _NOWHERE: Final = frozenset(("", ".", ".."))
 class _How(ctypes.Structure):
     """How the kernel opens a file: flags, mode, and what it may pass on the way."""
 
-    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+    _fields_ = (
+        ("flags", ctypes.c_uint64),
+        ("mode", ctypes.c_uint64),
+        ("resolve", ctypes.c_uint64),
+    )
 
 
 @contextmanager
@@ -75,7 +84,9 @@ def _libc() -> ctypes.CDLL:
 
 def _openat2(root: int, name: str, flags: int) -> int:
     how = _How(flags & ~os.O_NOFOLLOW, 0, _NO_MAGIC_LINKS | _NO_LINKS | _BENEATH)
-    answer: int = _libc().syscall(_OPENAT2, root, os.fsencode(name), ctypes.byref(how), ctypes.sizeof(how))
+    answer: int = _libc().syscall(
+        _OPENAT2, root, os.fsencode(name), ctypes.byref(how), ctypes.sizeof(how)
+    )
     if answer < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), name)

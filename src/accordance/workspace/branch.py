@@ -26,7 +26,8 @@ _MARK: Final = 8
 _LONGEST: Final = 80
 _SHORT: Final = 12
 _REFUSED: Final = re.compile(
-    r"^error: (.+): (?:patch does not apply|already exists in .*|No such file or directory)$", re.MULTILINE
+    r"^error: (.+): (?:patch does not apply|already exists in .*|No such file or directory)$",
+    re.MULTILINE,
 )
 
 
@@ -54,7 +55,9 @@ class Branch:
         """Git on that repository. Raises WorkspaceError."""
         directory = git_directory(self.repository)
         if directory is None:
-            raise WorkspaceError(f"{self.repository} is no git repository; plans change nothing else")
+            raise WorkspaceError(
+                f"{self.repository} is no git repository; plans change nothing else"
+            )
         return Git(directory)
 
     @property
@@ -65,20 +68,38 @@ class Branch:
         except UnknownBase:
             return None
 
-    def write(self, workspace: Workspace, change: ReadablePatch, name: str, message: str, at: str) -> str:
+    def write(
+        self,
+        workspace: Workspace,
+        change: ReadablePatch,
+        name: str,
+        message: str,
+        at: str,
+    ) -> str:
         """The commit of a change, on top of its base; kept by its name until it has landed. Raises WorkspaceError."""
         if change.left_out:
-            raise WorkspaceError(f"{change.left_out[0]} is too large, or of a kind that cannot be committed")
+            raise WorkspaceError(
+                f"{change.left_out[0]} is too large, or of a kind that cannot be committed"
+            )
         git = self.git
         wanted = f"{change.tree}\n^{workspace.commit}^{{tree}}\n".encode()
         git(
             "unpack-objects",
             "-q",
-            given=workspace.base("pack-objects", "-q", "--revs", "--stdout", given=wanted),
+            given=workspace.base(
+                "pack-objects", "-q", "--revs", "--stdout", given=wanted
+            ),
         )
         who = f"accordance <accordance@localhost> {int(dt.datetime.fromisoformat(at).timestamp())} +0000"
         text = f"tree {change.tree}\nparent {workspace.commit}\nauthor {who}\ncommitter {who}\n\n{message}\n"
-        written = git("hash-object", "-t", "commit", "-w", "--stdin", given=text.encode("utf-8", "replace"))
+        written = git(
+            "hash-object",
+            "-t",
+            "commit",
+            "-w",
+            "--stdin",
+            given=text.encode("utf-8", "replace"),
+        )
         commit = written.decode().strip()
         git("update-ref", f"{self._kept}{_safe(name)}-{commit[:_SHORT]}", commit)
         return commit
@@ -95,12 +116,23 @@ class Branch:
             return
         self.must_have(commit)
         if tip is not None and not self.contains(commit, tip):
-            raise WorkspaceError(f"the branch {self.name} was moved by somebody else; rename it and go on")
+            raise WorkspaceError(
+                f"the branch {self.name} was moved by somebody else; rename it and go on"
+            )
         if self.is_checked_out():
-            raise WorkspaceError(f"the branch {self.name} is checked out; switch to another one and go on")
-        self.git("update-ref", "-m", "accordance", f"{_HEADS}{self.name}", commit, tip or "")
+            raise WorkspaceError(
+                f"the branch {self.name} is checked out; switch to another one and go on"
+            )
+        self.git(
+            "update-ref", "-m", "accordance", f"{_HEADS}{self.name}", commit, tip or ""
+        )
         with contextlib.suppress(GitFailed):  # then the next one that lands does it
-            landed = self.git("for-each-ref", f"--merged={commit}", "--format=delete %(refname)", self._kept)
+            landed = self.git(
+                "for-each-ref",
+                f"--merged={commit}",
+                "--format=delete %(refname)",
+                self._kept,
+            )
             self.git("update-ref", "--stdin", given=landed)
 
     def must_have(self, commit: str) -> None:

@@ -73,7 +73,9 @@ RETENTION: Final[Mapping[str, Retention]] = MappingProxyType(
 )
 
 
-def due(state: str, age: timedelta, policy: Mapping[str, Retention] = RETENTION) -> str | None:
+def due(
+    state: str, age: timedelta, policy: Mapping[str, Retention] = RETENTION
+) -> str | None:
     """What is to be done with a bundle of this age: archive, delete, or nothing."""
     rule = policy[state]
     return rule.then if rule.keep is not None and age > rule.keep else None
@@ -88,7 +90,9 @@ class Papers:
     submit: bytes = b""
     log: str = ""
     more: Mapping[str, bytes] = field(default_factory=dict)
-    made: Mapping[str, bytes] | None = None  # the artifacts, where accordance made them and no agent did
+    made: Mapping[str, bytes] | None = (
+        None  # the artifacts, where accordance made them and no agent did
+    )
 
 
 def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
@@ -101,12 +105,16 @@ def until_it_counts(folder: Path, owner: str) -> Path:
     return folder.with_name(f"{folder.name}-run-{owner}")
 
 
-def write_bundle(folder: Path, collected: CollectedFacts, work: Path, papers: Papers) -> Path:
+def write_bundle(
+    folder: Path, collected: CollectedFacts, work: Path, papers: Papers
+) -> Path:
     """Write a bundle to the new folder `folder` and return its manifest's place. Raises WorkspaceError."""
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise WorkspaceError(f"{folder} exists already; a bundle is written once") from None
+        raise WorkspaceError(
+            f"{folder} exists already; a bundle is written once"
+        ) from None
     contents: dict[str, bytes] = {
         "task.json": papers.task,
         "verdict.json": papers.verdict,
@@ -141,7 +149,12 @@ def _keep_agents_evidence(work: Path, collected: CollectedFacts, target: Path) -
         inside = path.removeprefix(folder)
         first, below, _ = inside.partition("/")
         is_bundle = bool(below) and first.startswith(_ATTEMPT)
-        if inside == path or entry.kind is not EntryKind.FILE or is_bundle or entry.size > room:
+        if (
+            inside == path
+            or entry.kind is not EntryKind.FILE
+            or is_bundle
+            or entry.size > room
+        ):
             continue
         room -= entry.size
         kept.append((entry, target / name_of(inside)))
@@ -159,10 +172,16 @@ def _keep_made_evidence(made: Mapping[str, bytes], target: Path) -> None:
 
 
 def _write_manifest(folder: Path) -> Path:
-    files = {path: {"sha256": digest, "size": size} for path, digest, size in sorted(_hashes(folder))}
+    files = {
+        path: {"sha256": digest, "size": size}
+        for path, digest, size in sorted(_hashes(folder))
+    }
     place = folder / MANIFEST
     place.write_text(
-        json.dumps({"schema_version": VERSION, "files": files}, indent=1, sort_keys=True), "utf-8"
+        json.dumps(
+            {"schema_version": VERSION, "files": files}, indent=1, sort_keys=True
+        ),
+        "utf-8",
     )
     return place
 
@@ -172,10 +191,14 @@ def _hashes(folder: Path) -> Iterator[tuple[str, str, int]]:
     for directory, folders, files in os.walk(folder):
         for name in (*folders, *files):
             place = Path(directory, name)
-            path = os.fsencode(place.relative_to(folder).as_posix()).decode("utf-8", "backslashreplace")
+            path = os.fsencode(place.relative_to(folder).as_posix()).decode(
+                "utf-8", "backslashreplace"
+            )
             mode = place.lstat().st_mode
             if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-                raise BundleBroken(f"{folder} holds {path}, which is neither a file nor a folder")
+                raise BundleBroken(
+                    f"{folder} holds {path}, which is neither a file nor a folder"
+                )
             if stat.S_ISREG(mode) and path not in (MANIFEST, ATTESTATION):
                 with place.open("rb") as file:
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -188,7 +211,11 @@ def broken_files(folder: Path) -> tuple[str, ...]:
     found = {path: digest for path, digest, _ in _hashes(folder)}
     faults = [f"{path}: missing" for path in listed.keys() - found.keys()]
     faults += [f"{path}: not in the manifest" for path in found.keys() - listed.keys()]
-    faults += [f"{path}: changed" for path in listed.keys() & found.keys() if listed[path] != found[path]]
+    faults += [
+        f"{path}: changed"
+        for path in listed.keys() & found.keys()
+        if listed[path] != found[path]
+    ]
     return tuple(sorted(faults))
 
 
@@ -201,7 +228,9 @@ def _manifest(folder: Path) -> dict[str, str]:
             )
         return {path: str(about["sha256"]) for path, about in manifest["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise BundleBroken(f"{folder} has no readable {MANIFEST}; it is no evidence bundle") from None
+        raise BundleBroken(
+            f"{folder} has no readable {MANIFEST}; it is no evidence bundle"
+        ) from None
 
 
 def read_facts(folder: Path) -> AttemptFacts:

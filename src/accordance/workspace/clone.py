@@ -22,7 +22,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 from accordance.domain.facts import TreeEntry
 from accordance.workspace.errors import UnknownBase, WorkspaceError
-from accordance.workspace.git import UPLOAD_PACK, Git, git_directory, object_format, resolve
+from accordance.workspace.git import (
+    UPLOAD_PACK,
+    Git,
+    git_directory,
+    object_format,
+    resolve,
+)
 from accordance.workspace.names import text_of
 from accordance.workspace.snapshot import take_snapshot
 
@@ -31,9 +37,7 @@ Readable: TypeAlias = Callable[[Collection[str]], Collection[str]]
 
 BRANCH: Final = "attempt"
 _ATTRIBUTES: Final = ".gitattributes"
-_SETTINGS: Final = (
-    "[user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n"  # so nobody need write any
-)
+_SETTINGS: Final = "[user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n"  # so nobody need write any
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,9 @@ class Workspace:
     work: Path  # the agent's tree
     base: Git  # private; holds the base commit, or nothing for a directory without git
     commit: str  # the recorded base; empty for a directory without git
-    pristine: Path | None = None  # the base's files, untouched, where the work did not begin as our clone
+    pristine: Path | None = (
+        None  # the base's files, untouched, where the work did not begin as our clone
+    )
     withheld: Withheld | None = None  # None where all of the base was given
 
 
@@ -77,7 +83,9 @@ def clone(
     if readable is not None:
         return _bounded_clone(repository, attempt, commit, readable, folders)
     _full_clone(repository, work, commit)
-    return Workspace(work, _private_base(repository, attempt / "base.git", commit), commit)
+    return Workspace(
+        work, _private_base(repository, attempt / "base.git", commit), commit
+    )
 
 
 def adopt(repository: Path, private: Path, *, base: str) -> Workspace:
@@ -91,7 +99,10 @@ def adopt(repository: Path, private: Path, *, base: str) -> Workspace:
     _new_folder(private)
     _full_clone(repository, private / "base", commit)
     return Workspace(
-        repository, _private_base(repository, private / "base.git", commit), commit, private / "base"
+        repository,
+        _private_base(repository, private / "base.git", commit),
+        commit,
+        private / "base",
     )
 
 
@@ -105,7 +116,9 @@ def _beside(directory: Path, private: Path, earlier: Path) -> Workspace:
         )
     inside = earlier.resolve(), directory.resolve()
     if inside[0].is_relative_to(inside[1]) or inside[1].is_relative_to(inside[0]):
-        raise UnknownBase(f"{earlier} is no earlier copy of {directory}: one lies in the other")
+        raise UnknownBase(
+            f"{earlier} is no earlier copy of {directory}: one lies in the other"
+        )
     _new_folder(private)
     return Workspace(directory, _empty_git(private / "base.git"), "", earlier)
 
@@ -165,7 +178,11 @@ class _Part:
 
 
 def _bounded_clone(
-    repository: Path, attempt: Path, commit: str, readable: Readable, folders: Collection[str]
+    repository: Path,
+    attempt: Path,
+    commit: str,
+    readable: Readable,
+    folders: Collection[str],
 ) -> Workspace:
     """Check out what may be read in a repository of the agent's own, and the rest of the base in a folder of ours."""
     whole = _part(repository, attempt / "base.git", commit, "")
@@ -177,13 +194,19 @@ def _bounded_clone(
         (work / folder).mkdir(parents=True, exist_ok=True)
     place.mkdir()
     _withhold(whole, place, given)
-    return Workspace(work, whole.git, commit, withheld=Withheld(place, take_snapshot(place).entries))
+    return Workspace(
+        work, whole.git, commit, withheld=Withheld(place, take_snapshot(place).entries)
+    )
 
 
 def _part(repository: Path, directory: Path, commit: str, prefix: str) -> _Part:
     git = _private_base(repository, directory, commit)
     rows = tuple(_rows(git, commit))
-    at_hand = [row for row in rows if row.is_submodule and git_directory(repository / row.name) is not None]
+    at_hand = [
+        row
+        for row in rows
+        if row.is_submodule and git_directory(repository / row.name) is not None
+    ]
     submodules = {
         row.name: _part(
             repository / row.name,
@@ -218,14 +241,20 @@ def _commit_of(part: _Part, given: frozenset[str]) -> str:
         elif not given.isdisjoint(below.names()):
             rows.append(row._replace(object_id=_commit_of(below, given)))
     git = _with_index(part.git, "given", rows)
-    return git.text("commit-tree", "-m", "What this task may read", git.text("write-tree"))
+    return git.text(
+        "commit-tree", "-m", "What this task may read", git.text("write-tree")
+    )
 
 
 def _withhold(part: _Part, place: Path, given: frozenset[str]) -> None:
     """Check out the rest of a part in `place`, by the same attributes as everywhere."""
     own = [row for row in part.rows if row.name not in part.submodules]
     rest = [row for row in own if part.prefix + row.name not in given]
-    guests = [row for row in own if row.name.rpartition("/")[2] == _ATTRIBUTES and row not in rest]
+    guests = [
+        row
+        for row in own
+        if row.name.rpartition("/")[2] == _ATTRIBUTES and row not in rest
+    ]
     git = _with_index(part.git, "withheld", (*rest, *guests), place)
     git("checkout-index", "--all", "--force", "--quiet")
     for guest in guests:
@@ -238,7 +267,9 @@ def _withhold(part: _Part, place: Path, given: frozenset[str]) -> None:
         _withhold(below, place / name, given)
 
 
-def _with_index(git: Git, name: str, rows: Collection[_Row], work_tree: Path | None = None) -> Git:
+def _with_index(
+    git: Git, name: str, rows: Collection[_Row], work_tree: Path | None = None
+) -> Git:
     """Git with a new index of these rows."""
     index = git.directory / name
     index.unlink(missing_ok=True)
@@ -252,7 +283,10 @@ def _folders_of(names: Collection[str]) -> set[str]:
     """The folders that files lie in, and those above them."""
     direct = {name.rpartition("/")[0] for name in names}
     return {
-        folder[:at] for folder in direct for at, letter in enumerate(f"{folder}/") if letter == "/" and at
+        folder[:at]
+        for folder in direct
+        for at, letter in enumerate(f"{folder}/")
+        if letter == "/" and at
     }
 
 
@@ -264,7 +298,13 @@ def _private_base(repository: Path, directory: Path, commit: str) -> Git:
 
 def copy_tree(source: Path, target: Path) -> None:
     """Copy files, links and modes; leave out what is neither. Links are copied as links, never followed."""
-    shutil.copytree(source, target, symlinks=True, ignore=_special_files, ignore_dangling_symlinks=True)
+    shutil.copytree(
+        source,
+        target,
+        symlinks=True,
+        ignore=_special_files,
+        ignore_dangling_symlinks=True,
+    )
 
 
 def duplicate(source: Path, target: Path) -> None:
@@ -308,7 +348,9 @@ _DISCARD_SECONDS: Final = 300
 
 def _done(*command: str | Path) -> bool:
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_DISCARD_SECONDS, check=False)  # noqa: S603 - fixed
+        done = subprocess.run(  # noqa: S603 - fixed
+            command, capture_output=True, timeout=_DISCARD_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
@@ -317,14 +359,24 @@ def _done(*command: str | Path) -> bool:
 def _special_files(directory: str, names: list[str]) -> set[str]:
     kinds = {name: os.lstat(os.path.join(directory, name)).st_mode for name in names}  # noqa: PTH118 - texts
     ordinary = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
-    return {name for name, mode in kinds.items() if not any(is_kind(mode) for is_kind in ordinary)}
+    return {
+        name
+        for name, mode in kinds.items()
+        if not any(is_kind(mode) for is_kind in ordinary)
+    }
 
 
 def _fetch(repository: Path, directory: Path, commit: str, *, bare: bool) -> None:
     """Through git's own transport: every object is checked on arrival and none is shared with the source."""
     directory.mkdir(parents=True)
     git = Git(directory, None if bare else directory.parent)
-    git("init", "--quiet", "--template=", object_format(commit), *(("--bare",) if bare else ()))
+    git(
+        "init",
+        "--quiet",
+        "--template=",
+        object_format(commit),
+        *(("--bare",) if bare else ()),
+    )
     depth = ("--depth=1",) if bare else ("--update-shallow",)
     source = repository.resolve().as_uri()
     git(
@@ -343,18 +395,24 @@ def _new_folder(place: Path) -> None:
     try:
         place.mkdir(parents=True, mode=0o700)
     except FileExistsError:
-        raise WorkspaceError(f"{place} exists already; every attempt has a folder of its own") from None
+        raise WorkspaceError(
+            f"{place} exists already; every attempt has a folder of its own"
+        ) from None
 
 
 def _copied(directory: Path, attempt: Path, readable: Readable | None) -> Workspace:
     if not directory.is_dir():
         raise WorkspaceError(f"{directory} is no directory")
     if readable is not None:
-        raise WorkspaceError(f"{directory} is no git repository: what an agent reads there cannot be bounded")
+        raise WorkspaceError(
+            f"{directory} is no git repository: what an agent reads there cannot be bounded"
+        )
     _new_folder(attempt)
     copy_tree(directory, attempt / "base")
     copy_tree(directory, attempt / "work")
-    return Workspace(attempt / "work", _empty_git(attempt / "base.git"), "", attempt / "base")
+    return Workspace(
+        attempt / "work", _empty_git(attempt / "base.git"), "", attempt / "base"
+    )
 
 
 def _empty_git(directory: Path) -> Git:

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
-from accordance.domain.facts import AttemptFacts, ChangeSet, EntryKind, IsolationLevel, Snapshot
+from accordance.domain.facts import (
+    AttemptFacts,
+    ChangeSet,
+    EntryKind,
+    IsolationLevel,
+    Snapshot,
+)
 from accordance.domain.patch import changed_lines
 from accordance.domain.sight import places_named
 from accordance.workspace.clone import Workspace
@@ -38,11 +44,15 @@ class AttemptSetting:
     limits: CommandLimits = field(default_factory=CommandLimits)
     readable: tuple[Path, ...] = ()  # folders the tests need, read only
     carry: tuple[str, ...] = ()  # ignored folders of the workspace the tests need
-    appears_at: Path | None = None  # where the copy shows itself to the tests, for isolation that can move it
+    appears_at: Path | None = (
+        None  # where the copy shows itself to the tests, for isolation that can move it
+    )
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: WalkLimits = field(default_factory=WalkLimits)
     cache: StatCache | None = None
-    forbids: Callable[[str], bool] | None = None  # an agent is shown what tests print, and never these paths
+    forbids: Callable[[str], bool] | None = (
+        None  # an agent is shown what tests print, and never these paths
+    )
     stop: Event | None = None  # once it is set, tests are ended
     tell: Callable[[str], object] = str  # is told what is being done
 
@@ -56,7 +66,9 @@ class CollectedFacts:
     after: Snapshot
     patch: ReadablePatch
     logs: tuple[Path, ...] = ()
-    shown: tuple[Path | None, ...] = ()  # what an agent may see of each; None where nothing may be shown
+    shown: tuple[
+        Path | None, ...
+    ] = ()  # what an agent may see of each; None where nothing may be shown
 
     @property
     def links(self) -> dict[str, str]:
@@ -92,7 +104,11 @@ def collect(
         after = whole_tree(workspace, cache=setting.cache, reach=setting.reach)
     began_here = workspace.pristine is None or not workspace.commit
     changes = difference(
-        before, after, evidence=said.folder, ignored=BaseRules(workspace), internals_known=began_here
+        before,
+        after,
+        evidence=said.folder,
+        ignored=BaseRules(workspace),
+        internals_known=began_here,
     )
     setting.tell("looking at the change and the evidence")
     patch = readable_patch(workspace, changes)
@@ -105,7 +121,11 @@ def collect(
         lines=changed_lines(patch.text.decode("utf-8", "replace")),
     )
     collected = CollectedFacts(facts, before, after, patch)
-    return _tested(workspace, collected, scratch, said, setting) if said.tests else collected
+    return (
+        _tested(workspace, collected, scratch, said, setting)
+        if said.tests
+        else collected
+    )
 
 
 def _tested(
@@ -123,7 +143,12 @@ def _tested(
         setting.tell(f"copying the tree for tests, isolated by {level}")
         tree = without(collected.after, said.folder)
         with _place_for_rooms(scratch, level) as place:
-            room = Room(place / "room", setting.appears_at, setting.readable, setting.environment)
+            room = Room(
+                place / "room",
+                setting.appears_at,
+                setting.readable,
+                setting.environment,
+            )
             bench = _Bench(workspace, facts.changes, scratch, room, level, setting)
             done = bench.run(said.tests, tree, "judged")
             shown = bench.shown(done, tree)
@@ -145,11 +170,20 @@ class _Bench:
     setting: AttemptSetting
 
     def run(
-        self, commands: Sequence[str], tree: Snapshot, name: str, *, with_history: bool = True
+        self,
+        commands: Sequence[str],
+        tree: Snapshot,
+        name: str,
+        *,
+        with_history: bool = True,
     ) -> TestRuns:
         """Run commands on a copy of a tree, which is called by a name. Raises IsolationUnavailable."""
-        workspace = self.workspace if with_history else replace(self.workspace, commit="")
-        copy = lay_out(workspace, tree, self.changes, self.scratch / name, carry=self.setting.carry)
+        workspace = (
+            self.workspace if with_history else replace(self.workspace, commit="")
+        )
+        copy = lay_out(
+            workspace, tree, self.changes, self.scratch / name, carry=self.setting.carry
+        )
         return run_tests(
             commands,
             copy,
@@ -171,15 +205,28 @@ class _Bench:
         if not forbidden:
             return done.logs
         bounded = replace(
-            tree, entries={path: tree.entries[path] for path in tree.entries if path not in forbidden}
+            tree,
+            entries={
+                path: tree.entries[path]
+                for path in tree.entries
+                if path not in forbidden
+            },
         )
         failed = [run.command for run in done.runs if not run.passed]
-        able = [command for command in failed if not forbidden & places_named(command, forbidden)]
+        able = [
+            command
+            for command in failed
+            if not forbidden & places_named(command, forbidden)
+        ]
         is_over = self.setting.stop is not None and self.setting.stop.is_set()
         if not able or is_over:
             return (None,) * len(done.runs)
         again = self.run(able, bounded, "shown", with_history=False)
-        logs = {run.command: log for run, log in zip(again.runs, again.logs, strict=True) if not run.passed}
+        logs = {
+            run.command: log
+            for run, log in zip(again.runs, again.logs, strict=True)
+            if not run.passed
+        }
         return tuple(logs.get(run.command) for run in done.runs)
 
     def _forbidden(self) -> frozenset[str]:
@@ -187,7 +234,11 @@ class _Bench:
         forbids, withheld = self.setting.forbids, self.workspace.withheld
         if forbids is None or withheld is None:
             return frozenset()
-        files = (path for path, entry in withheld.entries.items() if entry.kind is not EntryKind.DIRECTORY)
+        files = (
+            path
+            for path, entry in withheld.entries.items()
+            if entry.kind is not EntryKind.DIRECTORY
+        )
         return frozenset(path for path in files if forbids(path))
 
 

@@ -45,11 +45,19 @@ def difference(
     return ChangeSet(
         changes=tuple(loud),
         ignored=tuple(apart),
-        internals=tuple(_changes(before.internals, after.internals)) if internals_known else (),
+        internals=tuple(_changes(before.internals, after.internals))
+        if internals_known
+        else (),
         directories=tuple(_directories(before, after, evidence)),
         escaping_links=tuple(_escaping(changes, after.entries)),
         special=tuple(_special(changes)),
-        unreadable=tuple(sorted(path for path, entry in now.items() if entry.kind is EntryKind.UNREADABLE)),
+        unreadable=tuple(
+            sorted(
+                path
+                for path, entry in now.items()
+                if entry.kind is EntryKind.UNREADABLE
+            )
+        ),
         twins=tuple(_twins(was, now)),
         nested_added=tuple(sorted(set(after.nested) - set(before.nested))),
         nested=after.nested,
@@ -60,7 +68,9 @@ def difference(
 
 def in_caches(paths: Collection[str]) -> frozenset[str]:
     """Those paths that lie in a folder which is known to be a cache."""
-    return frozenset(path for path in paths if CACHES.keys() & set(path.split("/")[:-1]))
+    return frozenset(
+        path for path in paths if CACHES.keys() & set(path.split("/")[:-1])
+    )
 
 
 def _judged(snapshot: Snapshot, evidence: str) -> dict[str, TreeEntry]:
@@ -73,13 +83,20 @@ def _judged(snapshot: Snapshot, evidence: str) -> dict[str, TreeEntry]:
     }
 
 
-def _changes(before: Mapping[str, TreeEntry], after: Mapping[str, TreeEntry]) -> Iterator[PathChange]:
+def _changes(
+    before: Mapping[str, TreeEntry], after: Mapping[str, TreeEntry]
+) -> Iterator[PathChange]:
     """Every change, by path; a file that went and one with the same content that came are one rename."""
     gone = {path: entry for path, entry in before.items() if path not in after}
     came = {path: entry for path, entry in after.items() if path not in before}
     found = [*_renames(gone, came)]
-    found += (PathChange(path, ChangeKind.DELETED, before=entry) for path, entry in gone.items())
-    found += (PathChange(path, ChangeKind.ADDED, after=entry) for path, entry in came.items())
+    found += (
+        PathChange(path, ChangeKind.DELETED, before=entry)
+        for path, entry in gone.items()
+    )
+    found += (
+        PathChange(path, ChangeKind.ADDED, after=entry) for path, entry in came.items()
+    )
     for path, entry in after.items():
         earlier = before.get(path)
         if earlier is not None and (kind := _changed(earlier, entry)) is not None:
@@ -87,28 +104,38 @@ def _changes(before: Mapping[str, TreeEntry], after: Mapping[str, TreeEntry]) ->
     return iter(sorted(found, key=lambda change: change.path))
 
 
-def _renames(gone: dict[str, TreeEntry], came: dict[str, TreeEntry]) -> Iterator[PathChange]:
+def _renames(
+    gone: dict[str, TreeEntry], came: dict[str, TreeEntry]
+) -> Iterator[PathChange]:
     """Pair what went with what came by equal content, and take the pairs out of both."""
     sources: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for path in sorted(gone, reverse=True):
-        if gone[path].size or gone[path].target:  # empty files are all alike, which proves nothing
+        if (
+            gone[path].size or gone[path].target
+        ):  # empty files are all alike, which proves nothing
             sources[gone[path].content].append(path)
     for path in sorted(came):
         candidates = sources.get(came[path].content)
         if candidates:
             old = candidates.pop()
-            yield PathChange(path, ChangeKind.RENAMED, old, gone.pop(old), came.pop(path))
+            yield PathChange(
+                path, ChangeKind.RENAMED, old, gone.pop(old), came.pop(path)
+            )
 
 
 def _changed(earlier: TreeEntry, entry: TreeEntry) -> ChangeKind | None:
     if earlier.kind is not entry.kind:
         return ChangeKind.TYPE
-    if earlier.content != entry.content or (entry.kind in _JUDGED_APART and earlier != entry):
+    if earlier.content != entry.content or (
+        entry.kind in _JUDGED_APART and earlier != entry
+    ):
         return ChangeKind.MODIFIED
     return ChangeKind.MODE if earlier.carried_mode != entry.carried_mode else None
 
 
-def _directories(before: Snapshot, after: Snapshot, evidence: str) -> Iterator[PathChange]:
+def _directories(
+    before: Snapshot, after: Snapshot, evidence: str
+) -> Iterator[PathChange]:
     """Empty directories that came or went, and changed modes: all that files do not imply."""
     was, now = _folders(before), _folders(after)
     filled = {path.rpartition("/")[0] for path in (*before.entries, *after.entries)}
@@ -126,14 +153,24 @@ def _directories(before: Snapshot, after: Snapshot, evidence: str) -> Iterator[P
 
 
 def _folders(snapshot: Snapshot) -> dict[str, TreeEntry]:
-    return {path: entry for path, entry in snapshot.entries.items() if entry.kind is EntryKind.DIRECTORY}
+    return {
+        path: entry
+        for path, entry in snapshot.entries.items()
+        if entry.kind is EntryKind.DIRECTORY
+    }
 
 
 def _special(changes: Iterable[PathChange]) -> Iterator[str]:
-    return (change.path for change in changes if change.after and change.after.kind is EntryKind.SPECIAL)
+    return (
+        change.path
+        for change in changes
+        if change.after and change.after.kind is EntryKind.SPECIAL
+    )
 
 
-def _escaping(changes: Iterable[PathChange], entries: Mapping[str, TreeEntry]) -> Iterator[EscapingLink]:
+def _escaping(
+    changes: Iterable[PathChange], entries: Mapping[str, TreeEntry]
+) -> Iterator[EscapingLink]:
     """Links that are new, changed or moved and whose target leaves the workspace."""
     for change in changes:
         entry = change.after
@@ -143,7 +180,9 @@ def _escaping(changes: Iterable[PathChange], entries: Mapping[str, TreeEntry]) -
                 yield EscapingLink(entry.path, entry.target, escape)
 
 
-def link_escape(path: str, target: str, entries: Mapping[str, TreeEntry]) -> LinkEscape | None:
+def link_escape(
+    path: str, target: str, entries: Mapping[str, TreeEntry]
+) -> LinkEscape | None:
     """How a link leaves the workspace, or None when it stays. Other links on its way are followed in the snapshot."""
     reached = path.split("/")[:-1]
     ahead = target.split("/")[::-1]
@@ -172,7 +211,9 @@ def link_escape(path: str, target: str, entries: Mapping[str, TreeEntry]) -> Lin
     return None
 
 
-def _twins(before: Mapping[str, TreeEntry], after: Mapping[str, TreeEntry]) -> Iterator[str]:
+def _twins(
+    before: Mapping[str, TreeEntry], after: Mapping[str, TreeEntry]
+) -> Iterator[str]:
     """New paths that a disk which folds letter case or Unicode forms would take for another path."""
     came = [path for path in after if path not in before]
     if not came:

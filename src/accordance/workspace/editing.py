@@ -83,17 +83,23 @@ class Draft:
     def _make(self, edit: FileEdit) -> None:
         path = normal_path(edit.path)
         if path is None or is_gits_own(path):
-            raise _Refused("is no path of a file below the repository's root", leaves=True)
+            raise _Refused(
+                "is no path of a file below the repository's root", leaves=True
+            )
         *folders, name = path.split("/")
         self._walk(folders, make=edit.content is not None)
         place = self.work.joinpath(*folders, name)
         mode = _mode_of_file(place)
         if edit.content is None and mode is None:
             raise _Refused("cannot be deleted: it is not there")
-        self._files.setdefault(place, None if mode is None else (place.read_bytes(), mode))
+        self._files.setdefault(
+            place, None if mode is None else (place.read_bytes(), mode)
+        )
         place.unlink(missing_ok=True)
         if edit.content is not None:
-            _write(place, edit.content.encode(), _mode(mode, executable=edit.executable))
+            _write(
+                place, edit.content.encode(), _mode(mode, executable=edit.executable)
+            )
 
     def _walk(self, folders: Iterable[str], *, make: bool) -> None:
         """Go down to a file's folder, one step after the other, and make what is missing."""
@@ -105,9 +111,13 @@ class Draft:
                 place.mkdir()
                 self._folders.append(place)
             elif mode is not None and stat.S_ISLNK(mode):
-                raise _Refused(f"leads through a link, {place.relative_to(self.work)}", leaves=True)
+                raise _Refused(
+                    f"leads through a link, {place.relative_to(self.work)}", leaves=True
+                )
             elif mode is not None and not stat.S_ISDIR(mode):
-                raise _Refused(f"{place.relative_to(self.work)} is a file, not a folder")
+                raise _Refused(
+                    f"{place.relative_to(self.work)} is a file, not a folder"
+                )
 
 
 def _mode_at(place: Path) -> int | None:
@@ -130,7 +140,9 @@ def _mode_of_file(place: Path) -> int | None:
 
 
 def _mode(before: int | None, *, executable: bool | None) -> int:
-    is_executable = executable if executable is not None else bool((before or 0) & 0o100)
+    is_executable = (
+        executable if executable is not None else bool((before or 0) & 0o100)
+    )
     return 0o755 if is_executable else 0o644
 
 

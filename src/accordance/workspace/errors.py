@@ -43,7 +43,9 @@ class GitFailed(WorkspaceError):
     def text(self) -> str:
         """The command, and what git wrote."""
         said = " ".join(self.said.split())[:500] or "nothing"
-        return f"git {' '.join(self.command)} ended with {self.exit_code}, saying: {said}"
+        return (
+            f"git {' '.join(self.command)} ended with {self.exit_code}, saying: {said}"
+        )
 
 
 class UnknownBase(WorkspaceError):
@@ -108,11 +110,17 @@ class IsolationUnavailable(WorkspaceError):
     @property
     def text(self) -> str:
         """What was tried."""
-        tried = "; ".join(f"{found.level}: {found.detail}" for found in self.probe.levels if not found.works)
+        tried = "; ".join(
+            f"{found.level}: {found.detail}"
+            for found in self.probe.levels
+            if not found.works
+        )
         return f"this machine cannot isolate commands ({tried}), so nothing was run"
 
     @property
     def way_out(self) -> str:
         """What would help here."""
-        remedies = " or ".join(dict.fromkeys(found.remedy for found in self.probe.levels if found.remedy))
+        remedies = " or ".join(
+            dict.fromkeys(found.remedy for found in self.probe.levels if found.remedy)
+        )
         return f"{remedies}, or set isolation to rlimit to accept that commands run with your own rights"

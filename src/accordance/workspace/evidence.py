@@ -56,7 +56,11 @@ class EvidenceRequest:
     def usually(cls, task_id: str, tests: Sequence[str] = ()) -> EvidenceRequest:
         """Where artifacts lie when no submission says so. Raises UnsafeName."""
         folder = evidence_folder(task_id)
-        return cls(folder, {name: f"{folder}/{place}" for name, place in USUAL.items()}, tuple(tests))
+        return cls(
+            folder,
+            {name: f"{folder}/{place}" for name, place in USUAL.items()},
+            tuple(tests),
+        )
 
 
 class _Looked(NamedTuple):
@@ -67,11 +71,18 @@ class _Looked(NamedTuple):
 
 
 def look_at_evidence(
-    workspace: Workspace, said: EvidenceRequest, after: Snapshot, changes: ChangeSet, real: ReadablePatch
+    workspace: Workspace,
+    said: EvidenceRequest,
+    after: Snapshot,
+    changes: ChangeSet,
+    real: ReadablePatch,
 ) -> EvidenceFacts:
     """Look at every artifact. Nothing outside the evidence folder is opened, and no link is followed."""
     with opened(workspace.work) as root:
-        looked = {name: _artifact(root, said.folder, name, said.places[name]) for name in ArtifactName}
+        looked = {
+            name: _artifact(root, said.folder, name, said.places[name])
+            for name in ArtifactName
+        }
     patch = looked[ArtifactName.PATCH_DIFF].content
     return EvidenceFacts(
         said.folder,
@@ -88,11 +99,15 @@ def _artifact(root: int, folder: str, name: ArtifactName, said: str) -> _Looked:
         return _Looked(_outside(name, said, folder))
     is_folder = name is ArtifactName.EVIDENCE_DIR
     try:
-        return _directory(root, path, said) if is_folder else _file(root, path, name, said)
+        return (
+            _directory(root, path, said) if is_folder else _file(root, path, name, said)
+        )
     except OSError as error:
         if error.errno == errno.ELOOP:
             return _Looked(_outside(name, said, folder))
-        is_there = error.errno not in (errno.ENOENT, errno.ENOTDIR) or _is_there(root, path)
+        is_there = error.errno not in (errno.ENOENT, errno.ENOTDIR) or _is_there(
+            root, path
+        )
         other_kind = error.errno in (errno.EINVAL, errno.ENOENT, errno.ENOTDIR)
         problem = "no such folder" if is_folder else "no such file"
         if not other_kind:
@@ -122,7 +137,9 @@ def _file(root: int, path: str, name: ArtifactName, said: str) -> _Looked:
             digest.update(piece)
             size += len(piece)
     told = 0 if size < LARGEST_LOG and not content.strip() else size
-    fact = ArtifactFact(name, said, exists=True, readable=True, size=told, sha256=digest.hexdigest())
+    fact = ArtifactFact(
+        name, said, exists=True, readable=True, size=told, sha256=digest.hexdigest()
+    )
     return _Looked(fact, content)
 
 
@@ -132,7 +149,11 @@ def _directory(root: int, path: str, said: str) -> _Looked:
         count = len(os.listdir(folder))  # noqa: PTH208 - a descriptor
     finally:
         os.close(folder)
-    return _Looked(ArtifactFact(ArtifactName.EVIDENCE_DIR, said, exists=True, readable=True, size=count))
+    return _Looked(
+        ArtifactFact(
+            ArtifactName.EVIDENCE_DIR, said, exists=True, readable=True, size=count
+        )
+    )
 
 
 def _selftest(raw: bytes | None, tests: Sequence[str]) -> SelftestFacts | None:

@@ -40,7 +40,9 @@ _SETTINGS: Final = {
     "submodule.recurse": "false",
     "safe.directory": "*",
 }
-_OPTIONS: Final = tuple(part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}"))
+_OPTIONS: Final = tuple(
+    part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}")
+)
 _ENVIRONMENT: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_SYSTEM": _NOWHERE,
@@ -88,7 +90,9 @@ class Git:
         return self(*command).decode("utf-8", "replace").strip()
 
 
-def _run(command: Sequence[str], places: Mapping[str, str], given: bytes, cwd: Path) -> bytes:
+def _run(
+    command: Sequence[str], places: Mapping[str, str], given: bytes, cwd: Path
+) -> bytes:
     environment = {"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT, **places}
     try:
         done = subprocess.run(  # noqa: S603 - a fixed program with separate arguments
@@ -103,11 +107,15 @@ def _run(command: Sequence[str], places: Mapping[str, str], given: bytes, cwd: P
     except (FileNotFoundError, NotADirectoryError):
         if not cwd.is_dir():
             raise WorkspaceError(f"{cwd} is no folder; git cannot work there") from None
-        raise WorkspaceError("git is not installed; install it, or judge a directory without git") from None
+        raise WorkspaceError(
+            "git is not installed; install it, or judge a directory without git"
+        ) from None
     except subprocess.TimeoutExpired:
         raise GitFailed(command, 124, f"no end after {TIMEOUT} seconds") from None
     if done.returncode != 0:
-        raise GitFailed(command, done.returncode, done.stderr.decode("utf-8", "replace"))
+        raise GitFailed(
+            command, done.returncode, done.stderr.decode("utf-8", "replace")
+        )
     return done.stdout
 
 
@@ -127,9 +135,13 @@ def resolve(repository: Path, revision: str) -> str:
     """The full id of the commit a revision names. Raises UnknownBase."""
     directory = git_directory(repository)
     if directory is None:
-        raise UnknownBase(f"{repository} is no git repository, so it has no commit {revision!r}")
+        raise UnknownBase(
+            f"{repository} is no git repository, so it has no commit {revision!r}"
+        )
     try:
-        return Git(directory).text("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+        return Git(directory).text(
+            "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"
+        )
     except GitFailed:
         raise UnknownBase(f"{repository} has no commit {revision!r}") from None
 

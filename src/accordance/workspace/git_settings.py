@@ -64,8 +64,12 @@ def git_settings(repository: Path) -> Mapping[str, str]:
     for name, place in _git_directories(directory):
         for setting, state in _settings_in(place, repository):
             known = found.get(f"{name}{setting}")
-            if len(found) < _MOST_FILES:  # git takes the last value of some keys and all of others
-                found[f"{name}{setting}"] = state if known is None else f"{known} | {state}"
+            if (
+                len(found) < _MOST_FILES
+            ):  # git takes the last value of some keys and all of others
+                found[f"{name}{setting}"] = (
+                    state if known is None else f"{known} | {state}"
+                )
     return dict(sorted(found.items()))
 
 
@@ -78,7 +82,9 @@ def programs(settings: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def changed_settings(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+def changed_settings(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> tuple[str, ...]:
     """What was added, changed or taken away, in the words of a person."""
     names = sorted({*before, *after})
     return tuple(
@@ -96,7 +102,11 @@ def _how(before: str | None, after: str | None) -> str:
 
 def _runs(name: str, state: str) -> bool:
     kind, _, what = name.rpartition(": ")[2].partition(" ")
-    return state.endswith("executable") if kind == "hook" else kind == "config" and _is_program(what, state)
+    return (
+        state.endswith("executable")
+        if kind == "hook"
+        else kind == "config" and _is_program(what, state)
+    )
 
 
 def _git_directories(directory: Path) -> Iterator[tuple[str, Path]]:
@@ -116,8 +126,14 @@ def _git_directories(directory: Path) -> Iterator[tuple[str, Path]]:
         names = _names(folder)
         if _MARKS.issubset(names):
             yield f"{folder.relative_to(directory).as_posix()}: ", folder
-        below = [folder / "modules"] if _MARKS.issubset(names) else [folder / name for name in names]
-        waiting += [place for place in below if place.is_dir() and not place.is_symlink()]
+        below = (
+            [folder / "modules"]
+            if _MARKS.issubset(names)
+            else [folder / name for name in names]
+        )
+        waiting += [
+            place for place in below if place.is_dir() and not place.is_symlink()
+        ]
 
 
 def _settings_in(directory: Path, work: Path) -> Iterator[tuple[str, str]]:
@@ -133,7 +149,9 @@ def _settings_in(directory: Path, work: Path) -> Iterator[tuple[str, str]]:
                 yield f"included {value}", _state(directory / Path(value).expanduser())
     for name in sorted(_names(hooks)):
         place = hooks / name
-        if not name.endswith(".sample") and not (place.is_dir() and not place.is_symlink()):
+        if not name.endswith(".sample") and not (
+            place.is_dir() and not place.is_symlink()
+        ):
             yield f"hook {name}", _state(place)
     for name in _SELECTING:
         if (directory / name).exists():
@@ -153,7 +171,11 @@ def _config(place: Path) -> list[tuple[str, str]]:
     """Keys and values in their order. What cannot be read is told, for git may be able to."""
     content = _read(place)
     if content is None:
-        return [("unreadable", _state(place))] if place.exists() or place.is_symlink() else []
+        return (
+            [("unreadable", _state(place))]
+            if place.exists() or place.is_symlink()
+            else []
+        )
     try:
         listed = Git(place.parent)(
             "config", "--file", "-", "--no-includes", "--null", "--list", given=content
@@ -174,7 +196,11 @@ def _state(place: Path) -> str:
         target = _text(os.fsencode(place.readlink()))
         return f"link to {target}, executable"
     content = _read(place)
-    digest = hashlib.sha256(content).hexdigest() if content is not None else f"{status.st_size} bytes"
+    digest = (
+        hashlib.sha256(content).hexdigest()
+        if content is not None
+        else f"{status.st_size} bytes"
+    )
     return f"{digest}, {'executable' if status.st_mode & 0o111 else 'not run'}"
 
 
@@ -186,7 +212,11 @@ def _read(place: Path) -> bytes | None:
         return None
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        return file.read() if stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST else None
+        return (
+            file.read()
+            if stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST
+            else None
+        )
 
 
 def _names(folder: Path) -> list[str]:

@@ -30,7 +30,9 @@ class BaseRules:
         if not commit:
             return in_caches(paths)
         names = {path: os.fsencode(name_of(path)) for path in paths}
-        tree = git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split(b"\0")
+        tree = git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split(
+            b"\0"
+        )
         tracked = frozenset(tree)
         asked = b"\0".join(name for name in names.values() if name not in tracked)
         if not asked:

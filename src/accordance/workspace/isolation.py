@@ -35,7 +35,18 @@ NOBODY: Final = 65534
 _PASSABLE: Final = 0o711  # others can go through and see nothing
 INSTALL: Final = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 ROOT_REMEDY: Final = f"{INSTALL}, run accordance as an ordinary user"
-SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store")
+SYSTEM: Final = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix/store",
+)
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _DEFAULT_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 _INTERNET_AND_LOCAL: Final = (
@@ -67,9 +78,13 @@ class Room:
     """Where a command runs: `home`, `tmp` and, unless it lies elsewhere, `work`, in a folder that it cannot change."""
 
     folder: Path
-    appears_at: Path | None = None  # where `work` shows itself, for means that can move it
+    appears_at: Path | None = (
+        None  # where `work` shows itself, for means that can move it
+    )
     readable: tuple[Path, ...] = ()  # further folders to be seen, read only
-    environment: Mapping[str, str] = field(default_factory=dict)  # what the command is told beyond the usual
+    environment: Mapping[str, str] = field(
+        default_factory=dict
+    )  # what the command is told beyond the usual
     tree: Path | None = None  # the tree it works on, where that lies elsewhere
     log: str = ""  # a file of the folder that the command may write
 
@@ -140,7 +155,9 @@ def _closed_above(place: str) -> Path | None:
 
 
 def _refused(why: str) -> LevelProbe:
-    return LevelProbe(IsolationLevel.LANDLOCK, works=False, detail=why, remedy=ROOT_REMEDY)
+    return LevelProbe(
+        IsolationLevel.LANDLOCK, works=False, detail=why, remedy=ROOT_REMEDY
+    )
 
 
 def _own_places(room: Room) -> tuple[str, ...]:
@@ -157,9 +174,17 @@ def visible(room: Room) -> tuple[str, ...]:
 def environment(room: Room, level: IsolationLevel) -> dict[str, str]:
     """A clean environment: nothing of ours gets through but the folders of the search path that can be seen."""
     seen = visible(room)
-    wanted = (os.path.join(sys.prefix, "bin"), *os.environ.get("PATH", "").split(":"), *_DEFAULT_PATH)  # noqa: PTH118
+    wanted = (
+        os.path.join(sys.prefix, "bin"),  # noqa: PTH118
+        *os.environ.get("PATH", "").split(":"),
+        *_DEFAULT_PATH,
+    )
     path = [place for place in wanted if _below(place, seen)]
-    work = room.appears_at if room.appears_at and level is IsolationLevel.BWRAP else room.work
+    work = (
+        room.appears_at
+        if room.appears_at and level is IsolationLevel.BWRAP
+        else room.work
+    )
     return {
         "PATH": ":".join(dict.fromkeys(path)),
         "HOME": os.fspath(room.folder / "home"),
@@ -180,9 +205,15 @@ def _below(place: str, roots: Sequence[str]) -> bool:
     return any(place == root or place.startswith(f"{root}/") for root in roots)
 
 
-def argv(command: str, room: Room, level: IsolationLevel, limits: CommandLimits) -> list[str]:
+def argv(
+    command: str, room: Room, level: IsolationLevel, limits: CommandLimits
+) -> list[str]:
     """The whole command line that keeps `command` apart at this level."""
-    moved = room.appears_at if room.appears_at and level is IsolationLevel.BWRAP else room.work
+    moved = (
+        room.appears_at
+        if room.appears_at and level is IsolationLevel.BWRAP
+        else room.work
+    )
     user = sandbox_user(level)
     plan = {
         "command": command,
@@ -197,7 +228,11 @@ def argv(command: str, room: Room, level: IsolationLevel, limits: CommandLimits)
         "limits": _kernel_limits(limits, os.getuid() if user is None else user),
     }
     last_step = [_PYTHON, "-I", "-S", "-c", _LAST_STEP, json.dumps(plan)]
-    return [*_bubblewrap(room, limits), *last_step] if level is IsolationLevel.BWRAP else last_step
+    return (
+        [*_bubblewrap(room, limits), *last_step]
+        if level is IsolationLevel.BWRAP
+        else last_step
+    )
 
 
 def _families(level: IsolationLevel) -> tuple[int, ...] | None:
@@ -227,10 +262,25 @@ def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
         "--unshare-ipc",
         "--unshare-uts",
     ]
-    made += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev"]
+    made += [
+        "--unshare-cgroup-try",
+        "--die-with-parent",
+        "--new-session",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+    ]
     made += [] if os.geteuid() == 0 else ["--unshare-user"]
     for scratch in ("/tmp", "/var/tmp", "/dev/shm"):  # noqa: S108 - names inside the sandbox
-        made += ["--perms", "1777", "--size", str(limits.scratch_bytes), "--tmpfs", scratch]
+        made += [
+            "--perms",
+            "1777",
+            "--size",
+            str(limits.scratch_bytes),
+            "--tmpfs",
+            scratch,
+        ]
     for place in SYSTEM:
         made += ["--ro-bind-try", place, place]
     for place in _own_places(room):
@@ -241,7 +291,8 @@ def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
     around = [
         place
         for place in seen
-        if _below(os.fspath(room.folder), (place,)) or _below(os.fspath(room.work), (place,))
+        if _below(os.fspath(room.folder), (place,))
+        or _below(os.fspath(room.work), (place,))
     ]
     for place in around:  # first, or they would hide what lies in them
         made += _bound("--ro-bind-try", place)
@@ -260,4 +311,9 @@ def _bound(how: str, source: str, target: str = "") -> list[str]:
     """Bind a folder, and make the folders above it such that everybody can pass."""
     target = target or source
     above = [os.fspath(parent) for parent in reversed(Path(target).parents)][1:]
-    return [*(part for parent in above for part in ("--perms", "0755", "--dir", parent)), how, source, target]
+    return [
+        *(part for parent in above for part in ("--perms", "0755", "--dir", parent)),
+        how,
+        source,
+        target,
+    ]

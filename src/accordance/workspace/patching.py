@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from accordance.domain.facts import ChangeSet, EntryKind, PatchFacts, PathChange, TreeEntry
+from accordance.domain.facts import (
+    ChangeSet,
+    EntryKind,
+    PatchFacts,
+    PathChange,
+    TreeEntry,
+)
 from accordance.domain.patch import read_patch
 from accordance.workspace.beneath import content_of, opened
 from accordance.workspace.clone import Workspace
@@ -39,7 +45,9 @@ class ReadablePatch:
     text: bytes
     base: str  # git's id of the commit it begins from
     tree: str  # git's id of the whole tree after the change
-    left_out: tuple[str, ...] = ()  # changed, but too large, no ordinary file, or inside another repository
+    left_out: tuple[
+        str, ...
+    ] = ()  # changed, but too large, no ordinary file, or inside another repository
 
 
 def readable_patch(workspace: Workspace, changes: ChangeSet) -> ReadablePatch:
@@ -61,7 +69,11 @@ def readable_patch(workspace: Workspace, changes: ChangeSet) -> ReadablePatch:
 
 
 def _can_be_shown(change: PathChange, nested: tuple[str, ...]) -> bool:
-    if any(path == inner or path.startswith(f"{inner}/") for inner in nested for path in change.paths):
+    if any(
+        path == inner or path.startswith(f"{inner}/")
+        for inner in nested
+        for path in change.paths
+    ):
         return False
     entries = [entry for entry in (change.before, change.after) if entry is not None]
     kinds = {entry.kind for entry in entries}
@@ -102,13 +114,17 @@ def _written(entry: TreeEntry, root: int) -> Iterator[bytes]:
 
 def _quoted(path: str) -> bytes:
     raw = os.fsencode(name_of(path))
-    return b'"%s"' % raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"%s"' % raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(
+        b"\n", b"\\n"
+    )
 
 
 def _import(git: Git, parent: str, commands: Iterable[bytes]) -> str:
     """Write a commit straight from bytes: no index, no filter, no attribute has a say in it."""
     ref = f"refs/accordance/{secrets.token_hex(8)}"  # others may look at the same attempt meanwhile
-    head = [f"commit {ref}\ncommitter accordance <accordance@localhost> 1700000000 +0000\ndata 0\n".encode()]
+    head = [
+        f"commit {ref}\ncommitter accordance <accordance@localhost> 1700000000 +0000\ndata 0\n".encode()
+    ]
     if parent:
         head.append(f"from {parent}\n".encode())
     stream = b"".join((f"reset {ref}\n\n".encode(), *head, *commands, b"\ndone\n"))
@@ -116,10 +132,14 @@ def _import(git: Git, parent: str, commands: Iterable[bytes]) -> str:
     return git.text("rev-parse", ref)
 
 
-def compare_patch(workspace: Workspace, changes: ChangeSet, raw: bytes, real: ReadablePatch) -> PatchFacts:
+def compare_patch(
+    workspace: Workspace, changes: ChangeSet, raw: bytes, real: ReadablePatch
+) -> PatchFacts:
     """How the agent's patch stands to the real change: which files, and whether it leads to the same tree."""
     if len(raw) > LARGEST_PATCH:
-        return PatchFacts(parseable=False, problem=f"larger than {LARGEST_PATCH:,} bytes")
+        return PatchFacts(
+            parseable=False, problem=f"larger than {LARGEST_PATCH:,} bytes"
+        )
     patch = read_patch(raw.decode("utf-8", "surrogateescape"))
     if patch.problem:
         return PatchFacts(parseable=False, problem=patch.problem)
@@ -135,7 +155,9 @@ def compare_patch(workspace: Workspace, changes: ChangeSet, raw: bytes, real: Re
     )
 
 
-def _leads_to(workspace: Workspace, raw: bytes, real: ReadablePatch) -> tuple[bool | None, str]:
+def _leads_to(
+    workspace: Workspace, raw: bytes, real: ReadablePatch
+) -> tuple[bool | None, str]:
     """Apply the patch to the base in a private index and compare whole trees."""
     if real.left_out:
         return None, f"not compared: {real.left_out[0]} cannot be shown in a patch"
@@ -144,7 +166,14 @@ def _leads_to(workspace: Workspace, raw: bytes, real: ReadablePatch) -> tuple[bo
         git("read-tree", real.base)
         try:
             if raw.strip():
-                git("apply", "--cached", "--whitespace=nowarn", "--allow-empty", "-", given=raw)
+                git(
+                    "apply",
+                    "--cached",
+                    "--whitespace=nowarn",
+                    "--allow-empty",
+                    "-",
+                    given=raw,
+                )
             tree = git.text("write-tree")
         except GitFailed as failure:
             if "without full index line" in failure.said:
@@ -152,6 +181,14 @@ def _leads_to(workspace: Workspace, raw: bytes, real: ReadablePatch) -> tuple[bo
                     None,
                     "not compared: it has no content for binary files; make it with git diff --binary",
                 )
-            return False, f"does not apply to the base: {' '.join(failure.said.split())[:300]}"
+            return (
+                False,
+                f"does not apply to the base: {' '.join(failure.said.split())[:300]}",
+            )
     same = tree == real.tree
-    return same, "" if same else "applied to the base it gives other content than the real change"
+    return (
+        same,
+        ""
+        if same
+        else "applied to the base it gives other content than the real change",
+    )

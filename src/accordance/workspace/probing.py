@@ -15,11 +15,23 @@ from typing import Final
 from accordance.domain.facts import IsolationLevel, IsolationProbe, LevelProbe
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine
-from accordance.workspace.isolation import _PYTHON, INSTALL, ROOT_REMEDY, CommandLimits, Room, why_no_landlock
+from accordance.workspace.isolation import (
+    _PYTHON,
+    INSTALL,
+    ROOT_REMEDY,
+    CommandLimits,
+    Room,
+    why_no_landlock,
+)
 from accordance.workspace.running import run
 
 AUTO: Final = "auto"
-WISHES: Final = (AUTO, IsolationLevel.BWRAP.value, IsolationLevel.LANDLOCK.value, IsolationLevel.RLIMIT.value)
+WISHES: Final = (
+    AUTO,
+    IsolationLevel.BWRAP.value,
+    IsolationLevel.LANDLOCK.value,
+    IsolationLevel.RLIMIT.value,
+)
 
 _LEAST_ABI: Final = 3  # before it, files elsewhere could be cut short
 _SIGNALS_ABI: Final = 6  # before it, other processes of the same user could be ended
@@ -66,13 +78,23 @@ def level_for(wish: str = AUTO) -> IsolationLevel:
 def _bubblewrap() -> LevelProbe:
     program = shutil.which("bwrap")
     if program is None:
-        return LevelProbe(IsolationLevel.BWRAP, works=False, detail="bwrap is not installed", remedy=INSTALL)
+        return LevelProbe(
+            IsolationLevel.BWRAP,
+            works=False,
+            detail="bwrap is not installed",
+            remedy=INSTALL,
+        )
     fault = _attempted(IsolationLevel.BWRAP)
     if fault:
         return LevelProbe(
-            IsolationLevel.BWRAP, works=False, detail=f"bwrap was found, but {fault}", remedy=_ALLOW
+            IsolationLevel.BWRAP,
+            works=False,
+            detail=f"bwrap was found, but {fault}",
+            remedy=_ALLOW,
         )
-    said = subprocess.run((program, "--version"), capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
+    said = subprocess.run(  # noqa: S603
+        (program, "--version"), capture_output=True, text=True, timeout=10, check=False
+    )
     return LevelProbe(IsolationLevel.BWRAP, works=True, detail=said.stdout.strip())
 
 
@@ -80,10 +102,14 @@ def _landlock() -> LevelProbe:
     abi = confine.landlock_abi()
     fault = _missing(abi)
     if not fault and (fault := _not_for_root()):
-        return LevelProbe(IsolationLevel.LANDLOCK, works=False, detail=fault, remedy=ROOT_REMEDY)
+        return LevelProbe(
+            IsolationLevel.LANDLOCK, works=False, detail=fault, remedy=ROOT_REMEDY
+        )
     fault = fault or _attempted(IsolationLevel.LANDLOCK)
     if fault:
-        return LevelProbe(IsolationLevel.LANDLOCK, works=False, detail=fault, remedy=_KERNEL)
+        return LevelProbe(
+            IsolationLevel.LANDLOCK, works=False, detail=fault, remedy=_KERNEL
+        )
     return LevelProbe(IsolationLevel.LANDLOCK, works=True, detail=f"Landlock ABI {abi}")
 
 
@@ -103,7 +129,9 @@ def _not_for_root() -> str:
 
 
 def _rlimit() -> LevelProbe:
-    return LevelProbe(IsolationLevel.RLIMIT, works=True, detail="limits only; by explicit wish")
+    return LevelProbe(
+        IsolationLevel.RLIMIT, works=True, detail="limits only; by explicit wish"
+    )
 
 
 def _attempted(level: IsolationLevel) -> str:
@@ -122,8 +150,19 @@ def _attempted(level: IsolationLevel) -> str:
         except IsolationUnavailable as error:
             return error.probe.levels[0].detail
         log = Path(folder) / "log"
-        words = (_PYTHON, "-I", "-S", "-c", _ATTEMPT, f"{home}/written", secret, server.getsockname()[1])
-        command = " ".join("'" + str(word).replace("'", "'\\''") + "'" for word in words)
+        words = (
+            _PYTHON,
+            "-I",
+            "-S",
+            "-c",
+            _ATTEMPT,
+            f"{home}/written",
+            secret,
+            server.getsockname()[1],
+        )
+        command = " ".join(
+            "'" + str(word).replace("'", "'\\''") + "'" for word in words
+        )
         done = run(command, room, log, level=level, limits=CommandLimits(seconds=30))
         said = log.read_text("utf-8", "replace") if log.exists() else ""
     if not done.passed:

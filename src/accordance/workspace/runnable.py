@@ -39,18 +39,30 @@ def why_not(command: str, tree: Snapshot, room: Room) -> str:
 
 def _syntax(command: str) -> str:
     only_read = ("sh", "-n", "-c", command)
-    done = subprocess.run(only_read, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603 - not run
+    done = subprocess.run(  # noqa: S603 - not run
+        only_read, capture_output=True, text=True, timeout=10, check=False
+    )
     return " ".join(done.stderr.split()) if done.returncode else ""
 
 
 def _program(head: str, tree: Snapshot, room: Room) -> str:
     if "/" not in head:
         path = environment(room, IsolationLevel.BWRAP)["PATH"]
-        return "" if shutil.which(head, path=path) else f"{head} is not installed where tests can see it"
+        return (
+            ""
+            if shutil.which(head, path=path)
+            else f"{head} is not installed where tests can see it"
+        )
     if head.startswith("/"):
-        return "" if os.access(head, os.X_OK) else f"{head} does not exist or cannot be run"
+        return (
+            ""
+            if os.access(head, os.X_OK)
+            else f"{head} does not exist or cannot be run"
+        )
     entry = tree.entries.get(normal_path(head) or "")
     if entry is None:
         return f"{head} is not in the repository"
-    runs = entry.kind is EntryKind.SYMLINK or (entry.kind is EntryKind.FILE and entry.mode & 0o100)
+    runs = entry.kind is EntryKind.SYMLINK or (
+        entry.kind is EntryKind.FILE and entry.mode & 0o100
+    )
     return "" if runs else f"{head} is not executable"

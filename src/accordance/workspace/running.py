@@ -18,9 +18,17 @@ from typing import Final
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
 from accordance.workspace.inside import keeper
 from accordance.workspace.inside.keeper import processes
-from accordance.workspace.isolation import _PYTHON, CommandLimits, Room, argv, environment
+from accordance.workspace.isolation import (
+    _PYTHON,
+    CommandLimits,
+    Room,
+    argv,
+    environment,
+)
 
-_MARK: Final = "BUILD_ID"  # as any CI run has one: a command must not see that it is judged
+_MARK: Final = (
+    "BUILD_ID"  # as any CI run has one: a command must not see that it is judged
+)
 _KILLED: Final = 137
 _LOOK_EVERY: Final = 0.05  # seconds between looks at the wish to stop
 
@@ -46,7 +54,10 @@ def run(
         "environment": {**environment(room, level), **marked},
         "folders": [os.fspath(place) for place in (room.folder, *room.own)],
         "log": os.fspath(log),
-        "disk": [os.fspath(room.folder), *([os.fspath(room.tree)] if room.tree else ())],
+        "disk": [
+            os.fspath(room.folder),
+            *([os.fspath(room.tree)] if room.tree else ()),
+        ],
         "limits": {name: getattr(limits, name) for name in keeper.LIMITS},
     }
     told = _kept(json.dumps(plan).encode(), stop)
@@ -58,9 +69,17 @@ def run(
             "note": "the process that watched it was ended",
         }
     if level is IsolationLevel.BWRAP:
-        told.pop("leftovers", None)  # the kernel ends them with their namespace; nobody counts them
+        told.pop(
+            "leftovers", None
+        )  # the kernel ends them with their namespace; nobody counts them
     ending = Ending(str(told.pop("ending")))
-    return CommandRun(command, ending=ending, isolation=level, log_sha256=_sha256(log), **told)  # type: ignore[arg-type]
+    return CommandRun(
+        command,
+        ending=ending,
+        isolation=level,
+        log_sha256=_sha256(log),
+        **told,  # type: ignore[arg-type]
+    )
 
 
 def _kept(plan: bytes, stop: Event | None) -> dict[str, object]:
@@ -78,11 +97,16 @@ def _kept(plan: bytes, stop: Event | None) -> dict[str, object]:
         assert process.stdout is not None  # noqa: S101
         process.stdin.write(plan + b"\n")
         process.stdin.flush()
-        while stop is not None and not select.select([process.stdout], (), (), _LOOK_EVERY)[0]:
+        while (
+            stop is not None
+            and not select.select([process.stdout], (), (), _LOOK_EVERY)[0]
+        ):
             if stop.is_set():
                 process.stdin.close()
                 break
-        answer = process.stdout.read()  # standard input stays open: closing it ends the command
+        answer = (
+            process.stdout.read()
+        )  # standard input stays open: closing it ends the command
     return dict(json.loads(answer)) if answer else {}
 
 

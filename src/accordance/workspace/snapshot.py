@@ -70,9 +70,7 @@ class WalkLimits:
     """How far a walk goes before it says that it is incomplete."""
 
     entries: int = 1_000_000
-    path_length: int = (
-        1_024  # deeper is only who wants to break something: a copy elsewhere could not be made
-    )
+    path_length: int = 1_024  # deeper is only who wants to break something: a copy elsewhere could not be made
     file_bytes: int = 4 << 30
     total_bytes: int = 64 << 30
 
@@ -94,11 +92,19 @@ class StatCache:
         return self.folders.setdefault(directory, {})
 
 
-def take_snapshot(root: Path, *, cache: StatCache | None = None, reach: WalkLimits | None = None) -> Snapshot:
+def take_snapshot(
+    root: Path, *, cache: StatCache | None = None, reach: WalkLimits | None = None
+) -> Snapshot:
     """Walk the tree below `root` and describe every entry. Raises WorkspaceChanging."""
-    walk = _Walk(os.fspath(root), cache if cache is not None else StatCache(), reach or WalkLimits())
+    walk = _Walk(
+        os.fspath(root),
+        cache if cache is not None else StatCache(),
+        reach or WalkLimits(),
+    )
     walk.tree()
-    return Snapshot(walk.found, walk.internals, tuple(sorted(walk.nested)), walk.incomplete)
+    return Snapshot(
+        walk.found, walk.internals, tuple(sorted(walk.nested)), walk.incomplete
+    )
 
 
 class _TooMuch(Exception):  # ends the walk, not the program
@@ -138,7 +144,11 @@ class _Walk:
 
     def _directory(self, directory: str, prefix: str) -> list[tuple[str, str]]:
         """Describe one directory's entries; hand back the directories below. The hot loop: known files come first."""
-        known, found, below = self.cache.of(_joined(self.place, directory)), self.found, []
+        known, found, below = (
+            self.cache.of(_joined(self.place, directory)),
+            self.found,
+            [],
+        )
         with self._opened(directory, prefix, found) as (folder, names):
             for name in names:
                 if name == GIT_DIRECTORY:
@@ -147,7 +157,9 @@ class _Walk:
                 try:
                     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 except OSError as error:
-                    found[prefix + text_of(name)] = _not_seen(prefix + text_of(name), error)
+                    found[prefix + text_of(name)] = _not_seen(
+                        prefix + text_of(name), error
+                    )
                     continue
                 cached = known.get(name)
                 if cached is not None and cached[0] == _identity(status):
@@ -157,7 +169,9 @@ class _Walk:
                 if len(path) > self.reach.path_length:
                     found[path] = self._too_long(path)
                 elif stat.S_ISDIR(status.st_mode):
-                    found[path] = TreeEntry(path, EntryKind.DIRECTORY, stat.S_IMODE(status.st_mode))
+                    found[path] = TreeEntry(
+                        path, EntryKind.DIRECTORY, stat.S_IMODE(status.st_mode)
+                    )
                     below.append((_joined(directory, name), f"{path}/"))
                 else:
                     entry = found[path] = self._entry(folder, name, path, status)
@@ -170,7 +184,11 @@ class _Walk:
     ) -> Iterator[tuple[int, list[str]]]:
         """A folder and the names in it; none if it cannot be read, which is then a fact."""
         try:
-            folder = open_below(self.root, directory, FOLDER) if directory else os.dup(self.root)
+            folder = (
+                open_below(self.root, directory, FOLDER)
+                if directory
+                else os.dup(self.root)
+            )
         except OSError as error:
             if was_replaced(error):
                 raise _replaced(prefix) from None
@@ -200,7 +218,9 @@ class _Walk:
         else:
             known.pop(name, None)
 
-    def _entry(self, folder: int, name: str, path: str, status: os.stat_result) -> TreeEntry:
+    def _entry(
+        self, folder: int, name: str, path: str, status: os.stat_result
+    ) -> TreeEntry:
         """One entry that is no directory."""
         mode = stat.S_IMODE(status.st_mode)
         try:
@@ -215,10 +235,14 @@ class _Walk:
 
     def _too_long(self, path: str) -> TreeEntry:
         return TreeEntry(
-            path, EntryKind.UNREADABLE, note=f"a path of more than {self.reach.path_length:,} characters"
+            path,
+            EntryKind.UNREADABLE,
+            note=f"a path of more than {self.reach.path_length:,} characters",
         )
 
-    def _hashed(self, folder: int, name: str, path: str, status: os.stat_result) -> TreeEntry:
+    def _hashed(
+        self, folder: int, name: str, path: str, status: os.stat_result
+    ) -> TreeEntry:
         """A regular file with its hash, or why there is none."""
         mode, size = stat.S_IMODE(status.st_mode), status.st_size
         if size > self.reach.file_bytes:
@@ -227,7 +251,9 @@ class _Walk:
         self.bytes += size
         if self.bytes > self.reach.total_bytes:
             raise _TooMuch(f"more than {self.reach.total_bytes:,} bytes")
-        return TreeEntry(path, EntryKind.FILE, mode, size, _sha256(folder, name, status))
+        return TreeEntry(
+            path, EntryKind.FILE, mode, size, _sha256(folder, name, status)
+        )
 
     def _git(self, folder: int, directory: str, prefix: str) -> None:
         """A `.git`: a directory, or a file that points at one. Its steering files stand apart."""
@@ -242,9 +268,13 @@ class _Walk:
                     if not (is_git and name in _VOLATILE):
                         waiting += self._internal(inner, name, place, inside)
                 if is_git:
-                    self._steering_objects(inner, f"{place}/objects/info", f"{inside}objects/info/")
+                    self._steering_objects(
+                        inner, f"{place}/objects/info", f"{inside}objects/info/"
+                    )
 
-    def _internal(self, folder: int, name: str, directory: str, prefix: str) -> list[tuple[str, str]]:
+    def _internal(
+        self, folder: int, name: str, directory: str, prefix: str
+    ) -> list[tuple[str, str]]:
         """One thing in or around a git directory: described, or handed back when it is a folder."""
         path = prefix + text_of(name)
         try:
@@ -265,8 +295,12 @@ class _Walk:
         try:
             os.close(open_below(git, "objects/info", FOLDER))
         except OSError as error:
-            if error.errno != errno.ENOENT:  # a link, say: then git looks where we do not
-                self.internals[prefix.rstrip("/")] = _unreadable(prefix.rstrip("/"), error)
+            if (
+                error.errno != errno.ENOENT
+            ):  # a link, say: then git looks where we do not
+                self.internals[prefix.rstrip("/")] = _unreadable(
+                    prefix.rstrip("/"), error
+                )
             return
         with self._opened(directory, prefix, self.internals) as (folder, names):
             for name in _STEERING_OBJECTS.intersection(names):
@@ -285,7 +319,9 @@ def _not_seen(path: str, error: OSError) -> TreeEntry:
 
 
 def _replaced(name: str) -> WorkspaceChanging:
-    return WorkspaceChanging(f"{name!r} was replaced while it was read; something still runs there")
+    return WorkspaceChanging(
+        f"{name!r} was replaced while it was read; something still runs there"
+    )
 
 
 def _identity(status: os.stat_result) -> Identity:
@@ -305,14 +341,18 @@ def _sha256(folder: int, name: str, expected: os.stat_result) -> str:
             with open(descriptor, "rb", closefd=False) as file:
                 digest = hashlib.file_digest(file, "sha256")
         if _identity(os.fstat(descriptor)) != _identity(expected):
-            raise WorkspaceChanging(f"{name!r} changed while it was read; something still runs there")
+            raise WorkspaceChanging(
+                f"{name!r} changed while it was read; something still runs there"
+            )
     finally:
         os.close(descriptor)
     return digest.hexdigest()
 
 
 def _unreadable(path: str, error: OSError) -> TreeEntry:
-    return TreeEntry(path, EntryKind.UNREADABLE, 0, note=error.strerror or type(error).__name__)
+    return TreeEntry(
+        path, EntryKind.UNREADABLE, 0, note=error.strerror or type(error).__name__
+    )
 
 
 def _special(mode: int) -> str:

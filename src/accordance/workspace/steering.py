@@ -61,7 +61,9 @@ _BY_NAME: Final = {
 }
 _BY_PATTERN: Final = (
     (
-        re.compile(r"(?:jest|vitest|vite|playwright|cypress|karma|ava|webpack|rollup)\.(?:config|conf)\.\w+"),
+        re.compile(
+            r"(?:jest|vitest|vite|playwright|cypress|karma|ava|webpack|rollup)\.(?:config|conf)\.\w+"
+        ),
         "JavaScript tests",
     ),
     (re.compile(r"\.mocharc(?:\.\w+)?"), "mocha"),

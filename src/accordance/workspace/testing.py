@@ -55,20 +55,39 @@ class JudgedTree:
 
 
 def lay_out(
-    workspace: Workspace, after: Snapshot, changes: ChangeSet, target: Path, *, carry: Sequence[str] = ()
+    workspace: Workspace,
+    after: Snapshot,
+    changes: ChangeSet,
+    target: Path,
+    *,
+    carry: Sequence[str] = (),
 ) -> JudgedTree:
     """Copy the tree that is judged to `target`.
 
     `carry` names ignored folders the tests need (node_modules). Raises WorkspaceChanging.
     """
-    left_out = {path for change in changes.ignored for path in change.paths if not _below(path, carry)}
-    left_out.update(changes.special, changes.unreadable, (link.path for link in changes.escaping_links))
-    kept = {path: entry for path, entry in after.entries.items() if path not in left_out}
+    left_out = {
+        path
+        for change in changes.ignored
+        for path in change.paths
+        if not _below(path, carry)
+    }
+    left_out.update(
+        changes.special,
+        changes.unreadable,
+        (link.path for link in changes.escaping_links),
+    )
+    kept = {
+        path: entry for path, entry in after.entries.items() if path not in left_out
+    }
     target.mkdir(parents=True)
     for path in _folders(after, kept, changes):
         (target / name_of(path)).mkdir(parents=True, exist_ok=True)
     withheld = workspace.withheld
-    with opened(workspace.work) as work, opened(withheld.place if withheld else workspace.work) as ours:
+    with (
+        opened(workspace.work) as work,
+        opened(withheld.place if withheld else workspace.work) as ours,
+    ):
         for path, entry in kept.items():
             if entry.kind is EntryKind.SYMLINK:
                 (target / name_of(path)).symlink_to(name_of(entry.target))
@@ -77,20 +96,32 @@ def lay_out(
                 copy_below(ours if is_ours else work, entry, target / name_of(path))
     if workspace.commit:
         _give_history(workspace, target)
-    return JudgedTree(target, Snapshot({path: _as_copied(entry) for path, entry in kept.items()}))
+    return JudgedTree(
+        target, Snapshot({path: _as_copied(entry) for path, entry in kept.items()})
+    )
 
 
 def _as_copied(entry: TreeEntry) -> TreeEntry:
     """A copy is executable or not; no other bit comes along."""
     is_file = entry.kind is EntryKind.FILE
-    return replace(entry, mode=0o755 if entry.mode & 0o100 else 0o644) if is_file else entry
+    return (
+        replace(entry, mode=0o755 if entry.mode & 0o100 else 0o644)
+        if is_file
+        else entry
+    )
 
 
-def _folders(after: Snapshot, kept: Mapping[str, TreeEntry], changes: ChangeSet) -> set[str]:
+def _folders(
+    after: Snapshot, kept: Mapping[str, TreeEntry], changes: ChangeSet
+) -> set[str]:
     """The folders of what is kept, and those that were empty all along."""
     filled = {path.rpartition("/")[0] for path in after.entries}
-    new = {change.path for change in changes.directories if change.kind is ChangeKind.ADDED}
-    folders = {path for path, entry in kept.items() if entry.kind is EntryKind.DIRECTORY}
+    new = {
+        change.path for change in changes.directories if change.kind is ChangeKind.ADDED
+    }
+    folders = {
+        path for path, entry in kept.items() if entry.kind is EntryKind.DIRECTORY
+    }
     files = kept.keys() - folders
     return {path.rpartition("/")[0] for path in files} | (folders - filled - new)
 
@@ -145,7 +176,10 @@ def _furnish(room: Room, judged: Path, *, is_last: bool) -> None:
 
 
 def _below(path: str, folders: Sequence[str]) -> bool:
-    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+    return any(
+        path == folder or path.startswith(f"{folder.rstrip('/')}/")
+        for folder in folders
+    )
 
 
 def _give_history(workspace: Workspace, target: Path) -> None:
@@ -155,7 +189,13 @@ def _give_history(workspace: Workspace, target: Path) -> None:
     git("init", "--quiet", "--template=", object_format(workspace.commit))
     source = workspace.base.directory.resolve().as_uri()
     git(
-        "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-shallow", source, workspace.commit
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--update-shallow",
+        source,
+        workspace.commit,
     )
     git("update-ref", "HEAD", workspace.commit)
     git("read-tree", workspace.commit)

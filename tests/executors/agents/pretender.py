@@ -27,17 +27,27 @@ def say(kind: str, **more: Any) -> None:
 
 def submit(command: list[str], messages: list[Any]) -> list[str]:
     """Hand in through MCP, as a client that knows only the handshake."""
-    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    about = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "x", "version": "1"},
+    }
     lines: list[dict[str, Any]] = [
         {"id": 0, "method": "initialize", "params": about},
         {"method": "notifications/initialized"},
         *(
-            {"id": at, "method": "tools/call", "params": {"name": "submit", "arguments": {"message": one}}}
+            {
+                "id": at,
+                "method": "tools/call",
+                "params": {"name": "submit", "arguments": {"message": one}},
+            }
             for at, one in enumerate(messages, 1)
         ),
     ]
     told = []
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         for line in lines:
@@ -56,30 +66,53 @@ def known() -> dict[str, str]:
 
 TEXT = {"type": "string"}
 TOOLS = [
-    {"type": "function", "name": "shell", "parameters": {"properties": {"command": TEXT}}},
-    {"type": "function", "name": "accordance_submit", "parameters": {"properties": {"message": {}}}},
+    {
+        "type": "function",
+        "name": "shell",
+        "parameters": {"properties": {"command": TEXT}},
+    },
+    {
+        "type": "function",
+        "name": "accordance_submit",
+        "parameters": {"properties": {"message": {}}},
+    },
 ]
 
 
 def converse(url: str, prompt: str, tool: list[str]) -> None:
     """Ask the model, do what it says, tell it what came of that, until it says something itself."""
-    items: list[dict[str, Any]] = [{"type": "message", "role": "user", "content": prompt}]
+    items: list[dict[str, Any]] = [
+        {"type": "message", "role": "user", "content": prompt}
+    ]
     while True:
         asked = {"model": "fake-model", "input": items, "tools": TOOLS}
-        request = urllib.request.Request(f"{url}/responses", json.dumps(asked).encode(), known())
+        request = urllib.request.Request(
+            f"{url}/responses", json.dumps(asked).encode(), known()
+        )
         said = json.loads(urllib.request.urlopen(request, timeout=60).read())["output"]
         for one in said:
             if one["type"] == "message":
-                say("item.completed", item={"type": "agent_message", "text": one["content"][0]["text"]})
+                say(
+                    "item.completed",
+                    item={"type": "agent_message", "text": one["content"][0]["text"]},
+                )
                 say("turn.completed", usage={"input_tokens": 10, "output_tokens": 5})
                 return
             arguments = json.loads(one["arguments"])
             if one["name"] == "shell":
-                ran = subprocess.run(arguments["command"], shell=True, capture_output=True, check=False)
+                ran = subprocess.run(
+                    arguments["command"], shell=True, capture_output=True, check=False
+                )
                 output = ran.stdout.decode()
             else:
                 output = submit(tool, [arguments["message"]])[0]
-            items.append({"type": "function_call_output", "call_id": one["call_id"], "output": output})
+            items.append(
+                {
+                    "type": "function_call_output",
+                    "call_id": one["call_id"],
+                    "output": output,
+                }
+            )
 
 
 def main() -> None:
@@ -107,7 +140,9 @@ def main() -> None:
         Path(name).write_text(content)
     for source, name in do.get("copy", {}).items():
         Path(name).write_bytes(Path(source).read_bytes())
-    told = submit([tool["command"], *tool["args"]], do["submit"]) if "submit" in do else []
+    told = (
+        submit([tool["command"], *tool["args"]], do["submit"]) if "submit" in do else []
+    )
     Path("told.json").write_text(json.dumps([told, dict(os.environ), sys.argv]))
     time.sleep(do.get("sleep", 0))
     if "final" in do:

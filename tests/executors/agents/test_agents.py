@@ -19,13 +19,22 @@ from accordance.executors.agents.finding import find_agent
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Produced, RunLimits
 from accordance.workspace.probing import probe
-from tests.executors.assignments import BAD_ACTION, an_assignment, an_executor, stopped_when
+from tests.executors.assignments import (
+    BAD_ACTION,
+    an_assignment,
+    an_executor,
+    stopped_when,
+)
 from tests.fake_model_server import Json, Script, Server, serving
 from tests.messages import ACTION
 
 ROOT = Path(__file__).parent.parent.parent.parent
 KEY = "the-real-key"
-LEVELS = tuple(one.level.value for one in probe().levels if one.works and one.level.value != "landlock")
+LEVELS = tuple(
+    one.level.value
+    for one in probe().levels
+    if one.works and one.level.value != "landlock"
+)
 pytestmark = pytest.mark.xdist_group("agents")  # each of them wants a core for itself
 
 
@@ -49,15 +58,27 @@ def clone(tmp_path: Path) -> Path:
     return work
 
 
-def run(kind: str, server: Server, tmp_path: Path, limits: RunLimits | None = None, **more: Any) -> Produced:
+def run(
+    kind: str,
+    server: Server,
+    tmp_path: Path,
+    limits: RunLimits | None = None,
+    **more: Any,
+) -> Produced:
     """Run the agent once against the scripted model."""
     url = server.url if kind == "claude" else f"{server.url}/v1"
     isolation = more.pop("isolation", "auto")
     executor = an_executor(
-        ROOT, kind=kind, model="fake-model", base_url=url, key_env="AGENT_KEY", isolation=isolation
+        ROOT,
+        kind=kind,
+        model="fake-model",
+        base_url=url,
+        key_env="AGENT_KEY",
+        isolation=isolation,
     )
     return executor.run(
-        an_assignment(tmp_path, work=tmp_path / "clone", **more), limits or RunLimits(seconds=300)
+        an_assignment(tmp_path, work=tmp_path / "clone", **more),
+        limits or RunLimits(seconds=300),
     )
 
 
@@ -83,9 +104,13 @@ def test_an_agent_works_is_told_retry_mends_and_is_done(
     assert produced.fault is None, produced.text
     assert json.loads(produced.raw or b"") == ACTION
     assert (clone / "hello.txt").read_text().strip() == "hello"
-    verdicts = [one.details["verdict"] for one in produced.seen if one.what == "submitted"]
+    verdicts = [
+        one.details["verdict"] for one in produced.seen if one.what == "submitted"
+    ]
     assert verdicts == ["RETRY", "DONE"]
-    assert "not_in_enum" in json.dumps(server.asked[2]["body"])  # the agent has read why
+    assert "not_in_enum" in json.dumps(
+        server.asked[2]["body"]
+    )  # the agent has read why
     assert produced.isolation == isolation
     spent = produced.spending
     assert (spent.read, spent.written) == (100 * spent.calls, 20 * spent.calls)
@@ -93,7 +118,9 @@ def test_an_agent_works_is_told_retry_mends_and_is_done(
     assert not spent.estimated
 
 
-def test_an_agent_never_sees_the_key_nor_anything_of_ours(kind: str, clone: Path, tmp_path: Path) -> None:
+def test_an_agent_never_sees_the_key_nor_anything_of_ours(
+    kind: str, clone: Path, tmp_path: Path
+) -> None:
     """Not in its environment, its files or its processes; no network but its model; nobody's home."""
     secret = tmp_path / "secret.txt"
     secret.write_text(KEY)
@@ -110,18 +137,29 @@ def test_an_agent_never_sees_the_key_nor_anything_of_ours(kind: str, clone: Path
     assert produced.isolation == "bwrap"
 
 
-def test_what_an_agent_claims_is_only_its_message(kind: str, clone: Path, tmp_path: Path) -> None:
+def test_what_an_agent_claims_is_only_its_message(
+    kind: str, clone: Path, tmp_path: Path
+) -> None:
     """It says DONE and has written nothing: exit code 0, a good message, and an opinion that knows better."""
 
     def opinion(raw: bytes) -> Opinion:
         there = (clone / "price_list.md").exists()
-        return Opinion(done=there, text="price_list.md was never written", reason_code="ARTIFACT_MISSING")
+        return Opinion(
+            done=there,
+            text="price_list.md was never written",
+            reason_code="ARTIFACT_MISSING",
+        )
 
-    steps: list[Json] = [{"mcp": "submit", "args": {"message": ACTION}}, {"json": ACTION}]
+    steps: list[Json] = [
+        {"mcp": "submit", "args": {"message": ACTION}},
+        {"json": ACTION},
+    ]
     with serving(Script(steps, key=KEY)) as server:
         produced = run(kind, server, tmp_path, opinion=opinion)
     assert produced.exit_code == 0
-    assert [one.details["verdict"] for one in produced.seen if one.what == "submitted"] == ["RETRY"]
+    assert [
+        one.details["verdict"] for one in produced.seen if one.what == "submitted"
+    ] == ["RETRY"]
     assert "never written" in json.dumps(server.asked[1]["body"])
     assert not (clone / "price_list.md").exists()
 
@@ -129,7 +167,10 @@ def test_what_an_agent_claims_is_only_its_message(kind: str, clone: Path, tmp_pa
 def test_a_file_is_as_good_as_a_tool(kind: str, clone: Path, tmp_path: Path) -> None:
     """submit.json in the evidence folder counts where the last words are prose."""
     place = f"artifacts/{ACTION['task_id']}/submit.json"
-    steps: list[Json] = [{"write": {"path": place, "content": json.dumps(ACTION)}}, {"say": "All done!"}]
+    steps: list[Json] = [
+        {"write": {"path": place, "content": json.dumps(ACTION)}},
+        {"say": "All done!"},
+    ]
     with serving(Script(steps, key=KEY)) as server:
         produced = run(kind, server, tmp_path)
     assert json.loads(produced.raw or b"") == ACTION
@@ -138,9 +179,21 @@ def test_a_file_is_as_good_as_a_tool(kind: str, clone: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("script", "fault", "code"),
     [
-        (Script([{"run": "true"}], key="another"), Fault.UNAUTHORISED, "PERMISSION_DENIED"),
-        (Script([{"run": "true", "fault": {"status": 500}}]), Fault.SERVER_ERROR, "EXECUTOR_ERROR"),
-        (Script([{"run": "true"}], models=("other",)), Fault.UNKNOWN_MODEL, "MODEL_UNAVAILABLE"),
+        (
+            Script([{"run": "true"}], key="another"),
+            Fault.UNAUTHORISED,
+            "PERMISSION_DENIED",
+        ),
+        (
+            Script([{"run": "true", "fault": {"status": 500}}]),
+            Fault.SERVER_ERROR,
+            "EXECUTOR_ERROR",
+        ),
+        (
+            Script([{"run": "true"}], models=("other",)),
+            Fault.UNKNOWN_MODEL,
+            "MODEL_UNAVAILABLE",
+        ),
     ],
     ids=["wrong key", "always 500", "unknown model"],
 )
@@ -154,18 +207,28 @@ def test_a_bad_endpoint_is_told_by_the_relay(
     assert (produced.fault, produced.code) == (fault, code), produced.to_json()
 
 
-def test_a_model_that_refuses_is_told_by_the_relay(kind: str, clone: Path, tmp_path: Path) -> None:
+def test_a_model_that_refuses_is_told_by_the_relay(
+    kind: str, clone: Path, tmp_path: Path
+) -> None:
     """However the agent words it."""
-    with serving(Script([{"run": "true"}, {"refuse": "I will not do that."}], key=KEY)) as server:
+    with serving(
+        Script([{"run": "true"}, {"refuse": "I will not do that."}], key=KEY)
+    ) as server:
         produced = run(kind, server, tmp_path)
-    assert (produced.fault, produced.code) == (Fault.REFUSED, "LLM_REFUSAL"), produced.to_json()
+    assert (produced.fault, produced.code) == (Fault.REFUSED, "LLM_REFUSAL"), (
+        produced.to_json()
+    )
 
 
 def test_a_budget_ends_the_run(kind: str, clone: Path, tmp_path: Path) -> None:
     """No agent would end for that by itself."""
     with serving(Script([{"run": "true"}], key=KEY)) as server:
-        produced = run(kind, server, tmp_path, RunLimits(seconds=300, budget=Budget(tokens=350)))
-    assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED"), produced.to_json()
+        produced = run(
+            kind, server, tmp_path, RunLimits(seconds=300, budget=Budget(tokens=350))
+        )
+    assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED"), (
+        produced.to_json()
+    )
     assert produced.spending.tokens == 120 * produced.spending.calls >= 350
 
 
@@ -180,17 +243,27 @@ def test_one_429_is_no_fault(kind: str, clone: Path, tmp_path: Path) -> None:
     assert produced.fault is None, produced.to_json()
 
 
-def test_an_endpoint_that_is_not_there_ends_the_run(kind: str, clone: Path, tmp_path: Path) -> None:
+def test_an_endpoint_that_is_not_there_ends_the_run(
+    kind: str, clone: Path, tmp_path: Path
+) -> None:
     """None of them would give up by itself."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         server = Server(f"http://127.0.0.1:{free.getsockname()[1]}", Script([]))
     produced = run(kind, server, tmp_path)
-    assert (produced.fault, produced.code) == (Fault.UNAVAILABLE, "MODEL_UNAVAILABLE"), produced.to_json()
+    assert (produced.fault, produced.code) == (
+        Fault.UNAVAILABLE,
+        "MODEL_UNAVAILABLE",
+    ), produced.to_json()
 
 
-def test_an_agent_that_never_ends_is_stopped(kind: str, clone: Path, tmp_path: Path) -> None:
+def test_an_agent_that_never_ends_is_stopped(
+    kind: str, clone: Path, tmp_path: Path
+) -> None:
     """With everything it has started."""
     steps: list[Json] = [{"run": "touch begun; sleep 600"}, {"json": ACTION}]
-    with serving(Script(steps, key=KEY)) as server, stopped_when((clone / "begun").exists) as limits:
+    with (
+        serving(Script(steps, key=KEY)) as server,
+        stopped_when((clone / "begun").exists) as limits,
+    ):
         produced = run(kind, server, tmp_path, limits)
     assert produced.fault is Fault.STOPPED

@@ -92,7 +92,9 @@ def run(agent: str, server: Server, home: Path) -> CodingProject:
     if agent == "pretender":
         program = home / "bin" / "codex"
         program.parent.mkdir()
-        program.write_text(f"#!{sys.executable}\n{Path(pretender.__file__).read_text()}")
+        program.write_text(
+            f"#!{sys.executable}\n{Path(pretender.__file__).read_text()}"
+        )
         program.chmod(0o755)
         kind, more = "codex", 'binary = "bin/codex"'
     url = server.url if agent == "claude" else f"{server.url}/v1"
@@ -106,14 +108,23 @@ def run(agent: str, server: Server, home: Path) -> CodingProject:
 
 def test_it_works_is_told_retry_mends_and_is_done(agent: str, tmp_path: Path) -> None:
     """The same words about a tree that is right by now get another verdict; what it leaves behind is judged and committed."""
-    steps = [work(WRONG, SUBMIT), hand_in(SUBMIT), work(RIGHT, SUBMIT), hand_in(SUBMIT), {"json": SUBMIT}]
+    steps = [
+        work(WRONG, SUBMIT),
+        hand_in(SUBMIT),
+        work(RIGHT, SUBMIT),
+        hand_in(SUBMIT),
+        {"json": SUBMIT},
+    ]
     with serving(Script(steps, key=KEY)) as server:
         project = run(agent, server, tmp_path / "project")
     assert project.ran is not None
     assert (project.ran.code, project.state()) == (0, ("DONE", None)), project.ran
     assert project.verdicts() == [("DONE", "PASSED")]
     assert project.shown("src/app.py") == RIGHT
-    assert git(project.repository, "log", "-1", "--format=%s", BRANCH).strip() == "Mend last()"
+    assert (
+        git(project.repository, "log", "-1", "--format=%s", BRANCH).strip()
+        == "Mend last()"
+    )
     assert git(project.repository, "status", "--short") == ""
     told = json.dumps(server.asked[2]["body"])
     assert "CI_FAILED" in told
@@ -124,10 +135,19 @@ def test_it_works_is_told_retry_mends_and_is_done(agent: str, tmp_path: Path) ->
 
 def test_a_file_it_never_wrote_is_no_file(agent: str, tmp_path: Path) -> None:
     """Whatever it claims, with exit code 0 and a good message: RETRY stands in the ledger, and nothing on any branch."""
-    steps = [work(RIGHT, NEVER_WRITTEN), hand_in(NEVER_WRITTEN), {"json": NEVER_WRITTEN}]
+    steps = [
+        work(RIGHT, NEVER_WRITTEN),
+        hand_in(NEVER_WRITTEN),
+        {"json": NEVER_WRITTEN},
+    ]
     with serving(Script(steps, key=KEY)) as server:
         project = run(agent, server, tmp_path / "project")
-    assert project.verdicts() == [("RETRY", "EVIDENCE_INVALID"), ("ESCALATE", "EVIDENCE_INVALID")]
-    assert "declared, but not changed: src/never.py" in json.dumps(server.asked[2]["body"])
+    assert project.verdicts() == [
+        ("RETRY", "EVIDENCE_INVALID"),
+        ("ESCALATE", "EVIDENCE_INVALID"),
+    ]
+    assert "declared, but not changed: src/never.py" in json.dumps(
+        server.asked[2]["body"]
+    )
     assert git(project.repository, "branch", "--list", "accordance/*") == ""
     assert project("verify").code == 0

@@ -12,7 +12,15 @@ import pytest
 
 from accordance.domain.spending import Spending
 from accordance.executors.agents.counting import Reading
-from tests.fake_model_server import Events, Json, Script, Turn, chat, messages, responses
+from tests.fake_model_server import (
+    Events,
+    Json,
+    Script,
+    Turn,
+    chat,
+    messages,
+    responses,
+)
 
 SCRIPT = Script([], read=1000, written=300, cached=200)
 DIALECTS = {"chat": chat, "responses": responses, "messages": messages}
@@ -30,7 +38,9 @@ def streamed(events: Events) -> bytes:
     lines = []
     for kind, data in events:
         said = data if isinstance(data, str) else json.dumps(data)
-        lines.append(f"event: {kind}\r\ndata: {said}\r\n\r\n" if kind else f"data: {said}\n\n")
+        lines.append(
+            f"event: {kind}\r\ndata: {said}\r\n\r\n" if kind else f"data: {said}\n\n"
+        )
     return "".join(lines).encode()
 
 
@@ -47,7 +57,9 @@ def heard(answer: bytes, size: int = 7, **about: Any) -> Reading:
 @pytest.mark.parametrize("packed", ["identity", "gzip", "deflate"])
 @pytest.mark.parametrize("is_stream", [True, False], ids=["stream", "whole"])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_usage_is_read_however_it_comes(dialect: str, is_stream: bool, packed: str, size: int) -> None:
+def test_the_usage_is_read_however_it_comes(
+    dialect: str, is_stream: bool, packed: str, size: int
+) -> None:
     """In pieces of any size."""
     events, whole = DIALECTS[dialect](SCRIPT, {}, Turn(text=WORDS))
     answer = streamed(events) if is_stream else json.dumps(whole).encode()
@@ -67,7 +79,10 @@ def test_a_refusal_is_heard(dialect: str, is_stream: bool) -> None:
     "event",
     [
         {"choices": [{"delta": {}, "finish_reason": "content_filter"}]},
-        {"type": "response.incomplete", "response": {"incomplete_details": {"reason": "content_filter"}}},
+        {
+            "type": "response.incomplete",
+            "response": {"incomplete_details": {"reason": "content_filter"}},
+        },
         {"incomplete_details": {"reason": "content_filter"}},
     ],
     ids=["chat", "responses", "responses whole"],
@@ -102,7 +117,18 @@ def test_a_stream_that_breaks_off_is_reckoned_by_its_words(dialect: str) -> None
         (b"", {}),
         (b'{"a":' * 100_000, {}),
     ],
-    ids=["html", "garbage", "half", "list", "odd", "unknown", "bomb", "too long", "nothing", "deep"],
+    ids=[
+        "html",
+        "garbage",
+        "half",
+        "list",
+        "odd",
+        "unknown",
+        "bomb",
+        "too long",
+        "nothing",
+        "deep",
+    ],
 )
 def test_what_cannot_be_read_is_reckoned(answer: bytes, about: dict[str, Any]) -> None:
     """By its length, at most; nothing is raised, and nothing is held for ever."""

@@ -51,7 +51,9 @@ def test_the_native_program_is_found_wherever_the_package_is(
         nearer = a_program(tmp_path / folder / "node_modules" / NATIVE[kind])
         if folder == "named":
             monkeypatch.chdir(modules)
-            monkeypatch.setenv(FOLDER_VARIABLE, "../../named")  # inside a sandbox that would lead nowhere
+            monkeypatch.setenv(
+                FOLDER_VARIABLE, "../../named"
+            )  # inside a sandbox that would lead nowhere
         else:
             monkeypatch.delenv(FOLDER_VARIABLE)
         found = find_agent(kind, None, tmp_path)
@@ -75,21 +77,36 @@ def test_a_wish_is_a_path_or_a_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", NATIVE)
-def test_a_missing_agent_is_said_with_the_way_to_install_it(kind: str, tmp_path: Path) -> None:
+def test_a_missing_agent_is_said_with_the_way_to_install_it(
+    kind: str, tmp_path: Path
+) -> None:
     """By its package."""
-    produced = an_executor(tmp_path, kind=kind, model="m").run(an_assignment(tmp_path), RunLimits())
-    assert (produced.fault, produced.code) == (Fault.NOT_INSTALLED, "DEPENDENCY_MISSING")
+    produced = an_executor(tmp_path, kind=kind, model="m").run(
+        an_assignment(tmp_path), RunLimits()
+    )
+    assert (produced.fault, produced.code) == (
+        Fault.NOT_INSTALLED,
+        "DEPENDENCY_MISSING",
+    )
     assert "npm install --prefix .agents" in produced.text
     named = an_executor(tmp_path, kind=kind, model="m", binary="bin/none")
-    assert "bin/none is no program" in named.run(an_assignment(tmp_path), RunLimits()).text
+    assert (
+        "bin/none is no program" in named.run(an_assignment(tmp_path), RunLimits()).text
+    )
 
 
-def test_an_agent_needs_a_model_and_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_needs_a_model_and_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both are named when they are missing."""
     a_program(tmp_path / ".agents" / "node_modules" / NATIVE["codex"])
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    produced = an_executor(tmp_path, kind="codex").run(an_assignment(tmp_path), RunLimits())
+    produced = an_executor(tmp_path, kind="codex").run(
+        an_assignment(tmp_path), RunLimits()
+    )
     assert produced.fault is Fault.UNKNOWN_MODEL
-    produced = an_executor(tmp_path, kind="codex", model="m").run(an_assignment(tmp_path), RunLimits())
+    produced = an_executor(tmp_path, kind="codex", model="m").run(
+        an_assignment(tmp_path), RunLimits()
+    )
     assert (produced.fault, produced.code) == (Fault.KEY_MISSING, "PERMISSION_DENIED")
     assert "OPENAI_API_KEY is not set" in produced.text

@@ -19,18 +19,31 @@ from accordance.domain.spending import Spending
 from accordance.executors.protocol import Produced, RunLimits
 from accordance.workspace.probing import probe
 from tests.executors.agents import pretender
-from tests.executors.assignments import BAD_ACTION, an_assignment, an_executor, stopped_when
+from tests.executors.assignments import (
+    BAD_ACTION,
+    an_assignment,
+    an_executor,
+    stopped_when,
+)
 from tests.fake_model_server import Script, serving
 from tests.messages import ACTION
 
-LEVELS = tuple(one.level.value for one in probe().levels if one.works and one.level.value != "landlock")
+LEVELS = tuple(
+    one.level.value
+    for one in probe().levels
+    if one.works and one.level.value != "landlock"
+)
 GOOD = json.dumps(ACTION)
 KEY = "the-real-key"
 EVIDENCE = f"artifacts/{ACTION['task_id']}/submit.json"
 
 
 def run(
-    tmp_path: Path, url: str, do: dict[str, Any], limits: RunLimits | None = None, **said: Any
+    tmp_path: Path,
+    url: str,
+    do: dict[str, Any],
+    limits: RunLimits | None = None,
+    **said: Any,
 ) -> Produced:
     """Let the pretender do something."""
     program = tmp_path / "bin" / "codex"
@@ -38,7 +51,12 @@ def run(
     program.write_text(f"#!{sys.executable}\n{Path(pretender.__file__).read_text()}")
     program.chmod(0o755)
     executor = an_executor(
-        tmp_path, kind="codex", model="fake-model", binary="bin/codex", base_url=f"{url}/v1", **said
+        tmp_path,
+        kind="codex",
+        model="fake-model",
+        binary="bin/codex",
+        base_url=f"{url}/v1",
+        **said,
     )
     prompt = Prompt((Part("user", "task", f"DO {json.dumps(do)}"),))
     told = replace(an_assignment(tmp_path), prompt=prompt)
@@ -46,7 +64,9 @@ def run(
 
 
 @pytest.mark.parametrize("isolation", LEVELS)
-def test_a_run_from_beginning_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str) -> None:
+def test_a_run_from_beginning_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
+) -> None:
     """Model, tool, message, usage, price; and the key is nowhere the agent can look."""
     monkeypatch.setenv("AGENT_KEY", KEY)
     do = {"calls": 2, "submit": [BAD_ACTION, ACTION], "final": GOOD, "exit": 3}
@@ -64,7 +84,9 @@ def test_a_run_from_beginning_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (produced.exit_code, produced.isolation) == (3, isolation)
     assert produced.spending.cost == pytest.approx(280 / 1_000_000)
     assert (produced.spending.tokens, produced.spending.calls) == (240, 2)
-    verdicts = [one.details["verdict"] for one in produced.seen if one.what == "submitted"]
+    verdicts = [
+        one.details["verdict"] for one in produced.seen if one.what == "submitted"
+    ]
     assert verdicts == ["RETRY", "DONE"]
     left = (tmp_path / "run" / "room" / "work" / "told.json").read_text()
     assert "not_in_enum" in left
@@ -81,7 +103,9 @@ def test_a_run_from_beginning_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ],
     ids=["last words", "what was submitted", "a file", "not a bad file"],
 )
-def test_what_honours_the_contract_is_the_message(tmp_path: Path, do: dict[str, Any], raw: Any) -> None:
+def test_what_honours_the_contract_is_the_message(
+    tmp_path: Path, do: dict[str, Any], raw: Any
+) -> None:
     """Else the last that was submitted: whoever judges it says what is wrong."""
     with serving(Script([{"say": "ok"}])) as server:
         produced = run(tmp_path, server.url, do)
@@ -92,14 +116,34 @@ def test_what_honours_the_contract_is_the_message(tmp_path: Path, do: dict[str, 
     ("script", "do", "fault"),
     [
         (Script([{"say": "ok"}]), {}, Fault.SILENT),
-        (Script([{"say": "ok"}]), {"final": GOOD, "ends": False, "exit": 1}, Fault.CRASHED),
+        (
+            Script([{"say": "ok"}]),
+            {"final": GOOD, "ends": False, "exit": 1},
+            Fault.CRASHED,
+        ),
         (Script([{"say": "ok"}], key="other"), {"sleep": 600}, Fault.UNAUTHORISED),
-        (Script([{"say": "ok"}], models=("other",)), {"sleep": 600}, Fault.UNKNOWN_MODEL),
-        (Script([{"say": "ok", "fault": {"status": 500}}]), {"ends": False, "exit": 1}, Fault.SERVER_ERROR),
+        (
+            Script([{"say": "ok"}], models=("other",)),
+            {"sleep": 600},
+            Fault.UNKNOWN_MODEL,
+        ),
+        (
+            Script([{"say": "ok", "fault": {"status": 500}}]),
+            {"ends": False, "exit": 1},
+            Fault.SERVER_ERROR,
+        ),
         (Script([{"say": "ok"}]), {"final": "x" * 50_000}, Fault.FLOODED),
-        (Script([{"say": "ok"}]), {"beside": ["x"], "ends": False, "exit": 1}, Fault.CRASHED),
+        (
+            Script([{"say": "ok"}]),
+            {"beside": ["x"], "ends": False, "exit": 1},
+            Fault.CRASHED,
+        ),
         (Script([{"refuse": "I will not."}]), {"final": "I will not."}, Fault.REFUSED),
-        (Script([{"refuse": "I will not."}]), {"ends": False, "exit": 1}, Fault.REFUSED),
+        (
+            Script([{"refuse": "I will not."}]),
+            {"ends": False, "exit": 1},
+            Fault.REFUSED,
+        ),
     ],
     ids=[
         "silent",
@@ -113,22 +157,32 @@ def test_what_honours_the_contract_is_the_message(tmp_path: Path, do: dict[str, 
         "refused in silence",
     ],
 )
-def test_a_bad_run_has_its_fault(tmp_path: Path, script: Script, do: dict[str, Any], fault: Fault) -> None:
+def test_a_bad_run_has_its_fault(
+    tmp_path: Path, script: Script, do: dict[str, Any], fault: Fault
+) -> None:
     """By what the relay and the keeper saw."""
     with serving(script) as server:
-        produced = run(tmp_path, server.url, do, RunLimits(seconds=120, output_bytes=20_000))
+        produced = run(
+            tmp_path, server.url, do, RunLimits(seconds=120, output_bytes=20_000)
+        )
     assert produced.fault is fault, produced.to_json()
 
 
-def test_a_key_that_an_endpoint_repeats_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_an_endpoint_repeats_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither in what the run leaves nor in anything the agent could say."""
     monkeypatch.setenv("AGENT_KEY", KEY)
     with serving(Script([{"say": "ok"}], key="another")) as server:
         produced = run(tmp_path, server.url, {"sleep": 600}, key_env="AGENT_KEY")
     assert produced.fault is Fault.UNAUTHORISED
     assert "this key is not taken: [key]" in produced.text
-    left = [file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file()]
-    assert not any(KEY.encode() in one for one in (json.dumps(produced.to_json()).encode(), *left))
+    left = [
+        file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file()
+    ]
+    assert not any(
+        KEY.encode() in one for one in (json.dumps(produced.to_json()).encode(), *left)
+    )
 
 
 def test_half_a_character_is_handed_on(tmp_path: Path) -> None:
@@ -149,17 +203,23 @@ def test_an_endpoint_that_is_not_there_ends_the_run(tmp_path: Path) -> None:
 def test_an_agent_that_never_ends_is_ended(tmp_path: Path) -> None:
     """By the clock, or by the wish to stop."""
     with serving(Script([{"say": "ok"}])) as server:
-        produced = run(tmp_path, server.url, {"calls": 0, "sleep": 600}, RunLimits(seconds=1))
+        produced = run(
+            tmp_path, server.url, {"calls": 0, "sleep": 600}, RunLimits(seconds=1)
+        )
         assert (produced.fault, produced.code) == (Fault.TIMED_OUT, "TIMEOUT_EXCEEDED")
         shutil.rmtree(tmp_path / "run")
         with stopped_when(lambda: bool(server.requests)) as limits:
-            assert run(tmp_path, server.url, {"sleep": 600}, limits).fault is Fault.STOPPED
+            assert (
+                run(tmp_path, server.url, {"sleep": 600}, limits).fault is Fault.STOPPED
+            )
 
 
 def test_tokens_of_a_run_that_was_ended_count(tmp_path: Path) -> None:
     """The relay has seen them, whatever the agent lived to tell."""
     with serving(Script([{"say": "ok"}], read=500, written=90)) as server:
-        produced = run(tmp_path, server.url, {"calls": 6, "sleep": 600}, RunLimits(seconds=3))
+        produced = run(
+            tmp_path, server.url, {"calls": 6, "sleep": 600}, RunLimits(seconds=3)
+        )
     assert produced.fault is Fault.TIMED_OUT
     assert produced.spending == Spending(read=3000, written=540, cached=240, calls=6)
 
@@ -175,25 +235,43 @@ def test_what_an_agent_says_it_used_counts_if_it_is_more(tmp_path: Path) -> None
     ("said", "budget"),
     [
         ({}, Budget(tokens=200)),
-        ({"prices": {"fake-model": {"input": 1.0, "output": 1.0}}}, Budget(cost=0.0002)),
+        (
+            {"prices": {"fake-model": {"input": 1.0, "output": 1.0}}},
+            Budget(cost=0.0002),
+        ),
     ],
     ids=["tokens", "money"],
 )
-def test_a_budget_ends_a_run(tmp_path: Path, said: dict[str, Any], budget: Budget) -> None:
+def test_a_budget_ends_a_run(
+    tmp_path: Path, said: dict[str, Any], budget: Budget
+) -> None:
     """No further call is made, the run ends long before its time, and what it cost is counted."""
     with serving(Script([{"say": "ok"}])) as server:
         limits = RunLimits(seconds=120, budget=budget)
         produced = run(tmp_path, server.url, {"calls": 6, "sleep": 600}, limits, **said)
-    assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED"), produced.to_json()
-    assert (len(server.requests), produced.spending.tokens, produced.spending.calls) == (2, 240, 2)
+    assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED"), (
+        produced.to_json()
+    )
+    assert (
+        len(server.requests),
+        produced.spending.tokens,
+        produced.spending.calls,
+    ) == (2, 240, 2)
 
 
-def test_a_message_that_came_before_the_budget_was_used_up_counts(tmp_path: Path) -> None:
+def test_a_message_that_came_before_the_budget_was_used_up_counts(
+    tmp_path: Path,
+) -> None:
     """It is paid for; a bad one is no better than none."""
     for message, fault in ((ACTION, None), (BAD_ACTION, Fault.OVER_BUDGET)):
         do = {"calls": 3, "files": {EVIDENCE: json.dumps(message)}}
         with serving(Script([{"say": "ok"}])) as server:
-            produced = run(tmp_path, server.url, do, RunLimits(seconds=120, budget=Budget(tokens=130)))
+            produced = run(
+                tmp_path,
+                server.url,
+                do,
+                RunLimits(seconds=120, budget=Budget(tokens=130)),
+            )
         assert produced.fault is fault
         shutil.rmtree(tmp_path / "run")
 
@@ -208,7 +286,12 @@ def test_an_agent_that_was_done_and_hung_has_a_message(tmp_path: Path) -> None:
         assert produced.duration_ms == noted.details["done_after_ms"]
         assert produced.duration_ms < int(str(noted.details["after_ms"]))
         shutil.rmtree(tmp_path / "run")
-        produced = run(tmp_path, server.url, {"submit": [BAD_ACTION], "sleep": 600}, RunLimits(seconds=4))
+        produced = run(
+            tmp_path,
+            server.url,
+            {"submit": [BAD_ACTION], "sleep": 600},
+            RunLimits(seconds=4),
+        )
         assert (produced.raw, produced.fault) == (None, Fault.TIMED_OUT)
 
 
@@ -226,7 +309,9 @@ def test_what_is_readable_is_named_from_the_project(tmp_path: Path) -> None:
     (tmp_path / "manual" / "page.txt").write_text("read me")
     do = {"copy": {str(tmp_path / "manual" / "page.txt"): "copied.txt"}, "final": GOOD}
     with serving(Script([{"say": "ok"}])) as server:
-        produced = run(tmp_path, server.url, do, readable=["manual"], isolation=LEVELS[0])
+        produced = run(
+            tmp_path, server.url, do, readable=["manual"], isolation=LEVELS[0]
+        )
     assert produced.fault is None, produced.text
     assert (tmp_path / "run" / "room" / "work" / "copied.txt").read_text() == "read me"
 
@@ -240,7 +325,9 @@ def test_a_fault_of_our_own_is_called_what_it_is(tmp_path: Path) -> None:
     assert "it could not be run: " in produced.text
 
 
-def test_without_isolation_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_isolation_nothing_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Unless limits alone are asked for by name."""
     monkeypatch.setenv("PATH", str(tmp_path))
     probe.cache_clear()
@@ -249,5 +336,8 @@ def test_without_isolation_nothing_is_run(tmp_path: Path, monkeypatch: pytest.Mo
     finally:
         monkeypatch.undo()
         probe.cache_clear()
-    assert (produced.fault, produced.code) == (Fault.NOT_ISOLATED, "ISOLATION_UNAVAILABLE")
+    assert (produced.fault, produced.code) == (
+        Fault.NOT_ISOLATED,
+        "ISOLATION_UNAVAILABLE",
+    )
     assert "set isolation to rlimit" in produced.text

@@ -14,10 +14,20 @@ from accordance.api import registry
 from accordance.domain.spending import Spending
 from accordance.executors.agents.claude import Claude
 from accordance.executors.agents.codex import Codex
-from accordance.executors.agents.command_line import AgentCall, AgentProgram, AgentReport, count_at, events_of
+from accordance.executors.agents.command_line import (
+    AgentCall,
+    AgentProgram,
+    AgentReport,
+    count_at,
+    events_of,
+)
 from accordance.executors.agents.opencode import Opencode
 
-AGENTS: dict[str, AgentProgram] = {"codex": Codex(), "opencode": Opencode(), "claude": Claude()}
+AGENTS: dict[str, AgentProgram] = {
+    "codex": Codex(),
+    "opencode": Opencode(),
+    "claude": Claude(),
+}
 
 
 def a_call(**changes: Any) -> AgentCall:
@@ -158,12 +168,16 @@ CLAUDE = """
         ("codex", '{"type":"turn.started"}', AgentReport()),
     ],
 )
-def test_events_are_read_for_what_they_are_worth(name: str, said: str, told: AgentReport) -> None:
+def test_events_are_read_for_what_they_are_worth(
+    name: str, said: str, told: AgentReport
+) -> None:
     """What is no event is passed over; what is no count counts as nothing."""
     assert AGENTS[name].read(events_of(said.encode())) == told
 
 
-@pytest.mark.parametrize(("said", "counted"), [(7, 7), (-1, 0), (True, 0), (1.5, 0), ("9", 0), (10**30, 0)])
+@pytest.mark.parametrize(
+    ("said", "counted"), [(7, 7), (-1, 0), (True, 0), (1.5, 0), ("9", 0), (10**30, 0)]
+)
 def test_what_an_agent_says_it_used(said: object, counted: int) -> None:
     """A number that could be one; no claim breaks the ledger."""
     assert count_at({"usage": {"tokens": said}}, "usage", "tokens") == counted

@@ -25,30 +25,55 @@ from accordance.executors.agents.calls import Calls, fault_of, wait_of
 from accordance.executors.agents.counting import Reading
 from accordance.executors.agents.executor import AGENTS
 from accordance.executors.agents.lending import Lent, Request
-from accordance.executors.agents.relay import AT_ONCE, SOCKET, UNREADABLE, Door, Endpoint, relaying
+from accordance.executors.agents.relay import (
+    AT_ONCE,
+    SOCKET,
+    UNREADABLE,
+    Door,
+    Endpoint,
+    relaying,
+)
 from accordance.executors.agents.sockets import within
 from tests.fake_model_server import Script, serving
 
 CALLS = ("/chat/completions", "/responses", "/messages")
-BESIDE = (Request("POST", "/messages/count_tokens"), Request("GET", "/models"), Request("HEAD", "/"))
-BELOW = Lent((*(Request("POST", path, asks_model=True) for path in CALLS), *BESIDE), "m")
+BESIDE = (
+    Request("POST", "/messages/count_tokens"),
+    Request("GET", "/models"),
+    Request("HEAD", "/"),
+)
+BELOW = Lent(
+    (*(Request("POST", path, asks_model=True) for path in CALLS), *BESIDE), "m"
+)
 """What is lent of an endpoint whose own path is /v1."""
-LENT = replace(BELOW, requests=tuple(one._replace(path=f"/v1{one.path}") for one in BELOW.requests))
+LENT = replace(
+    BELOW, requests=tuple(one._replace(path=f"/v1{one.path}") for one in BELOW.requests)
+)
 """What is lent of an endpoint without a path of its own."""
-BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True})
+BODY = json.dumps(
+    {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
+)
 
 
-def post(door: Door, path: str, headers: dict[str, str] | None = None, body: str = BODY) -> tuple[int, bytes]:
+def post(
+    door: Door, path: str, headers: dict[str, str] | None = None, body: str = BODY
+) -> tuple[int, bytes]:
     """Ask through the relay, as an agent would."""
     return ask(door, "POST", path, headers, body)
 
 
 def ask(
-    door: Door, method: str, path: str, headers: dict[str, str] | None = None, body: str | None = None
+    door: Door,
+    method: str,
+    path: str,
+    headers: dict[str, str] | None = None,
+    body: str | None = None,
 ) -> tuple[int, bytes]:
     """Send it any request, with the run's key unless something else is said."""
     with closing(connected(door)) as connection:
-        connection.request(method, path, body, {"X-Api-Key": door.key} if headers is None else headers)
+        connection.request(
+            method, path, body, {"X-Api-Key": door.key} if headers is None else headers
+        )
         answer = connection.getresponse()
         return answer.status, answer.read()
 
@@ -60,7 +85,9 @@ def connected(door: Door) -> http.client.HTTPConnection:
 
 def head(door: Door, path: str, *lines: str, method: str = "POST") -> bytes:
     """The head of a request, for a client that writes it itself."""
-    return "\r\n".join([f"{method} {path} HTTP/1.1", f"X-Api-Key: {door.key}", *lines, "", ""]).encode()
+    return "\r\n".join(
+        [f"{method} {path} HTTP/1.1", f"X-Api-Key: {door.key}", *lines, "", ""]
+    ).encode()
 
 
 def test_the_key_is_put_in_and_the_agents_own_is_dropped() -> None:
@@ -120,7 +147,10 @@ def test_only_the_endpoints_own_paths_can_be_reached(path: str) -> None:
 
 def test_a_query_is_no_part_of_the_path() -> None:
     """Claude Code asks with ?beta=true."""
-    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), LENT, None) as door:
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), LENT, None) as door,
+    ):
         assert post(door, "/v1/chat/completions?beta=../x")[0] == 200
 
 
@@ -173,18 +203,33 @@ def base_of(agent: str) -> str:
 @pytest.mark.parametrize("agent", sorted(AGENTS))
 def test_each_agent_may_make_its_own_requests_and_no_others(agent: str) -> None:
     """The key would open far more. What is refused is recorded, and says nothing about the model."""
-    others = sorted({line for name in AGENTS for line in (*BILLABLE[name], *FREE[name])})
-    closed = [line for line in (*CLOSED, *others) if line not in (*BILLABLE[agent], *FREE[agent])]
+    others = sorted(
+        {line for name in AGENTS for line in (*BILLABLE[name], *FREE[name])}
+    )
+    closed = [
+        line
+        for line in (*CLOSED, *others)
+        if line not in (*BILLABLE[agent], *FREE[agent])
+    ]
     with answering(200, b"{}") as url:
-        endpoint = Endpoint(url + base_of(agent), (("Authorization", f"Bearer {SECRET}"),), SECRET)
+        endpoint = Endpoint(
+            url + base_of(agent), (("Authorization", f"Bearer {SECRET}"),), SECRET
+        )
         with relaying(endpoint, lent_to(agent), None) as door:
-            open_ones = [line for line in (*BILLABLE[agent], *FREE[agent]) if asked(door, line)[0] != 200]
+            open_ones = [
+                line
+                for line in (*BILLABLE[agent], *FREE[agent])
+                if asked(door, line)[0] != 200
+            ]
             let_through = [line for line in closed if asked(door, line)[0] != 403]
             refusal = asked(door, "POST /v1/files")[1]
     assert (open_ones, let_through) == ([], [])
     assert b"it may make: POST /v1/" in refusal
     assert len(door.calls.statuses) == len(BILLABLE[agent])
-    assert (door.calls.spent.calls, door.calls.refusals) == (len(BILLABLE[agent]), len(closed) + 1)
+    assert (door.calls.spent.calls, door.calls.refusals) == (
+        len(BILLABLE[agent]),
+        len(closed) + 1,
+    )
     assert door.calls.refused[0][:2] == ("POST /v1/files", 403)
     assert len(door.calls.refused) == 20
     assert (door.calls.fault, door.calls.hopeless.is_set()) == (None, False)
@@ -200,28 +245,50 @@ def asked(door: Door, line: str) -> tuple[int, bytes]:
     ("body", "status"),
     [
         pytest.param('{"model": "m"}', 200, id="the model of the run"),
-        pytest.param('{"model": "m", "background": false}', 200, id="an answer at once"),
-        pytest.param('{"model": "m", "messages": [{"model": "x"}]}', 200, id="another name further inside"),
-        pytest.param('{"model": "m", "x": "\\ud83d"}', 200, id="half a character, as cut output has it"),
+        pytest.param(
+            '{"model": "m", "background": false}', 200, id="an answer at once"
+        ),
+        pytest.param(
+            '{"model": "m", "messages": [{"model": "x"}]}',
+            200,
+            id="another name further inside",
+        ),
+        pytest.param(
+            '{"model": "m", "x": "\\ud83d"}',
+            200,
+            id="half a character, as cut output has it",
+        ),
         pytest.param('{"model": "dear"}', 403, id="a dearer model"),
         pytest.param('{"model": "M"}', 403, id="a name in other letters"),
         pytest.param('{"model": ["m"]}', 403, id="a list of models"),
         pytest.param("{}", 403, id="no model"),
         pytest.param('{"model": "m", "model": "dear"}', 403, id="two models"),
         pytest.param(
-            '{"model": "m", "Model": "dear"}', 403, id="two models, for readers that take any letters"
+            '{"model": "m", "Model": "dear"}',
+            403,
+            id="two models, for readers that take any letters",
         ),
         pytest.param('{"Model": "m"}', 403, id="a key in other letters"),
         pytest.param('{"model": "m", "models": ["dear"]}', 403, id="further models"),
-        pytest.param('{"model": "m", "fallbacks": [{"model": "dear"}]}', 403, id="models to fall back to"),
-        pytest.param('{"model": "m", "background": true}', 403, id="an answer that is made unseen"),
+        pytest.param(
+            '{"model": "m", "fallbacks": [{"model": "dear"}]}',
+            403,
+            id="models to fall back to",
+        ),
+        pytest.param(
+            '{"model": "m", "background": true}',
+            403,
+            id="an answer that is made unseen",
+        ),
         pytest.param('["model"]', 400, id="no object"),
         pytest.param("model=m", 400, id="no JSON"),
         pytest.param("", 400, id="no body"),
     ],
 )
 @pytest.mark.parametrize("path", ["/v1/responses", "/v1/messages/count_tokens"])
-def test_only_the_model_of_the_run_may_be_asked(path: str, body: str, status: int) -> None:
+def test_only_the_model_of_the_run_may_be_asked(
+    path: str, body: str, status: int
+) -> None:
     """Whatever an endpoint makes of a body: no reading of it leads to another model."""
     with answering(200, b"{}") as url, relaying(Endpoint(url), LENT, None) as door:
         assert post(door, path, body=body)[0] == status
@@ -244,14 +311,20 @@ def test_only_the_model_of_the_run_may_be_asked(path: str, body: str, status: in
         ("haiku", "claude-sonnet-4-5", False),
     ],
 )
-def test_claude_code_writes_names_of_models_out(model: str, asked_for: str, same: bool) -> None:
+def test_claude_code_writes_names_of_models_out(
+    model: str, asked_for: str, same: bool
+) -> None:
     """A family stands for its newest model; that is no other model."""
     assert AGENTS["claude"].is_same_model(model, asked_for) is same
 
 
 def test_headers_that_say_who_pays_or_lead_elsewhere_are_dropped() -> None:
     """Those that agents need are passed on; of an answer, those about the key's owner are left out."""
-    passed = {"Content-Type": "application/json", "Anthropic-Version": "2023-06-01", "X-Stainless-Lang": "js"}
+    passed = {
+        "Content-Type": "application/json",
+        "Anthropic-Version": "2023-06-01",
+        "X-Stainless-Lang": "js",
+    }
     dropped = {
         "Cookie": "session=1",
         "OpenAI-Organization": "org-1",
@@ -263,14 +336,20 @@ def test_headers_that_say_who_pays_or_lead_elsewhere_are_dropped() -> None:
         "X-Forwarded-Host": "elsewhere.example",
         "Proxy-Authorization": "Basic x",
     }
-    about = {"OpenAI_Organization": "org-1", "Set_Cookie": "session=1", "X_Request_Id": "7"}
+    about = {
+        "OpenAI_Organization": "org-1",
+        "Set_Cookie": "session=1",
+        "X_Request_Id": "7",
+    }
     heads: list[dict[str, str]] = []
     with (
         answering(200, b"{}", heads, **about) as url,
         relaying(Endpoint(url), LENT, None) as door,
         closing(connected(door)) as connection,
     ):
-        connection.request("POST", "/v1/messages", BODY, {**passed, **dropped, "X-Api-Key": door.key})
+        connection.request(
+            "POST", "/v1/messages", BODY, {**passed, **dropped, "X-Api-Key": door.key}
+        )
         answer = connection.getresponse()
         answer.read()
     got = {name.lower(): value for name, value in heads[0].items()}
@@ -282,16 +361,30 @@ def test_headers_that_say_who_pays_or_lead_elsewhere_are_dropped() -> None:
 
 @pytest.mark.parametrize(
     "headers",
-    [{}, {"X-Api-Key": "guessed"}, {"Authorization": "Bearer "}, {"Authorization": "Bearer \xe9"}],
+    [
+        {},
+        {"X-Api-Key": "guessed"},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer \xe9"},
+    ],
     ids=["none", "another", "empty", "not ASCII"],
 )
-def test_whoever_does_not_know_the_key_of_the_run_is_sent_away(headers: dict[str, str]) -> None:
+def test_whoever_does_not_know_the_key_of_the_run_is_sent_away(
+    headers: dict[str, str],
+) -> None:
     """Others on this machine can reach the port, and would spend the real one. Nothing of theirs is read."""
-    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), LENT, None) as door:
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), LENT, None) as door,
+    ):
         told = {**headers, "Content-Length": "5"}  # which never come
         assert ask(door, "POST", "/v1/chat/completions", told)[0] == 401
         assert ask(door, "GET", "/v1/models", headers)[0] == 401
-    assert (server.requests, door.calls.statuses, door.calls.hopeless.is_set()) == ([], [], False)
+    assert (server.requests, door.calls.statuses, door.calls.hopeless.is_set()) == (
+        [],
+        [],
+        False,
+    )
 
 
 def test_every_run_has_a_key_of_its_own() -> None:
@@ -304,8 +397,15 @@ def test_every_run_has_a_key_of_its_own() -> None:
 
 def test_looking_around_is_passed_on_and_says_nothing_of_the_model() -> None:
     """Agents ask for models and send HEAD before they begin."""
-    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), LENT, None) as door:
-        for method, path, status in (("HEAD", "/v1/", 200), ("GET", "/v1/models", 200), ("GET", "/x", 403)):
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), LENT, None) as door,
+    ):
+        for method, path, status in (
+            ("HEAD", "/v1/", 200),
+            ("GET", "/v1/models", 200),
+            ("GET", "/x", 403),
+        ):
             assert ask(door, method, path)[0] == status
     assert door.calls.statuses == []
 
@@ -340,9 +440,14 @@ LENGTHS = [
 
 
 @pytest.mark.parametrize(("length", "body", "status"), LENGTHS)
-def test_a_body_of_no_length_or_too_much_of_it_is_refused(length: str, body: str, status: int) -> None:
+def test_a_body_of_no_length_or_too_much_of_it_is_refused(
+    length: str, body: str, status: int
+) -> None:
     """What an agent sends is not trusted either, and never read without end."""
-    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), LENT, None) as door:
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), LENT, None) as door,
+    ):
         with socket.create_connection(("127.0.0.1", door.port), 60) as client:
             client.sendall(head(door, "/v1/responses", length) + body.encode())
             client.shutdown(socket.SHUT_WR)
@@ -364,7 +469,10 @@ def test_what_has_no_length_is_not_read() -> None:
 
 def test_nonsense_ends_only_its_own_connection() -> None:
     """The next one is served."""
-    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), LENT, None) as door:
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), LENT, None) as door,
+    ):
         with socket.create_connection(("127.0.0.1", door.port), 60) as client:
             client.sendall(b"\x00\xff\r\n\r\n")
             client.shutdown(socket.SHUT_WR)
@@ -380,7 +488,10 @@ def test_only_a_few_connections_are_served_at_once() -> None:
         contextlib.ExitStack() as held,
     ):
         address = ("127.0.0.1", door.port)
-        first, *_ = [held.enter_context(socket.create_connection(address, 60)) for _ in range(AT_ONCE)]
+        first, *_ = [
+            held.enter_context(socket.create_connection(address, 60))
+            for _ in range(AT_ONCE)
+        ]
         with socket.create_connection(address, 60) as client:
             assert client.recv(1) == b""
         first.sendall(b"nonsense\r\n\r\n")
@@ -394,7 +505,10 @@ def test_ending_breaks_off_what_still_goes_on() -> None:
     with serving(Script([{"say": "hello", "fault": {"endless": "x"}}])) as server:
         with relaying(Endpoint(server.url), LENT, None) as door:
             client = socket.create_connection(("127.0.0.1", door.port), 60)
-            client.sendall(head(door, "/v1/chat/completions", f"Content-Length: {len(BODY)}") + BODY.encode())
+            client.sendall(
+                head(door, "/v1/chat/completions", f"Content-Length: {len(BODY)}")
+                + BODY.encode()
+            )
             assert client.recv(10)
         with client, client.makefile("rb") as rest:
             rest.read()  # comes to an end
@@ -438,7 +552,9 @@ def test_a_status_says_what_is_wrong(status: int, fault: Fault | None) -> None:
     calls = Calls()
     assert calls.fault is None
     calls.note(status)
-    assert calls.hopeless.is_set() is (fault in (Fault.UNAUTHORISED, Fault.UNKNOWN_MODEL))
+    assert calls.hopeless.is_set() is (
+        fault in (Fault.UNAUTHORISED, Fault.UNKNOWN_MODEL)
+    )
 
 
 def test_what_an_endpoint_does_not_know_counts_only_before_it_has_answered() -> None:
@@ -452,9 +568,16 @@ def test_what_an_endpoint_does_not_know_counts_only_before_it_has_answered() -> 
 
 def test_counting_beforehand_says_nothing_of_the_model() -> None:
     """It is passed on, and neither tokens nor faults come of it."""
-    with serving(Script([{"say": "hello"}])) as server, relaying(Endpoint(server.url), LENT, None) as door:
+    with (
+        serving(Script([{"say": "hello"}])) as server,
+        relaying(Endpoint(server.url), LENT, None) as door,
+    ):
         assert post(door, "/v1/messages/count_tokens")[0] == 200
-    assert (door.calls.statuses, door.calls.fault, door.calls.spent) == ([], None, Spending())
+    assert (door.calls.statuses, door.calls.fault, door.calls.spent) == (
+        [],
+        None,
+        Spending(),
+    )
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -474,14 +597,23 @@ def test_what_is_broken_off_is_reckoned() -> None:
     with serving(Script([{"say": "hello", "fault": {"endless": "x" * 40}}])) as server:
         with relaying(Endpoint(server.url), LENT, None) as door:
             client = socket.create_connection(("127.0.0.1", door.port), 60)
-            client.sendall(head(door, "/v1/messages", f"Content-Length: {len(BODY)}") + BODY.encode())
+            client.sendall(
+                head(door, "/v1/messages", f"Content-Length: {len(BODY)}")
+                + BODY.encode()
+            )
             while door.calls.spent.written < 50:
                 assert client.recv(1 << 16)
         client.close()
-    assert (door.calls.spent.read, door.calls.spent.calls, door.calls.spent.estimated) == (100, 1, True)
+    assert (
+        door.calls.spent.read,
+        door.calls.spent.calls,
+        door.calls.spent.estimated,
+    ) == (100, 1, True)
 
 
-@pytest.mark.parametrize("budget", [Budget(tokens=240), Budget(cost=2.4)], ids=["tokens", "money"])
+@pytest.mark.parametrize(
+    "budget", [Budget(tokens=240), Budget(cost=2.4)], ids=["tokens", "money"]
+)
 def test_no_call_is_made_for_which_nothing_is_left(budget: Budget) -> None:
     """The agent is told, and there is no hope for its run."""
 
@@ -505,13 +637,27 @@ def test_no_call_is_made_for_which_nothing_is_left(budget: Budget) -> None:
 def test_only_a_refusal_of_the_work_counts() -> None:
     """A title that was asked for beside it says nothing; neither does a refusal the agent got over."""
     work = json.dumps({**json.loads(BODY), "tools": []})
-    script = Script([{}], asked=lambda body: {"refuse": "no"} if "tools" in body else {"say": "x"})
+    script = Script(
+        [{}], asked=lambda body: {"refuse": "no"} if "tools" in body else {"say": "x"}
+    )
     with serving(script) as server, relaying(Endpoint(server.url), LENT, None) as door:
-        assert (post(door, "/v1/messages", body=BODY)[0], door.calls.fault) == (200, None)
-        assert (post(door, "/v1/messages", body=work)[0], door.calls.fault) == (200, Fault.REFUSED)
-        assert (post(door, "/v1/messages", body=BODY)[0], door.calls.fault) == (200, Fault.REFUSED)
+        assert (post(door, "/v1/messages", body=BODY)[0], door.calls.fault) == (
+            200,
+            None,
+        )
+        assert (post(door, "/v1/messages", body=work)[0], door.calls.fault) == (
+            200,
+            Fault.REFUSED,
+        )
+        assert (post(door, "/v1/messages", body=BODY)[0], door.calls.fault) == (
+            200,
+            Fault.REFUSED,
+        )
         script.asked = lambda _: {"say": "as you like"}
-        assert (post(door, "/v1/messages", body=work)[0], door.calls.fault) == (200, None)
+        assert (post(door, "/v1/messages", body=work)[0], door.calls.fault) == (
+            200,
+            None,
+        )
     assert not door.calls.hopeless.is_set()
 
 
@@ -531,7 +677,9 @@ def test_only_a_refusal_of_the_work_counts() -> None:
         ("Wed, 21 Oct 2099 07:28:00 -0000", 86_400),
     ],
 )
-def test_how_long_an_endpoint_asks_to_wait(said: str | None, seconds: float | None) -> None:
+def test_how_long_an_endpoint_asks_to_wait(
+    said: str | None, seconds: float | None
+) -> None:
     """A number or a time; what is neither asks for nothing, and nobody waits for ever."""
     assert wait_of(said) == seconds
 
@@ -546,7 +694,11 @@ def test_the_wait_of_the_last_answer_counts() -> None:
             Fault.RATE_LIMITED,
             7,
         )
-        assert (post(door, "/v1/responses")[0], door.calls.fault, door.calls.wait) == (200, None, None)
+        assert (post(door, "/v1/responses")[0], door.calls.fault, door.calls.wait) == (
+            200,
+            None,
+            None,
+        )
 
 
 SECRET = "sk-very-secret"
@@ -555,7 +707,11 @@ SAID = f'{{"error": "no such key: {SECRET}"}}'.encode()
 
 @contextlib.contextmanager
 def answering(
-    status: int, body: bytes, heads: list[dict[str, str]] | None = None, /, **headers: str
+    status: int,
+    body: bytes,
+    heads: list[dict[str, str]] | None = None,
+    /,
+    **headers: str,
 ) -> Iterator[str]:
     """An endpoint that always gives the same answer, and notes the heads of what it is asked."""
 
@@ -592,19 +748,43 @@ def answering(
     ("body", "encoding", "given"),
     [
         pytest.param(SAID, "identity", b'{"error": "no such key: [key]"}', id="plain"),
-        pytest.param(gzip.compress(SAID, mtime=0), "gzip", b'{"error": "no such key: [key]"}', id="gzip"),
-        pytest.param(zlib.compress(SAID), "Deflate", b'{"error": "no such key: [key]"}', id="deflate"),
+        pytest.param(
+            gzip.compress(SAID, mtime=0),
+            "gzip",
+            b'{"error": "no such key: [key]"}',
+            id="gzip",
+        ),
+        pytest.param(
+            zlib.compress(SAID),
+            "Deflate",
+            b'{"error": "no such key: [key]"}',
+            id="deflate",
+        ),
         pytest.param(SAID, "gzip", UNREADABLE, id="not the encoding it claims"),
         pytest.param(SAID[::-1], "br", UNREADABLE, id="an encoding we cannot read"),
-        pytest.param(b"\xff" + SAID, "identity", b'\xff{"error": "no such key: [key]"}', id="not UTF-8"),
+        pytest.param(
+            b"\xff" + SAID,
+            "identity",
+            b'\xff{"error": "no such key: [key]"}',
+            id="not UTF-8",
+        ),
     ],
 )
-def test_an_error_is_given_back_without_the_key(body: bytes, encoding: str, given: bytes) -> None:
+def test_an_error_is_given_back_without_the_key(
+    body: bytes, encoding: str, given: bytes
+) -> None:
     """Some endpoints repeat it, and the agent, its logs and its words are not to have it."""
-    about = {"Content_Encoding": encoding, "Content_Length": str(len(body)), "WWW_Authenticate": SECRET}
+    about = {
+        "Content_Encoding": encoding,
+        "Content_Length": str(len(body)),
+        "WWW_Authenticate": SECRET,
+    }
     with answering(401, body, None, **about) as url:
         endpoint = Endpoint(url, (("Authorization", f"Bearer {SECRET}"),), SECRET)
-        with relaying(endpoint, LENT, None) as door, closing(connected(door)) as connection:
+        with (
+            relaying(endpoint, LENT, None) as door,
+            closing(connected(door)) as connection,
+        ):
             connection.request("POST", "/v1/responses", BODY, {"X-Api-Key": door.key})
             answer = connection.getresponse()
             assert (answer.status, answer.read()) == (401, given)
@@ -618,32 +798,60 @@ HIDDEN = b"[key]" + b"*" * (len(SECRET) - len("[key]"))
 @pytest.mark.parametrize(
     ("body", "encoding", "given"),
     [
-        pytest.param(SAID, "identity", SAID.replace(SECRET.encode(), HIDDEN), id="plain"),
-        pytest.param(gzip.compress(SAID, mtime=0), "gzip", SAID.replace(SECRET.encode(), HIDDEN), id="gzip"),
-        pytest.param(zlib.compress(SAID), "deflate", SAID.replace(SECRET.encode(), HIDDEN), id="deflate"),
-        pytest.param(SAID[::-1], "br", UNREADABLE, id="an encoding nobody here can look into"),
+        pytest.param(
+            SAID, "identity", SAID.replace(SECRET.encode(), HIDDEN), id="plain"
+        ),
+        pytest.param(
+            gzip.compress(SAID, mtime=0),
+            "gzip",
+            SAID.replace(SECRET.encode(), HIDDEN),
+            id="gzip",
+        ),
+        pytest.param(
+            zlib.compress(SAID),
+            "deflate",
+            SAID.replace(SECRET.encode(), HIDDEN),
+            id="deflate",
+        ),
+        pytest.param(
+            SAID[::-1], "br", UNREADABLE, id="an encoding nobody here can look into"
+        ),
         pytest.param(b"no gzip" + SAID, "gzip", b"", id="not the encoding it claims"),
     ],
 )
-def test_a_good_answer_is_given_back_without_the_key(body: bytes, encoding: str, given: bytes) -> None:
+def test_a_good_answer_is_given_back_without_the_key(
+    body: bytes, encoding: str, given: bytes
+) -> None:
     """As much as an error: a gateway that tells what it was sent must not tell the agent."""
     about = {"Content_Encoding": encoding, "Content_Length": str(len(body))}
     with answering(200, body, None, **about) as url:
         endpoint = Endpoint(url, (("Authorization", f"Bearer {SECRET}"),), SECRET)
         with relaying(endpoint, LENT, None) as door:
-            assert post(door, "/v1/responses") == (502 if encoding == "br" else 200, given)
+            assert post(door, "/v1/responses") == (
+                502 if encoding == "br" else 200,
+                given,
+            )
 
 
 def test_a_key_that_is_streamed_in_pieces_is_held_back_and_the_rest_is_not() -> None:
     """Each piece is written when the one before has come through, so that nothing waits but a beginning of the key."""
-    pieces = [b"data: hello\n\n", b"data: sk-ve", b"ry-sec", b"ret\n\n", b"data: sk-very-good\n\n"]
+    pieces = [
+        b"data: hello\n\n",
+        b"data: sk-ve",
+        b"ry-sec",
+        b"ret\n\n",
+        b"data: sk-very-good\n\n",
+    ]
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}", (), SECRET)
         with (
             relaying(endpoint, LENT, None) as door,
             socket.create_connection(("127.0.0.1", door.port), 60) as client,
         ):
-            client.sendall(head(door, "/v1/responses", f"Content-Length: {len(BODY)}") + BODY.encode())
+            client.sendall(
+                head(door, "/v1/responses", f"Content-Length: {len(BODY)}")
+                + BODY.encode()
+            )
             upstream = listener.accept()[0]
             with upstream, client.makefile("rb") as answer:
                 upstream.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + pieces[0])
@@ -660,4 +868,6 @@ def test_a_key_that_is_streamed_in_pieces_is_held_back_and_the_rest_is_not() -> 
 
 def test_https_is_spoken_to_https() -> None:
     """The agent speaks plainly to the relay; the relay does not to the world."""
-    assert isinstance(Endpoint("https://api.example/v1").connection(), http.client.HTTPSConnection)
+    assert isinstance(
+        Endpoint("https://api.example/v1").connection(), http.client.HTTPSConnection
+    )

@@ -38,7 +38,11 @@ sys.exit(7)
 def only_good(raw: bytes) -> Opinion:
     """An opinion."""
     good = raw == b'{"good": true}'
-    return Opinion(done=good, text="good" if good else "bad\nin two lines", reason_code=None if good else "X")
+    return Opinion(
+        done=good,
+        text="good" if good else "bad\nin two lines",
+        reason_code=None if good else "X",
+    )
 
 
 def test_an_agent_hands_in_through_a_pipe(tmp_path: Path) -> None:
@@ -54,7 +58,9 @@ def test_an_agent_hands_in_through_a_pipe(tmp_path: Path) -> None:
     verdicts: list[object] = []
 
     async def talk() -> None:
-        async with Client(StdioServerParameters(command=sys.executable, args=command)) as client:
+        async with Client(
+            StdioServerParameters(command=sys.executable, args=command)
+        ) as client:
             for message in ({"good": False}, {"good": False}, '{"good": true}', None):
                 told = await client.call_tool("submit", {"message": message})
                 verdicts.append(told.structured_content)
@@ -72,8 +78,16 @@ def test_an_agent_hands_in_through_a_pipe(tmp_path: Path) -> None:
             "provisional": True,
         }
     )
-    assert verdicts[2] == {"verdict": "DONE", "reason_code": None, "messages": ["good"], "provisional": True}
-    assert [one.raw for one in tool.submitted[:4]] == [b'{"good": false}'] * 2 + [b'{"good": true}', b"null"]
+    assert verdicts[2] == {
+        "verdict": "DONE",
+        "reason_code": None,
+        "messages": ["good"],
+        "provisional": True,
+    }
+    assert [one.raw for one in tool.submitted[:4]] == [b'{"good": false}'] * 2 + [
+        b'{"good": true}',
+        b"null",
+    ]
     assert len(asked) == len(tool.submitted) == 8
 
 
@@ -88,7 +102,9 @@ def test_there_is_an_end_to_handing_in() -> None:
     tool = SubmitTool(opinion)
     told = [tool.submit({"message": at}) for at in range(MOST + 2)]
     assert len(asked) == MOST
-    assert told[-1]["messages"] == [f"No more than {MOST} messages are taken. End; what is there is judged."]
+    assert told[-1]["messages"] == [
+        f"No more than {MOST} messages are taken. End; what is there is judged."
+    ]
     assert tool.submitted[-1][0] == str(MOST - 1).encode()
     assert len(tool.submitted) < MOST
 
@@ -132,7 +148,11 @@ def test_nothing_counts_that_comes_after_the_end(tmp_path: Path) -> None:
 def test_a_few_connections_at_once(tmp_path: Path) -> None:
     """One more is hung up on; when one has gone, the next is served."""
     tool = SubmitTool(only_good)
-    with tool.offered(tmp_path, 1 << 20), within(tmp_path) as place, contextlib.ExitStack() as agents:
+    with (
+        tool.offered(tmp_path, 1 << 20),
+        within(tmp_path) as place,
+        contextlib.ExitStack() as agents,
+    ):
 
         def connect() -> socket.socket:
             agent = agents.enter_context(socket.socket(socket.AF_UNIX))
@@ -157,7 +177,9 @@ def test_a_few_connections_at_once(tmp_path: Path) -> None:
             assert time.monotonic() < deadline
 
 
-@pytest.mark.parametrize("flood", [b"x" * 5000, b"not json\n" * 1000], ids=["one line", "many lines"])
+@pytest.mark.parametrize(
+    "flood", [b"x" * 5000, b"not json\n" * 1000], ids=["one line", "many lines"]
+)
 def test_a_flood_ends_its_own_connection(tmp_path: Path, flood: bytes) -> None:
     """No more is read than may be, and the next one is served."""
     tool = SubmitTool(only_good)
@@ -183,7 +205,9 @@ def test_a_bridge_gives_its_command_one_address(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-S", "-c", source, str(tmp_path), MODEL, port]
     with (
         serving(Script([{"say": "x"}])) as server,
-        relaying(Endpoint(f"{server.url}/v1"), Lent(AGENTS["codex"].requests, "m"), tmp_path) as door,
+        relaying(
+            Endpoint(f"{server.url}/v1"), Lent(AGENTS["codex"].requests, "m"), tmp_path
+        ) as door,
     ):
         done = subprocess.run(
             [*command, sys.executable, "-c", ASK, port, door.key],
@@ -194,7 +218,10 @@ def test_a_bridge_gives_its_command_one_address(tmp_path: Path) -> None:
     assert done.returncode == 7, done.stderr
     assert json.loads(done.stdout)["data"][0]["id"] == "fake-model"
     killed = subprocess.run(
-        [*command, "sh", "-c", "kill -9 $$"], capture_output=True, timeout=120, check=False
+        [*command, "sh", "-c", "kill -9 $$"],
+        capture_output=True,
+        timeout=120,
+        check=False,
     )
     assert killed.returncode == 137
 

@@ -13,10 +13,23 @@ import pytest
 
 from accordance.domain.facts import ArtifactName, ChangeSet, EntryKind, TreeEntry
 from accordance.workspace import beneath
-from accordance.workspace.beneath import FILE, FOLDER, content_of, copy_below, file_below, open_below, opened
+from accordance.workspace.beneath import (
+    FILE,
+    FOLDER,
+    content_of,
+    copy_below,
+    file_below,
+    open_below,
+    opened,
+)
 from accordance.workspace.bundle import Papers, write_bundle
 from accordance.workspace.clone import Workspace, clone
-from accordance.workspace.collecting import AttemptSetting, CollectedFacts, base_snapshot, collect
+from accordance.workspace.collecting import (
+    AttemptSetting,
+    CollectedFacts,
+    base_snapshot,
+    collect,
+)
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import WorkspaceChanging, WorkspaceError
 from accordance.workspace.evidence import EvidenceRequest
@@ -42,7 +55,9 @@ def outside(tmp_path: Path) -> Path:
     """A folder that looks like one of the tree, with secrets in it."""
     write(
         tmp_path / "outside",
-        dict.fromkeys(("b/c/file", "b/file", "file", "report.md", "selftest.log"), SECRET),
+        dict.fromkeys(
+            ("b/c/file", "b/file", "file", "report.md", "selftest.log"), SECRET
+        ),
     )
     return tmp_path / "outside"  # fmt: skip
 
@@ -58,7 +73,9 @@ def _swap(folder: Path, outside: Path) -> None:
     folder.symlink_to(outside)
 
 
-def _when_listed(monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], None]) -> None:
+def _when_listed(
+    monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], None]
+) -> None:
     """Act at the moment when the walk has listed so many folders."""
     listed, listdir = itertools.count(1), os.listdir
 
@@ -76,7 +93,9 @@ def test_a_folder_swapped_for_a_link_while_the_tree_is_walked(
     tmp_path: Path, outside: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Once it was seen as a folder it is an error, and nothing behind the link is seen."""
-    write(tmp_path / "tree", {"a/b/c/file": "mine", "a/b/file": "mine", "a/file": "mine"})
+    write(
+        tmp_path / "tree", {"a/b/c/file": "mine", "a/b/file": "mine", "a/file": "mine"}
+    )
     _when_listed(monkeypatch, number, lambda: _swap(tmp_path / "tree/a", outside))
     with pytest.raises(WorkspaceChanging, match="something still runs there"):
         take_snapshot(tmp_path / "tree")
@@ -94,9 +113,19 @@ def test_a_name_that_vanishes_while_the_tree_is_walked(
 
 def test_a_race_for_real(tmp_path: Path, outside: Path) -> None:
     """Somebody swaps folder and link as fast as they can; whatever a walk ends with, no secret is in it."""
-    write(tmp_path / "tree", {"a/b/c/file": "mine", "a/b/file": "mine", "a/file": "mine"})
-    secrets = {entry.sha256 for entry in take_snapshot(outside).entries.values() if entry.sha256}
-    folder, aside, over = tmp_path / "tree/a", tmp_path / "tree/aside", threading.Event()
+    write(
+        tmp_path / "tree", {"a/b/c/file": "mine", "a/b/file": "mine", "a/file": "mine"}
+    )
+    secrets = {
+        entry.sha256
+        for entry in take_snapshot(outside).entries.values()
+        if entry.sha256
+    }
+    folder, aside, over = (
+        tmp_path / "tree/a",
+        tmp_path / "tree/aside",
+        threading.Event(),
+    )
 
     def swap() -> None:
         while not over.is_set():
@@ -127,14 +156,23 @@ def _changed(workspace: Workspace) -> CollectedFacts:
         "artifacts/T-1/selftest.log": "mine\n",
     }
     write(workspace.work, files)
-    return collect(workspace, before, workspace.work.parent / "scratch", EvidenceRequest.usually("T-1"))
+    return collect(
+        workspace,
+        before,
+        workspace.work.parent / "scratch",
+        EvidenceRequest.usually("T-1"),
+    )
 
 
-def test_a_folder_swapped_before_the_patch_is_made(workspace: Workspace, outside: Path) -> None:
+def test_a_folder_swapped_before_the_patch_is_made(
+    workspace: Workspace, outside: Path
+) -> None:
     """The patch would have shown what the link leads to."""
     changes = _changed(workspace).facts.changes
     _swap(workspace.work / "new", outside)
-    with pytest.raises(WorkspaceChanging, match="new/b/file is no longer what the snapshot saw"):
+    with pytest.raises(
+        WorkspaceChanging, match="new/b/file is no longer what the snapshot saw"
+    ):
         readable_patch(workspace, changes)
 
 
@@ -155,20 +193,32 @@ def test_a_folder_swapped_before_the_copy_is_made(
     _swap(workspace.work / "new", outside)
     with pytest.raises(WorkspaceChanging):
         lay_out(workspace, after, ChangeSet(), tmp_path / "copy")
-    assert not any(SECRET in place.read_text() for place in (tmp_path / "copy").rglob("file"))
+    assert not any(
+        SECRET in place.read_text() for place in (tmp_path / "copy").rglob("file")
+    )
 
 
-def test_a_folder_swapped_before_the_evidence_is_looked_at(workspace: Workspace, outside: Path) -> None:
+def test_a_folder_swapped_before_the_evidence_is_looked_at(
+    workspace: Workspace, outside: Path
+) -> None:
     """It lies elsewhere then, and is not opened."""
     (workspace.work / "artifacts").mkdir()
     (workspace.work / "artifacts/T-1").symlink_to(outside)
     before = base_snapshot(workspace)
     found = collect(
-        workspace, before, workspace.work.parent / "scratch", EvidenceRequest.usually("T-1")
+        workspace,
+        before,
+        workspace.work.parent / "scratch",
+        EvidenceRequest.usually("T-1"),
     ).facts.evidence
     report = found.artifact(ArtifactName.REPORT_MD)
     assert report is not None
-    assert (report.inside, report.exists, report.sha256, found.selftest) == (False, False, "", None)
+    assert (report.inside, report.exists, report.sha256, found.selftest) == (
+        False,
+        False,
+        "",
+        None,
+    )
 
 
 def test_a_folder_swapped_before_the_evidence_is_kept(
@@ -178,11 +228,17 @@ def test_a_folder_swapped_before_the_evidence_is_kept(
     collected = _changed(workspace)
     _swap(workspace.work / "artifacts/T-1", outside)
     with pytest.raises(WorkspaceChanging):
-        write_bundle(tmp_path / "bundle", collected, workspace.work, Papers(b"{}", b"{}"))
-    assert not any(SECRET in place.read_text() for place in (tmp_path / "bundle/agent").iterdir())
+        write_bundle(
+            tmp_path / "bundle", collected, workspace.work, Papers(b"{}", b"{}")
+        )
+    assert not any(
+        SECRET in place.read_text() for place in (tmp_path / "bundle/agent").iterdir()
+    )
 
 
-def test_objects_that_lead_elsewhere_are_a_fact(workspace: Workspace, outside: Path) -> None:
+def test_objects_that_lead_elsewhere_are_a_fact(
+    workspace: Workspace, outside: Path
+) -> None:
     """Git would find objects behind the link; we do not look there, and say so."""
     before = take_snapshot(workspace.work)
     (workspace.work / ".git/objects/info").rename(workspace.work / ".git/objects/other")
@@ -208,14 +264,24 @@ def test_what_can_be_opened_below_a_folder(tmp_path: Path) -> None:
                 open_below(root, name, FILE)
         with pytest.raises(OSError, match="symbolic links"):
             open_below(root, "link", FOLDER)
-        for name in ("../secret", "a/../../secret", "/etc/hostname", "", ".", "a//file"):
+        for name in (
+            "../secret",
+            "a/../../secret",
+            "/etc/hostname",
+            "",
+            ".",
+            "a//file",
+        ):
             with pytest.raises(OSError, match="no name below a folder") as refused:
                 open_below(root, name, FILE)
             assert refused.value.errno == errno.EINVAL
         with pytest.raises(NotADirectoryError):
             open_below(root, "a/file/x", FILE)
         for name in ("fifo", "a"):
-            with pytest.raises(OSError, match="no ordinary file"), file_below(root, name):
+            with (
+                pytest.raises(OSError, match="no ordinary file"),
+                file_below(root, name),
+            ):
                 pass
 
 
@@ -241,9 +307,17 @@ def test_a_readable_folder_of_the_tree_is_no_link(
     (workspace.work / "tools").symlink_to(outside)
     (tmp_path / "tools").symlink_to(outside)
     with pytest.raises(WorkspaceError, match="by a link in the tree that is judged"):
-        collect(workspace, before, tmp_path / "a", said, AttemptSetting(readable=(workspace.work / "tools",)))
+        collect(
+            workspace,
+            before,
+            tmp_path / "a",
+            said,
+            AttemptSetting(readable=(workspace.work / "tools",)),
+        )
     (workspace.work / "tools").unlink()
     (workspace.work / "tools").mkdir()
     readable = (workspace.work / "tools", tmp_path / "tools")
-    done = collect(workspace, before, tmp_path / "b", said, AttemptSetting(readable=readable))
+    done = collect(
+        workspace, before, tmp_path / "b", said, AttemptSetting(readable=readable)
+    )
     assert [run.passed for run in done.facts.runs] == [True]

@@ -37,7 +37,7 @@ from accordance.domain.facts import IsolationLevel
 from accordance.workspace.isolation import Room, sandbox_user
 from accordance.workspace import probing
 from accordance.workspace.snapshot import take_snapshot
-from accordance.workspace.testing import Judged, run_tests
+from accordance.workspace.testing import JudgedTree, run_tests
 
 level, place = IsolationLevel(sys.argv[1]), Path(sys.argv[2])
 works = probing._bubblewrap() if level is IsolationLevel.BWRAP else probing._landlock()
@@ -51,7 +51,7 @@ def tested(*commands):
     judged.mkdir()
     (judged / "test.txt").write_text("as judged\\n")
     room = Room(place / "rooms" / "room", appears_at=place / "repository")
-    done = run_tests(commands, Judged(judged, take_snapshot(judged)), room, place / "logs", level=level)
+    done = run_tests(commands, JudgedTree(judged, take_snapshot(judged)), room, place / "logs", level=level)
     return [log.read_text("utf-8", "replace") for log in done.logs]
 
 def python(code):
@@ -99,11 +99,24 @@ class Stage:
 
 def _common_python() -> str | None:
     """A Python that everybody can reach, new enough."""
-    for python in (os.path.realpath(sys.executable), "/usr/bin/python3", "/usr/local/bin/python3"):
-        closed = [one for one in Path(python).parents if not one.is_dir() or not one.stat().st_mode & 1]
+    for python in (
+        os.path.realpath(sys.executable),
+        "/usr/bin/python3",
+        "/usr/local/bin/python3",
+    ):
+        closed = [
+            one
+            for one in Path(python).parents
+            if not one.is_dir() or not one.stat().st_mode & 1
+        ]
         if not closed and os.access(python, os.X_OK):
             asked = (python, "-c", "import sys; print(sys.version_info >= (3, 11))")
-            if subprocess.run(asked, capture_output=True, text=True, check=False).stdout == "True\n":
+            if (
+                subprocess.run(
+                    asked, capture_output=True, text=True, check=False
+                ).stdout
+                == "True\n"
+            ):
                 return python
     return None
 
@@ -114,7 +127,9 @@ def package() -> Iterator[Path]:
     place = Path(tempfile.mkdtemp(prefix="borders-"))
     place.chmod(0o755)
     shutil.copytree(
-        Path(accordance.__file__).parent, place / "accordance", ignore=shutil.ignore_patterns("__pycache__")
+        Path(accordance.__file__).parent,
+        place / "accordance",
+        ignore=shutil.ignore_patterns("__pycache__"),
     )
     yield place
     shutil.rmtree(place)
@@ -126,7 +141,9 @@ def stage(request: pytest.FixtureRequest, package: Path) -> Iterator[Stage]:
     who, level = request.param
     python = _common_python()
     if python is None:
-        pytest.skip("there is no Python of version 3.11 or newer that everybody can reach")
+        pytest.skip(
+            "there is no Python of version 3.11 or newer that everybody can reach"
+        )
     place = Path(tempfile.mkdtemp(prefix="borders-"))
     user = USER if who == "user" and os.geteuid() == 0 else None
     (place / "outside").mkdir()
@@ -149,7 +166,9 @@ tell(logs=tested(f'cd "$HOME/.."; {swap} true', look, look))
 """)
     assert "hunter2" not in "".join(told["logs"])
     assert [place.name for place in stage.outside.iterdir()] == ["secret"]
-    assert [log.splitlines()[-2:] for log in told["logs"][1:]] == [["planted", "test.txt"]] * 2
+    assert [log.splitlines()[-2:] for log in told["logs"][1:]] == [
+        ["planted", "test.txt"]
+    ] * 2
 
 
 def test_no_command_leaves_anything_to_the_next_one(stage: Stage) -> None:
@@ -184,7 +203,11 @@ def test_nothing_says_that_this_is_a_judgement(stage: Stage) -> None:
     told = stage.play("tell(logs=tested('env'))")
     names = {line.partition("=")[0] for line in told["logs"][0].splitlines()}
     assert "CI" in names
-    assert not [name for name in names if "ACCORDANCE" in name.upper() or "JUDGE" in name.upper()]
+    assert not [
+        name
+        for name in names
+        if "ACCORDANCE" in name.upper() or "JUDGE" in name.upper()
+    ]
 
 
 def test_other_processes_of_the_same_user_keep_their_limits(stage: Stage) -> None:
@@ -282,7 +305,12 @@ def test_a_link_in_the_place_of_a_folder_is_not_used(
     place = room.folder / name
     shutil.rmtree(place)
     place.symlink_to(outside if name == "." else outside / name)
-    done = run("touch planted $HOME/planted $TMPDIR/planted", room, tmp_path / "log", level=level)
+    done = run(
+        "touch planted $HOME/planted $TMPDIR/planted",
+        room,
+        tmp_path / "log",
+        level=level,
+    )
     assert done.ending is Ending.NOT_STARTED
     assert not list(outside.rglob("planted"))
 
@@ -299,7 +327,8 @@ def test_landlock_is_refused_to_root_where_nobody_cannot_go(
     assert why.startswith("root's commands run as nobody, who cannot pass ")
     assert not why_no_landlock(room, IsolationLevel.BWRAP)
     with pytest.raises(
-        IsolationUnavailable, match=r"install bubblewrap .*, run accordance as an ordinary user"
+        IsolationUnavailable,
+        match=r"install bubblewrap .*, run accordance as an ordinary user",
     ):
         room.prepare(IsolationLevel.LANDLOCK)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

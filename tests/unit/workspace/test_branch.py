@@ -25,12 +25,16 @@ def a_change(branch: Branch, folder: Path, text: str, base: str = "main") -> str
     before = base_snapshot(workspace)
     write(workspace.work, {"src/app.py": text})
     changes = difference(before, take_snapshot(workspace.work))
-    return branch.write(workspace, readable_patch(workspace, changes), "a task/é-1", "A change", AT)
+    return branch.write(
+        workspace, readable_patch(workspace, changes), "a task/é-1", "A change", AT
+    )
 
 
 def kept(branch: Branch) -> list[str]:
     """The commits that wait for being approved, by what keeps them."""
-    return git(branch.repository, "for-each-ref", "--format=%(refname)", "refs/accordance").split()
+    return git(
+        branch.repository, "for-each-ref", "--format=%(refname)", "refs/accordance"
+    ).split()
 
 
 def throw_away(branch: Branch) -> None:
@@ -41,7 +45,10 @@ def throw_away(branch: Branch) -> None:
 def test_a_change_is_kept_until_it_lands(tmp_path: Path) -> None:
     """Git throws away what nobody points to; what may still be approved is pointed to."""
     branch = Branch(repository(tmp_path / "r"), branch_name("plan"))
-    first, other = (a_change(branch, tmp_path / name, f"APP = '{name}'\n") for name in ("first", "other"))
+    first, other = (
+        a_change(branch, tmp_path / name, f"APP = '{name}'\n")
+        for name in ("first", "other")
+    )
     throw_away(branch)
     assert len(kept(branch)) == 2
     assert all(ref.startswith("refs/accordance/plan/a-task") for ref in kept(branch))
@@ -68,7 +75,10 @@ def test_what_is_in_the_way_is_told_apart(tmp_path: Path) -> None:
         branch.move_to(made)
     git(branch.repository, "update-ref", "-d", ref)
     throw_away(branch)
-    with pytest.raises(WorkspaceError, match=f"the commit {made} of the branch {branch.name} is missing in"):
+    with pytest.raises(
+        WorkspaceError,
+        match=f"the commit {made} of the branch {branch.name} is missing in",
+    ):
         branch.move_to(made)
     git(branch.repository, "branch", "-D", branch.name)
     with pytest.raises(WorkspaceError, match="is missing in"):
@@ -80,14 +90,18 @@ def a_patch(of: Branch, folder: Path, files: dict[str, str]) -> bytes:
     workspace = clone(of.repository, folder, base="main")
     before = base_snapshot(workspace)
     write(workspace.work, files)
-    return readable_patch(workspace, difference(before, take_snapshot(workspace.work))).text
+    return readable_patch(
+        workspace, difference(before, take_snapshot(workspace.work))
+    ).text
 
 
 def test_an_earlier_change_that_no_longer_fits_names_its_files(tmp_path: Path) -> None:
     """Those that changed in the meantime, and those that came in its place; not the ones that would still fit."""
     branch = Branch(repository(tmp_path / "r"), branch_name("plan"))
     earlier = a_patch(
-        branch, tmp_path / "a", {"src/app.py": "APP = 'mine'\n", "new.txt": "x\n", "fits.txt": "y\n"}
+        branch,
+        tmp_path / "a",
+        {"src/app.py": "APP = 'mine'\n", "new.txt": "x\n", "fits.txt": "y\n"},
     )
     moved = a_change(branch, tmp_path / "b", "APP = 'theirs'\n")
     work = clone(branch.repository, tmp_path / "c", base=moved).work

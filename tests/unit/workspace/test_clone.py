@@ -19,7 +19,13 @@ from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.patching import readable_patch
 from accordance.workspace.snapshot import take_snapshot
 from tests.hostile.stage import git
-from tests.unit.workspace.repositories import FILES, commit, repository, with_submodule, write
+from tests.unit.workspace.repositories import (
+    FILES,
+    commit,
+    repository,
+    with_submodule,
+    write,
+)
 
 _NOBODY = 65534
 
@@ -61,9 +67,9 @@ def test_commits_that_no_branch_holds_can_be_cloned(tmp_path: Path) -> None:
     write(source, {"src/app.py": "APP = 2\n"})
     lost = commit(source, "lost")
     git(source, "reset", "--quiet", "--hard", "HEAD~1")
-    assert (clone(source, tmp_path / "attempt", base=lost).work / "src/app.py").read_text(
-        "utf-8"
-    ) == "APP = 2\n"
+    assert (
+        clone(source, tmp_path / "attempt", base=lost).work / "src/app.py"
+    ).read_text("utf-8") == "APP = 2\n"
 
 
 def test_shallow_repositories_can_be_cloned(tmp_path: Path) -> None:
@@ -115,7 +121,9 @@ def test_directories_without_git_are_copied(tmp_path: Path) -> None:
     assert made.commit == ""
     assert set(base_snapshot(made).entries) == {"a.txt", "d", "d/b.txt", "link"}
     write(made.work, {"a.txt": "mine", "d/__pycache__/x.pyc": "c"})
-    found = difference(base_snapshot(made), take_snapshot(made.work), ignored=BaseRules(made))
+    found = difference(
+        base_snapshot(made), take_snapshot(made.work), ignored=BaseRules(made)
+    )
     assert [change.path for change in found.changes] == ["a.txt"]
     assert [change.path for change in found.ignored] == ["d/__pycache__/x.pyc"]
 
@@ -129,7 +137,9 @@ def test_work_done_elsewhere_is_adopted(tmp_path: Path) -> None:
     write(place, {"src/new.py": "NEW = 1\n"})
     before = take_snapshot(place)
     made = adopt(place, tmp_path / "private", base=base)
-    found = difference(base_snapshot(made), take_snapshot(made.work), internals_known=False)
+    found = difference(
+        base_snapshot(made), take_snapshot(made.work), internals_known=False
+    )
     assert [change.path for change in found.changes] == ["src/app.py", "src/new.py"]
     assert not found.internals_known
     assert take_snapshot(place) == before
@@ -161,14 +171,20 @@ def test_what_cannot_be_cloned(tmp_path: Path) -> None:
     assert git_directory(tmp_path / "plain") is None
 
 
-def test_git_says_what_went_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_says_what_went_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its own words, its code; and a missing or endless git is told apart."""
-    with pytest.raises(GitFailed, match=r"git rev-parse HEAD ended with 128, saying: fatal") as failure:
+    with pytest.raises(
+        GitFailed, match=r"git rev-parse HEAD ended with 128, saying: fatal"
+    ) as failure:
         Git(tmp_path)("rev-parse", "HEAD")
     assert failure.value.exit_code == 128
     (tmp_path / "file").touch()
     for place in (tmp_path / "gone", tmp_path / "file"):
-        with pytest.raises(WorkspaceError, match=f"{place.name} is no folder; git cannot work there"):
+        with pytest.raises(
+            WorkspaceError, match=f"{place.name} is no folder; git cannot work there"
+        ):
             Git(place)("version")
     monkeypatch.setattr(gits, "TIMEOUT", 0.0)
     with pytest.raises(GitFailed, match="no end after"):
@@ -193,7 +209,9 @@ def test_git_says_what_went_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("mine.hidden", False),
     ],
 )
-def test_only_the_rules_of_the_base_ignore(tmp_path: Path, path: str, is_ignored: bool) -> None:
+def test_only_the_rules_of_the_base_ignore(
+    tmp_path: Path, path: str, is_ignored: bool
+) -> None:
     """Rules the agent writes, its exclude file and global settings have no say; what the base tracks is never ignored."""
     source = repository(tmp_path / "r")
     (source / "forced.cache").write_text("tracked", "utf-8")
@@ -220,18 +238,31 @@ def test_only_the_rules_of_the_base_ignore(tmp_path: Path, path: str, is_ignored
         "credential.helper",
     ],
 )
-def test_settings_of_the_judged_repository_run_nothing(tmp_path: Path, key: str) -> None:
+def test_settings_of_the_judged_repository_run_nothing(
+    tmp_path: Path, key: str
+) -> None:
     """The agent may have worked in the user's own repository: its settings are the agent's then."""
-    place = repository(tmp_path / "r", {**FILES, ".gitattributes": "* filter=evil diff=evil\n"})
+    place = repository(
+        tmp_path / "r", {**FILES, ".gitattributes": "* filter=evil diff=evil\n"}
+    )
     script = tmp_path / "script"
     script.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\ncat\n", "utf-8")
     script.chmod(0o755)
     git(place, "config", key, os.fspath(script))
-    write(place, {".git/hooks/post-checkout": script.read_text("utf-8"), "src/app.py": "APP = 2\n"})
+    write(
+        place,
+        {
+            ".git/hooks/post-checkout": script.read_text("utf-8"),
+            "src/app.py": "APP = 2\n",
+        },
+    )
     (place / ".git/hooks/post-checkout").chmod(0o755)
     made = adopt(place, tmp_path / "private", base="HEAD")
     found = difference(
-        base_snapshot(made), take_snapshot(place), ignored=BaseRules(made), internals_known=False
+        base_snapshot(made),
+        take_snapshot(place),
+        ignored=BaseRules(made),
+        internals_known=False,
     )
     patch = readable_patch(made, found)
     assert found.paths() == {"src/app.py"}

@@ -46,14 +46,45 @@ def tree(*entries: TreeEntry) -> Snapshot:
         pytest.param([file("a")], [file("a")], [], id="nothing changed"),
         pytest.param([], [file("a")], [("a", K.ADDED, "")], id="added"),
         pytest.param([file("a")], [], [("a", K.DELETED, "")], id="deleted"),
-        pytest.param([file("a", "1")], [file("a", "2")], [("a", K.MODIFIED, "")], id="modified"),
-        pytest.param([file("a")], [file("a", mode=0o755)], [("a", K.MODE, "")], id="made executable"),
-        pytest.param([file("a")], [file("a", mode=0o4644)], [("a", K.MODE, "")], id="made set-id"),
-        pytest.param([file("a")], [file("a", mode=0o600)], [], id="modes that do not travel are no change"),
-        pytest.param([file("a")], [link("a", "b")], [("a", K.TYPE, "")], id="a file became a link"),
-        pytest.param([link("a", "b")], [link("a", "c")], [("a", K.MODIFIED, "")], id="a link was turned"),
-        pytest.param([file("a", "1")], [file("b", "1")], [("b", K.RENAMED, "a")], id="renamed"),
-        pytest.param([link("a", "t")], [link("b", "t")], [("b", K.RENAMED, "a")], id="a link was renamed"),
+        pytest.param(
+            [file("a", "1")], [file("a", "2")], [("a", K.MODIFIED, "")], id="modified"
+        ),
+        pytest.param(
+            [file("a")],
+            [file("a", mode=0o755)],
+            [("a", K.MODE, "")],
+            id="made executable",
+        ),
+        pytest.param(
+            [file("a")], [file("a", mode=0o4644)], [("a", K.MODE, "")], id="made set-id"
+        ),
+        pytest.param(
+            [file("a")],
+            [file("a", mode=0o600)],
+            [],
+            id="modes that do not travel are no change",
+        ),
+        pytest.param(
+            [file("a")],
+            [link("a", "b")],
+            [("a", K.TYPE, "")],
+            id="a file became a link",
+        ),
+        pytest.param(
+            [link("a", "b")],
+            [link("a", "c")],
+            [("a", K.MODIFIED, "")],
+            id="a link was turned",
+        ),
+        pytest.param(
+            [file("a", "1")], [file("b", "1")], [("b", K.RENAMED, "a")], id="renamed"
+        ),
+        pytest.param(
+            [link("a", "t")],
+            [link("b", "t")],
+            [("b", K.RENAMED, "a")],
+            id="a link was renamed",
+        ),
         pytest.param(
             [file("a", "")],
             [file("b", "")],
@@ -73,14 +104,26 @@ def tree(*entries: TreeEntry) -> Snapshot:
             id="a copy is an addition",
         ),
         pytest.param(
-            [], [folder("d"), file("d/a")], [("d/a", K.ADDED, "")], id="folders are implied by their files"
+            [],
+            [folder("d"), file("d/a")],
+            [("d/a", K.ADDED, "")],
+            id="folders are implied by their files",
         ),
-        pytest.param([], [file("artifacts/t/report.md")], [], id="evidence is no change"),
-        pytest.param([], [file("artifacts/t2/x")], [("artifacts/t2/x", K.ADDED, "")], id="other evidence is"),
+        pytest.param(
+            [], [file("artifacts/t/report.md")], [], id="evidence is no change"
+        ),
+        pytest.param(
+            [],
+            [file("artifacts/t2/x")],
+            [("artifacts/t2/x", K.ADDED, "")],
+            id="other evidence is",
+        ),
     ],
 )
 def test_changes(
-    before: list[TreeEntry], after: list[TreeEntry], expected: list[tuple[str, ChangeKind, str]]
+    before: list[TreeEntry],
+    after: list[TreeEntry],
+    expected: list[tuple[str, ChangeKind, str]],
 ) -> None:
     """Each kind of change, by path."""
     found = difference(tree(*before), tree(*after), evidence="artifacts/t")
@@ -99,16 +142,33 @@ def test_a_rename_touches_both_ends() -> None:
     [
         pytest.param([], [folder("d")], [("d", K.ADDED)], id="an empty folder came"),
         pytest.param([folder("d")], [], [("d", K.DELETED)], id="an empty folder went"),
-        pytest.param([], [folder("d"), folder("d/e")], [("d/e", K.ADDED)], id="the innermost is named"),
-        pytest.param([folder("d")], [folder("d"), file("d/x")], [], id="a folder was filled"),
-        pytest.param([folder("d")], [folder("d", 0o1777)], [("d", K.MODE)], id="a special bit was set"),
         pytest.param(
-            [], [folder("artifacts"), folder("artifacts/t")], [], id="the evidence folder is expected"
+            [],
+            [folder("d"), folder("d/e")],
+            [("d/e", K.ADDED)],
+            id="the innermost is named",
+        ),
+        pytest.param(
+            [folder("d")], [folder("d"), file("d/x")], [], id="a folder was filled"
+        ),
+        pytest.param(
+            [folder("d")],
+            [folder("d", 0o1777)],
+            [("d", K.MODE)],
+            id="a special bit was set",
+        ),
+        pytest.param(
+            [],
+            [folder("artifacts"), folder("artifacts/t")],
+            [],
+            id="the evidence folder is expected",
         ),
     ],
 )
 def test_directories_stand_apart(
-    before: list[TreeEntry], after: list[TreeEntry], expected: list[tuple[str, ChangeKind]]
+    before: list[TreeEntry],
+    after: list[TreeEntry],
+    expected: list[tuple[str, ChangeKind]],
 ) -> None:
     """Only what no file implies."""
     found = difference(tree(*before), tree(*after), evidence="artifacts/t")
@@ -135,10 +195,17 @@ def test_directories_stand_apart(
 )
 def test_links_that_leave(path: str, target: str, expected: LinkEscape | None) -> None:
     """A link is judged by where it leads, through other links of the tree, without touching the disk."""
-    links = [link("to-d", "d"), link("to-deep", "d/e"), link("to-etc", "/etc"), link("round", "round")]
+    links = [
+        link("to-d", "d"),
+        link("to-deep", "d/e"),
+        link("to-etc", "/etc"),
+        link("round", "round"),
+    ]
     assert link_escape(path, target, tree(*links).entries) is expected
     found = difference(tree(*links), tree(*links, link(path, target)))
-    assert [one.escape for one in found.escaping_links] == ([expected] if expected else [])
+    assert [one.escape for one in found.escaping_links] == (
+        [expected] if expected else []
+    )
 
 
 def test_ignored_changes_stand_apart() -> None:
@@ -146,10 +213,17 @@ def test_ignored_changes_stand_apart() -> None:
     before = tree(file("open", "1"), file("x.cache", "2"))
     after = tree(file("hidden.cache", "1"), file("y.cache", "2"), file("z", "3"))
     found = difference(
-        before, after, ignored=lambda paths: {path for path in paths if path.endswith(".cache")}
+        before,
+        after,
+        ignored=lambda paths: {path for path in paths if path.endswith(".cache")},
     )
-    assert [(one.path, one.old_path) for one in found.ignored] == [("y.cache", "x.cache")]
-    assert [(one.path, one.old_path) for one in found.changes] == [("hidden.cache", "open"), ("z", "")]
+    assert [(one.path, one.old_path) for one in found.ignored] == [
+        ("y.cache", "x.cache")
+    ]
+    assert [(one.path, one.old_path) for one in found.changes] == [
+        ("hidden.cache", "open"),
+        ("z", ""),
+    ]
 
 
 def test_caches_are_known_by_their_folder() -> None:
@@ -160,11 +234,19 @@ def test_caches_are_known_by_their_folder() -> None:
     }
     kept = PathChange("build/x", K.ADDED)
     moved = PathChange("node_modules/x", K.RENAMED, "src/x")
-    assert beyond_caches([kept, moved, PathChange(".venv/bin/x", K.ADDED)]) == (kept, moved)
+    assert beyond_caches([kept, moved, PathChange(".venv/bin/x", K.ADDED)]) == (
+        kept,
+        moved,
+    )
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("src/app.py", "src/APP.py"), ("caf\u00e9", "cafe\u0301"), ("stra\u00dfe", "STRASSE")]
+    ("old", "new"),
+    [
+        ("src/app.py", "src/APP.py"),
+        ("caf\u00e9", "cafe\u0301"),
+        ("stra\u00dfe", "STRASSE"),
+    ],
 )
 def test_twins(old: str, new: str) -> None:
     """A new path that some disks take for an old one."""
@@ -190,10 +272,14 @@ def test_what_cannot_be_judged_is_named() -> None:
         "more than 3 entries",
     )
     assert (found.nested_added, found.nested) == (("inner",), ("inner",))
-    assert [(one.path, one.kind) for one in found.internals] == [(".git/config", K.MODIFIED)]
+    assert [(one.path, one.kind) for one in found.internals] == [
+        (".git/config", K.MODIFIED)
+    ]
     assert difference(before, after, internals_known=False).internals == ()
     grown = TreeEntry("closed", EntryKind.UNREADABLE, size=9, note="Permission denied")
-    assert [one.kind for one in difference(tree(closed), tree(grown)).changes] == [K.MODIFIED]
+    assert [one.kind for one in difference(tree(closed), tree(grown)).changes] == [
+        K.MODIFIED
+    ]
     assert difference(tree(closed), tree(closed)).unreadable == ("closed",)
 
 
@@ -204,7 +290,9 @@ TREES = st.dictionaries(PATHS, st.sampled_from(["", "1", "2", "3"]), max_size=6)
 
 
 @given(TREES, TREES)
-def test_the_changes_lead_from_one_tree_to_the_other(before: Snapshot, after: Snapshot) -> None:
+def test_the_changes_lead_from_one_tree_to_the_other(
+    before: Snapshot, after: Snapshot
+) -> None:
     """Applied to the first tree they give the second, and each path is told once."""
     entries = dict(before.entries)
     changes = difference(before, after).changes

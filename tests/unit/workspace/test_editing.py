@@ -63,7 +63,11 @@ def seen(folder: Path) -> dict[str, object]:
 def test_edits_are_laid_and_taken_out(clone: Path) -> None:
     """Replaced, made with its folders, deleted; the next set takes the place of the last, and counts from the beginning."""
     before, draft = seen(clone), Draft(clone)
-    first = (Edit("src/app.py"), Edit("docs/deep/page.md", "Zürich\n"), Edit("./run.sh", None))
+    first = (
+        Edit("src/app.py"),
+        Edit("docs/deep/page.md", "Zürich\n"),
+        Edit("./run.sh", None),
+    )
     assert draft.lay(first) == ()
     assert (clone / "src/app.py").read_text() == "new\n"
     assert (clone / "docs/deep/page.md").read_bytes() == "Zürich\n".encode()
@@ -85,7 +89,9 @@ def test_edits_are_laid_and_taken_out(clone: Path) -> None:
         (Edit("bin/tool"), 0o644),
     ],
 )
-def test_a_file_can_be_run_if_it_could_or_is_said_to(clone: Path, edit: Edit, mode: int) -> None:
+def test_a_file_can_be_run_if_it_could_or_is_said_to(
+    clone: Path, edit: Edit, mode: int
+) -> None:
     """What is not said stays as it was."""
     assert Draft(clone).lay((edit,)) == ()
     assert (clone / edit.path).stat().st_mode & 0o777 == mode
@@ -120,7 +126,11 @@ def test_what_cannot_be_made(clone: Path, edit: Edit, why: str, leaves: bool) ->
     """Nothing is touched, neither there nor here: not even by the edits beside it that could have been made."""
     around = seen(clone.parent)
     (refusal,) = Draft(clone).lay((Edit("src/app.py"), Edit("a/b/c"), edit))
-    assert (refusal.path, why in refusal.why, refusal.leaves) == (edit.path, True, leaves), refusal
+    assert (refusal.path, why in refusal.why, refusal.leaves) == (
+        edit.path,
+        True,
+        leaves,
+    ), refusal
     assert seen(clone.parent) == around
 
 
@@ -128,7 +138,20 @@ def test_what_cannot_be_made(clone: Path, edit: Edit, why: str, leaves: bool) ->
     st.lists(
         st.tuples(
             st.lists(
-                st.sampled_from(["src", "out", "inside", "to-file", "..", ".", "", ".git", "a", "app.py"]),
+                st.sampled_from(
+                    [
+                        "src",
+                        "out",
+                        "inside",
+                        "to-file",
+                        "..",
+                        ".",
+                        "",
+                        ".git",
+                        "a",
+                        "app.py",
+                    ]
+                ),
                 max_size=4,
             ).map("/".join),
             st.sampled_from([None, "x"]),
@@ -146,7 +169,14 @@ def test_nothing_outside_is_ever_touched(
     draft = Draft(work)
     draft.lay([Edit(path, content) for path, content in said])
     after = seen(root)
-    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-    assert all(path.startswith("work/") and not path.startswith("work/.git") for path in changed)
+    changed = {
+        path
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    }
+    assert all(
+        path.startswith("work/") and not path.startswith("work/.git")
+        for path in changed
+    )
     draft.take_out()
     assert seen(root) == before

@@ -31,7 +31,12 @@ from accordance.workspace.bundle import (
     write_bundle,
 )
 from accordance.workspace.clone import Workspace, adopt, clone
-from accordance.workspace.collecting import AttemptSetting, CollectedFacts, base_snapshot, collect
+from accordance.workspace.collecting import (
+    AttemptSetting,
+    CollectedFacts,
+    base_snapshot,
+    collect,
+)
 from accordance.workspace.errors import (
     BundleBroken,
     IsolationUnavailable,
@@ -58,10 +63,14 @@ def workspace(tmp_path: Path) -> Workspace:
     return clone(repository(tmp_path / "r"), tmp_path / "attempt")
 
 
-def _collect(workspace: Workspace, tmp_path: Path, *tests: str, **more: str) -> CollectedFacts:
+def _collect(
+    workspace: Workspace, tmp_path: Path, *tests: str, **more: str
+) -> CollectedFacts:
     before = base_snapshot(workspace)
     write(workspace.work, {"src/app.py": "APP = 2\n", **more})
-    return collect(workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, tests))
+    return collect(
+        workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, tests)
+    )
 
 
 def _facts(workspace: Workspace, tmp_path: Path, **more: str) -> EvidenceFacts:
@@ -72,12 +81,20 @@ def _facts(workspace: Workspace, tmp_path: Path, **more: str) -> EvidenceFacts:
 def test_evidence_is_looked_at(workspace: Workspace, tmp_path: Path) -> None:
     """All that is there, with hashes; the rest of the folder by name."""
     files = {
-        name: f"{FOLDER}/{name}" for name in ("report.md", "selftest.log", "submit.json", "evidence/shot.txt")
+        name: f"{FOLDER}/{name}"
+        for name in ("report.md", "selftest.log", "submit.json", "evidence/shot.txt")
     }
-    found = _facts(workspace, tmp_path, **dict.fromkeys(files.values(), "text\nEXIT_CODE=3\n"))
+    found = _facts(
+        workspace, tmp_path, **dict.fromkeys(files.values(), "text\nEXIT_CODE=3\n")
+    )
     report = found.artifact(ArtifactName.REPORT_MD)
     assert report is not None
-    assert (report.exists, report.readable, report.size, len(report.sha256)) == (True, True, 17, 64)
+    assert (report.exists, report.readable, report.size, len(report.sha256)) == (
+        True,
+        True,
+        17,
+        64,
+    )
     assert found.selftest is not None
     assert found.selftest.exit_code == 3
     patch = found.artifact(ArtifactName.PATCH_DIFF)
@@ -109,21 +126,35 @@ def test_the_log_ends_with_its_exit_code(
 
 def test_artifacts_of_the_wrong_kind(workspace: Workspace, tmp_path: Path) -> None:
     """A folder is no report, a file is no evidence folder."""
-    found = _facts(workspace, tmp_path, **{f"{FOLDER}/report.md/x": "x", f"{FOLDER}/evidence": "x"})
+    found = _facts(
+        workspace, tmp_path, **{f"{FOLDER}/report.md/x": "x", f"{FOLDER}/evidence": "x"}
+    )
     facts = {fact.name: fact for fact in found.artifacts}
-    assert (facts[ArtifactName.REPORT_MD].exists, facts[ArtifactName.REPORT_MD].readable) == (True, False)
-    assert (facts[ArtifactName.EVIDENCE_DIR].exists, facts[ArtifactName.EVIDENCE_DIR].readable) == (
+    assert (
+        facts[ArtifactName.REPORT_MD].exists,
+        facts[ArtifactName.REPORT_MD].readable,
+    ) == (True, False)
+    assert (
+        facts[ArtifactName.EVIDENCE_DIR].exists,
+        facts[ArtifactName.EVIDENCE_DIR].readable,
+    ) == (
         True,
         False,
     )
 
 
-@pytest.mark.parametrize("place", ["../x", "/etc/hostname", "src/app.py", f"{FOLDER}-2/x", "a\\b", ""])
-def test_artifacts_elsewhere_are_not_opened(workspace: Workspace, tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize(
+    "place", ["../x", "/etc/hostname", "src/app.py", f"{FOLDER}-2/x", "a\\b", ""]
+)
+def test_artifacts_elsewhere_are_not_opened(
+    workspace: Workspace, tmp_path: Path, place: str
+) -> None:
     """Whatever the submission says."""
     usual = EvidenceRequest.usually(TASK)
     said = replace(usual, places={**usual.places, ArtifactName.REPORT_MD: place})
-    found = collect(workspace, base_snapshot(workspace), tmp_path / "s", said).facts.evidence
+    found = collect(
+        workspace, base_snapshot(workspace), tmp_path / "s", said
+    ).facts.evidence
     report = found.artifact(ArtifactName.REPORT_MD)
     assert report is not None
     assert (report.inside, report.exists, report.sha256) == (False, False, "")
@@ -137,12 +168,18 @@ def test_a_task_id_that_is_a_path_has_no_folder() -> None:
         bundle_folder(Path("root"), "a/b", 1)
 
 
-def test_tests_run_on_what_would_be_taken_over(workspace: Workspace, tmp_path: Path) -> None:
+def test_tests_run_on_what_would_be_taken_over(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     """The change is there; ignored files, evidence, planted git settings and escaping links are not."""
     before = base_snapshot(workspace)
     (workspace.work / "src/out").symlink_to("/etc")
     (workspace.work / "src/in").symlink_to("app.py")
-    files = {"src/app.py": "APP = 2\n", "build/x": "ignored", f"{FOLDER}/report.md": "r"}
+    files = {
+        "src/app.py": "APP = 2\n",
+        "build/x": "ignored",
+        f"{FOLDER}/report.md": "r",
+    }
     write(workspace.work, {**files, ".git/config": "[core]\n\tbare = true\n"})
     commands = (
         COMMAND,
@@ -151,7 +188,9 @@ def test_tests_run_on_what_would_be_taken_over(workspace: Workspace, tmp_path: P
         "exit 3",
         "echo changed > src/app.py; touch new",
     )
-    collected = collect(workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, commands))
+    collected = collect(
+        workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, commands)
+    )
     outputs = [log.read_text("utf-8") for log in collected.logs]
     assert [run.exit_code for run in collected.facts.runs] == [0, 2, 0, 3, 0]
     assert outputs[0] == "APP = 2\n"
@@ -165,16 +204,22 @@ def test_tests_run_on_what_would_be_taken_over(workspace: Workspace, tmp_path: P
     assert [one.path for one in collected.facts.changes.internals] == [".git/config"]
 
 
-def test_ignored_folders_can_be_carried_along(workspace: Workspace, tmp_path: Path) -> None:
+def test_ignored_folders_can_be_carried_along(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     """Where tests need what is installed in the tree; only what is named."""
     before = base_snapshot(workspace)
     write(workspace.work, {"build/x": "carried", "a.cache": "left"})
     said = EvidenceRequest.usually(TASK, ("cat build/x", "cat a.cache"))
-    found = collect(workspace, before, tmp_path / "s", said, AttemptSetting(carry=("build",)))
+    found = collect(
+        workspace, before, tmp_path / "s", said, AttemptSetting(carry=("build",))
+    )
     assert [run.exit_code for run in found.facts.runs] == [0, 1]
 
 
-def test_a_tree_that_changes_after_the_snapshot_is_not_tested(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_tree_that_changes_after_the_snapshot_is_not_tested(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     """Evidence about another tree would be no evidence."""
     after = take_snapshot(workspace.work)
     write(workspace.work, {"src/app.py": "APP = 9\n"})
@@ -203,7 +248,10 @@ def test_adopted_work_is_collected(tmp_path: Path) -> None:
     commit(place, "work")
     made = adopt(place, tmp_path / "private", base="HEAD~1")
     found = collect(
-        made, base_snapshot(made), tmp_path / "scratch", EvidenceRequest.usually(TASK, (COMMAND,))
+        made,
+        base_snapshot(made),
+        tmp_path / "scratch",
+        EvidenceRequest.usually(TASK, (COMMAND,)),
     ).facts
     assert found.changes.paths() == {"src/app.py"}
     assert (found.changes.internals_known, found.runs[0].passed) == (False, True)
@@ -242,12 +290,21 @@ def test_files_that_steer_tests(path: str, steered: bool) -> None:
 def bundled(workspace: Workspace, tmp_path: Path) -> Path:
     """A bundle of one attempt."""
     collected = _collect(
-        workspace, tmp_path, COMMAND, **{f"{FOLDER}/report.md": "report", f"{FOLDER}/evidence/e": "e"}
+        workspace,
+        tmp_path,
+        COMMAND,
+        **{f"{FOLDER}/report.md": "report", f"{FOLDER}/evidence/e": "e"},
     )
     (workspace.work / FOLDER / "passwd").symlink_to("/etc/passwd")
     (workspace.work / FOLDER / "etc").symlink_to("/etc")
     folder = bundle_folder(tmp_path / "kept", TASK, 1)
-    papers = Papers(b'{"task": 1}', b'{"verdict": 1}', b'{"submit": 1}', "did it\n", {"more.txt": b"more"})
+    papers = Papers(
+        b'{"task": 1}',
+        b'{"verdict": 1}',
+        b'{"submit": 1}',
+        "did it\n",
+        {"more.txt": b"more"},
+    )
     write_bundle(folder, collected, workspace.work, papers)
     assert read_facts(folder) == collected.facts
     assert read_tree(folder, "tree-after.json") == collected.after
@@ -280,9 +337,12 @@ def test_a_changed_bundle_is_found_out(bundled: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["a link to a file", "a link to a folder", "a fifo", "a link for the manifest"]
+    "kind",
+    ["a link to a file", "a link to a folder", "a fifo", "a link for the manifest"],
 )
-def test_what_is_neither_file_nor_folder_breaks_a_bundle(bundled: Path, kind: str) -> None:
+def test_what_is_neither_file_nor_folder_breaks_a_bundle(
+    bundled: Path, kind: str
+) -> None:
     """It is named, and neither followed nor waited for."""
     if kind == "a fifo":
         os.mkfifo(bundled / "agent/planted")
@@ -290,9 +350,13 @@ def test_what_is_neither_file_nor_folder_breaks_a_bundle(bundled: Path, kind: st
         (bundled / "manifest.json").rename(bundled.parent / "manifest.json")
         (bundled / "manifest.json").symlink_to(bundled.parent / "manifest.json")
     else:
-        (bundled / "agent/planted").symlink_to(bundled / ("agent" if "folder" in kind else "task.json"))
+        (bundled / "agent/planted").symlink_to(
+            bundled / ("agent" if "folder" in kind else "task.json")
+        )
     name = "manifest.json" if "manifest" in kind else "agent/planted"
-    with pytest.raises(BundleBroken, match=f"holds {name}, which is neither a file nor a folder"):
+    with pytest.raises(
+        BundleBroken, match=f"holds {name}, which is neither a file nor a folder"
+    ):
         broken_files(bundled)
 
 
@@ -342,7 +406,10 @@ def test_a_signature_holds_and_breaks(bundled: Path, tmp_path: Path) -> None:
     with pytest.raises(BundleBroken, match="nobody signed it"):
         verify_bundle(bundled, tmp_path / "key.pub")
     place = sign_bundle(bundled, tmp_path / "key", {"task_id": TASK, "verdict": "DONE"})
-    assert verify_bundle(bundled, tmp_path / "key.pub") == {"task_id": TASK, "verdict": "DONE"}
+    assert verify_bundle(bundled, tmp_path / "key.pub") == {
+        "task_id": TASK,
+        "verdict": "DONE",
+    }
     with_tree = {"task_id": TASK, "verdict": "DONE", "tree": "a" * 40}
     sign_bundle(bundled, tmp_path / "key", with_tree)
     assert verify_bundle(bundled, tmp_path / "key.pub") == with_tree
@@ -353,7 +420,9 @@ def test_a_signature_holds_and_breaks(bundled: Path, tmp_path: Path) -> None:
     with pytest.raises(BundleBroken, match="not the one that was signed"):
         verify_bundle(bundled, tmp_path / "key.pub")
     envelope = json.loads(place.read_text("utf-8"))
-    place.write_text(json.dumps(envelope | {"payload": envelope["payload"][::-1]}), "utf-8")
+    place.write_text(
+        json.dumps(envelope | {"payload": envelope["payload"][::-1]}), "utf-8"
+    )
     with pytest.raises(BundleBroken):
         verify_bundle(bundled, tmp_path / "key.pub")
     place.write_text("no json", "utf-8")

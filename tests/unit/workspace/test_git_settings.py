@@ -107,12 +107,19 @@ def test_what_runs_a_program(repository: Path, act: Act, told: str) -> None:
     [
         pytest.param(setting("core.fsmonitor", "true"), id="a switch"),
         pytest.param(setting("pager.log", "false"), id="a pager that is turned off"),
-        pytest.param(setting("alias.st", "status"), id="a short name for one of git's own commands"),
+        pytest.param(
+            setting("alias.st", "status"),
+            id="a short name for one of git's own commands",
+        ),
         pytest.param(setting("user.email", "agent@localhost"), id="an address"),
-        pytest.param(setting("branch.x.merge", "refs/heads/x"), id="a branch that follows another"),
+        pytest.param(
+            setting("branch.x.merge", "refs/heads/x"),
+            id="a branch that follows another",
+        ),
         pytest.param(file(".git/hooks/pre-commit.sample"), id="a sample"),
         pytest.param(
-            lambda place: git(place, "commit", "--allow-empty", "--quiet", "-m", "x"), id="a commit"
+            lambda place: git(place, "commit", "--allow-empty", "--quiet", "-m", "x"),
+            id="a commit",
         ),
     ],
 )
@@ -126,16 +133,30 @@ def test_everyday_work(repository: Path, act: Act) -> None:
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        pytest.param(setting("include.path", "../more"), "config include.path (added)", id="a further file"),
-        pytest.param(setting("url.x.insteadOf", "y"), "config url.x.insteadof (added)", id="another address"),
         pytest.param(
-            file(".git/info/attributes", "* filter=x\n"), "file info/attributes (added)", id="attributes"
+            setting("include.path", "../more"),
+            "config include.path (added)",
+            id="a further file",
         ),
         pytest.param(
-            file(".git/hooks/pre-push", mode=0o644), "hook pre-push (added)", id="a hook that cannot run yet"
+            setting("url.x.insteadOf", "y"),
+            "config url.x.insteadof (added)",
+            id="another address",
         ),
         pytest.param(
-            file(".git/config", "[broken"), "config unreadable (added)", id="a config that cannot be read"
+            file(".git/info/attributes", "* filter=x\n"),
+            "file info/attributes (added)",
+            id="attributes",
+        ),
+        pytest.param(
+            file(".git/hooks/pre-push", mode=0o644),
+            "hook pre-push (added)",
+            id="a hook that cannot run yet",
+        ),
+        pytest.param(
+            file(".git/config", "[broken"),
+            "config unreadable (added)",
+            id="a config that cannot be read",
         ),
     ],
 )
@@ -153,7 +174,9 @@ def test_a_hook_that_was_rewritten(repository: Path) -> None:
     file(".git/hooks/pre-push", mode=0o644)(repository)
     before = git_settings(repository)
     (repository / ".git/hooks/pre-push").chmod(0o755)
-    assert changed_settings(before, git_settings(repository)) == ("hook pre-push (changed)",)
+    assert changed_settings(before, git_settings(repository)) == (
+        "hook pre-push (changed)",
+    )
 
 
 def test_what_is_no_file_is_not_waited_for(repository: Path) -> None:

@@ -15,7 +15,14 @@ from accordance.domain.facts import Ending, IsolationLevel, IsolationProbe, Leve
 from accordance.workspace import isolation, probing
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine, keeper
-from accordance.workspace.isolation import NOBODY, CommandLimits, Room, argv, environment, sandbox_user
+from accordance.workspace.isolation import (
+    NOBODY,
+    CommandLimits,
+    Room,
+    argv,
+    environment,
+    sandbox_user,
+)
 from accordance.workspace.probing import WISHES, level_for, probe
 from accordance.workspace.running import run
 
@@ -23,10 +30,18 @@ WORKING = [found.level for found in probe().levels if found.works]
 CONFINING = [level for level in WORKING if level.confines]
 
 
-def _run(tmp_path: Path, command: str, level: IsolationLevel, **limits: float) -> tuple[str, object]:
+def _run(
+    tmp_path: Path, command: str, level: IsolationLevel, **limits: float
+) -> tuple[str, object]:
     room = Room(tmp_path / "room")
     room.prepare(level)
-    done = run(command, room, tmp_path / "log", level=level, limits=CommandLimits(**limits))  # type: ignore[arg-type]
+    done = run(
+        command,
+        room,
+        tmp_path / "log",
+        level=level,
+        limits=CommandLimits(**limits),  # type: ignore[arg-type]
+    )
     return (tmp_path / "log").read_text("utf-8"), done
 
 
@@ -42,7 +57,9 @@ def test_the_machines_answer_has_every_level_and_a_reason() -> None:
         IsolationLevel.LANDLOCK,
         IsolationLevel.RLIMIT,
     ]
-    assert all(found.detail and (found.works or found.remedy) for found in probe().levels)
+    assert all(
+        found.detail and (found.works or found.remedy) for found in probe().levels
+    )
 
 
 @pytest.mark.parametrize("level", WORKING)
@@ -58,7 +75,11 @@ def test_the_machines_answer_has_every_level_and_a_reason() -> None:
         ("touch work-is-writable && ls", 0, "work-is-writable\n"),
         ('touch "$HOME/x" "$TMPDIR/x"', 0, ""),
         ("pwd | grep -c work", 0, "1\n"),
-        (f"{sys.executable} -c 'import asyncio; asyncio.run(asyncio.sleep(0)); print(1)'", 0, "1\n"),
+        (
+            f"{sys.executable} -c 'import asyncio; asyncio.run(asyncio.sleep(0)); print(1)'",
+            0,
+            "1\n",
+        ),
     ],
 )
 def test_ordinary_commands_work(
@@ -76,7 +97,13 @@ def test_nothing_of_ours_is_in_the_environment(
     tmp_path: Path, level: IsolationLevel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Keys, agents and paths of the user stay with the user."""
-    for name in ("OPENAI_API_KEY", "SSH_AUTH_SOCK", "AWS_SECRET_ACCESS_KEY", "PYTHONPATH", "LD_PRELOAD"):
+    for name in (
+        "OPENAI_API_KEY",
+        "SSH_AUTH_SOCK",
+        "AWS_SECRET_ACCESS_KEY",
+        "PYTHONPATH",
+        "LD_PRELOAD",
+    ):
         monkeypatch.setenv(name, "/hunter2")
     said, _ = _run(tmp_path, "env", level)
     assert "hunter2" not in said
@@ -85,7 +112,9 @@ def test_nothing_of_ours_is_in_the_environment(
     }  # fmt: skip
 
 
-@pytest.mark.skipif(IsolationLevel.BWRAP not in WORKING, reason="bubblewrap does not work here")
+@pytest.mark.skipif(
+    IsolationLevel.BWRAP not in WORKING, reason="bubblewrap does not work here"
+)
 def test_a_copy_can_appear_where_the_repository_is(tmp_path: Path) -> None:
     """So that what was installed for the repository's own place finds the changed files."""
     (tmp_path / "repository").mkdir()
@@ -94,12 +123,19 @@ def test_a_copy_can_appear_where_the_repository_is(tmp_path: Path) -> None:
     (room.work / "copied").parent.mkdir(parents=True)
     (room.work / "copied").touch()
     room.prepare(IsolationLevel.BWRAP)
-    done = run(f"pwd; ls {tmp_path}/repository", room, tmp_path / "log", level=IsolationLevel.BWRAP)
+    done = run(
+        f"pwd; ls {tmp_path}/repository",
+        room,
+        tmp_path / "log",
+        level=IsolationLevel.BWRAP,
+    )
     assert (tmp_path / "log").read_text("utf-8") == f"{tmp_path}/repository\ncopied\n"
     assert done.passed
 
 
-@pytest.mark.skipif(IsolationLevel.BWRAP not in WORKING, reason="bubblewrap does not work here")
+@pytest.mark.skipif(
+    IsolationLevel.BWRAP not in WORKING, reason="bubblewrap does not work here"
+)
 def test_there_is_a_loopback_of_its_own(tmp_path: Path) -> None:
     """Test suites that start a server for themselves work."""
     code = 'import socket; s = socket.create_server(("127.0.0.1", 0)); socket.create_connection(s.getsockname()); print(1)'
@@ -108,11 +144,15 @@ def test_there_is_a_loopback_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("level", CONFINING)
-def test_named_folders_can_be_read_and_not_written(tmp_path: Path, level: IsolationLevel) -> None:
+def test_named_folders_can_be_read_and_not_written(
+    tmp_path: Path, level: IsolationLevel
+) -> None:
     """What a project needs beside the system is named."""
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/t.txt").write_text("tool\n", "utf-8")
-    room = Room(tmp_path / "room", readable=(tmp_path / "tools",), environment={"EXTRA": "1"})
+    room = Room(
+        tmp_path / "room", readable=(tmp_path / "tools",), environment={"EXTRA": "1"}
+    )
     room.prepare(level)
     command = f"cat {tmp_path}/tools/t.txt; echo $EXTRA; echo x > {tmp_path}/tools/new"
     done = run(command, room, tmp_path / "log", level=level)
@@ -123,7 +163,10 @@ def test_named_folders_can_be_read_and_not_written(tmp_path: Path, level: Isolat
 
 def test_limits_end_a_command(tmp_path: Path) -> None:
     """Time and output, with the reason."""
-    assert _run(tmp_path, "sleep 100", WORKING[0], seconds=0.3)[1].ending is Ending.TIMED_OUT  # type: ignore[attr-defined]
+    assert (
+        _run(tmp_path, "sleep 100", WORKING[0], seconds=0.3)[1].ending  # type: ignore[attr-defined]
+        is Ending.TIMED_OUT
+    )
     said, done = _run(tmp_path, "yes", WORKING[0], output_bytes=1000)
     assert (done.ending, done.log_cut, len(said)) == (Ending.OUTPUT_LIMIT, True, 1000)  # type: ignore[attr-defined]
 
@@ -136,7 +179,11 @@ def test_a_sandbox_that_cannot_be_made_does_not_run_the_command(
     room.prepare(IsolationLevel.RLIMIT)
     (tmp_path / "room/work").rmdir()
     done = run("touch ran", room, tmp_path / "log", level=IsolationLevel.RLIMIT)
-    assert (done.ending, done.exit_code, done.passed) == (Ending.NOT_STARTED, 127, False)
+    assert (done.ending, done.exit_code, done.passed) == (
+        Ending.NOT_STARTED,
+        127,
+        False,
+    )
     assert "No such file" in done.note
     monkeypatch.setattr(isolation, "_PYTHON", "/nowhere/python")
     done = run("touch ran", room, tmp_path / "log", level=IsolationLevel.RLIMIT)
@@ -160,7 +207,10 @@ def test_the_command_ends_when_whoever_asked_is_gone(tmp_path: Path) -> None:
     assert below
     asker.kill()
     asker.wait()
-    while any(Path(f"/proc/{pid}").exists() for pid in below) and time.monotonic() < deadline:
+    while (
+        any(Path(f"/proc/{pid}").exists() for pid in below)
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.02)
     assert not any(Path(f"/proc/{pid}").exists() for pid in below)
 
@@ -178,7 +228,10 @@ def test_wishes_are_granted_or_refused(wish: str) -> None:
 def _machine(*works: bool) -> IsolationProbe:
     levels = (IsolationLevel.BWRAP, IsolationLevel.LANDLOCK, IsolationLevel.RLIMIT)
     return IsolationProbe(
-        tuple(LevelProbe(level, can, "why", "install it") for level, can in zip(levels, works, strict=True))
+        tuple(
+            LevelProbe(level, can, "why", "install it")
+            for level, can in zip(levels, works, strict=True)
+        )
     )
 
 
@@ -186,7 +239,8 @@ def test_auto_never_falls_below_landlock(monkeypatch: pytest.MonkeyPatch) -> Non
     """It says what to install instead; rlimit must be wished for by name."""
     monkeypatch.setattr(probing, "probe", lambda: _machine(False, False, True))
     with pytest.raises(
-        IsolationUnavailable, match=r"nothing was run; install it, or set isolation to rlimit"
+        IsolationUnavailable,
+        match=r"nothing was run; install it, or set isolation to rlimit",
     ):
         level_for()
     with pytest.raises(IsolationUnavailable):
@@ -201,7 +255,9 @@ def test_auto_never_falls_below_landlock(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_probe_tries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bwrap that is there but does not isolate, or does not work, or is not there."""
     fake = tmp_path / "bwrap"
-    fake.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n', "utf-8")
+    fake.write_text(
+        '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n', "utf-8"
+    )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(isolation, "sandbox_user", lambda _: None)
@@ -248,11 +304,16 @@ def test_landlock_needs_a_filter_and_somebody_to_become(
     monkeypatch.setattr(sys, "prefix", os.fspath(tmp_path / "closed/venv"))
     (tmp_path / "closed").mkdir(mode=0o700)
     found = probing._landlock()
-    assert (found.works, "run accordance as an ordinary user" in found.remedy) == (False, True)
+    assert (found.works, "run accordance as an ordinary user" in found.remedy) == (
+        False,
+        True,
+    )
     assert "nobody, who cannot pass" in found.detail
 
 
-def test_only_root_becomes_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_root_becomes_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At every level that confines."""
     room = Room(tmp_path / "room")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
@@ -267,7 +328,9 @@ def test_only_root_becomes_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("machine", confine.MACHINES)
 @pytest.mark.parametrize("families", [(), (1, 2)])
-def test_the_filter_decides(machine: str, families: tuple[int, ...], shared: bool) -> None:
+def test_the_filter_decides(
+    machine: str, families: tuple[int, ...], shared: bool
+) -> None:
     """Run by hand, instruction for instruction: foreign numberings and listed calls are refused, all else is let through."""
     architecture, numbers = confine.MACHINES[machine]
     program = confine.call_filter(machine, families, shared=shared)
@@ -288,13 +351,25 @@ def test_the_filter_decides(machine: str, families: tuple[int, ...], shared: boo
             if code == confine.LOAD:
                 loaded = data[value]
             else:
-                at += yes if (loaded == value if code == confine.JUMP_EQUAL else loaded >= value) else no
+                at += (
+                    yes
+                    if (
+                        loaded == value
+                        if code == confine.JUMP_EQUAL
+                        else loaded >= value
+                    )
+                    else no
+                )
 
     assert decide(1)
     assert not decide(1, arch=0x40000003)
     assert not decide(confine.X32 + 1)
     assert not any(decide(call) for call in confine.REFUSED)
-    assert [decide("socket", family) for family in (1, 2, 17)] == [1 in families, 2 in families, False]
+    assert [decide("socket", family) for family in (1, 2, 17)] == [
+        1 in families,
+        2 in families,
+        False,
+    ]
     assert all(decide(call) is not shared for call in confine.REFUSED_IF_SHARED)
     assert decide("prlimit64", 0, 1, 1 << 40)
     assert decide("prlimit64", 7, 1, 0)
@@ -305,7 +380,12 @@ def test_the_filter_decides(machine: str, families: tuple[int, ...], shared: boo
     assert decide("setpriority", 2, 0) is not shared
     assert decide("ioprio_set", 1, 0)
     assert decide("ioprio_set", 3, 0) is not shared
-    for call in ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"):
+    for call in (
+        "sched_setaffinity",
+        "sched_setscheduler",
+        "sched_setparam",
+        "sched_setattr",
+    ):
         assert decide(call, 0)
         assert decide(call, 7) is not shared
 
@@ -321,9 +401,15 @@ def test_the_keeper_tells_what_happened() -> None:
     """In the words of the facts."""
     kept = keeper.Kept(1, 2, 3, 4)
     kept.code = 3 << 8
-    assert (keeper.answer(kept, 0.0015)["exit_code"], keeper.answer(kept, 0.0015)["duration_ms"]) == (3, 2)
+    assert (
+        keeper.answer(kept, 0.0015)["exit_code"],
+        keeper.answer(kept, 0.0015)["duration_ms"],
+    ) == (3, 2)
     kept.code = 9
-    assert keeper.answer(kept, 0) | {"exit_code": 137, "ending": "signalled"} == keeper.answer(kept, 0)
+    assert keeper.answer(kept, 0) | {
+        "exit_code": 137,
+        "ending": "signalled",
+    } == keeper.answer(kept, 0)
     kept.not_started = b"why"
     assert keeper.answer(kept, 0) | {
         "exit_code": 127,
@@ -346,4 +432,6 @@ def test_the_keeper_sees_processes_memory_and_disk(tmp_path: Path) -> None:
         os.fsync(file.fileno())
         assert keeper.own_bytes([os.fspath(tmp_path)], []) - before >= 1 << 20
         (tmp_path / "large").unlink()
-        assert keeper.own_bytes([os.fspath(tmp_path)], [os.getpid()]) - before >= 1 << 20
+        assert (
+            keeper.own_bytes([os.fspath(tmp_path)], [os.getpid()]) - before >= 1 << 20
+        )

@@ -17,7 +17,9 @@ from tests.hostile.stage import FILES, git
 NOISE = bytes(range(256)) * 40
 
 
-def write(path: str, content: bytes = b"new\n", mode: int | None = None) -> Callable[[Path], object]:
+def write(
+    path: str, content: bytes = b"new\n", mode: int | None = None
+) -> Callable[[Path], object]:
     """A file is written."""
 
     def act(work: Path) -> None:
@@ -41,7 +43,8 @@ ACTS: dict[str, Callable[[Path], object]] = {
     "empty": write("src/empty.py", b""),
     "binary": both(write("logo.png", NOISE), write("src/app.py", NOISE)),
     "executable": both(
-        write("run.sh", b"#!/bin/sh\n", 0o755), lambda work: (work / "README.md").chmod(0o755)
+        write("run.sh", b"#!/bin/sh\n", 0o755),
+        lambda work: (work / "README.md").chmod(0o755),
     ),
     "no longer executable": both(write("tools/run.sh", mode=0o644)),
     "links": both(
@@ -54,19 +57,27 @@ ACTS: dict[str, Callable[[Path], object]] = {
         lambda work: (work / "README.md").symlink_to("docs/api.md"),
     ),
     "deleted": both(
-        lambda work: (work / "docs/api.md").unlink(), lambda work: (work / "docs/guide.md").unlink()
+        lambda work: (work / "docs/api.md").unlink(),
+        lambda work: (work / "docs/guide.md").unlink(),
     ),
     "renamed": lambda work: (work / "docs/guide.md").rename(work / "docs/manual.md"),
     "a folder became a file": both(
-        lambda work: (work / "tools/run.sh").unlink(), lambda work: (work / "tools").rmdir(), write("tools")
+        lambda work: (work / "tools/run.sh").unlink(),
+        lambda work: (work / "tools").rmdir(),
+        write("tools"),
     ),
     "ignored": both(write("build/out.o", NOISE), write("x.cache")),
-    "evidence": both(write("artifacts/t/submit.json", b"{}"), write("artifacts/t/evidence/log.txt")),
-    "empty folders": both(lambda work: (work / "a/b/c").mkdir(parents=True), write("a/d.txt")),
+    "evidence": both(
+        write("artifacts/t/submit.json", b"{}"), write("artifacts/t/evidence/log.txt")
+    ),
+    "empty folders": both(
+        lambda work: (work / "a/b/c").mkdir(parents=True), write("a/d.txt")
+    ),
     "odd names": both(write('a b\\c\n"d".txt'), write(os.fsdecode(b"\xff\xfe.bin"))),
     "line ends": write("src/app.py", b"one\r\ntwo\r\n \t \n\n\n"),
     "committed": both(
-        write("src/app.py"), lambda work: git(work, "commit", "--all", "--quiet", "--message=mine")
+        write("src/app.py"),
+        lambda work: git(work, "commit", "--all", "--quiet", "--message=mine"),
     ),
 }
 
@@ -87,11 +98,15 @@ def repository(tmp_path: Path) -> Path:
 def shown(workspace: Workspace) -> dict[str, tuple[object, ...]]:
     """Everything that is there."""
     found = take_snapshot(workspace.work).entries.values()
-    return {one.path: (one.content, one.carried_mode if one.sha256 else 0) for one in found}
+    return {
+        one.path: (one.content, one.carried_mode if one.sha256 else 0) for one in found
+    }
 
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
-def test_the_same_tree_again(repository: Path, tmp_path: Path, act: Callable[[Path], object]) -> None:
+def test_the_same_tree_again(
+    repository: Path, tmp_path: Path, act: Callable[[Path], object]
+) -> None:
     """Whatever was done to it."""
     first, second = (clone(repository, tmp_path / name) for name in ("first", "second"))
     before = base_snapshot(first)
@@ -102,9 +117,13 @@ def test_the_same_tree_again(repository: Path, tmp_path: Path, act: Callable[[Pa
     assert shown(second) == shown(first)
 
 
-def test_caches_matter_only_where_tests_need_them(repository: Path, tmp_path: Path) -> None:
+def test_caches_matter_only_where_tests_need_them(
+    repository: Path, tmp_path: Path
+) -> None:
     """Else they would be most of what is kept."""
-    first, second, third = (clone(repository, tmp_path / name) for name in ("first", "second", "third"))
+    first, second, third = (
+        clone(repository, tmp_path / name) for name in ("first", "second", "third")
+    )
     before = base_snapshot(first)
     write("src/__pycache__/app.pyc", NOISE)(first.work)
     bare, carried = left_in(first, before), left_in(first, before, ("src/__pycache__",))
@@ -114,7 +133,9 @@ def test_caches_matter_only_where_tests_need_them(repository: Path, tmp_path: Pa
     assert lay_again(carried, second, base_snapshot(second), ("src/__pycache__/",))
     assert (second.work / "src/__pycache__/app.pyc").read_bytes() == NOISE
     write("src/app.py")(third.work)
-    assert not lay_again(carried, third, base_snapshot(second), ("src/__pycache__",))  # not the tree it was
+    assert not lay_again(
+        carried, third, base_snapshot(second), ("src/__pycache__",)
+    )  # not the tree it was
 
 
 BEYOND: dict[str, Callable[[Path], object]] = {

@@ -42,12 +42,18 @@ def _changed(workspace: Workspace) -> tuple[ChangeSet, ReadablePatch]:
         _busy(workspace.work)
     else:
         _busy(workspace.work)
-    changes = difference(before, take_snapshot(workspace.work), ignored=BaseRules(workspace))
+    changes = difference(
+        before, take_snapshot(workspace.work), ignored=BaseRules(workspace)
+    )
     return changes, readable_patch(workspace, changes)
 
 
-@pytest.mark.parametrize("with_git", [True, False], ids=["a repository", "a directory without git"])
-def test_the_patch_leads_from_the_base_to_the_change(tmp_path: Path, with_git: bool) -> None:
+@pytest.mark.parametrize(
+    "with_git", [True, False], ids=["a repository", "a directory without git"]
+)
+def test_the_patch_leads_from_the_base_to_the_change(
+    tmp_path: Path, with_git: bool
+) -> None:
     """Applied by plain git to another copy it gives the same tree."""
     workspace = _workspace(tmp_path, with_git=with_git)
     changes, patch = _changed(workspace)
@@ -59,10 +65,17 @@ def test_the_patch_leads_from_the_base_to_the_change(tmp_path: Path, with_git: b
         repository(fresh)
     (tmp_path / "patch").write_bytes(patch.text)
     git(fresh, "apply", os.fspath(tmp_path / "patch"))
-    left = difference(take_snapshot(fresh), take_snapshot(workspace.work), internals_known=False)
+    left = difference(
+        take_snapshot(fresh), take_snapshot(workspace.work), internals_known=False
+    )
     assert left.changes == ()
     same = compare_patch(workspace, changes, patch.text, patch)
-    assert (same.parseable, same.missing, same.extra, same.same_content) == (True, (), (), True)
+    assert (same.parseable, same.missing, same.extra, same.same_content) == (
+        True,
+        (),
+        (),
+        True,
+    )
 
 
 def test_the_patch_is_the_same_every_time(tmp_path: Path) -> None:
@@ -72,7 +85,9 @@ def test_the_patch_is_the_same_every_time(tmp_path: Path) -> None:
     assert readable_patch(workspace, changes) == patch
 
 
-def test_what_cannot_be_shown_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_shown_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Large files, special files, files of nested repositories."""
     monkeypatch.setattr(patching, "LARGEST_FILE", 100)
     monkeypatch.setattr(patching, "LARGEST_PATCH", 160)
@@ -80,7 +95,13 @@ def test_what_cannot_be_shown_is_named(tmp_path: Path, monkeypatch: pytest.Monke
     before = base_snapshot(workspace)
     write(
         workspace.work,
-        {"large": "x" * 101, "inner/.git/HEAD": "", "inner/x": "x", "z1": "y" * 60, "z2": "z" * 60},
+        {
+            "large": "x" * 101,
+            "inner/.git/HEAD": "",
+            "inner/x": "x",
+            "z1": "y" * 60,
+            "z2": "z" * 60,
+        },
     )
     os.mkfifo(workspace.work / "pipe")
     changes = difference(before, take_snapshot(workspace.work))
@@ -100,7 +121,11 @@ def test_what_cannot_be_shown_is_named(tmp_path: Path, monkeypatch: pytest.Monke
     ],
 )
 def test_the_agents_patch_is_compared(
-    tmp_path: Path, patch: str, missing: tuple[str, ...], extra: tuple[str, ...], same: bool
+    tmp_path: Path,
+    patch: str,
+    missing: tuple[str, ...],
+    extra: tuple[str, ...],
+    same: bool,
 ) -> None:
     """By files, and by where it leads."""
     workspace = _workspace(tmp_path, with_git=True)
@@ -108,12 +133,18 @@ def test_the_agents_patch_is_compared(
     write(workspace.work, {"src/app.py": "APP = 2\n"})
     changes = difference(before, take_snapshot(workspace.work))
     real = readable_patch(workspace, changes)
-    raw = f"--- a/src/app.py\n+++ b/src/app.py\n@@ -1 +1 @@\n{patch}".encode() if patch else b""
+    raw = (
+        f"--- a/src/app.py\n+++ b/src/app.py\n@@ -1 +1 @@\n{patch}".encode()
+        if patch
+        else b""
+    )
     found = compare_patch(workspace, changes, raw, real)
     assert (found.missing, found.extra, found.same_content) == (missing, extra, same)
 
 
-def test_a_patch_without_binary_content_is_compared_by_files_only(tmp_path: Path) -> None:
+def test_a_patch_without_binary_content_is_compared_by_files_only(
+    tmp_path: Path,
+) -> None:
     """Plain `git diff` leaves the bytes out; that is no lie."""
     workspace = _workspace(tmp_path, with_git=True)
     before = base_snapshot(workspace)
@@ -130,11 +161,20 @@ def test_two_looks_at_one_attempt_do_not_meet(tmp_path: Path) -> None:
     """Each writes to a ref of its own: a late one cannot change what the other has seen."""
     workspace = _workspace(tmp_path, with_git=True)
     changes, patch = _changed(workspace)
-    first = git(workspace.base.directory, "for-each-ref", "--format=%(objectname)", "refs/accordance").split()
+    first = git(
+        workspace.base.directory,
+        "for-each-ref",
+        "--format=%(objectname)",
+        "refs/accordance",
+    ).split()
     (workspace.work / "src/app.py").write_text("APP = 3\n")
     changes = difference(
-        base_snapshot(workspace), take_snapshot(workspace.work), ignored=BaseRules(workspace)
+        base_snapshot(workspace),
+        take_snapshot(workspace.work),
+        ignored=BaseRules(workspace),
     )
     readable_patch(workspace, changes)
-    both = git(workspace.base.directory, "for-each-ref", "--format=%(tree)", "refs/accordance").split()
+    both = git(
+        workspace.base.directory, "for-each-ref", "--format=%(tree)", "refs/accordance"
+    ).split()
     assert (len(first), len(both), patch.tree in both) == (1, 2, True)

@@ -33,9 +33,16 @@ def test_every_kind_of_entry_is_described(tmp_path: Path) -> None:
         listening.bind(os.fspath(tmp_path / "socket"))
         found = take_snapshot(tmp_path).entries
     file = found["a/file.txt"]
-    assert (file.kind, file.size, file.sha256) == (EntryKind.FILE, 4, hashlib.sha256(b"text").hexdigest())
+    assert (file.kind, file.size, file.sha256) == (
+        EntryKind.FILE,
+        4,
+        hashlib.sha256(b"text").hexdigest(),
+    )
     assert found["tool.sh"].carried_mode == 0o755
-    assert (found["link"].kind, found["link"].target) == (EntryKind.SYMLINK, "a/file.txt")
+    assert (found["link"].kind, found["link"].target) == (
+        EntryKind.SYMLINK,
+        "a/file.txt",
+    )
     assert found["nowhere"].target == "gone"
     assert found["a"].kind is EntryKind.DIRECTORY
     assert (found["pipe"].kind, found["pipe"].note) == (EntryKind.SPECIAL, "fifo")
@@ -53,7 +60,10 @@ def test_large_files_are_hashed_in_pieces(tmp_path: Path) -> None:
     """The hash does not depend on how a file is read."""
     content = os.urandom((1 << 20) + 7)
     (tmp_path / "large").write_bytes(content)
-    assert take_snapshot(tmp_path).entries["large"].sha256 == hashlib.sha256(content).hexdigest()
+    assert (
+        take_snapshot(tmp_path).entries["large"].sha256
+        == hashlib.sha256(content).hexdigest()
+    )
 
 
 def test_git_directories_stand_apart(tmp_path: Path) -> None:
@@ -102,7 +112,9 @@ def test_ordinary_work_with_git_changes_no_internals(tmp_path: Path) -> None:
     git(place, "checkout", "-q", "main")
     git(place, "merge", "-q", "--no-edit", "side")
     git(place, "gc", "-q")
-    assert {path for path in take_snapshot(place).internals if path not in before} <= {".git/info/refs"}
+    assert {path for path in take_snapshot(place).internals if path not in before} <= {
+        ".git/info/refs"
+    }
 
 
 def test_a_git_file_is_an_internal(tmp_path: Path) -> None:
@@ -122,9 +134,15 @@ def test_trees_deeper_than_any_stack(tmp_path: Path, top: str) -> None:
         place += "/d"
         os.mkdir(place)  # noqa: PTH102
     found = take_snapshot(tmp_path)
-    last = max((*found.entries.values(), *found.internals.values()), key=lambda entry: len(entry.path))
+    last = max(
+        (*found.entries.values(), *found.internals.values()),
+        key=lambda entry: len(entry.path),
+    )
     discard(tmp_path / top.split("/", maxsplit=1)[0])
-    assert (last.kind, last.note) == (EntryKind.UNREADABLE, "a path of more than 1,024 characters")
+    assert (last.kind, last.note) == (
+        EntryKind.UNREADABLE,
+        "a path of more than 1,024 characters",
+    )
     assert found.incomplete == ""
     assert list(tmp_path.iterdir()) == []
 
@@ -132,11 +150,17 @@ def test_trees_deeper_than_any_stack(tmp_path: Path, top: str) -> None:
 @pytest.mark.parametrize(
     ("reach", "why"),
     [
-        pytest.param(WalkLimits(entries=3), "more than 3 entries", id="too many entries"),
-        pytest.param(WalkLimits(total_bytes=10), "more than 10 bytes", id="too many bytes"),
+        pytest.param(
+            WalkLimits(entries=3), "more than 3 entries", id="too many entries"
+        ),
+        pytest.param(
+            WalkLimits(total_bytes=10), "more than 10 bytes", id="too many bytes"
+        ),
     ],
 )
-def test_a_walk_that_goes_too_far_says_so(tmp_path: Path, reach: WalkLimits, why: str) -> None:
+def test_a_walk_that_goes_too_far_says_so(
+    tmp_path: Path, reach: WalkLimits, why: str
+) -> None:
     """An endless tree ends in a fact, not in an endless walk."""
     write(tmp_path, {f"{number}.txt": "text of some length" for number in range(9)})
     assert take_snapshot(tmp_path, reach=reach).incomplete == why
@@ -193,11 +217,16 @@ def test_restored_times_do_not_fool_the_cache(tmp_path: Path) -> None:
     cache = StatCache()
     _aged(cache, tmp_path)
     was = (tmp_path / "a").stat()
-    while (tmp_path / "a").stat().st_ctime_ns == was.st_ctime_ns:  # until the kernel's clock has ticked
+    while (
+        tmp_path / "a"
+    ).stat().st_ctime_ns == was.st_ctime_ns:  # until the kernel's clock has ticked
         (tmp_path / "a").write_text("two", "utf-8")
         os.utime(tmp_path / "a", ns=(was.st_atime_ns, was.st_mtime_ns))
     assert (tmp_path / "a").stat().st_mtime_ns == was.st_mtime_ns
-    assert take_snapshot(tmp_path, cache=cache).entries["a"].sha256 == hashlib.sha256(b"two").hexdigest()
+    assert (
+        take_snapshot(tmp_path, cache=cache).entries["a"].sha256
+        == hashlib.sha256(b"two").hexdigest()
+    )
 
 
 def test_a_replaced_file_does_not_fool_the_cache(tmp_path: Path) -> None:
@@ -206,7 +235,10 @@ def test_a_replaced_file_does_not_fool_the_cache(tmp_path: Path) -> None:
     cache = StatCache()
     _aged(cache, tmp_path)
     (tmp_path / "b").replace(tmp_path / "a")
-    assert take_snapshot(tmp_path, cache=cache).entries["a"].sha256 == hashlib.sha256(b"two").hexdigest()
+    assert (
+        take_snapshot(tmp_path, cache=cache).entries["a"].sha256
+        == hashlib.sha256(b"two").hexdigest()
+    )
 
 
 def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> None:
@@ -218,17 +250,25 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> Non
         snapshots._sha256(os.open(tmp_path, os.O_DIRECTORY), "a", earlier)
 
 
-@given(st.binary(min_size=1).filter(lambda raw: not set(raw) & {0, 47} and raw not in (b".", b"..")))
+@given(
+    st.binary(min_size=1).filter(
+        lambda raw: not set(raw) & {0, 47} and raw not in (b".", b"..")
+    )
+)
 def test_names_are_told_apart_and_come_back(raw: bytes) -> None:
     """Every name has its own text, and the text leads back to the name."""
     name = os.fsdecode(raw)
     text = text_of(name)
     assert os.fsencode(name_of(text)) == raw
     text.encode("utf-8")
-    assert ("\\" in text) == (b"\\" in raw or any("\udc80" <= sign <= "\udcff" for sign in name))
+    assert ("\\" in text) == (
+        b"\\" in raw or any("\udc80" <= sign <= "\udcff" for sign in name)
+    )
 
 
-@pytest.mark.parametrize("task_id", ["72c84e9c-0975-4c1a-b9a5-864c2725dc8a", "T-1", "a.b_c"])
+@pytest.mark.parametrize(
+    "task_id", ["72c84e9c-0975-4c1a-b9a5-864c2725dc8a", "T-1", "a.b_c"]
+)
 def test_ordinary_task_ids_name_folders(task_id: str) -> None:
     """Ids are used as they are."""
     assert folder_name(task_id) == task_id
@@ -236,7 +276,22 @@ def test_ordinary_task_ids_name_folders(task_id: str) -> None:
 
 @pytest.mark.parametrize(
     "task_id",
-    ["", ".", "..", "../x", "a/b", "/etc", "a\\b", "a\0b", "a..b", "-rf", ".git", "x" * 101, "a b", "ü"],
+    [
+        "",
+        ".",
+        "..",
+        "../x",
+        "a/b",
+        "/etc",
+        "a\\b",
+        "a\0b",
+        "a..b",
+        "-rf",
+        ".git",
+        "x" * 101,
+        "a b",
+        "ü",
+    ],
 )
 def test_a_task_id_that_is_a_path_is_refused(task_id: str) -> None:
     """No id leads out of the folder of artifacts."""

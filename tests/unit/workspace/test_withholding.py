@@ -45,7 +45,9 @@ def below_src(paths: Collection[str]) -> frozenset[str]:
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     """A repository whose forbidden file has a past, a branch, a tag, a stash and packed refs."""
-    place = repository(tmp_path / "repository", {**FILES, "secrets/key.txt": f"{OLD_SECRET}\n"})
+    place = repository(
+        tmp_path / "repository", {**FILES, "secrets/key.txt": f"{OLD_SECRET}\n"}
+    )
     git(place, "tag", "old")
     git(place, "branch", "other")
     write(place, FILES)
@@ -73,7 +75,9 @@ def changed(workspace: Workspace) -> dict[str, ChangeKind]:
 
 def all_objects(work: Path) -> str:
     """The content of every object there is, be it part of a commit or not."""
-    raw = Git(work / ".git")("cat-file", "--batch-all-objects", "--batch", "--buffer", "--unordered")
+    raw = Git(work / ".git")(
+        "cat-file", "--batch-all-objects", "--batch", "--buffer", "--unordered"
+    )
     return raw.decode("utf-8", "replace")
 
 
@@ -81,7 +85,9 @@ def clone_again(workspace: Workspace) -> Workspace:
     """The same clone, fresh."""
     attempt = workspace.work.parent
     fresh = attempt.with_name(f"{attempt.name}-fresh")
-    return clone(attempt.parent / "repository", fresh, base=workspace.commit, readable=below_src)
+    return clone(
+        attempt.parent / "repository", fresh, base=workspace.commit, readable=below_src
+    )
 
 
 def test_only_what_may_be_read_is_there(workspace: Workspace) -> None:
@@ -91,7 +97,14 @@ def test_only_what_may_be_read_is_there(workspace: Workspace) -> None:
         for place in workspace.work.rglob("*")
         if ".git" not in place.relative_to(workspace.work).parts
     }
-    assert there == {".gitattributes", "src", "src/app.py", "src/run.sh", "src/go.bat", "src/link"}
+    assert there == {
+        ".gitattributes",
+        "src",
+        "src/app.py",
+        "src/run.sh",
+        "src/go.bat",
+        "src/link",
+    }
     assert os.access(workspace.work / "src/run.sh", os.X_OK)
     assert not (workspace.work / "src/link").exists()  # it leads to what is withheld
     assert (workspace.work / "src/go.bat").read_bytes() == b"echo go\r\n"
@@ -101,11 +114,15 @@ def test_only_what_may_be_read_is_there(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        pytest.param(("show", "HEAD:secrets/key.txt"), id="a withheld file cannot be shown"),
+        pytest.param(
+            ("show", "HEAD:secrets/key.txt"), id="a withheld file cannot be shown"
+        ),
         pytest.param(("show", "HEAD~1"), id="there is no commit before"),
         pytest.param(("show", "old:secrets/key.txt"), id="no tag comes along"),
         pytest.param(("show", "stash@{0}"), id="no stash comes along"),
-        pytest.param(("rev-parse", "--verify", "other"), id="no other branch comes along"),
+        pytest.param(
+            ("rev-parse", "--verify", "other"), id="no other branch comes along"
+        ),
     ],
 )
 def test_git_gives_nothing_back(workspace: Workspace, command: tuple[str, ...]) -> None:
@@ -172,7 +189,9 @@ def test_what_was_withheld_is_no_deletion(workspace: Workspace) -> None:
             id="a folder in the place of a withheld file deletes it",
         ),
         pytest.param(
-            {"docs/guide.md": "A guide.\n"}, {}, id="the same content at a withheld path changes nothing"
+            {"docs/guide.md": "A guide.\n"},
+            {},
+            id="the same content at a withheld path changes nothing",
         ),
     ],
 )
@@ -189,7 +208,12 @@ def test_tests_see_the_whole_base(workspace: Workspace, tmp_path: Path) -> None:
     before = base_snapshot(workspace)
     write(workspace.work, {"src/app.py": "APP = 2\n"})
     command = f"grep -q {SECRET} secrets/key.txt && grep -q 'APP = 2' src/app.py && test -x src/run.sh && git log -1"
-    found = collect(workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, (command,))).facts
+    found = collect(
+        workspace,
+        before,
+        tmp_path / "scratch",
+        EvidenceRequest.usually(TASK, (command,)),
+    ).facts
     assert [run.exit_code for run in found.runs] == [0]
     assert not (workspace.work / "secrets").exists()
 
@@ -205,27 +229,48 @@ def test_an_agent_is_not_shown_what_is_forbidden_by_way_of_a_test(
         "true",
     )
     setting = AttemptSetting(forbids=lambda path: path.startswith("secrets/"))
-    found = collect(workspace, before, tmp_path / "scratch", EvidenceRequest.usually(TASK, tests), setting)
+    found = collect(
+        workspace,
+        before,
+        tmp_path / "scratch",
+        EvidenceRequest.usually(TASK, tests),
+        setting,
+    )
     assert [run.passed for run in found.facts.runs] == [False, False, True]
     assert SECRET in found.logs[0].read_text("utf-8")
     assert found.shown == (None, None, None)  # both name them, or pass without them
     honest = ("cat secrets/k*; echo honest; false",)
-    found = collect(workspace, before, tmp_path / "again", EvidenceRequest.usually(TASK, honest), setting)
+    found = collect(
+        workspace,
+        before,
+        tmp_path / "again",
+        EvidenceRequest.usually(TASK, honest),
+        setting,
+    )
     (shown,) = found.shown
     assert shown is not None
     assert "honest" in shown.read_text("utf-8")
     assert SECRET not in shown.read_text("utf-8")
 
 
-def test_the_commit_that_lands_is_the_change_on_the_real_base(workspace: Workspace, source: Path) -> None:
+def test_the_commit_that_lands_is_the_change_on_the_real_base(
+    workspace: Workspace, source: Path
+) -> None:
     """Its parent is the base; what was withheld is in it, untouched."""
     before = base_snapshot(workspace)
     write(workspace.work, {"src/app.py": "APP = 2\n"})
     git(workspace.work, "commit", "--quiet", "--all", "--message=mine")
-    patch = readable_patch(workspace, difference(before, whole_tree(workspace), ignored=BaseRules(workspace)))
-    made = Branch(source, "accordance/x").write(workspace, patch, "name", "Two", "2024-01-01T00:00:00Z")
+    patch = readable_patch(
+        workspace,
+        difference(before, whole_tree(workspace), ignored=BaseRules(workspace)),
+    )
+    made = Branch(source, "accordance/x").write(
+        workspace, patch, "name", "Two", "2024-01-01T00:00:00Z"
+    )
     assert git(source, "rev-parse", f"{made}~1").strip() == workspace.commit
-    assert git(source, "diff", "--name-only", f"{made}~1", made).split() == ["src/app.py"]
+    assert git(source, "diff", "--name-only", f"{made}~1", made).split() == [
+        "src/app.py"
+    ]
     assert git(source, "show", f"{made}:secrets/key.txt").strip() == SECRET
 
 
@@ -251,7 +296,11 @@ def test_submodules_are_bounded_too(tmp_path: Path) -> None:
 
     def only_inner(names: Collection[str]) -> frozenset[str]:
         paths.update(names)
-        return frozenset(name for name in names if name.startswith("vendor/inner/") or name == "src/app.py")
+        return frozenset(
+            name
+            for name in names
+            if name.startswith("vendor/inner/") or name == "src/app.py"
+        )
 
     made = clone(source, tmp_path / "attempt", readable=only_inner)
     assert {"vendor/lib.txt", "vendor/inner/inner.txt", "docs/guide.md"} <= paths
@@ -270,10 +319,17 @@ def test_submodules_are_bounded_too(tmp_path: Path) -> None:
     assert sorted(place.name for place in none.work.iterdir()) == [".git", "src"]
 
 
-def test_names_that_are_no_text_are_withheld_or_given_like_others(tmp_path: Path) -> None:
+def test_names_that_are_no_text_are_withheld_or_given_like_others(
+    tmp_path: Path,
+) -> None:
     """A name of odd bytes, a backslash, a line end: each keeps its bytes on the way."""
     source = repository(tmp_path / "repository")
-    names = [b"src/\xff.txt", b"src/a\\b.txt", b"src/a\nb.txt", "src/\u00fc.txt".encode()]
+    names = [
+        b"src/\xff.txt",
+        b"src/a\\b.txt",
+        b"src/a\nb.txt",
+        "src/\u00fc.txt".encode(),
+    ]
     for name in names:
         (source / os.fsdecode(name)).write_text("odd\n", "utf-8")
     commit(source, "odd")
@@ -303,5 +359,10 @@ def test_two_trees_as_one() -> None:
         path: entry(path, folder if path in ("d", "e") else EntryKind.FILE)
         for path in ("d", "d/x", "e", "e/y", "f")
     }
-    above = {"d": entry("d"), "e": entry("e", folder), "f": entry("f", folder), "f/z": entry("f/z")}
+    above = {
+        "d": entry("d"),
+        "e": entry("e", folder),
+        "f": entry("f", folder),
+        "f/z": entry("f/z"),
+    }
     assert laid_over(above, below) == {**above, "e/y": below["e/y"]}

@@ -13,5 +13,17 @@ from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.catalogue.task import TASK
 from accordance.contracts.catalogue.verdict import OUTCOME, VERDICT
 
-CATALOGUE = (ACTION, REVIEW, PLAN, REQUEST, ANSWER, HANDOFF, TASK, SUBMIT, EDITS, VERDICT, OUTCOME)
+CATALOGUE = (
+    ACTION,
+    REVIEW,
+    PLAN,
+    REQUEST,
+    ANSWER,
+    HANDOFF,
+    TASK,
+    SUBMIT,
+    EDITS,
+    VERDICT,
+    OUTCOME,
+)
 """Every built-in contract, in the order people read about them."""

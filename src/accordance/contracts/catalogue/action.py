@@ -22,7 +22,11 @@ RESULT_TYPES: Final = ("ARTIFACT", "NEEDS_INPUT", "NOOP", "ERROR")
 FORMATS: Final = ("md", "txt", "json", "html", "css", "js")
 ARTIFACTS: Final = "workspace/artifacts/"
 INPUTS: Final = "workspace/inputs/"
-BRANCHES: Final = {"ARTIFACT": "artifact", "NEEDS_INPUT": "needs_input", "ERROR": "error"}
+BRANCHES: Final = {
+    "ARTIFACT": "artifact",
+    "NEEDS_INPUT": "needs_input",
+    "ERROR": "error",
+}
 
 _UNSAFE_NAME: Final = re.compile(r"[/\\\x00-\x1f\x7f]")
 
@@ -76,22 +80,38 @@ def is_plainly_in_order(message: JsonObject, context: Context) -> bool:
     action: Any = message
     task, wanted, artifact = action["task_id"], context.task_id, action.get("artifact")
     is_asked_for = wanted is None or task == wanted
-    if not is_asked_for or action.get("needs_input") is not None or action.get("error") is not None:
+    if (
+        not is_asked_for
+        or action.get("needs_input") is not None
+        or action.get("error") is not None
+    ):
         return False
     if artifact is None:
         return bool(action["result_type"] == "NOOP")
     hint = artifact.get("path_hint")
     is_plain_hint = not hint or _is_plainly_under(hint, f"{ARTIFACTS}{task}/")
-    return is_plain_hint and action["result_type"] == "ARTIFACT" and bool(artifact["name"].isidentifier())
+    return (
+        is_plain_hint
+        and action["result_type"] == "ARTIFACT"
+        and bool(artifact["name"].isidentifier())
+    )
 
 
-def empty_unused_branches(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+def empty_unused_branches(
+    message: JsonObject, _: Context
+) -> tuple[JsonObject, list[Repair]]:
     """A branch that was not chosen and holds nothing but empty places says nothing: it is the same as null."""
     used = _branch_of(message)
-    empty = [branch for branch in BRANCHES.values() if branch != used and _is_hollow(message.get(branch))]
+    empty = [
+        branch
+        for branch in BRANCHES.values()
+        if branch != used and _is_hollow(message.get(branch))
+    ]
     if not empty:
         return message, []
-    repairs = [Repair("empty_branch", f"$.{branch}", message[branch], None) for branch in empty]
+    repairs = [
+        Repair("empty_branch", f"$.{branch}", message[branch], None) for branch in empty
+    ]
     return {**message, **dict.fromkeys(empty)}, repairs
 
 
@@ -104,7 +124,9 @@ def supplies_its_branch(message: JsonObject, _: Context) -> Iterable[Violation]:
     return (Violation("branch_missing", f"$.{branch}", why, "nothing"),)
 
 
-def artifact_keeps_to_its_folder(message: JsonObject, context: Context) -> Iterable[Violation]:
+def artifact_keeps_to_its_folder(
+    message: JsonObject, context: Context
+) -> Iterable[Violation]:
     """A name is not a path, and path_hint lies under workspace/artifacts/{task_id}/."""
     artifact = message.get("artifact")
     if not isinstance(artifact, dict):
@@ -121,14 +143,18 @@ def artifact_keeps_to_its_folder(message: JsonObject, context: Context) -> Itera
 
 
 def _unsafe_name(name: str) -> Violation:
-    return Violation("unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name))
+    return Violation(
+        "unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name)
+    )
 
 
 def _outside_folder(hint: str, folder: str) -> Violation:
     """A hint outside of all artifacts is moved into the task's folder; one into another task's is left alone."""
     where = "$.artifact.path_hint"
     fix = None if hint.startswith(ARTIFACTS) else _moved(where, hint, folder)
-    return Violation("outside_folder", where, f"a path under {folder}", excerpt(hint), fix)
+    return Violation(
+        "outside_folder", where, f"a path under {folder}", excerpt(hint), fix
+    )
 
 
 def _moved(where: str, path: str, folder: str) -> Fix | None:
@@ -137,10 +163,14 @@ def _moved(where: str, path: str, folder: str) -> Fix | None:
     return Fix(where, inside) if _lies_under(inside, folder) else None
 
 
-def documents_are_asked_for_as_inputs(message: JsonObject, _: Context) -> Iterable[Violation]:
+def documents_are_asked_for_as_inputs(
+    message: JsonObject, _: Context
+) -> Iterable[Violation]:
     """suggested_path lies under workspace/inputs/."""
     needs = message.get("needs_input")
-    if not isinstance(needs, dict) or not isinstance(docs := needs.get("required_docs"), list):
+    if not isinstance(needs, dict) or not isinstance(
+        docs := needs.get("required_docs"), list
+    ):
         return ()
     return [
         _outside_inputs(f"$.needs_input.required_docs[{at}].suggested_path", path)
@@ -154,15 +184,27 @@ def documents_are_asked_for_as_inputs(message: JsonObject, _: Context) -> Iterab
 
 def _outside_inputs(where: str, path: str) -> Violation:
     fix = _moved(where, path, INPUTS)
-    return Violation("outside_folder", where, f"a path under {INPUTS}", excerpt(path), fix)
+    return Violation(
+        "outside_folder", where, f"a path under {INPUTS}", excerpt(path), fix
+    )
 
 
 def _is_hollow(value: object, depth: int = 3) -> bool:
     """Empty, or made of empty things only."""
     if value in ("", [], {}):
         return True
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return bool(items) and depth > 0 and all(item is None or _is_hollow(item, depth - 1) for item in items)
+    items = (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else ()
+    )
+    return (
+        bool(items)
+        and depth > 0
+        and all(item is None or _is_hollow(item, depth - 1) for item in items)
+    )
 
 
 def _branch_of(message: JsonObject) -> str | None:
@@ -205,7 +247,9 @@ ACTION: Final = Contract(
         marker="result_type",
         renames={"task_id": ("id", "taskId")},
         spellings={"result_type": Spelling(RESULT_TYPES)},
-        objects={"artifact": Shape(spellings={"format": Spelling(FORMATS, strip=" \t\r\n.")})},
+        objects={
+            "artifact": Shape(spellings={"format": Spelling(FORMATS, strip=" \t\r\n.")})
+        },
     ),
     mends=(empty_unused_branches,),
     settled=is_plainly_in_order,

@@ -29,7 +29,9 @@ _MEANT_TO_BE_FILLED: Final = {
     "provenance": ("sources", "reasoning_trace"),
     "self_critique": ("strengths", "weaknesses", "improvement_suggestions"),
 }
-ROUNDING: Final = 1e-6  # probabilities that add up to this much over 1 were only rounded
+ROUNDING: Final = (
+    1e-6  # probabilities that add up to this much over 1 were only rounded
+)
 
 
 class TScore(Open):
@@ -101,7 +103,9 @@ class AgentAnswer(Open):
     """An answer with the options it was chosen from."""
 
     schema_version: Annotated[Literal["agent_answer_v1"] | None, NotNull] = None
-    task_id: Annotated[Text | None, NotNull] = None  # of the request it answers; the seed has no place for it
+    task_id: Annotated[Text | None, NotNull] = (
+        None  # of the request it answers; the seed has no place for it
+    )
     agent_id: Text
     vs_level: Literal["Full", "Enhanced", "Light"]
     execution_timestamp: Time
@@ -114,24 +118,44 @@ class AgentAnswer(Open):
     self_critique: Annotated[SelfCritique | None, NotNull] = None
 
 
-def executes_the_phases_of_its_level(message: JsonObject, _: Context) -> Iterator[Violation]:
+def executes_the_phases_of_its_level(
+    message: JsonObject, _: Context
+) -> Iterator[Violation]:
     """Full needs phases 0-5, Enhanced 0, 1, 2, 4, Light 1, 4."""
-    level, executed = message.get("vs_level"), _part(message, "vs_metadata").get("phase_executed")
-    if not isinstance(level, str) or level not in DEMANDS["contract"] or not isinstance(executed, list):
+    level, executed = (
+        message.get("vs_level"),
+        _part(message, "vs_metadata").get("phase_executed"),
+    )
+    if (
+        not isinstance(level, str)
+        or level not in DEMANDS["contract"]
+        or not isinstance(executed, list)
+    ):
         return
     done = [phase for phase in executed if type(phase) is int and phase in PHASES]
     for phase in phase_completion(level, done).missing:
         expected = f"phase {phase} ({PHASES[phase]}), which {level} demands"
-        yield Violation("phase_missing", "$.vs_metadata.phase_executed", expected, excerpt(executed))
+        yield Violation(
+            "phase_missing", "$.vs_metadata.phase_executed", expected, excerpt(executed)
+        )
 
 
-def full_answers_criticise_themselves(message: JsonObject, _: Context) -> Iterator[Violation]:
+def full_answers_criticise_themselves(
+    message: JsonObject, _: Context
+) -> Iterator[Violation]:
     """A Full answer has a self_critique."""
     if message.get("vs_level") == "Full" and "self_critique" not in message:
-        yield Violation("missing", "$.self_critique", "an object, because vs_level is Full", "nothing")
+        yield Violation(
+            "missing",
+            "$.self_critique",
+            "an object, because vs_level is Full",
+            "nothing",
+        )
 
 
-def summary_has_one_to_three_sentences(message: JsonObject, _: Context) -> Iterator[Violation]:
+def summary_has_one_to_three_sentences(
+    message: JsonObject, _: Context
+) -> Iterator[Violation]:
     """content.summary is 1 to 3 sentences."""
     summary = _part(message, "content").get("summary")
     if (
@@ -140,7 +164,10 @@ def summary_has_one_to_three_sentences(message: JsonObject, _: Context) -> Itera
         and (count := count_sentences(summary)) > MOST_SENTENCES
     ):
         yield Violation(
-            "sentences", "$.content.summary", f"1 to {MOST_SENTENCES} sentences", f"{count} sentences"
+            "sentences",
+            "$.content.summary",
+            f"1 to {MOST_SENTENCES} sentences",
+            f"{count} sentences",
         )
 
 
@@ -150,7 +177,9 @@ def options_are_scored_once(message: JsonObject, _: Context) -> Iterator[Violati
     for at, (option, _score) in _scored(message):
         if option in seen:
             where = f"$.vs_metadata.t_scores[{at}].option"
-            yield Violation("duplicate_option", where, "every option once", excerpt(option))
+            yield Violation(
+                "duplicate_option", where, "every option once", excerpt(option)
+            )
         seen.add(option)
 
 
@@ -163,8 +192,18 @@ def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]
         return
     if not scores:
         where = "$.vs_metadata.final_selection.option"
-        yield Violation("selection_not_listed", where, "one of the options in t_scores", excerpt(option))
-    elif len(scores) == 1 and _is_number(t_score) and _is_number(scores[0]) and not _same(t_score, scores[0]):
+        yield Violation(
+            "selection_not_listed",
+            where,
+            "one of the options in t_scores",
+            excerpt(option),
+        )
+    elif (
+        len(scores) == 1
+        and _is_number(t_score)
+        and _is_number(scores[0])
+        and not _same(t_score, scores[0])
+    ):
         where = "$.vs_metadata.final_selection.t_score"
         expected = f"the same score as in t_scores, which is {excerpt(scores[0])}"
         yield Violation("selection_score_mismatch", where, expected, excerpt(t_score))
@@ -180,14 +219,21 @@ def probabilities_fit_into_one(message: JsonObject, _: Context) -> Iterator[Viol
     if total > 1 + ROUNDING:
         where = "$.vs_metadata.t_scores"
         yield Violation(
-            "probabilities_over_one", where, "probabilities that sum to at most 1", f"a sum of {total:.4g}"
+            "probabilities_over_one",
+            where,
+            "probabilities that sum to at most 1",
+            f"a sum of {total:.4g}",
         )
 
 
 def modal_options_are_identified(message: JsonObject, _: Context) -> Iterator[Notice]:
     """An empty list of modal options is legal and worth a word."""
     if _part(message, "vs_metadata").get("modal_identified") == []:
-        yield Notice("no_modal_option", "$.vs_metadata.modal_identified", "no modal option was identified")
+        yield Notice(
+            "no_modal_option",
+            "$.vs_metadata.modal_identified",
+            "no modal option was identified",
+        )
 
 
 def lists_say_something(message: JsonObject, _: Context) -> Iterator[Notice]:

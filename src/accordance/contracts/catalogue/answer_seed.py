@@ -39,21 +39,33 @@ def required_fields_are_there(message: JsonObject, _: Context) -> Iterator[Viola
     """Check 1 of the seed."""
     for key in REQUIRED:
         if key not in message:
-            yield Violation("seed_error", f"$.{key}", f"Missing required field: {key}", "nothing")
+            yield Violation(
+                "seed_error", f"$.{key}", f"Missing required field: {key}", "nothing"
+            )
 
 
-def t_scores_are_provided_and_in_range(message: JsonObject, _: Context) -> Iterator[Violation | Notice]:
+def t_scores_are_provided_and_in_range(
+    message: JsonObject, _: Context
+) -> Iterator[Violation | Notice]:
     """Checks 2 and 3 of the seed."""
     metadata = message.get("vs_metadata", {})
     if not isinstance(metadata, dict):
         yield Violation("wrong_type", "$.vs_metadata", "an object", excerpt(metadata))
         return
     if not metadata.get("modal_identified"):
-        yield Notice("seed_warning", "$.vs_metadata.modal_identified", "Modal options not identified")
+        yield Notice(
+            "seed_warning",
+            "$.vs_metadata.modal_identified",
+            "Modal options not identified",
+        )
     where, t_scores = "$.vs_metadata.t_scores", metadata.get("t_scores")
     if not t_scores:
         yield Violation("seed_error", where, "T-scores not provided", excerpt(t_scores))
-    if not t_scores and "t_scores" in metadata and not isinstance(t_scores, str | list | dict):
+    if (
+        not t_scores
+        and "t_scores" in metadata
+        and not isinstance(t_scores, str | list | dict)
+    ):
         yield Violation("wrong_type", where, "a list", excerpt(t_scores))
     elif isinstance(t_scores, list):
         yield from _scores_in_range(t_scores, where)
@@ -71,13 +83,21 @@ def _scores_in_range(t_scores: list[object], where: str) -> Iterator[Violation]:
         if "score" in entry and not isinstance(score, int | float):
             yield Violation("wrong_type", place, "a number", excerpt(score))
         elif not isinstance(score, int | float) or not 0 <= score <= 1:
-            yield Violation("seed_error", place, f"Invalid T-score: {score}", excerpt(score))
+            yield Violation(
+                "seed_error", place, f"Invalid T-score: {score}", excerpt(score)
+            )
 
 
-def full_answers_should_criticise_themselves(message: JsonObject, _: Context) -> Iterator[Notice]:
+def full_answers_should_criticise_themselves(
+    message: JsonObject, _: Context
+) -> Iterator[Notice]:
     """Check 4 of the seed."""
     if message.get("vs_level") == "Full" and "self_critique" not in message:
-        yield Notice("seed_warning", "$.self_critique", "Full VS agent should include self_critique")
+        yield Notice(
+            "seed_warning",
+            "$.self_critique",
+            "Full VS agent should include self_critique",
+        )
 
 
 ANSWER_AS_THE_SEED_CHECKS_IT: Final = Contract(

@@ -32,7 +32,9 @@ class Edit(Closed):
 
     path: PathText
     content: str | None
-    executable: Annotated[bool | None, NotNull] = None  # as it was, where nothing is said
+    executable: Annotated[bool | None, NotNull] = (
+        None  # as it was, where nothing is said
+    )
 
 
 class FileEdits(Closed):
@@ -47,10 +49,17 @@ class FileEdits(Closed):
     edits: Annotated[list[Edit], Field(max_length=1000)]
 
 
-def edits_stay_in_the_repository(message: JsonObject, _: Context) -> Iterable[Violation]:
+def edits_stay_in_the_repository(
+    message: JsonObject, _: Context
+) -> Iterable[Violation]:
     """Every path is relative to the repository's root, leads nowhere else, and is none of git's own."""
     return [
-        Violation("unsafe_path", f"$.edits[{at}].path", "a path below the repository's root", excerpt(path))
+        Violation(
+            "unsafe_path",
+            f"$.edits[{at}].path",
+            "a path below the repository's root",
+            excerpt(path),
+        )
         for at, path in _paths(message)
         if path and ((normal := normal_path(path)) is None or is_gits_own(normal))
     ]
@@ -64,7 +73,12 @@ def each_file_is_edited_once(message: JsonObject, _: Context) -> Iterable[Violat
         normal = normal_path(path) or path
         if normal in seen:
             found.append(
-                Violation("path_twice", f"$.edits[{at}].path", "a path with one edit", excerpt(path))
+                Violation(
+                    "path_twice",
+                    f"$.edits[{at}].path",
+                    "a path with one edit",
+                    excerpt(path),
+                )
             )
         seen.add(normal)
     return found

@@ -67,7 +67,12 @@ def passes_the_work_on(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Sender and receiver are two agents."""
     sender, receiver = message.get("from_agent"), message.get("to_agent")
     if isinstance(sender, str) and not is_blank(sender) and sender == receiver:
-        yield Violation("self_handoff", "$.to_agent", "another agent than from_agent", excerpt(receiver))
+        yield Violation(
+            "self_handoff",
+            "$.to_agent",
+            "another agent than from_agent",
+            excerpt(receiver),
+        )
 
 
 def summary_is_short(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -76,7 +81,10 @@ def summary_is_short(message: JsonObject, _: Context) -> Iterator[Violation]:
     summary = transfer.get("summary") if isinstance(transfer, dict) else None
     if isinstance(summary, str) and (count := count_words(summary)) > MOST_WORDS:
         yield Violation(
-            "too_long", "$.context_transfer.summary", f"at most {MOST_WORDS} words", f"{count} words"
+            "too_long",
+            "$.context_transfer.summary",
+            f"at most {MOST_WORDS} words",
+            f"{count} words",
         )
 
 
@@ -85,14 +93,20 @@ def own_checks_pass(message: JsonObject, _: Context) -> Iterator[Notice]:
     validation = message.get("validation")
     for check in CHECKS:
         if isinstance(validation, dict) and validation.get(check) is False:
-            yield Notice("handoff_blocked", f"$.validation.{check}", "the sender's own check says no")
+            yield Notice(
+                "handoff_blocked",
+                f"$.validation.{check}",
+                "the sender's own check says no",
+            )
 
 
 def conditional_means_a_condition(message: JsonObject, _: Context) -> Iterator[Notice]:
     """A conditional handoff says what it depends on; without that, a person has to decide. The seed has no word for it."""
     if message.get("handoff_type") == "conditional" and "condition" not in message:
         yield Notice(
-            "no_condition", "$.condition", "a person will have to decide whether this handoff is taken"
+            "no_condition",
+            "$.condition",
+            "a person will have to decide whether this handoff is taken",
         )
 
 
@@ -101,7 +115,12 @@ _STRICT: Final = Contract(
     name="handoff",
     about="What one research agent passes to the next: summary, decisions, open questions, constraints.",
     model=Handoff,
-    rules=(passes_the_work_on, summary_is_short, own_checks_pass, conditional_means_a_condition),
+    rules=(
+        passes_the_work_on,
+        summary_is_short,
+        own_checks_pass,
+        conditional_means_a_condition,
+    ),
 )
 HANDOFF: Final = replace(
     _STRICT, profiles={"seed": _STRICT}

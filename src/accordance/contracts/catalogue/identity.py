@@ -19,4 +19,9 @@ def is_about_the_task(message: JsonObject, context: Context) -> Iterable[Violati
 
 def wrong_task(wanted: str, found: str) -> Violation:
     """Another id than the one that was asked. Never mended: perhaps it is the answer to another question."""
-    return Violation("wrong_task", "$.task_id", f"{excerpt(wanted)}, the id that was given", excerpt(found))
+    return Violation(
+        "wrong_task",
+        "$.task_id",
+        f"{excerpt(wanted)}, the id that was given",
+        excerpt(found),
+    )

@@ -11,7 +11,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from accordance.contracts.catalogue.plan_containers import CONTAINERS, containers_are_named_once
+from accordance.contracts.catalogue.plan_containers import (
+    CONTAINERS,
+    containers_are_named_once,
+)
 from accordance.contracts.catalogue.plan_graph import GRAPH_RULES
 from accordance.contracts.catalogue.plan_rewrites import complete_under_the_root
 from accordance.contracts.catalogue.plan_sound import is_plainly_sound
@@ -164,9 +167,13 @@ SHAPE: Final = Shape(
                 "kind": Spelling(
                     ("FILE", "CONFIRMATION", "SKILL_OUTPUT"),
                     {
-                        **dict.fromkeys(("FILES", "DOC", "DOCS", "DOCUMENT", "DOCUMENTS"), "FILE"),
+                        **dict.fromkeys(
+                            ("FILES", "DOC", "DOCS", "DOCUMENT", "DOCUMENTS"), "FILE"
+                        ),
                         "CONFIRM": "CONFIRMATION",
-                        **dict.fromkeys(("SKILL", "SKILL_RESULT", "SKILL_ARTIFACT"), "SKILL_OUTPUT"),
+                        **dict.fromkeys(
+                            ("SKILL", "SKILL_RESULT", "SKILL_ARTIFACT"), "SKILL_OUTPUT"
+                        ),
                     },
                 ),
                 "source": Spelling(("USER", "AGENT", "ANY")),
@@ -176,7 +183,9 @@ SHAPE: Final = Shape(
 )
 
 
-def repeated_containers_are_one(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+def repeated_containers_are_one(
+    message: JsonObject, _: Context
+) -> tuple[JsonObject, list[Repair]]:
     """A list that comes a second time under another name, with the same content, is kept once."""
     repairs: list[Repair] = []
     for key, aliases in CONTAINERS.items():
@@ -195,7 +204,9 @@ PLAN: Final = Contract(
     name="plan",
     about="A plan: nodes (GOAL, ACTION, CHECK), edges (DECOMPOSE, DEPENDS_ON, ALTERNATIVE) and required inputs.",
     model=Plan,
-    scopes=(Scope(name="PLAN_GEN", enums=("nodes[*].node_type", "edges[*].edge_type")),),
+    scopes=(
+        Scope(name="PLAN_GEN", enums=("nodes[*].node_type", "edges[*].edge_type")),
+    ),
     shape=SHAPE,
     mends=(repeated_containers_are_one,),
     rewrites=(complete_under_the_root,),

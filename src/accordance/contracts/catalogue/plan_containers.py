@@ -14,7 +14,9 @@ CONTAINERS: Final = {
     "edges": ("links", "deps", "dependencies", "task_edges"),
     "requirements": ("inputs", "input_requirements", "requirements_list"),
 }
-OTHER_NAMES: Final = frozenset(alias for aliases in CONTAINERS.values() for alias in aliases)
+OTHER_NAMES: Final = frozenset(
+    alias for aliases in CONTAINERS.values() for alias in aliases
+)
 
 
 def containers_are_named_once(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -25,4 +27,6 @@ def containers_are_named_once(message: JsonObject, _: Context) -> Iterator[Viola
         present = [name for name in (key, *aliases) if name in message]
         for alias in present[1:]:
             expected = f"no second list beside $.{present[0]}, or the same content"
-            yield Violation("ambiguous_list", f"$.{alias}", expected, excerpt(message[alias]))
+            yield Violation(
+                "ambiguous_list", f"$.{alias}", expected, excerpt(message[alias])
+            )

@@ -21,7 +21,11 @@ REVERSED: Final = {"REQUIRES": "DEPENDS_ON", "CHILD_OF": "DECOMPOSE"}
 
 def ids_name_one_thing(message: JsonObject, _: Context) -> Iterator[Violation]:
     """task_id, edge_id and requirement_id are unique."""
-    for key, name in (("nodes", "task_id"), ("edges", "edge_id"), ("requirements", "requirement_id")):
+    for key, name in (
+        ("nodes", "task_id"),
+        ("edges", "edge_id"),
+        ("requirements", "requirement_id"),
+    ):
         items = objects_in(message, key)
         if not items or len({hashable(item.get(name)) for item in items}) == len(items):
             continue
@@ -31,7 +35,10 @@ def ids_name_one_thing(message: JsonObject, _: Context) -> Iterator[Violation]:
             if isinstance(value, str):
                 if value in seen:
                     yield Violation(
-                        "duplicate_id", f"$.{key}[{at}].{name}", "an id of its own", excerpt(value)
+                        "duplicate_id",
+                        f"$.{key}[{at}].{name}",
+                        "an id of its own",
+                        excerpt(value),
                     )
                 seen.add(value)
 
@@ -59,26 +66,48 @@ def references_lead_somewhere(message: JsonObject, _: Context) -> Iterator[Viola
     known = {hashable(node.get("task_id")) for node in nodes}
     root = root_of(message)
     if root is not None and root not in known:
-        yield Violation("dangling_reference", "$.plan.root_task_id", "the id of a node", excerpt(root))
-    for key, names in (("edges", ("from_task_id", "to_task_id")), ("requirements", ("task_id",))):
+        yield Violation(
+            "dangling_reference",
+            "$.plan.root_task_id",
+            "the id of a node",
+            excerpt(root),
+        )
+    for key, names in (
+        ("edges", ("from_task_id", "to_task_id")),
+        ("requirements", ("task_id",)),
+    ):
         for at, item in enumerate(objects_in(message, key) or ()):
             for name in names:
                 found = item.get(name)
                 if isinstance(found, str) and found and found not in known:
                     yield Violation(
-                        "dangling_reference", f"$.{key}[{at}].{name}", "the id of a node", excerpt(found)
+                        "dangling_reference",
+                        f"$.{key}[{at}].{name}",
+                        "the id of a node",
+                        excerpt(found),
                     )
 
 
-def edge_names_keep_their_direction(message: JsonObject, _: Context) -> Iterator[Violation]:
+def edge_names_keep_their_direction(
+    message: JsonObject, _: Context
+) -> Iterator[Violation]:
     """REQUIRES and CHILD_OF point the other way: refused, with the edge turned round as the fix."""
     for at, edge in enumerate(objects_in(message, "edges") or ()):
         kind = edge.get("edge_type")
-        if isinstance(kind, str) and kind.isascii() and (meant := REVERSED.get(kind.strip().upper())):
-            ends = {"from_task_id": edge.get("to_task_id"), "to_task_id": edge.get("from_task_id")}
+        if (
+            isinstance(kind, str)
+            and kind.isascii()
+            and (meant := REVERSED.get(kind.strip().upper()))
+        ):
+            ends = {
+                "from_task_id": edge.get("to_task_id"),
+                "to_task_id": edge.get("from_task_id"),
+            }
             fix = Fix(f"$.edges[{at}]", {**edge, **ends, "edge_type": meant})
             expected = f"{meant}, with from and to the other way round"
-            yield Violation("not_in_enum", f"$.edges[{at}].edge_type", expected, excerpt(kind), fix)
+            yield Violation(
+                "not_in_enum", f"$.edges[{at}].edge_type", expected, excerpt(kind), fix
+            )
 
 
 def groups_are_named(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -88,7 +117,10 @@ def groups_are_named(message: JsonObject, _: Context) -> Iterator[Violation]:
             metadata = edge.get("metadata")
             if not isinstance(metadata, dict) or metadata.get("group_id") is None:
                 yield Violation(
-                    "missing", f"$.edges[{at}].metadata.group_id", "the name of the group", "nothing"
+                    "missing",
+                    f"$.edges[{at}].metadata.group_id",
+                    "the name of the group",
+                    "nothing",
                 )
 
 
@@ -103,7 +135,9 @@ def parts_are_combined_one_way(message: JsonObject, _: Context) -> Iterator[Viol
         said = (metadata.get("and_or") if isinstance(metadata, dict) else None) or "AND"
         first = combined.setdefault(parent, said)
         if said != first and isinstance(said, str):
-            where = f"$.edges[{at}].metadata" + (".and_or" if isinstance(metadata, dict) else "")
+            where = f"$.edges[{at}].metadata" + (
+                ".and_or" if isinstance(metadata, dict) else ""
+            )
             expected = f"AND on all parts of {excerpt(parent)}, or OR on all of them; the first says {first}"
             yield Violation("mixed_and_or", where, expected, excerpt(said))
 
@@ -124,7 +158,9 @@ def _cycles(edges: list[JsonObject]) -> Iterator[Violation]:
             continue
         if source == target:
             both_ends = middle_cut(f"{source} -> {source}")
-            yield Violation("cycle", f"$.edges[{at}]", "an edge between two nodes", both_ends)
+            yield Violation(
+                "cycle", f"$.edges[{at}]", "an edge between two nodes", both_ends
+            )
             continue
         following.setdefault(source, []).append(target)
         waiting[target] = waiting.get(target, 0) + 1
@@ -158,12 +194,18 @@ def _name_the_cycle(edges: list[JsonObject], stuck: set[str]) -> Violation:
     cycle = list(order)[order[task] :]
     last = max(before[member][1] for member in cycle)
     named = " -> ".join(reversed([task, *cycle[1:], task]))
-    return Violation("cycle", f"$.edges[{last}]", "no way back to the same node", middle_cut(named))
+    return Violation(
+        "cycle", f"$.edges[{last}]", "no way back to the same node", middle_cut(named)
+    )
 
 
 def lies_under_one_root(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Every node is a part of the root, at any depth, or is waited for by something that is."""
-    root, nodes, edges = root_of(message), objects_in(message, "nodes"), objects_in(message, "edges")
+    root, nodes, edges = (
+        root_of(message),
+        objects_in(message, "nodes"),
+        objects_in(message, "edges"),
+    )
     if root is None or not nodes or edges is None:
         return
     reached = _under(root, edges)
@@ -174,14 +216,20 @@ def lies_under_one_root(message: JsonObject, _: Context) -> Iterator[Violation]:
         if isinstance(task, str) and task not in reached:
             expected = f"a node under the root {excerpt(root)}"
             yield Violation(
-                "second_root", f"$.nodes[{at}]", expected, f"{excerpt(task)}, which has no way up to it"
+                "second_root",
+                f"$.nodes[{at}]",
+                expected,
+                f"{excerpt(task)}, which has no way up to it",
             )
 
 
 def _under(root: str, edges: list[JsonObject]) -> set[object]:
     leads_to: dict[object, list[object]] = {}
     for edge in edges:
-        source, target = hashable(edge.get("from_task_id")), hashable(edge.get("to_task_id"))
+        source, target = (
+            hashable(edge.get("from_task_id")),
+            hashable(edge.get("to_task_id")),
+        )
         if edge.get("edge_type") == "DECOMPOSE":
             leads_to.setdefault(source, []).append(target)
         elif edge.get("edge_type") == "DEPENDS_ON":
@@ -206,7 +254,13 @@ def root_is_a_goal(message: JsonObject, _: Context) -> Iterable[Notice]:
             return (
                 ()
                 if is_goal
-                else (Notice("root_not_goal", f"$.nodes[{at}].node_type", f"the root is {kind}"),)
+                else (
+                    Notice(
+                        "root_not_goal",
+                        f"$.nodes[{at}].node_type",
+                        f"the root is {kind}",
+                    ),
+                )
             )
     return ()
 

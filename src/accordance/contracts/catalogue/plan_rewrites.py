@@ -32,9 +32,15 @@ _FIELDS_OF_EVERY_NODE: Final = frozenset(
 _EDGE_IDS: Final = uuid.UUID("6ba7b811-9dad-41d1-80b4-00c04fd430c8")
 
 
-def complete_under_the_root(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair | Notice]]:
+def complete_under_the_root(
+    message: JsonObject, _: Context
+) -> tuple[JsonObject, list[Repair | Notice]]:
     """Take out START and END, and put every node without a parent under the root."""
-    root, nodes, edges = root_of(message), objects_in(message, "nodes"), objects_in(message, "edges")
+    root, nodes, edges = (
+        root_of(message),
+        objects_in(message, "nodes"),
+        objects_in(message, "edges"),
+    )
     if root is None or not nodes or edges is None:
         return message, []
     if not any(node.get("task_id") == root for node in nodes):
@@ -65,7 +71,11 @@ def _marks(
     A mark stands where it says: nothing but the root, or another mark, leads to a START or away from an END.
     """
     named = {hashable(node.get("task_id")) for node in nodes}
-    named |= {hashable(edge.get(end)) for edge in edges for end in ("from_task_id", "to_task_id")}
+    named |= {
+        hashable(edge.get(end))
+        for edge in edges
+        for end in ("from_task_id", "to_task_id")
+    }
     marks = {task for task in named if task != root and word_of(task)}
     if not marks:
         return frozenset()
@@ -75,7 +85,10 @@ def _marks(
         if task in marks and (task in declared or not _is_mere_mark(node)):
             marks.discard(task)
         declared.add(task)
-    marks -= {hashable(need.get("task_id")) for need in objects_in(message, "requirements") or ()}
+    marks -= {
+        hashable(need.get("task_id"))
+        for need in objects_in(message, "requirements") or ()
+    }
     return frozenset(_standing_at_the_ends(marks, declared, root, edges))
 
 
@@ -99,7 +112,9 @@ def _standing_at_the_ends(
 ) -> set[object]:
     """Without those that have parts, are candidates, or are a step in the middle: what a real task leads to is no START."""
     not_marks: list[object] = []
-    stands_with: dict[object, list[object]] = {}  # where the key is no mark, these are none either
+    stands_with: dict[
+        object, list[object]
+    ] = {}  # where the key is no mark, these are none either
     for edge in edges:
         kind = edge.get("edge_type")
         source, target = _ends(edge)
@@ -131,7 +146,9 @@ def _without_marks(
             kept.append(node)
             continue
         end = "begins" if word_of(task) == "START" else "ends"
-        text = f"{excerpt(task)} only marks where the plan {end}: taken out, it is no task"
+        text = (
+            f"{excerpt(task)} only marks where the plan {end}: taken out, it is no task"
+        )
         found.append(Repair("start_end", f"$.nodes[{at}]", node, None))
         found.append(Notice("mark_taken_out", f"$.nodes[{at}]", text))
     return kept
@@ -145,16 +162,22 @@ class _Outline:
     """What the edges say, without those of marks."""
 
     root: str
-    combined: dict[object, str] = field(default_factory=dict)  # parent -> AND or OR, as it says first
+    combined: dict[object, str] = field(
+        default_factory=dict
+    )  # parent -> AND or OR, as it says first
     parents: set[object] = field(default_factory=set)  # nodes that have parts
     parts: set[object] = field(default_factory=set)  # nodes that have a parent
     group_parent: dict[object, object] = field(default_factory=dict)
     waited_for: set[object] = field(default_factory=set)
-    before_the_root: set[object] = field(default_factory=set)  # what must be done before the root may begin
+    before_the_root: set[object] = field(
+        default_factory=set
+    )  # what must be done before the root may begin
 
     def is_only_waited_for(self, task: object) -> bool:
         """Whether a node without a parent must not become a part of the root."""
-        is_one_of_several_ways = self.combined.get(self.root) == "OR" and task in self.waited_for
+        is_one_of_several_ways = (
+            self.combined.get(self.root) == "OR" and task in self.waited_for
+        )
         return is_one_of_several_ways or task in self.before_the_root
 
     def belongs_to_the_root(self, edge: JsonObject) -> object:
@@ -164,7 +187,11 @@ class _Outline:
         a node belongs to it. So does a root that is the START or the END of its chain.
         """
         source, target = _ends(edge)
-        if edge.get("edge_type") != "DEPENDS_ON" or source == target or self.root not in (source, target):
+        if (
+            edge.get("edge_type") != "DEPENDS_ON"
+            or source == target
+            or self.root not in (source, target)
+        ):
             return None
         end = "START" if source == self.root else "END"
         if self.root in self.parents and word_of(self.root) != end:
@@ -175,7 +202,9 @@ class _Outline:
 def _outline(root: str, edges: list[JsonObject]) -> _Outline:
     outline = _Outline(root)
     needs: dict[object, list[object]] = {}  # node -> what must be done before it is
-    gates: dict[object, list[object]] = {}  # node -> what must be done before it may begin
+    gates: dict[
+        object, list[object]
+    ] = {}  # node -> what must be done before it may begin
     above: dict[object, list[object]] = {}
     for edge in edges:
         source, target = _ends(edge)
@@ -226,7 +255,10 @@ def _done_before(
 
 
 def _with_belonging(
-    edges: list[JsonObject], marks: frozenset[object], outline: _Outline, found: list[Repair | Notice]
+    edges: list[JsonObject],
+    marks: frozenset[object],
+    outline: _Outline,
+    found: list[Repair | Notice],
 ) -> list[JsonObject]:
     """The edges of START, and of a root that stands for it, become DECOMPOSE edges of the root. Those of marks go."""
     if not marks and not any(map(outline.belongs_to_the_root, edges)):
@@ -236,7 +268,9 @@ def _with_belonging(
     for at, edge in enumerate(edges):
         source, target = _ends(edge)
         if source in marks or target in marks:
-            follows = target if word_of(source) == "START" and target not in marks else None
+            follows = (
+                target if word_of(source) == "START" and target not in marks else None
+            )
         else:
             follows = outline.belongs_to_the_root(edge)
             if follows is None:
@@ -255,10 +289,16 @@ def _with_belonging(
 
 
 def _has_its_place(task: object, outline: _Outline) -> bool:
-    return task in outline.parts or task in outline.group_parent or outline.is_only_waited_for(task)
+    return (
+        task in outline.parts
+        or task in outline.group_parent
+        or outline.is_only_waited_for(task)
+    )
 
 
-def _adoptions(message: JsonObject, nodes: list[JsonObject], outline: _Outline) -> Iterable[JsonObject]:
+def _adoptions(
+    message: JsonObject, nodes: list[JsonObject], outline: _Outline
+) -> Iterable[JsonObject]:
     """A DECOMPOSE edge for each node without a parent, whose id follows from what it joins: the same for the same plan."""
     head = message.get("plan")
     plan_id = head.get("plan_id") if isinstance(head, dict) else None
@@ -302,7 +342,11 @@ def root_of(message: JsonObject) -> str | None:
 def objects_in(message: JsonObject, key: str) -> list[JsonObject] | None:
     """A list of objects, or None if it is not one."""
     items = message.get(key)
-    return items if isinstance(items, list) and all(type(item) is dict for item in items) else None
+    return (
+        items
+        if isinstance(items, list) and all(type(item) is dict for item in items)
+        else None
+    )
 
 
 def hashable(value: object) -> object:

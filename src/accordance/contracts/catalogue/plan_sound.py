@@ -15,7 +15,10 @@ from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
 
 _NONE: Final = -1  # where a place is asked for: there is no such node
-_ONE_WAY: Final = (frozenset(("AND", None)), frozenset(("OR",)))  # saying nothing means AND
+_ONE_WAY: Final = (
+    frozenset(("AND", None)),
+    frozenset(("OR",)),
+)  # saying nothing means AND
 
 
 @dataclass(slots=True)
@@ -27,7 +30,9 @@ class _Outline:
     goals: set[int] = field(default_factory=set)  # nodes that have parts
     waits: list[tuple[int, int]] = field(default_factory=list)
     candidates: list[tuple[int, int]] = field(default_factory=list)
-    combined: set[str | None] = field(default_factory=set)  # AND, OR or nothing, as the parts say
+    combined: set[str | None] = field(
+        default_factory=set
+    )  # AND, OR or nothing, as the parts say
 
     @property
     def is_tree(self) -> bool:
@@ -70,7 +75,10 @@ def _outline(edges: list[Any], place: dict[str, int], plan_id: str) -> _Outline 
     outline = _Outline(len(edges), parent=[_NONE] * len(place))
     parent, goals, combined = outline.parent, outline.goals, outline.combined
     for edge in edges:
-        source, target = place.get(edge["from_task_id"], _NONE), place.get(edge["to_task_id"], _NONE)
+        source, target = (
+            place.get(edge["from_task_id"], _NONE),
+            place.get(edge["to_task_id"], _NONE),
+        )
         leads_on = _NONE < source < target
         if not leads_on or edge["plan_id"] != plan_id:
             return None
@@ -91,10 +99,14 @@ def _outline(edges: list[Any], place: dict[str, int], plan_id: str) -> _Outline 
 def _can_be_finished(nodes: list[Any], outline: _Outline) -> bool:
     """Whether it is plain that nothing waits for itself through goals and parts, and no goal is left without a part."""
     waits, candidates = outline.waits, outline.candidates
-    if candidates and (waits or not outline.is_tree or not _are_parts(candidates, outline.parent)):
+    if candidates and (
+        waits or not outline.is_tree or not _are_parts(candidates, outline.parent)
+    ):
         return False
     checks = [target for _, target in waits if nodes[target]["node_type"] == "CHECK"]
-    if len({*checks}) < len(checks):  # a check that waits for more than the product it reviews
+    if len({*checks}) < len(
+        checks
+    ):  # a check that waits for more than the product it reviews
         return False
     if outline.goals.isdisjoint([source for source, _ in waits]):
         return True  # only tasks are waited for, and each comes before what waits
@@ -106,7 +118,9 @@ def _are_parts(candidates: list[tuple[int, int]], parent: list[int]) -> bool:
     return all(parent[target] == source for source, target in candidates)
 
 
-def _each_goal_comes_before_what_waits(parent: list[int], waits: list[tuple[int, int]]) -> bool:
+def _each_goal_comes_before_what_waits(
+    parent: list[int], waits: list[tuple[int, int]]
+) -> bool:
     """In the order of the tree, a goal with all that belongs to it comes before whatever waits for it."""
     count = len(parent)
     size = [1] * count
@@ -119,10 +133,12 @@ def _each_goal_comes_before_what_waits(parent: list[int], waits: list[tuple[int,
         first[task] = free[goal]
         free[goal] += size[task]
         free[task] = first[task] + 1
-    return all(first[source] + size[source] <= first[target] for source, target in waits)
+    return all(
+        first[source] + size[source] <= first[target] for source, target in waits
+    )
 
 
 def _are_bound(needs: list[Any], place: dict[str, int]) -> bool:
-    return len({need["requirement_id"] for need in needs}) == len(needs) and place.keys() >= {
-        need["task_id"] for need in needs
-    }
+    return len({need["requirement_id"] for need in needs}) == len(
+        needs
+    ) and place.keys() >= {need["task_id"] for need in needs}

@@ -29,7 +29,9 @@ EXCUSED: Final = "excused"  # another way was taken: nobody waits for it
 SETTLED: Final = "settled"  # done or excused: what waits for it may go on
 
 _What: TypeAlias = tuple[str, str]  # which of these, and of which node
-_Sentence: TypeAlias = tuple[_What, tuple[_What, ...]]  # the first comes about when all the others have
+_Sentence: TypeAlias = tuple[
+    _What, tuple[_What, ...]
+]  # the first comes about when all the others have
 
 
 @dataclass(slots=True)
@@ -45,7 +47,9 @@ class _Graph:
     either: set[str] = field(default_factory=set)  # goals that need one of their parts
     groups: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     rivals: dict[str, list[str]] = field(default_factory=dict)
-    checks: dict[str, str] = field(default_factory=dict)  # a check, and the task whose product it reviews
+    checks: dict[str, str] = field(
+        default_factory=dict
+    )  # a check, and the task whose product it reviews
     checked_by: dict[str, list[str]] = field(default_factory=dict)
     passed_over: set[str] = field(default_factory=set)
 
@@ -67,20 +71,35 @@ def _goals_left_empty(graph: _Graph) -> Iterator[Violation]:
     """Goals that are wanted while all their parts are passed over: they are stuck before anything begins."""
     for task, parts in graph.parts.items():
         if task not in graph.passed_over and graph.passed_over.issuperset(parts):
-            actual = f"{excerpt(task)}, whose parts are all passed over for other candidates"
+            actual = (
+                f"{excerpt(task)}, whose parts are all passed over for other candidates"
+            )
             place = graph.order[task][1]
-            yield Violation("never_done", f"$.nodes[{place}]", "a goal with a part that will be done", actual)
+            yield Violation(
+                "never_done",
+                f"$.nodes[{place}]",
+                "a goal with a part that will be done",
+                actual,
+            )
 
 
 def _read(message: JsonObject) -> _Graph | None:
     """None where an id, a priority or an edge is at fault: that is reported by other rules."""
-    root, nodes, edges = root_of(message), objects_in(message, "nodes"), objects_in(message, "edges")
+    root, nodes, edges = (
+        root_of(message),
+        objects_in(message, "nodes"),
+        objects_in(message, "edges"),
+    )
     if root is None or not nodes or edges is None:
         return None
     graph = _Graph(root, {}, {})
     for place, node in enumerate(nodes):
         task, priority = node.get("task_id"), node.get("priority")
-        if not isinstance(task, str) or not isinstance(priority, int) or task in graph.order:
+        if (
+            not isinstance(task, str)
+            or not isinstance(priority, int)
+            or task in graph.order
+        ):
             return None
         graph.order[task] = (-priority, place)
         graph.kinds[task] = node.get("node_type")
@@ -93,7 +112,11 @@ def _read(message: JsonObject) -> _Graph | None:
 
 
 def _read_edge(graph: _Graph, edge: JsonObject) -> bool:
-    source, target, metadata = edge.get("from_task_id"), edge.get("to_task_id"), edge.get("metadata")
+    source, target, metadata = (
+        edge.get("from_task_id"),
+        edge.get("to_task_id"),
+        edge.get("metadata"),
+    )
     if not isinstance(source, str) or not isinstance(target, str):
         return False
     if source not in graph.order or target not in graph.order:
@@ -108,7 +131,9 @@ def _read_edge(graph: _Graph, edge: JsonObject) -> bool:
         case "DEPENDS_ON":
             graph.prerequisites.setdefault(target, {})[source] = None
         case "ALTERNATIVE":
-            graph.groups.setdefault((source, str(said.get("group_id"))), {})[target] = None
+            graph.groups.setdefault((source, str(said.get("group_id"))), {})[target] = (
+                None
+            )
         case _:
             return False
     return True
@@ -126,7 +151,11 @@ def _find_checks(graph: _Graph) -> None:
     """A CHECK without parts reviews the one action it waits for."""
     for task, kind in graph.kinds.items():
         if kind == "CHECK" and task not in graph.parts:
-            actions = [one for one in graph.prerequisites.get(task, ()) if graph.kinds[one] == "ACTION"]
+            actions = [
+                one
+                for one in graph.prerequisites.get(task, ())
+                if graph.kinds[one] == "ACTION"
+            ]
             if len(actions) == 1:
                 graph.checks[task] = actions[0]
                 graph.checked_by.setdefault(actions[0], []).append(task)
@@ -134,7 +163,9 @@ def _find_checks(graph: _Graph) -> None:
 
 def _find_passed_over(graph: _Graph) -> None:
     """Candidates that are not the first of their group, and what belongs only to such."""
-    wanted_by = {part: len(parents) for part, parents in graph.parents.items()}  # parents not passed over
+    wanted_by = {
+        part: len(parents) for part, parents in graph.parents.items()
+    }  # parents not passed over
     below = [task for task, rivals in graph.rivals.items() if rivals[0] != task]
     while below:
         task = below.pop()
@@ -166,7 +197,11 @@ def _ways_to_be_done(graph: _Graph, task: str) -> Iterator[_Sentence]:
     done, parts = (DONE, task), graph.parts.get(task)
     yield ((OPEN, task), (*_waits_for(graph, task),))
     if parts is None:
-        wanted = [check for check in graph.checked_by.get(task, ()) if check not in graph.passed_over]
+        wanted = [
+            check
+            for check in graph.checked_by.get(task, ())
+            if check not in graph.passed_over
+        ]
         yield ((BEGUN, task), ((OPEN, task),))
         yield (done, ((BEGUN, task), *((DONE, check) for check in wanted)))
         return
@@ -182,11 +217,15 @@ def _waits_for(graph: _Graph, task: str) -> Iterator[_What]:
     """What must come about before a node, or its parts, may begin. A check of one product waits for that alone."""
     target = graph.checks.get(task)
     for one in graph.prerequisites.get(task, ()):
-        is_product = one == target and one not in graph.parts and one not in graph.passed_over
+        is_product = (
+            one == target and one not in graph.parts and one not in graph.passed_over
+        )
         yield (BEGUN if is_product else SETTLED, one)
     if target is None:
         yield from (
-            (OPEN, parent) for parent in graph.parents.get(task, ()) if parent not in graph.passed_over
+            (OPEN, parent)
+            for parent in graph.parents.get(task, ())
+            if parent not in graph.passed_over
         )
 
 
@@ -226,12 +265,16 @@ def _follows(sentences: list[_Sentence]) -> set[_What]:
 # The report
 
 
-def _why_not(graph: _Graph, sentences: list[_Sentence], true: set[_What], message: JsonObject) -> Violation:
+def _why_not(
+    graph: _Graph, sentences: list[_Sentence], true: set[_What], message: JsonObject
+) -> Violation:
     """Ask again and again what is missing, until something comes a second time: that is the circle."""
     missing: dict[_What, _What] = {}
     for comes, when in sentences:
         if comes not in true and comes not in missing:
-            missing[comes] = next(condition for condition in when if condition not in true)
+            missing[comes] = next(
+                condition for condition in when if condition not in true
+            )
     order: dict[_What, None] = {}
     what: _What = (DONE, graph.root)
     while what not in order:
@@ -239,7 +282,10 @@ def _why_not(graph: _Graph, sentences: list[_Sentence], true: set[_What], messag
         what = missing[what]
     seen = [*order]
     circle = seen[seen.index(what) :]
-    steps = [(one[1], other[1]) for one, other in zip(circle, [*circle[1:], circle[0]], strict=True)]
+    steps = [
+        (one[1], other[1])
+        for one, other in zip(circle, [*circle[1:], circle[0]], strict=True)
+    ]
     steps = [(one, other) for one, other in steps if one != other]
     waits = {(other, one) for one, other in steps}
     last = max(
@@ -248,13 +294,26 @@ def _why_not(graph: _Graph, sentences: list[_Sentence], true: set[_What], messag
         if (edge.get("from_task_id"), edge.get("to_task_id")) in waits
         and edge.get("edge_type") == "DEPENDS_ON"
     )
-    text = ", ".join(_step(graph, one, other) for one, other in _from_a_task(graph, steps))
-    return Violation("cycle", f"$.edges[{last}]", "no task that waits for itself", middle_cut(text, _LONGEST))
+    text = ", ".join(
+        _step(graph, one, other) for one, other in _from_a_task(graph, steps)
+    )
+    return Violation(
+        "cycle",
+        f"$.edges[{last}]",
+        "no task that waits for itself",
+        middle_cut(text, _LONGEST),
+    )
 
 
-def _from_a_task(graph: _Graph, steps: list[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+def _from_a_task(
+    graph: _Graph, steps: list[tuple[str, str]]
+) -> Iterable[tuple[str, str]]:
     """The circle told from something that waits, without going down to a part and back to its goal."""
-    first = next(at for at, (one, other) in enumerate(steps) if other in graph.prerequisites.get(one, ()))
+    first = next(
+        at
+        for at, (one, other) in enumerate(steps)
+        if other in graph.prerequisites.get(one, ())
+    )
     told: list[tuple[str, str]] = []
     for one, other in (*steps[first:], *steps[:first]):
         is_way_back = told[-1:] == [(other, one)] and one in graph.parts.get(other, ())
@@ -277,4 +336,6 @@ def _step(graph: _Graph, one: str, other: str) -> str:
 
 def middle_cut(text: str, limit: int = _LONGEST) -> str:
     """A long text without its middle."""
-    return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"
+    return (
+        text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"
+    )

@@ -24,7 +24,9 @@ class RequestConstraints(Open):
 
     time_budget: Annotated[Annotated[int, Field(ge=0)] | None, NotNull] = None
     context_budget: Annotated[Annotated[int, Field(ge=0)] | None, NotNull] = None
-    quality_level: Annotated[Literal["draft", "standard", "publication_ready"] | None, NotNull] = None
+    quality_level: Annotated[
+        Literal["draft", "standard", "publication_ready"] | None, NotNull
+    ] = None
 
 
 class Preferences(Open):
@@ -39,7 +41,9 @@ class AgentRequest(Open):
 
     schema_version: Annotated[Literal["agent_request_v1"] | None, NotNull] = None
     task_id: Uuid
-    task_type: Literal["research_question", "theory", "literature", "methods", "quality", "publication"]
+    task_type: Literal[
+        "research_question", "theory", "literature", "methods", "quality", "publication"
+    ]
     user_query: Text
     context: RequestContext
     prior_agents: Annotated[list[str] | None, NotNull] = None

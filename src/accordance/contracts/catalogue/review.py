@@ -63,16 +63,22 @@ class Review(Open):
     suggestions: list[Suggestion]
 
 
-def plan_reviews_carry_the_plan_id(message: JsonObject, context: Context) -> tuple[JsonObject, list[Repair]]:
+def plan_reviews_carry_the_plan_id(
+    message: JsonObject, context: Context
+) -> tuple[JsonObject, list[Repair]]:
     """For a PLAN the system puts the plan's id where a task's id would be (seed 001 s2)."""
     wanted, found = _asked_for(message, context), message.get("task_id")
     has_no_id = found is None or (isinstance(found, str) and is_blank(found))
     if message.get("review_target") != "PLAN" or wanted is None or not has_no_id:
         return message, []
-    return {**message, "task_id": wanted}, [Repair("plan_id_as_task_id", "$.task_id", found, wanted)]
+    return {**message, "task_id": wanted}, [
+        Repair("plan_id_as_task_id", "$.task_id", found, wanted)
+    ]
 
 
-def blank_summaries_are_restated(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+def blank_summaries_are_restated(
+    message: JsonObject, _: Context
+) -> tuple[JsonObject, list[Repair]]:
     """A summary must be there; a blank one is mended from the review's own decision and score (seed 001 s2)."""
     summary, action, score = (
         message.get("summary"),
@@ -87,10 +93,14 @@ def blank_summaries_are_restated(message: JsonObject, _: Context) -> tuple[JsonO
     ):
         return message, []
     restated = f"{action} ({score}/{BEST_SCORE})"
-    return {**message, "summary": restated}, [Repair("blank_summary", "$.summary", summary, restated)]
+    return {**message, "summary": restated}, [
+        Repair("blank_summary", "$.summary", summary, restated)
+    ]
 
 
-def is_about_what_was_asked(message: JsonObject, context: Context) -> Iterable[Violation]:
+def is_about_what_was_asked(
+    message: JsonObject, context: Context
+) -> Iterable[Violation]:
     """A NODE review carries the task's id, a PLAN review the plan's."""
     wanted, found = _asked_for(message, context), message.get("task_id")
     if wanted is None or found == wanted or not isinstance(found, str):
@@ -98,7 +108,9 @@ def is_about_what_was_asked(message: JsonObject, context: Context) -> Iterable[V
     return (wrong_task(wanted, found),)
 
 
-def score_and_action_agree(message: JsonObject, context: Context) -> Iterable[Violation]:
+def score_and_action_agree(
+    message: JsonObject, context: Context
+) -> Iterable[Violation]:
     """total_score reaches the threshold if and only if the action is APPROVE."""
     score, action = message.get("total_score"), message.get("action_required")
     if type(score) is not int or not 0 <= score <= BEST_SCORE or action not in ACTIONS:
@@ -112,10 +124,16 @@ def score_and_action_agree(message: JsonObject, context: Context) -> Iterable[Vi
         expected = f"APPROVE with a total_score of {score}, or a total_score below {bar} with {action}"
     else:
         expected = f"{others} with a total_score of {score}, or a total_score of at least {bar} with APPROVE"
-    return (Violation("score_contradicts_action", "$.action_required", expected, str(action)),)
+    return (
+        Violation(
+            "score_contradicts_action", "$.action_required", expected, str(action)
+        ),
+    )
 
 
-def scores_stay_within_their_maximum(message: JsonObject, _: Context) -> Iterable[Violation]:
+def scores_stay_within_their_maximum(
+    message: JsonObject, _: Context
+) -> Iterable[Violation]:
     """Every dimension scores from 0 to its max_score."""
     return [
         Violation(
@@ -134,7 +152,11 @@ def scores_stay_within_their_maximum(message: JsonObject, _: Context) -> Iterabl
 def scores_add_up(message: JsonObject, _: Context) -> Iterable[Notice]:
     """The breakdown of a full rubric should add up to the total; nothing in the seeds demands it."""
     total = message.get("total_score")
-    scores = [score for dimension in _dimensions(message) if type(score := dimension.get("score")) is int]
+    scores = [
+        score
+        for dimension in _dimensions(message)
+        if type(score := dimension.get("score")) is int
+    ]
     if type(total) is not int or sum(scores) == total:
         return ()
     text = f"is {excerpt(total)}, the breakdown adds up to {excerpt(sum(scores))}"
@@ -143,7 +165,9 @@ def scores_add_up(message: JsonObject, _: Context) -> Iterable[Notice]:
 
 def _dimensions(message: JsonObject) -> list[JsonObject]:
     breakdown = message.get("breakdown")
-    are_objects = isinstance(breakdown, list) and all(isinstance(dimension, dict) for dimension in breakdown)
+    are_objects = isinstance(breakdown, list) and all(
+        isinstance(dimension, dict) for dimension in breakdown
+    )
     return breakdown if isinstance(breakdown, list) and are_objects else []
 
 
@@ -172,7 +196,8 @@ REVIEW: Final = Contract(
         renames={"task_id": ("id", "taskId")},
         spellings={
             "review_target": Spelling(
-                ("PLAN", "NODE"), {"PLAN_REVIEW": "PLAN", "PLAN_JSON": "PLAN", "TOP_TASK": "PLAN"}
+                ("PLAN", "NODE"),
+                {"PLAN_REVIEW": "PLAN", "PLAN_JSON": "PLAN", "TOP_TASK": "PLAN"},
             ),
             "action_required": Spelling(ACTIONS),
         },

@@ -55,7 +55,10 @@ REASON_CODES: Final = (
     "DEPENDENCY_MISSING",
 )
 REASON_ALIASES: Final = MappingProxyType(
-    {"EVIDENCE_MISSING": "ARTIFACT_MISSING", "NEEDS_CLARIFICATION": "NEED_INPUT_REQUIRED"}
+    {
+        "EVIDENCE_MISSING": "ARTIFACT_MISSING",
+        "NEEDS_CLARIFICATION": "NEED_INPUT_REQUIRED",
+    }
 )
 NO_REASON: Final = "ok"
 _CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
@@ -68,7 +71,9 @@ def _upper_case(written: str) -> str | None:
 
 
 SPELLED_REASON: Final = Respell(
-    "reason_code", Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES), otherwise=_upper_case
+    "reason_code",
+    Spelling((*REASON_CODES, NO_REASON), REASON_ALIASES),
+    otherwise=_upper_case,
 )
 
 
@@ -76,7 +81,8 @@ class Tests(Closed):
     """What the agent says it ran."""
 
     commands: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=1000)]], Field(max_length=50)
+        list[Annotated[str, StringConstraints(min_length=1, max_length=1000)]],
+        Field(max_length=50),
     ]
     passed: bool
     summary: Annotated[str, StringConstraints(max_length=1000)]
@@ -114,8 +120,12 @@ class Submit(Closed):
     exit_code: int
     needs_input: Annotated[list[Question], Field(max_length=20)]
     allow_paths: Annotated[AllowPaths | None, NotNull] = None
-    ssot_pointers: Annotated[Annotated[list[PathText], Field(max_length=100)] | None, NotNull] = None
-    summary: Annotated[Annotated[str, StringConstraints(max_length=2000)] | None, NotNull] = None
+    ssot_pointers: Annotated[
+        Annotated[list[PathText], Field(max_length=100)] | None, NotNull
+    ] = None
+    summary: Annotated[
+        Annotated[str, StringConstraints(max_length=2000)] | None, NotNull
+    ] = None
     payload: Annotated[Object | None, NotNull] = None
 
     @property
@@ -124,11 +134,15 @@ class Submit(Closed):
         return None if self.reason_code in (None, "", NO_REASON) else self.reason_code
 
 
-def absent_new_files_are_none(message: JsonObject, _: Context) -> tuple[JsonObject, list[Repair]]:
+def absent_new_files_are_none(
+    message: JsonObject, _: Context
+) -> tuple[JsonObject, list[Repair]]:
     """new_files may be left out; it is stored as an empty list."""
     if "new_files" in message:
         return message, []
-    return {**message, "new_files": []}, [Repair("new_files_defaulted", "$.new_files", None, [])]
+    return {**message, "new_files": []}, [
+        Repair("new_files_defaulted", "$.new_files", None, [])
+    ]
 
 
 def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Violation]:
@@ -140,12 +154,17 @@ def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Viola
     return (Violation("done_but_failed", "$.exit_code", expected, excerpt(code)),)
 
 
-def need_input_says_what(message: JsonObject, _: Context) -> Iterable[Violation | Notice]:
+def need_input_says_what(
+    message: JsonObject, _: Context
+) -> Iterable[Violation | Notice]:
     """NEED_INPUT comes with at least one question that says something; on other statuses questions are noise."""
     status, questions = message.get("status"), message.get("needs_input")
     if (not questions and status != "NEED_INPUT") or not isinstance(questions, list):
         return ()
-    asked = any(not isinstance(question, str) or not is_blank(question) for question in questions)
+    asked = any(
+        not isinstance(question, str) or not is_blank(question)
+        for question in questions
+    )
     if asked == (status == "NEED_INPUT"):
         return ()
     if asked:
@@ -156,10 +175,19 @@ def need_input_says_what(message: JsonObject, _: Context) -> Iterable[Violation 
                 f"questions are not read when status is {excerpt(status)}",
             ),
         )
-    return (Violation("needs_input_empty", "$.needs_input", "at least one question", excerpt(questions)),)
+    return (
+        Violation(
+            "needs_input_empty",
+            "$.needs_input",
+            "at least one question",
+            excerpt(questions),
+        ),
+    )
 
 
-def declared_paths_are_in_scope(message: JsonObject, context: Context) -> Iterable[Violation]:
+def declared_paths_are_in_scope(
+    message: JsonObject, context: Context
+) -> Iterable[Violation]:
     """Every path in changed_files and new_files is allowed by the task's pins."""
     pins = context.pins
     if pins is None:
@@ -188,7 +216,11 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
     found = []
     if passed is False and message.get("status") != "FAILED":
         found.append(
-            Notice("tests_failed_status", "$.status", "tests.passed is false, so status should be FAILED")
+            Notice(
+                "tests_failed_status",
+                "$.status",
+                "tests.passed is false, so status should be FAILED",
+            )
         )
     if passed is False and message.get("reason_code") != "CI_FAILED":
         text = "tests.passed is false, so reason_code should be CI_FAILED"
@@ -196,7 +228,9 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
     if passed is True and commands == []:
         text = "tests.passed is true, but no command is named"
         found.append(Notice("tests_without_commands", "$.tests.commands", text))
-    if context.allowed_tests and not set(context.allowed_tests) <= set(_texts(commands)):
+    if context.allowed_tests and not set(context.allowed_tests) <= set(
+        _texts(commands)
+    ):
         text = "not every test of the task is among the commands"
         found.append(Notice("allowed_tests_not_run", "$.tests.commands", text))
     return found
@@ -214,9 +248,13 @@ def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
         return ()
     found = []
     if len({*changed}) < len(changed) or len({*new}) < len(new):
-        found.append(Notice("duplicate_paths", "$.changed_files", "a path is named twice"))
+        found.append(
+            Notice("duplicate_paths", "$.changed_files", "a path is named twice")
+        )
     if not {*changed}.isdisjoint(new):
-        found.append(Notice("changed_and_new", "$.new_files", "a path is both changed and new"))
+        found.append(
+            Notice("changed_and_new", "$.new_files", "a path is both changed and new")
+        )
     return found
 
 

@@ -21,9 +21,7 @@ from accordance.contracts.respelling import respelling
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 from accordance.errors import InvalidPattern
 
-MOST_PATTERNS: Final = (
-    1000  # as many as a submission may name files; every file is held against every pattern
-)
+MOST_PATTERNS: Final = 1000  # as many as a submission may name files; every file is held against every pattern
 TOO_BROAD: Final = frozenset(("**", "**/*", "**/**"))
 _SELF_TEST: Final = re.compile(r"\b(?:task_)?self_?test\b|task_selftest", re.IGNORECASE)
 
@@ -37,7 +35,9 @@ class TaskPins(Open):
     """Scope guard rails: where, and how much."""
 
     allowed_paths: Annotated[list[str], Field(min_length=1, max_length=MOST_PATTERNS)]
-    forbidden_paths: Annotated[list[str], Field(max_length=MOST_PATTERNS)] = Field(default_factory=list)
+    forbidden_paths: Annotated[list[str], Field(max_length=MOST_PATTERNS)] = Field(
+        default_factory=list
+    )
     read_paths: Annotated[list[str], Field(max_length=MOST_PATTERNS)] = Field(
         default_factory=list
     )  # read, not written
@@ -126,7 +126,9 @@ def pins_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
         for at, pattern in enumerate(_texts(_pins(message), key)):
             if normal_path(pattern) is None:
                 expected = "a pattern relative to the repository root"
-                yield Violation("unsafe_path", f"$.pins.{key}[{at}]", expected, excerpt(pattern))
+                yield Violation(
+                    "unsafe_path", f"$.pins.{key}[{at}]", expected, excerpt(pattern)
+                )
 
 
 def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -136,13 +138,18 @@ def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
     for at in in_both(allowed, _texts(pins, "forbidden_paths")):
         where = f"$.pins.allowed_paths[{at}]"
         yield Violation(
-            "path_in_both", where, "a path that is not in forbidden_paths too", excerpt(allowed[at])
+            "path_in_both",
+            where,
+            "a path that is not in forbidden_paths too",
+            excerpt(allowed[at]),
         )
 
 
 def files_lie_inside_the_pins(message: JsonObject, _: Context) -> Iterator[Notice]:
     """The files a task expects to touch should be allowed."""
-    allowed, forbidden = (_texts(_pins(message), key) for key in ("allowed_paths", "forbidden_paths"))
+    allowed, forbidden = (
+        _texts(_pins(message), key) for key in ("allowed_paths", "forbidden_paths")
+    )
     if max(len(allowed), len(forbidden)) > MOST_PATTERNS:
         return  # too many: reported as such
     try:
@@ -151,7 +158,11 @@ def files_lie_inside_the_pins(message: JsonObject, _: Context) -> Iterator[Notic
         return  # reported by pins_stay_inside
     for at, path in enumerate(_texts(message, "files")):
         if path not in pins:
-            yield Notice("files_outside_pins", f"$.files[{at}]", f"{excerpt(path)} is {pins.rule(path)}")
+            yield Notice(
+                "files_outside_pins",
+                f"$.files[{at}]",
+                f"{excerpt(path)} is {pins.rule(path)}",
+            )
 
 
 def pins_are_narrow(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -177,7 +188,9 @@ def tests_are_named(message: JsonObject, _: Context) -> Iterator[Notice]:
         and tests
         and all(isinstance(test, str) and is_self_test(test) for test in tests)
     ):
-        yield Notice("only_a_self_test", "$.allowedTests", "only a self-test: add a real one")
+        yield Notice(
+            "only_a_self_test", "$.allowedTests", "only a self-test: add a real one"
+        )
 
 
 def _pins(message: JsonObject) -> JsonObject:
@@ -188,7 +201,11 @@ def _pins(message: JsonObject) -> JsonObject:
 def _texts(part: JsonObject, key: str) -> list[str]:
     """The list of that name if it is one of texts, else nothing: its type is reported elsewhere."""
     items = part.get(key)
-    return items if isinstance(items, list) and all(isinstance(item, str) for item in items) else []
+    return (
+        items
+        if isinstance(items, list) and all(isinstance(item, str) for item in items)
+        else []
+    )
 
 
 TASK: Final = Contract(

@@ -88,7 +88,9 @@ class Outcome(Open):
     verdict: Literal["DONE", "RETRY", "ESCALATE", "REJECT"]
     reason: str
     checks: OutcomeChecks
-    next_action: Literal["none", "retry", "model_upgrade", "role_escalation", "human", "dlq"]
+    next_action: Literal[
+        "none", "retry", "model_upgrade", "role_escalation", "human", "dlq"
+    ]
 
 
 def success_needs_every_check(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -99,7 +101,9 @@ def success_needs_every_check(message: JsonObject, _: Context) -> Iterator[Viola
     for check, passed in checks.items():
         if passed is False:
             expected = f"a verdict other than {verdict}, because {check} is false"
-            yield Violation("verdict_contradicts_checks", "$.verdict", expected, str(verdict))
+            yield Violation(
+                "verdict_contradicts_checks", "$.verdict", expected, str(verdict)
+            )
 
 
 def broken_bounds_are_rejected(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -110,17 +114,23 @@ def broken_bounds_are_rejected(message: JsonObject, _: Context) -> Iterator[Viol
     for check in REJECTING_CHECKS:
         if checks.get(check) is False:
             expected = f"REJECT, because {check} is false"
-            yield Violation("verdict_contradicts_checks", "$.verdict", expected, str(verdict))
+            yield Violation(
+                "verdict_contradicts_checks", "$.verdict", expected, str(verdict)
+            )
 
 
 def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
     """DONE is followed by none, RETRY by retry, ESCALATE by anything else, REJECT by anything but none."""
     verdict, following = message.get("verdict"), message.get("next_action")
-    fitting = NEXT_ACTIONS.get(verdict, ACTIONS) if isinstance(verdict, str) else ACTIONS
+    fitting = (
+        NEXT_ACTIONS.get(verdict, ACTIONS) if isinstance(verdict, str) else ACTIONS
+    )
     if following in ACTIONS and following not in fitting:
         choices = fitting[0] if len(fitting) == 1 else f"one of {', '.join(fitting)}"
         expected = f"{choices}, because the verdict is {verdict}"
-        yield Violation("next_action_contradicts", "$.next_action", expected, excerpt(following))
+        yield Violation(
+            "next_action_contradicts", "$.next_action", expected, excerpt(following)
+        )
 
 
 VERDICT: Final = Contract(
@@ -135,5 +145,10 @@ OUTCOME: Final = Contract(
     name="outcome",
     about="The verdict on a submission as DONE, RETRY, ESCALATE or REJECT, with five checks and the next action.",
     model=Outcome,
-    rules=(is_about_the_task, success_needs_every_check, broken_bounds_are_rejected, next_action_fits),
+    rules=(
+        is_about_the_task,
+        success_needs_every_check,
+        broken_bounds_are_rejected,
+        next_action_fits,
+    ),
 )

@@ -21,7 +21,9 @@ Texts: TypeAlias = Mapping[str, str]  # by language
 Words: TypeAlias = Mapping[str, tuple[str, ...]]  # by language
 
 ANY_TOPIC: Final = "any"
-CANDIDATES: Final[Mapping[str, int]] = MappingProxyType({"Full": 5, "Enhanced": 4, "Light": 3})
+CANDIDATES: Final[Mapping[str, int]] = MappingProxyType(
+    {"Full": 5, "Enhanced": 4, "Light": 3}
+)
 """How many candidates a level asks for."""
 
 
@@ -54,7 +56,9 @@ class ResearchAgent:
     requires: tuple[str, ...] = ()
     parallel_with: tuple[str, ...] = ()
     triggers: Words = field(default_factory=dict)
-    floors: Mapping[str, float] = field(default_factory=dict)  # topic -> least T-score; "any" is every topic
+    floors: Mapping[str, float] = field(
+        default_factory=dict
+    )  # topic -> least T-score; "any" is every topic
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,7 +69,9 @@ class ResearchAgent:
 class AgentRegistry:
     """Agents by id and alias, in the order of their file. Two agents never share a name."""
 
-    def __init__(self, agents: Iterable[ResearchAgent], topics: Mapping[str, Words] | None = None) -> None:
+    def __init__(
+        self, agents: Iterable[ResearchAgent], topics: Mapping[str, Words] | None = None
+    ) -> None:
         self.topics: Mapping[str, Words] = MappingProxyType(dict(topics or {}))
         self._by_name: dict[str, ResearchAgent] = {}
         found: dict[str, ResearchAgent] = {}
@@ -93,7 +99,11 @@ class AgentRegistry:
     def offer(self, name: str) -> str:
         """What to say was expected where an unknown name stands."""
         near = UnknownAgent(name, (one for agent in self for one in agent.names)).near
-        return f"a registered agent, perhaps {' or '.join(near)}" if near else "a registered agent"
+        return (
+            f"a registered agent, perhaps {' or '.join(near)}"
+            if near
+            else "a registered agent"
+        )
 
     def requirements(self, agent: ResearchAgent) -> tuple[str, ...]:
         """The ids of all agents it requires, directly or through others; nearest first."""

@@ -13,7 +13,14 @@ from accordance.contracts.phases import PHASES
 from accordance.contracts.registry import Registry
 from accordance.contracts.toml import NoToml, read_toml
 from accordance.contracts.violation import Rejected
-from accordance.domain.research.agents import AgentRegistry, Level, ResearchAgent, Stage, TaskType, Tier
+from accordance.domain.research.agents import (
+    AgentRegistry,
+    Level,
+    ResearchAgent,
+    Stage,
+    TaskType,
+    Tier,
+)
 from accordance.domain.research.lint import lint
 from accordance.errors import InvalidAgents
 
@@ -74,7 +81,9 @@ def read_agents(text: str) -> AgentRegistry:
     errors = [finding for finding in lint(registry) if finding.kind == "error"]
     if errors:
         more = (
-            f" (and {len(errors) - 1} more; accordance research lint lists them)" if len(errors) > 1 else ""
+            f" (and {len(errors) - 1} more; accordance research lint lists them)"
+            if len(errors) > 1
+            else ""
         )
         raise InvalidAgents(f"the agents do not hold together: {errors[0]}{more}")
     return registry

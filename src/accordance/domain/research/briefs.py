@@ -38,7 +38,10 @@ class Briefs(Closed):
 
 
 BRIEFS: Final = Contract(
-    version=VERSION, name="briefs", about="What the research tasks of a plan know.", model=Briefs
+    version=VERSION,
+    name="briefs",
+    about="What the research tasks of a plan know.",
+    model=Briefs,
 )
 _checker: Final = Checker(Registry((BRIEFS,)))
 
@@ -57,9 +60,19 @@ def with_budgets(request: AgentRequest, constraints: Sequence[object]) -> AgentR
     budgets: JsonObject = {}
     for constraint in constraints:
         if isinstance(constraint, dict) and len(constraint) == 1:
-            budgets.update({name: value for name, value in constraint.items() if _is_budget(name, value)})
-    message = {key: value for key, value in dump(request).items() if key != "constraints"}
-    return AgentRequest.model_validate({**message, **({"constraints": budgets} if budgets else {})})
+            budgets.update(
+                {
+                    name: value
+                    for name, value in constraint.items()
+                    if _is_budget(name, value)
+                }
+            )
+    message = {
+        key: value for key, value in dump(request).items() if key != "constraints"
+    }
+    return AgentRequest.model_validate(
+        {**message, **({"constraints": budgets} if budgets else {})}
+    )
 
 
 def _is_budget(name: str, value: object) -> bool:

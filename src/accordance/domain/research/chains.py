@@ -25,11 +25,17 @@ class ChainFault:
     cycle: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return self.code if self.code == "cycle" else f"{self.code}:{self.agent}<-{self.other}"
+        return (
+            self.code
+            if self.code == "cycle"
+            else f"{self.code}:{self.agent}<-{self.other}"
+        )
 
 
 def chain_faults(
-    passings: Sequence[Passing], requires: Mapping[str, Collection[str]], prior: Collection[str] = ()
+    passings: Sequence[Passing],
+    requires: Mapping[str, Collection[str]],
+    prior: Collection[str] = (),
 ) -> tuple[ChainFault, ...]:
     """Every fault: a cycle (one is named), requirements that are missing or not before, parallel ones that are not."""
     return (
@@ -76,10 +82,14 @@ def _cycles(passings: Sequence[Passing]) -> Iterator[ChainFault]:
 
 
 def _requirements(
-    passings: Sequence[Passing], requires: Mapping[str, Collection[str]], prior: frozenset[str]
+    passings: Sequence[Passing],
+    requires: Mapping[str, Collection[str]],
+    prior: frozenset[str],
 ) -> Iterator[ChainFault]:
     following = _following(passings)
-    for required in _each_once(one for agent in following for one in requires.get(agent, ())):
+    for required in _each_once(
+        one for agent in following for one in requires.get(agent, ())
+    ):
         if required in prior:
             continue
         after = _reachable(required, following) if required in following else set()
@@ -107,7 +117,9 @@ def _reachable(start: str, following: Mapping[str, Collection[str]]) -> set[str]
     return reached
 
 
-def _parallels(passings: Sequence[Passing], requires: Mapping[str, Collection[str]]) -> Iterator[ChainFault]:
+def _parallels(
+    passings: Sequence[Passing], requires: Mapping[str, Collection[str]]
+) -> Iterator[ChainFault]:
     """Agents that one sender hands to in parallel do not require each other, directly or through others."""
     side_by_side: dict[str, list[str]] = {}
     for passing in passings:

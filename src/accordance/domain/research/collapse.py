@@ -58,8 +58,12 @@ class Tally:
     """The choices of one group, as they come."""
 
     same: Same = plain
-    names: dict[str, str] = field(default_factory=dict)  # the plain name -> as it was first written
-    order: array[int] = field(default_factory=lambda: array("I"))  # one number per run: which option
+    names: dict[str, str] = field(
+        default_factory=dict
+    )  # the plain name -> as it was first written
+    order: array[int] = field(
+        default_factory=lambda: array("I")
+    )  # one number per run: which option
     pool: set[str] = field(default_factory=set)
     _index: dict[str, int] = field(default_factory=dict)
 
@@ -80,7 +84,11 @@ class Tally:
         counted = [0] * len(self._index)
         for at in self.order if runs is None else runs:
             counted[at] += 1
-        return {self.names[name]: counted[at] for name, at in self._index.items() if counted[at]}
+        return {
+            self.names[name]: counted[at]
+            for name, at in self._index.items()
+            if counted[at]
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,9 @@ def diversity(counts: Iterable[int]) -> Diversity:
     """Shannon entropy in bits, and the share of the most frequent."""
     found = list(counts)
     total = sum(found)
-    entropy = sum(-share * math.log2(share) for count in found if (share := count / total))
+    entropy = sum(
+        -share * math.log2(share) for count in found if (share := count / total)
+    )
     return Diversity(total, max(entropy, 0.0), max(found) / total)
 
 
@@ -192,7 +202,8 @@ def _trend(tally: Tally) -> Trend | None:
         return None
     half = len(tally.order) // 2
     earlier, later = (
-        diversity(tally.counts(runs).values()) for runs in (tally.order[:half], tally.order[half:])
+        diversity(tally.counts(runs).values())
+        for runs in (tally.order[:half], tally.order[half:])
     )
     return Trend(earlier.effective_options, later.effective_options)
 

@@ -65,16 +65,22 @@ def _of_numbers(text: str) -> Test:
     if match := _RANGE.fullmatch(text):
         low, high = float(match[1]), float(match[2])
         if low > high:
-            raise InvalidComparator(f"{text!r}: nothing lies between {match[1]} and {match[2]}")
+            raise InvalidComparator(
+                f"{text!r}: nothing lies between {match[1]} and {match[2]}"
+            )
         return lambda value: _is_number(value) and low <= _number(value) <= high
-    raise InvalidComparator(f'{text!r} compares nothing; write e.g. ">= 3", "< 0.8" or "0.3..0.8"')
+    raise InvalidComparator(
+        f'{text!r} compares nothing; write e.g. ">= 3", "< 0.8" or "0.3..0.8"'
+    )
 
 
 def _of_key(key: str, value: object) -> Test:
     try:
         return _KINDS[key](value)
     except KeyError:
-        raise InvalidComparator(f"{key!r} is no comparison; known: {', '.join(_KINDS)}") from None
+        raise InvalidComparator(
+            f"{key!r} is no comparison; known: {', '.join(_KINDS)}"
+        ) from None
 
 
 def _equals(wanted: object) -> Test:
@@ -92,7 +98,9 @@ def _contains(wanted: object) -> Test:
     def contains_all(value: object) -> bool:
         if isinstance(value, str):
             return all(isinstance(word, str) and word in value for word in words)
-        return isinstance(value, list) and all(any(_same(item, word) for item in value) for word in words)
+        return isinstance(value, list) and all(
+            any(_same(item, word) for item in value) for word in words
+        )
 
     return contains_all
 
@@ -100,7 +108,8 @@ def _contains(wanted: object) -> Test:
 def _within(wanted: object) -> Test:
     words = _list("within", wanted)
     return lambda value: (
-        isinstance(value, list) and all(any(_same(item, word) for word in words) for item in value)
+        isinstance(value, list)
+        and all(any(_same(item, word) for word in words) for item in value)
     )
 
 
@@ -157,7 +166,11 @@ def _number(value: object) -> float:
 
 
 def _numbers(value: object) -> list[float]:
-    return [_number(item) for item in value if _is_number(item)] if isinstance(value, list) else []
+    return (
+        [_number(item) for item in value if _is_number(item)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def found_at(message: JsonObject, path: str) -> object:

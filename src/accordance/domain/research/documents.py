@@ -71,15 +71,26 @@ def _markdown(block: Block) -> str:
         case Paragraph(text):
             return _begin(inline(text))
         case Facts(rows):
-            return "\n".join(f"- **{inline(name)}**: {inline(value)}" for name, value in rows)
+            return "\n".join(
+                f"- **{inline(name)}**: {inline(value)}" for name, value in rows
+            )
         case Bullets(label, items):
-            return "\n".join([f"**{inline(label)}**:", *(f"- {_begin(inline(item))}" for item in items)])
+            return "\n".join(
+                [
+                    f"**{inline(label)}**:",
+                    *(f"- {_begin(inline(item))}" for item in items),
+                ]
+            )
     return "\n".join(table_lines(block))
 
 
 def table_lines(table: Table) -> list[str]:
     """A Markdown table, line by line."""
-    return [_row(table.head), table.rule or "|---" * len(table.head) + "|", *map(_row, table.rows)]
+    return [
+        _row(table.head),
+        table.rule or "|---" * len(table.head) + "|",
+        *map(_row, table.rows),
+    ]
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -127,7 +138,9 @@ def _html(block: Block) -> str:
         case Paragraph(text):
             return f"<p>{_text(text)}</p>"
         case Facts(rows):
-            told = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in rows)
+            told = "".join(
+                f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in rows
+            )
             return f"<dl>{told}</dl>"
         case Bullets(label, items):
             told = "".join(f"<li>{_text(item)}</li>" for item in items)

@@ -46,15 +46,26 @@ def creativity(dial: float) -> tuple[str, float]:
 
 
 def floor_of(
-    agent: ResearchAgent, registry: AgentRegistry, request: AgentRequest | None = None, words: str = ""
+    agent: ResearchAgent,
+    registry: AgentRegistry,
+    request: AgentRequest | None = None,
+    words: str = "",
 ) -> Floor:
     """The floor that holds for an agent's answer to a request, or to a task in these words."""
-    topics = topics_in(words, registry) if request is None else topics_of(request, registry)
+    topics = (
+        topics_in(words, registry) if request is None else topics_of(request, registry)
+    )
     floors = [Floor(agent.floors.get(ANY_TOPIC, 0.0), f"{agent.id}, any topic")]
     floors += [
-        Floor(agent.floors[topic], f"{agent.id}, topic {topic}") for topic in topics if topic in agent.floors
+        Floor(agent.floors[topic], f"{agent.id}, topic {topic}")
+        for topic in topics
+        if topic in agent.floors
     ]
-    dial = request.user_preferences.vs_novelty_dial if request and request.user_preferences else None
+    dial = (
+        request.user_preferences.vs_novelty_dial
+        if request and request.user_preferences
+        else None
+    )
     if dial is not None:
         name, least = creativity(dial)
         floors.append(Floor(least, f"novelty dial {dial:g}, {name}"))
@@ -73,7 +84,9 @@ class Acknowledgement(Closed):
     acknowledged_at: Time
     reason: Text
 
-    def covers(self, agent: ResearchAgent, task_id: object, option: object, t_score: float) -> bool:
+    def covers(
+        self, agent: ResearchAgent, task_id: object, option: object, t_score: float
+    ) -> bool:
         """Whether it speaks of this selection as it stands: a changed one needs a new word."""
         return (
             plain(self.agent_id) in map(plain, agent.names)

@@ -21,8 +21,17 @@ from accordance.contracts.toml import NoToml, read_toml
 from accordance.contracts.violation import Rejected, excerpt
 from accordance.domain.research.agents import AgentRegistry, ResearchAgent
 from accordance.domain.research.answers import AnswerExpectations, check_answer
-from accordance.domain.research.comparators import ABSENT, Comparator, comparator, found_at
-from accordance.domain.research.quality import critique_quality, distribution, provenance_completeness
+from accordance.domain.research.comparators import (
+    ABSENT,
+    Comparator,
+    comparator,
+    found_at,
+)
+from accordance.domain.research.quality import (
+    critique_quality,
+    distribution,
+    provenance_completeness,
+)
 from accordance.errors import InvalidComparator, InvalidGolden, UnknownAgent
 
 Status: TypeAlias = Literal["PASSED", "FAILED", "MISSING"]
@@ -125,16 +134,22 @@ def read_golden(text: str, registry: AgentRegistry) -> GoldenSet:
     ids = [entry.id for entry in written.cases]
     if twice := next((name for at, name in enumerate(ids) if name in ids[:at]), None):
         raise InvalidGolden(f"{twice}: two cases have this id")
-    return GoldenSet(written.name, tuple(_case(entry, registry) for entry in written.cases))
+    return GoldenSet(
+        written.name, tuple(_case(entry, registry) for entry in written.cases)
+    )
 
 
 def _case(entry: GoldenEntry, registry: AgentRegistry) -> GoldenCase:
     request = _checker.check_value(dict(entry.request), REQUEST)
     if isinstance(request, Rejected):
-        raise InvalidGolden(f"{entry.id}: its request does not fit: {request.violations[0]}")
+        raise InvalidGolden(
+            f"{entry.id}: its request does not fit: {request.violations[0]}"
+        )
     try:
         agent = registry.get(entry.agent)
-        expectations = tuple(_expectation(where, value) for where, value in entry.expect.items())
+        expectations = tuple(
+            _expectation(where, value) for where, value in entry.expect.items()
+        )
     except (UnknownAgent, InvalidComparator) as error:
         raise InvalidGolden(f"{entry.id}: {error}") from None
     return GoldenCase(entry.id, agent, entry.about, request.value, expectations)
@@ -146,7 +161,9 @@ def _expectation(where: str, written: object) -> GoldenExpectation:
             raise InvalidComparator(
                 f"{where!r} is neither a path ($.…) nor a metric; metrics: {', '.join(METRICS)}"
             )
-        found_at({}, where)  # a path that cannot be read is a fault of the set, not of the answer
+        found_at(
+            {}, where
+        )  # a path that cannot be read is a fault of the set, not of the answer
     return GoldenExpectation(where, comparator(written))
 
 
@@ -197,7 +214,11 @@ class GoldenReport:
         return {
             name: sum(measured) / len(measured)
             for name in METRICS
-            if (measured := [one.metrics[name] for one in self.results if name in one.metrics])
+            if (
+                measured := [
+                    one.metrics[name] for one in self.results if name in one.metrics
+                ]
+            )
         }
 
 
@@ -207,16 +228,29 @@ def judge_case(case: GoldenCase, raw: Given, registry: AgentRegistry) -> CaseRes
     if isinstance(raw, NoAnswer):
         return CaseResult(*begin, "MISSING", (raw.reason,))
     result = check_answer(
-        raw, AnswerExpectations(registry=registry, request=case.request, agent=case.agent.id)
+        raw,
+        AnswerExpectations(
+            registry=registry, request=case.request, agent=case.agent.id
+        ),
     )
     if isinstance(result, Rejected):
         problems = [str(violation) for violation in result.violations[:_MOST_PROBLEMS]]
         more = result.total - len(problems)
-        return CaseResult(*begin, "FAILED", (*problems, *([f"and {more} more violations"] if more else [])))
+        return CaseResult(
+            *begin,
+            "FAILED",
+            (*problems, *([f"and {more} more violations"] if more else [])),
+        )
     answer = dump(result.value)
-    found = tuple(problem for one in case.expectations if (problem := one.problem_in(answer)))
+    found = tuple(
+        problem for one in case.expectations if (problem := one.problem_in(answer))
+    )
     measured = {name: metric(answer) for name, metric in METRICS.items()}
-    metrics = {name: round(float(value), 6) for name, value in measured.items() if value is not None}
+    metrics = {
+        name: round(float(value), 6)
+        for name, value in measured.items()
+        if value is not None
+    }
     return CaseResult(*begin, "FAILED" if found else "PASSED", found, metrics)
 
 
@@ -225,7 +259,8 @@ def run_golden(
 ) -> GoldenReport:
     """Ask for an answer to every case, and judge it."""
     return GoldenReport(
-        golden.name, tuple(judge_case(case, answers(case), registry) for case in golden.cases)
+        golden.name,
+        tuple(judge_case(case, answers(case), registry) for case in golden.cases),
     )
 
 
@@ -236,4 +271,8 @@ def chosen(golden: GoldenSet, ids: Iterable[str]) -> GoldenSet:
     for name in wanted:
         if name not in known:
             raise InvalidGolden(f"{name}: no such case in {golden.name}")
-    return GoldenSet(golden.name, tuple(known[name] for name in wanted)) if wanted else golden
+    return (
+        GoldenSet(golden.name, tuple(known[name] for name in wanted))
+        if wanted
+        else golden
+    )

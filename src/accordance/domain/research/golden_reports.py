@@ -19,7 +19,9 @@ from accordance.domain.research.golden import CaseResult, GoldenReport
 from accordance.errors import InvalidGolden
 
 VERSION: Final = "accordance.golden_report.v1"
-_NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_IN_XML: Final = re.compile(
+    "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
 _MARKS: Final = {"PASSED": "✓", "FAILED": "✗", "MISSING": "?"}
 
 
@@ -30,7 +32,10 @@ def as_text(report: GoldenReport) -> str:
         lines.append(f"{_MARKS[one.status]} {one.id}  {one.level}  {one.agent}")
         lines += [f"    {problem}" for problem in one.problems]
     lines.append("")
-    lines += [f"{level:<9} {good} of {count} passed" for level, (good, count) in report.by_level().items()]
+    lines += [
+        f"{level:<9} {good} of {count} passed"
+        for level, (good, count) in report.by_level().items()
+    ]
     lines += [f"{name:<17} {mean:.3f}" for name, mean in report.metrics().items()]
     return "\n".join(lines) + "\n"
 
@@ -66,10 +71,19 @@ def as_junit(report: GoldenReport) -> str:
     total = len(report.results)
     bad = sum(one.status != "PASSED" for one in report.results)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append(f'<testsuites name="{_xml(report.name)}" tests="{total}" failures="{bad}">')
+    lines.append(
+        f'<testsuites name="{_xml(report.name)}" tests="{total}" failures="{bad}">'
+    )
     for level, (good, count) in report.by_level().items():
-        lines.append(f'  <testsuite name="{level}" tests="{count}" failures="{count - good}">')
-        lines += [line for one in report.results if one.level == level for line in _testcase(one)]
+        lines.append(
+            f'  <testsuite name="{level}" tests="{count}" failures="{count - good}">'
+        )
+        lines += [
+            line
+            for one in report.results
+            if one.level == level
+            for line in _testcase(one)
+        ]
         lines.append("  </testsuite>")
     return "\n".join([*lines, "</testsuites>"]) + "\n"
 
@@ -79,7 +93,11 @@ def _testcase(one: CaseResult) -> list[str]:
     if one.status == "PASSED":
         return [f"{head}/>"]
     text = _xml("\n".join(one.problems))
-    return [f"{head}>", f'      <failure message="{one.status}">{text}</failure>', "    </testcase>"]
+    return [
+        f"{head}>",
+        f'      <failure message="{one.status}">{text}</failure>',
+        "    </testcase>",
+    ]
 
 
 def _xml(text: str) -> str:
@@ -121,7 +139,9 @@ def read_report(raw: bytes | str) -> GoldenReport:
         raise InvalidGolden(f"no report of a golden set: {found.violations[0]}")
     written: _Report = found.value
     results = tuple(
-        CaseResult(one.id, one.level, one.agent, one.status, tuple(one.problems), one.metrics)
+        CaseResult(
+            one.id, one.level, one.agent, one.status, tuple(one.problems), one.metrics
+        )
         for one in written.cases
     )
     return GoldenReport(written.name, results)
@@ -150,13 +170,24 @@ class Regression:
             "gone": list(self.gone),
             "mended": list(self.mended),
             "added": list(self.added),
-            "metrics": {name: {"before": old, "after": new} for name, (old, new) in self.metrics.items()},
+            "metrics": {
+                name: {"before": old, "after": new}
+                for name, (old, new) in self.metrics.items()
+            },
         }
 
     def __str__(self) -> str:
-        rows = (("broken", self.broken), ("gone", self.gone), ("mended", self.mended), ("added", self.added))
+        rows = (
+            ("broken", self.broken),
+            ("gone", self.gone),
+            ("mended", self.mended),
+            ("added", self.added),
+        )
         lines = [f"{kind:<7} {name}" for kind, names in rows for name in names]
-        lines += [f"{name:<17} {old:.3f} -> {new:.3f}" for name, (old, new) in self.metrics.items()]
+        lines += [
+            f"{name:<17} {old:.3f} -> {new:.3f}"
+            for name, (old, new) in self.metrics.items()
+        ]
         return "\n".join(lines or ["no difference"]) + "\n"
 
 
@@ -168,7 +199,9 @@ def regression(before: GoldenReport, after: GoldenReport) -> Regression:
     return Regression(
         broken=tuple(name for name, good in new.items() if old.get(name) and not good),
         gone=tuple(name for name, good in old.items() if good and name not in new),
-        mended=tuple(name for name, good in new.items() if good and old.get(name) is False),
+        mended=tuple(
+            name for name, good in new.items() if good and old.get(name) is False
+        ),
         added=tuple(name for name in new if name not in old),
         metrics={
             name: (round(mean, 6), round(means[name], 6))

@@ -14,7 +14,13 @@ from accordance.contracts.contract import Contract
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phases import LEVELS
 from accordance.contracts.registry import Registry
-from accordance.contracts.violation import Accepted, Notice, Rejected, Violation, excerpt
+from accordance.contracts.violation import (
+    Accepted,
+    Notice,
+    Rejected,
+    Violation,
+    excerpt,
+)
 from accordance.domain.research.agents import AgentRegistry, ResearchAgent
 from accordance.domain.research.comparators import Comparator, comparator, found_at
 from accordance.errors import InvalidComparator
@@ -24,7 +30,15 @@ _checker: Final = Checker(Registry((ANSWER, HANDOFF)))
 _FAILED_BY: Final[Mapping[str, frozenset[str]]] = {
     "required_fields_check": frozenset(("missing", "empty")),
     "schema_compliance": frozenset(
-        ("wrong_type", "not_object", "not_in_enum", "out_of_range", "bad_format", "sentences", "not_finite")
+        (
+            "wrong_type",
+            "not_object",
+            "not_in_enum",
+            "out_of_range",
+            "bad_format",
+            "sentences",
+            "not_finite",
+        )
     ),
     "vs_phase_completion": frozenset(("phase_missing",)),
 }
@@ -48,7 +62,9 @@ def computed_checks(answer: JsonObject) -> dict[str, bool]:
 def false_claims(claimed: Mapping[str, object], answer: JsonObject) -> tuple[str, ...]:
     """The checks that are claimed to pass and do not."""
     computed = computed_checks(answer)
-    return tuple(check for check in CHECKS if claimed.get(check) is True and not computed[check])
+    return tuple(
+        check for check in CHECKS if claimed.get(check) is True and not computed[check]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +80,9 @@ class Known:
         return self.answers.get(agent.id) if agent else None
 
 
-def answers_by_agent(answers: list[JsonObject], registry: AgentRegistry) -> dict[str, JsonObject]:
+def answers_by_agent(
+    answers: list[JsonObject], registry: AgentRegistry
+) -> dict[str, JsonObject]:
     """Answers under the canonical ids of their agents; the last one counts. Raises UnknownAgent."""
     return {registry.get(str(answer.get("agent_id"))).id: answer for answer in answers}
 
@@ -75,7 +93,9 @@ def check_handoff(raw: bytes | str, known: Known) -> Accepted[Handoff] | Rejecte
 
 
 def _held_against(known: Known) -> Contract[Handoff]:
-    def both_agents_are_registered(message: JsonObject, _: Context) -> Iterator[Violation]:
+    def both_agents_are_registered(
+        message: JsonObject, _: Context
+    ) -> Iterator[Violation]:
         """from_agent and to_agent are registered, and two."""
         yield from _agents(message, known.registry)
 
@@ -90,10 +110,17 @@ def _held_against(known: Known) -> Contract[Handoff]:
     def condition_holds(message: JsonObject, _: Context) -> Iterator[Notice]:
         """Whether a conditional handoff is taken."""
         if not any(_condition(message)) and not is_taken(message, known):
-            yield Notice("handoff_not_taken", "$.condition", "does not hold for the sender's answer")
+            yield Notice(
+                "handoff_not_taken",
+                "$.condition",
+                "does not hold for the sender's answer",
+            )
 
     return HANDOFF.with_rules(
-        both_agents_are_registered, claims_are_true, condition_can_be_read, condition_holds
+        both_agents_are_registered,
+        claims_are_true,
+        condition_can_be_read,
+        condition_holds,
     )
 
 
@@ -105,16 +132,26 @@ def _agents(message: JsonObject, registry: AgentRegistry) -> Iterator[Violation]
         if agent is not None:
             found.append(agent)
         elif isinstance(name, str) and name.strip():
-            yield Violation("unknown_agent", f"$.{key}", registry.offer(name), excerpt(name))
-    is_spelled_alike = message.get("from_agent") == message.get("to_agent")  # the contract speaks of that
+            yield Violation(
+                "unknown_agent", f"$.{key}", registry.offer(name), excerpt(name)
+            )
+    is_spelled_alike = message.get("from_agent") == message.get(
+        "to_agent"
+    )  # the contract speaks of that
     if len(found) > 1 and found[0] is found[1] and not is_spelled_alike:
         yield Violation(
-            "self_handoff", "$.to_agent", f"another agent than {found[0].id}", excerpt(message["to_agent"])
+            "self_handoff",
+            "$.to_agent",
+            f"another agent than {found[0].id}",
+            excerpt(message["to_agent"]),
         )
 
 
 def _claims(message: JsonObject, known: Known) -> Iterator[Violation]:
-    sender, validation = known.registry.find(message.get("from_agent")), message.get("validation")
+    sender, validation = (
+        known.registry.find(message.get("from_agent")),
+        message.get("validation"),
+    )
     if sender is None or not isinstance(validation, dict):
         return
     answer = known.answers.get(sender.id)
@@ -131,7 +168,9 @@ def _condition(message: JsonObject) -> Iterator[Violation]:
     try:
         _read_condition(message)
     except InvalidComparator as error:
-        yield Violation("bad_condition", "$.condition", str(error), excerpt(message["condition"]))
+        yield Violation(
+            "bad_condition", "$.condition", str(error), excerpt(message["condition"])
+        )
 
 
 def _read_condition(message: JsonObject) -> tuple[str, Comparator] | None:

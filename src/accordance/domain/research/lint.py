@@ -11,7 +11,9 @@ from accordance.domain.research.agents import ANY_TOPIC, AgentRegistry, Research
 from accordance.domain.research.names import plain
 from accordance.errors import nearest
 
-GIVEN: Final = frozenset(("user_query", "research_domain", "stage", "constraints", "user_preferences"))
+GIVEN: Final = frozenset(
+    ("user_query", "research_domain", "stage", "constraints", "user_preferences")
+)
 """What a request brings along: nobody has to produce it."""
 
 
@@ -38,17 +40,25 @@ def ids_lead_somewhere(registry: AgentRegistry) -> Iterator[RegistryFault]:
     """Requires and parallel_with name registered agents, and never the agent itself."""
     names = [name for agent in registry for name in agent.names]
     for agent in registry:
-        for key, others in (("requires", agent.requires), ("parallel_with", agent.parallel_with)):
+        for key, others in (
+            ("requires", agent.requires),
+            ("parallel_with", agent.parallel_with),
+        ):
             for other in others:
                 found = registry.find(other)
                 if found is None:
                     near = nearest(other, names)
                     offer = f"; did you mean {' or '.join(near)}?" if near else ""
                     yield RegistryFault(
-                        "error", "dangling_id", agent.id, f"{key} names {other}, who does not exist{offer}"
+                        "error",
+                        "dangling_id",
+                        agent.id,
+                        f"{key} names {other}, who does not exist{offer}",
                     )
                 elif found is agent:
-                    yield RegistryFault("error", "own_id", agent.id, f"{key} names the agent itself")
+                    yield RegistryFault(
+                        "error", "own_id", agent.id, f"{key} names the agent itself"
+                    )
 
 
 def requirements_have_no_cycle(registry: AgentRegistry) -> Iterator[RegistryFault]:
@@ -61,7 +71,10 @@ def requirements_have_no_cycle(registry: AgentRegistry) -> Iterator[RegistryFaul
         if cycle:
             told.update(cycle)
             yield RegistryFault(
-                "error", "cycle", agent.id, f"requires itself: {' <- '.join([*cycle, agent.id])}"
+                "error",
+                "cycle",
+                agent.id,
+                f"requires itself: {' <- '.join([*cycle, agent.id])}",
             )
 
 
@@ -88,7 +101,9 @@ def parallel_pairs_are_independent(registry: AgentRegistry) -> Iterator[Registry
             other = registry.find(name)
             if other is None or other is agent:
                 continue
-            if other.id in registry.requirements(agent) or agent.id in registry.requirements(other):
+            if other.id in registry.requirements(
+                agent
+            ) or agent.id in registry.requirements(other):
                 message = f"parallel_with names {other.id}, yet one of them requires the other"
                 yield RegistryFault("error", "contradictory_pair", agent.id, message)
             elif all(registry.find(back) is not agent for back in other.parallel_with):
@@ -107,7 +122,10 @@ def phases_fit_the_level(registry: AgentRegistry) -> Iterator[RegistryFault]:
         if missing:
             listed = ", ".join(map(str, missing))
             yield RegistryFault(
-                "error", "level_phases", agent.id, f"level {agent.level} demands the phases {listed} too"
+                "error",
+                "level_phases",
+                agent.id,
+                f"level {agent.level} demands the phases {listed} too",
             )
 
 
@@ -118,29 +136,43 @@ def floors_name_topics(registry: AgentRegistry) -> Iterator[RegistryFault]:
             if topic != ANY_TOPIC and topic not in registry.topics:
                 known = ", ".join((ANY_TOPIC, *registry.topics))
                 yield RegistryFault(
-                    "error", "unknown_topic", agent.id, f"floors names the topic {topic}; known: {known}"
+                    "error",
+                    "unknown_topic",
+                    agent.id,
+                    f"floors names the topic {topic}; known: {known}",
                 )
 
 
 def inputs_come_from_somewhere(registry: AgentRegistry) -> Iterator[RegistryFault]:
     """Every input is part of a request or an output of an agent it requires."""
     for agent in registry:
-        made = {output for one in registry.requirements(agent) for output in registry.agents[one].outputs}
+        made = {
+            output
+            for one in registry.requirements(agent)
+            for output in registry.agents[one].outputs
+        }
         for wanted in agent.inputs:
             if wanted not in GIVEN and wanted not in made:
                 message = f"needs {wanted}, which neither a request nor an agent it requires gives"
-                yield RegistryFault("warning", "input_without_source", agent.id, message)
+                yield RegistryFault(
+                    "warning", "input_without_source", agent.id, message
+                )
 
 
 def triggers_tell_agents_apart(registry: AgentRegistry) -> Iterator[RegistryFault]:
     """A trigger word names one agent."""
     owners: dict[str, str] = {}
     for agent in registry:
-        for word in {plain(word): None for words in agent.triggers.values() for word in words}:
+        for word in {
+            plain(word): None for words in agent.triggers.values() for word in words
+        }:
             owner = owners.setdefault(word, agent.id)
             if owner != agent.id:
                 yield RegistryFault(
-                    "warning", "shared_trigger", agent.id, f"the trigger {word!r} belongs to {owner} too"
+                    "warning",
+                    "shared_trigger",
+                    agent.id,
+                    f"the trigger {word!r} belongs to {owner} too",
                 )
 
 

@@ -18,7 +18,9 @@ def plain(name: str) -> str:
 def visible(text: str) -> str:
     """A text without what a terminal would obey or XML refuses: control characters and halves of characters."""
     return "".join(
-        char for char in text if unicodedata.category(char) not in _UNSEEN and char not in "\ufffe\uffff"
+        char
+        for char in text
+        if unicodedata.category(char) not in _UNSEEN and char not in "\ufffe\uffff"
     )
 
 

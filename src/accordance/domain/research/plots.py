@@ -17,9 +17,22 @@ BANDS: Final = (
     (0.5, 0.8, "established"),
     (0.8, 1.0, "modal"),
 )
-_COLOURS: Final = {"creative": "#d7f0e1", "emerging": "#e3f0fb", "established": "#fbf3d9", "modal": "#fbe0dd"}
-_ROW, _TOP, _LEFT, _SCALE, _RIGHT = 28, 64, 260, 480, 72  # sizes of the picture, in pixels
-_LONGEST_LABEL: Final = 32  # columns; a longer name is cut, its whole stands in the tooltip
+_COLOURS: Final = {
+    "creative": "#d7f0e1",
+    "emerging": "#e3f0fb",
+    "established": "#fbf3d9",
+    "modal": "#fbe0dd",
+}
+_ROW, _TOP, _LEFT, _SCALE, _RIGHT = (
+    28,
+    64,
+    260,
+    480,
+    72,
+)  # sizes of the picture, in pixels
+_LONGEST_LABEL: Final = (
+    32  # columns; a longer name is cut, its whole stands in the tooltip
+)
 _TEXT_SCALE: Final = 40
 _FONT: Final = 'font-family="system-ui, sans-serif" font-size="13"'
 
@@ -43,7 +56,11 @@ def t_score_svg(answer: AgentAnswer, language: Language = "ko") -> str:
     ]
     selected = answer.vs_metadata.final_selection.option
     for at, one in enumerate(scores):
-        lines += _svg_row(one, _TOP + _ROW * at + _ROW // 2, words.selected if one.option == selected else "")
+        lines += _svg_row(
+            one,
+            _TOP + _ROW * at + _ROW // 2,
+            words.selected if one.option == selected else "",
+        )
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
@@ -61,7 +78,10 @@ def _bands(bottom: int) -> list[str]:
             f'<text x="{middle}" y="{_TOP - 16}" text-anchor="middle" fill="#57606a">{name}</text>',
             f'<text x="{_x(low)}" y="{bottom + 18}" text-anchor="middle" fill="#57606a">{low:g}</text>',
         ]
-    return [*lines, f'<text x="{_x(1)}" y="{bottom + 18}" text-anchor="middle" fill="#57606a">1</text>']
+    return [
+        *lines,
+        f'<text x="{_x(1)}" y="{bottom + 18}" text-anchor="middle" fill="#57606a">1</text>',
+    ]
 
 
 def _svg_row(one: TScore, y: int, selected: str) -> list[str]:
@@ -114,7 +134,11 @@ def _place(score: float) -> int:
 def columns(text: str) -> int:
     """How many columns of a terminal a text takes: wide characters take two, combining ones none."""
     return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        0
+        if unicodedata.combining(char)
+        else 2
+        if unicodedata.east_asian_width(char) in "WF"
+        else 1
         for char in text
     )
 

@@ -18,7 +18,12 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phase_outputs import HOME, OUTPUTS
 from accordance.contracts.phases import DEMANDS, PHASES
 from accordance.contracts.serialising import dump
-from accordance.domain.research.agents import CANDIDATES, AgentRegistry, ResearchAgent, language_of
+from accordance.domain.research.agents import (
+    CANDIDATES,
+    AgentRegistry,
+    ResearchAgent,
+    language_of,
+)
 from accordance.domain.research.floors import Floor, creativity, floor_of
 from accordance.domain.spending import BYTES_PER_TOKEN
 from accordance.errors import ContextTooLarge
@@ -28,7 +33,9 @@ _NAMED_OUTPUTS: Final[Mapping[int, tuple[str, object]]] = MappingProxyType(
     {0: (OUTPUTS[0], "…"), 2: (OUTPUTS[2], ["…"]), 5: (OUTPUTS[5], "…")}
 )
 """The outputs of phases that have a place under their own name."""
-TAIL: Final = 0.1  # what the paper's example asks of every candidate: a probability below this
+TAIL: Final = (
+    0.1  # what the paper's example asks of every candidate: a probability below this
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,17 +162,28 @@ def instructions(
     request: AgentRequest | None = None,
 ) -> str:
     """The same for an agent that does a task of a plan: what it works on is told elsewhere."""
-    return "\n".join([*_method(agent, floor, language, request), "", *_shape(agent, task_id, language)])
+    return "\n".join(
+        [
+            *_method(agent, floor, language, request),
+            "",
+            *_shape(agent, task_id, language),
+        ]
+    )
 
 
 def _method(
-    agent: ResearchAgent, floor: Floor, language: PromptLanguage, request: AgentRequest | None = None
+    agent: ResearchAgent,
+    floor: Floor,
+    language: PromptLanguage,
+    request: AgentRequest | None = None,
 ) -> list[str]:
     """Who it is, and how it finds its answer."""
     words = PROMPT_WORDS[language]
     demanded = sorted(DEMANDS["contract"][agent.level] | set(agent.phases))
     return [
-        words.you_are.format(id=agent.id, title=agent.title[language], about=agent.about[language]),
+        words.you_are.format(
+            id=agent.id, title=agent.title[language], about=agent.about[language]
+        ),
         "",
         words.phases.format(level=agent.level),
         *(_phase(phase, words) for phase in demanded),
@@ -181,7 +199,9 @@ def _method(
 
 def _phase(phase: int, words: PromptWords) -> str:
     """A phase, and what it leaves in the answer."""
-    output = words.output.format(name=OUTPUTS[phase], place=HOME[phase].removeprefix("$."))
+    output = words.output.format(
+        name=OUTPUTS[phase], place=HOME[phase].removeprefix("$.")
+    )
     return f"{phase}. {PHASES[phase]}: {words.phase_texts[phase]} {output}."
 
 
@@ -193,7 +213,11 @@ def _wishes(request: AgentRequest | None, words: PromptWords) -> list[str]:
     seconds = constraints.time_budget if constraints else None
     quality = constraints.quality_level if constraints else None
     return [
-        *([words.novelty.format(dial=dial, name=creativity(dial)[0])] if dial is not None else []),
+        *(
+            [words.novelty.format(dial=dial, name=creativity(dial)[0])]
+            if dial is not None
+            else []
+        ),
         *([words.time.format(seconds=seconds)] if seconds is not None else []),
         *([words.quality[quality]] if quality is not None else []),
     ]
@@ -223,9 +247,15 @@ def skeleton(agent: ResearchAgent, task_id: str) -> JsonObject:
         "vs_metadata": {
             "phase_executed": sorted(agent.phases),
             "modal_identified": ["…"],
-            "t_scores": [{"option": "…", "score": 0.0, "rationale": "…", "probability": 0.0}],
+            "t_scores": [
+                {"option": "…", "score": 0.0, "rationale": "…", "probability": 0.0}
+            ],
             "final_selection": {"option": "…", "t_score": 0.0, "justification": "…"},
-            **{name: text for phase, (name, text) in _NAMED_OUTPUTS.items() if phase in agent.phases},
+            **{
+                name: text
+                for phase, (name, text) in _NAMED_OUTPUTS.items()
+                if phase in agent.phases
+            },
         },
         "content": {
             "summary": "…",

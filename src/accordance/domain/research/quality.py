@@ -56,7 +56,9 @@ def distribution(answer: JsonObject) -> Distribution:
         if isinstance(entry, dict) and (score := number(entry.get("score"))) is not None
     ]
     selected = number(part(metadata, "final_selection").get("t_score"))
-    return Distribution(len(scores), min(scores, default=0.0), max(scores, default=0.0), selected)
+    return Distribution(
+        len(scores), min(scores, default=0.0), max(scores, default=0.0), selected
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,16 @@ def critique_quality(answer: JsonObject, profile: Profile = "strict") -> Checkli
     critique = part(answer, "self_critique")
     strengths, weaknesses, improvements, others = (
         _count(critique.get(key), profile)
-        for key in ("strengths", "weaknesses", "improvement_suggestions", "alternative_perspectives")
+        for key in (
+            "strengths",
+            "weaknesses",
+            "improvement_suggestions",
+            "alternative_perspectives",
+        )
     )
-    has_others = "alternative_perspectives" in critique if profile == "seed" else others >= 1
+    has_others = (
+        "alternative_perspectives" in critique if profile == "seed" else others >= 1
+    )
     checks = {
         "has_strengths": strengths >= 2,  # noqa: PLR2004 - said above
         "has_weaknesses": weaknesses >= 2,  # noqa: PLR2004
@@ -94,7 +103,9 @@ def critique_quality(answer: JsonObject, profile: Profile = "strict") -> Checkli
     return Checklist(checks, CRITIQUE_PASSES_AT)
 
 
-def provenance_completeness(answer: JsonObject, profile: Profile = "strict") -> Checklist:
+def provenance_completeness(
+    answer: JsonObject, profile: Profile = "strict"
+) -> Checklist:
     """At least one source, at least one step of reasoning, and a word on assumptions, though there may be none."""
     provenance = part(answer, "provenance")
     checks = {
@@ -116,9 +127,15 @@ def _count(items: object, profile: Profile) -> int:
         return len(items) if isinstance(items, str | list | dict) else 0
     if not isinstance(items, list):
         return 0
-    return sum(1 for item in items if item and (not isinstance(item, str) or item.strip()))
+    return sum(
+        1 for item in items if item and (not isinstance(item, str) or item.strip())
+    )
 
 
 def number(value: object) -> float | None:
     """A number, which true is not."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return (
+        value
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else None
+    )

@@ -15,7 +15,15 @@ from accordance.contracts.phases import PHASES
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.research.collapse import CollapseReport
-from accordance.domain.research.documents import Block, Bullets, Facts, Heading, Paragraph, Table, table_lines
+from accordance.domain.research.documents import (
+    Block,
+    Bullets,
+    Facts,
+    Heading,
+    Paragraph,
+    Table,
+    table_lines,
+)
 from accordance.domain.research.quality import distribution
 from accordance.domain.research.runs import Group
 from accordance.domain.research.words import WORDS, Language, ReportWords
@@ -28,8 +36,15 @@ _SHORT_DIGEST: Final = 12
 def t_score_table(t_scores: Sequence[TScore], language: Language = "ko") -> Table:
     """The table of the seed: option, score with two decimals, class of the raw score, rationale. Order is kept."""
     words = WORDS[language]
-    rows = [(one.option, f"{one.score:.2f}", t_class(one.score), one.rationale) for one in t_scores]
-    return Table((words.option, words.t_score, words.t_class, words.rationale), rows, T_SCORE_RULE)
+    rows = [
+        (one.option, f"{one.score:.2f}", t_class(one.score), one.rationale)
+        for one in t_scores
+    ]
+    return Table(
+        (words.option, words.t_score, words.t_class, words.rationale),
+        rows,
+        T_SCORE_RULE,
+    )
 
 
 def t_score_lines(t_scores: Sequence[TScore], language: Language = "ko") -> list[str]:
@@ -37,7 +52,9 @@ def t_score_lines(t_scores: Sequence[TScore], language: Language = "ko") -> list
     return table_lines(t_score_table(t_scores, language))
 
 
-def self_critique_blocks(critique: SelfCritique, language: Language = "ko") -> Iterator[Block]:
+def self_critique_blocks(
+    critique: SelfCritique, language: Language = "ko"
+) -> Iterator[Block]:
     """The seed's template, filled in."""
     words = WORDS[language]
     yield Heading(3, words.self_critique)
@@ -60,12 +77,18 @@ def validation_report(
     yield Facts([*([(words.message, name)] if name else []), (words.verdict, verdict)])
     if isinstance(result, Rejected):
         yield Heading(2, f"{words.violations} ({result.total})")
-        rows = [(one.code, one.path, one.expected, one.actual) for one in result.violations]
+        rows = [
+            (one.code, one.path, one.expected, one.actual) for one in result.violations
+        ]
         yield Table((words.code, words.place, words.expected, words.actual), rows)
         if result.total > len(rows):
-            yield Paragraph(words.more_violations.format(count=result.total - len(rows)))
+            yield Paragraph(
+                words.more_violations.format(count=result.total - len(rows))
+            )
     if result.warnings:
-        yield Heading(2, f"{words.warnings} ({max(result.total_warnings, len(result.warnings))})")
+        yield Heading(
+            2, f"{words.warnings} ({max(result.total_warnings, len(result.warnings))})"
+        )
         notices = [(one.code, one.path, one.message) for one in result.warnings]
         yield Table((words.code, words.place, words.message), notices)
 
@@ -101,7 +124,11 @@ def _phases(executed: Sequence[int]) -> str:
 
 def _probabilities(t_scores: Sequence[TScore], words: ReportWords) -> Iterator[Block]:
     """Beside the table, never in it: a probability is not a T-score."""
-    rows = [(one.option, f"{one.probability:.2f}") for one in t_scores if one.probability is not None]
+    rows = [
+        (one.option, f"{one.probability:.2f}")
+        for one in t_scores
+        if one.probability is not None
+    ]
     if rows:
         yield Table((words.option, words.probability), rows)
 
@@ -117,7 +144,10 @@ def _selection(answer: AgentAnswer, words: ReportWords) -> Iterator[Block]:
             (words.option, selection.option),
             (words.t_score, score),
             (words.justification, selection.justification),
-            (words.distribution, words.distribution_modal if found.modal_only else told),
+            (
+                words.distribution,
+                words.distribution_modal if found.modal_only else told,
+            ),
         ]
     )
 
@@ -128,13 +158,16 @@ def _outputs(answer: AgentAnswer, words: ReportWords) -> Iterator[Block]:
     left = [
         (phase, output)
         for phase in OUTPUTS
-        if phase not in CONTRACTED and (output := phase_output(message, phase)) is not None
+        if phase not in CONTRACTED
+        and (output := phase_output(message, phase)) is not None
     ]
     if not left:
         return
     yield Heading(2, words.phase_outputs)
     for phase, output in left:
-        yield Bullets(f"{phase} {PHASES[phase]}, {OUTPUTS[phase]}", _texts(_items(output), words))
+        yield Bullets(
+            f"{phase} {PHASES[phase]}, {OUTPUTS[phase]}", _texts(_items(output), words)
+        )
 
 
 def _items(output: object) -> list[object]:
@@ -152,11 +185,17 @@ def _provenance(answer: AgentAnswer, words: ReportWords) -> Iterator[Block]:
     yield Bullets(words.sources, _texts(answer.provenance.sources, words))
     yield Bullets(words.reasoning, _texts(answer.provenance.reasoning_trace, words))
     yield Bullets(words.assumptions, _texts(answer.provenance.assumptions, words))
-    for label, items in ((words.warnings, answer.warnings), (words.limitations, answer.limitations)):
+    for label, items in (
+        (words.warnings, answer.warnings),
+        (words.limitations, answer.limitations),
+    ):
         if items:
             yield Bullets(label, _texts(items, words))
     if answer.next_agents:
-        told = [f"{one.agent_id} ({one.priority}): {one.reason}" for one in answer.next_agents]
+        told = [
+            f"{one.agent_id} ({one.priority}): {one.reason}"
+            for one in answer.next_agents
+        ]
         yield Bullets(words.next_agents, told)
 
 
@@ -165,17 +204,25 @@ def _texts(items: Sequence[object], words: ReportWords) -> list[str]:
 
 
 def _text(item: object) -> str:
-    return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, sort_keys=True)
+    return (
+        item
+        if isinstance(item, str)
+        else json.dumps(item, ensure_ascii=False, sort_keys=True)
+    )
 
 
-def collapse_blocks(reports: Mapping[Group, CollapseReport], language: Language = "ko") -> Iterator[Block]:
+def collapse_blocks(
+    reports: Mapping[Group, CollapseReport], language: Language = "ko"
+) -> Iterator[Block]:
     """All groups in one table, the collapsed ones first."""
     words = WORDS[language]
     yield Heading(1, words.collapse_report)
     if not reports:
         yield Paragraph(words.none)
         return
-    ordered = sorted(reports.items(), key=lambda pair: (pair[1].status != "collapsed", pair[0]))
+    ordered = sorted(
+        reports.items(), key=lambda pair: (pair[1].status != "collapsed", pair[0])
+    )
     head = (
         words.agent,
         words.request,
@@ -188,10 +235,14 @@ def collapse_blocks(reports: Mapping[Group, CollapseReport], language: Language 
         words.most_common,
         words.trend,
     )
-    yield Table(head, [_collapse_row(group, report, words) for group, report in ordered])
+    yield Table(
+        head, [_collapse_row(group, report, words) for group, report in ordered]
+    )
 
 
-def _collapse_row(group: Group, report: CollapseReport, words: ReportWords) -> tuple[str, ...]:
+def _collapse_row(
+    group: Group, report: CollapseReport, words: ReportWords
+) -> tuple[str, ...]:
     begin = (
         group.agent_id,
         group.request[:_SHORT_DIGEST],

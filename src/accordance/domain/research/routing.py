@@ -13,7 +13,12 @@ from accordance.domain.research.agents import AgentRegistry, ResearchAgent, Word
 from accordance.domain.research.names import plain
 
 ReasonKind: TypeAlias = Literal["task_type", "stage", "trigger", "required_by"]
-WEIGHTS: Final[dict[ReasonKind, int]] = {"task_type": 4, "stage": 2, "trigger": 3, "required_by": 1}
+WEIGHTS: Final[dict[ReasonKind, int]] = {
+    "task_type": 4,
+    "stage": 2,
+    "trigger": 3,
+    "required_by": 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +60,19 @@ def route(request: AgentRequest, registry: AgentRegistry) -> tuple[Proposal, ...
     again. What a proposed agent requires and has not run is proposed with it.
     """
     prior = {registry.get(name).id for name in request.prior_agents or ()}
-    reasons = {agent.id: _reasons(agent, request) for agent in registry if agent.id not in prior}
+    reasons = {
+        agent.id: _reasons(agent, request)
+        for agent in registry
+        if agent.id not in prior
+    }
     chosen = {name: found for name, found in reasons.items() if found}
     for name in list(chosen):
         for required in registry.requirements(registry.agents[name]):
             if required not in prior:
-                chosen[required] = (*chosen.get(required, ()), MatchReason("required_by", name))
+                chosen[required] = (
+                    *chosen.get(required, ()),
+                    MatchReason("required_by", name),
+                )
     proposals = [
         Proposal(agent, chosen[agent.id], _missing(agent, registry, prior))
         for agent in registry
@@ -69,12 +81,17 @@ def route(request: AgentRequest, registry: AgentRegistry) -> tuple[Proposal, ...
     return tuple(sorted(proposals, key=lambda one: -one.score))
 
 
-def _missing(agent: ResearchAgent, registry: AgentRegistry, prior: set[str]) -> tuple[str, ...]:
+def _missing(
+    agent: ResearchAgent, registry: AgentRegistry, prior: set[str]
+) -> tuple[str, ...]:
     return tuple(name for name in registry.requirements(agent) if name not in prior)
 
 
 def _reasons(agent: ResearchAgent, request: AgentRequest) -> tuple[MatchReason, ...]:
-    found = [MatchReason("trigger", word) for word in words_in(request.user_query, agent.triggers)]
+    found = [
+        MatchReason("trigger", word)
+        for word in words_in(request.user_query, agent.triggers)
+    ]
     if request.task_type in agent.task_types:
         found.insert(0, MatchReason("task_type", request.task_type))
     if found and request.context.stage in agent.stages:
@@ -84,12 +101,16 @@ def _reasons(agent: ResearchAgent, request: AgentRequest) -> tuple[MatchReason, 
 
 def topics_of(request: AgentRequest, registry: AgentRegistry) -> tuple[str, ...]:
     """The topics whose words occur in the question or its domain."""
-    return topics_in(f"{request.user_query}\n{request.context.research_domain}", registry)
+    return topics_in(
+        f"{request.user_query}\n{request.context.research_domain}", registry
+    )
 
 
 def topics_in(text: str, registry: AgentRegistry) -> tuple[str, ...]:
     """The topics whose words occur in a text."""
-    return tuple(topic for topic, words in registry.topics.items() if any(words_in(text, words)))
+    return tuple(
+        topic for topic, words in registry.topics.items() if any(words_in(text, words))
+    )
 
 
 def words_in(text: str, words: Words) -> Iterator[str]:

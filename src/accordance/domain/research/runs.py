@@ -14,7 +14,12 @@ from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.serialising import dump
 from accordance.domain.research.agents import ResearchAgent
-from accordance.domain.research.collapse import CollapseReport, Tally, choice_of, collapse
+from accordance.domain.research.collapse import (
+    CollapseReport,
+    Tally,
+    choice_of,
+    collapse,
+)
 from accordance.domain.research.names import tidy
 from accordance.errors import InvalidRun
 
@@ -60,10 +65,14 @@ class AnswerStore(Protocol):
     def add(self, answers: Iterable[StoredAnswer]) -> None:
         """Keep answers, all or none. The same answer in the same group is kept once."""
 
-    def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
+    def answers(
+        self, agent_id: str | None = None, request: str | None = None
+    ) -> Iterator[StoredAnswer]:
         """The answers of an agent, to a request (its digest), or all; group after group, each in the order of time."""
 
-    def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredRun]:
+    def runs(
+        self, agent_id: str | None = None, request: str | None = None
+    ) -> Iterator[StoredRun]:
         """The same without the messages: what counting needs, streamed."""
 
 
@@ -78,16 +87,21 @@ class AnswersInMemory:
         given = {(stored.run.group, stored.digest): stored for stored in answers}
         self._kept = given | self._kept
 
-    def answers(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredAnswer]:
+    def answers(
+        self, agent_id: str | None = None, request: str | None = None
+    ) -> Iterator[StoredAnswer]:
         """In the order the port promises."""
         wanted = (
             one
             for one in self._kept.values()
-            if agent_id in (None, one.run.group.agent_id) and request in (None, one.run.group.request)
+            if agent_id in (None, one.run.group.agent_id)
+            and request in (None, one.run.group.request)
         )
         return iter(sorted(wanted, key=lambda one: (*one.run[:2], one.digest)))
 
-    def runs(self, agent_id: str | None = None, request: str | None = None) -> Iterator[StoredRun]:
+    def runs(
+        self, agent_id: str | None = None, request: str | None = None
+    ) -> Iterator[StoredRun]:
         """Without the messages."""
         return (stored.run for stored in self.answers(agent_id, request))
 
@@ -97,7 +111,11 @@ def request_digest(request: AgentRequest) -> str:
 
     Texts are compared in one Unicode form with single spaces; keys, and the agents that ran before, in no order.
     """
-    asked = {key: value for key, value in dump(request).items() if key not in ("task_id", "schema_version")}
+    asked = {
+        key: value
+        for key, value in dump(request).items()
+        if key not in ("task_id", "schema_version")
+    }
     prior = asked.get("prior_agents")
     if isinstance(prior, list):
         asked["prior_agents"] = sorted(prior)
@@ -105,7 +123,9 @@ def request_digest(request: AgentRequest) -> str:
 
 
 def _canonical(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    return json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    ).encode()
 
 
 def _tidied(value: object) -> object:
@@ -120,7 +140,9 @@ def _tidied(value: object) -> object:
             return value
 
 
-def stored_answer(answer: AgentAnswer, agent: ResearchAgent, request: AgentRequest) -> StoredAnswer:
+def stored_answer(
+    answer: AgentAnswer, agent: ResearchAgent, request: AgentRequest
+) -> StoredAnswer:
     """A checked answer, ready to be kept."""
     message = dump(answer)
     group = Group(agent.id, request_digest(request), ANSWER.version)
@@ -132,7 +154,11 @@ def in_utc(time: str) -> str:
     """A time of the contract as UTC with microseconds; without an offset it is taken for UTC. Raises InvalidRun."""
     try:
         moment = datetime.fromisoformat(time.upper())
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        moment = (
+            moment.replace(tzinfo=UTC)
+            if moment.tzinfo is None
+            else moment.astimezone(UTC)
+        )
     except (ValueError, OverflowError):
         raise InvalidRun(f"{time!r} is no time that can be ordered") from None
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")

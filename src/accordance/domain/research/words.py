@@ -143,8 +143,16 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             most_common="가장 잦은 선택",
             trend="추세",
             status="상태",
-            statuses={"insufficient_runs": "실행 부족", "collapsed": "붕괴", "diverse": "다양"},
-            directions={"narrowing": "좁아짐", "steady": "그대로", "widening": "넓어짐"},
+            statuses={
+                "insufficient_runs": "실행 부족",
+                "collapsed": "붕괴",
+                "diverse": "다양",
+            },
+            directions={
+                "narrowing": "좁아짐",
+                "steady": "그대로",
+                "widening": "넓어짐",
+            },
             because={
                 "task_type": "작업 유형 {detail}",
                 "stage": "단계 {detail}",
@@ -212,8 +220,16 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             most_common="Most common",
             trend="Trend",
             status="Status",
-            statuses={"insufficient_runs": "too few runs", "collapsed": "collapsed", "diverse": "diverse"},
-            directions={"narrowing": "narrowing", "steady": "steady", "widening": "widening"},
+            statuses={
+                "insufficient_runs": "too few runs",
+                "collapsed": "collapsed",
+                "diverse": "diverse",
+            },
+            directions={
+                "narrowing": "narrowing",
+                "steady": "steady",
+                "widening": "widening",
+            },
             because={
                 "task_type": "task type {detail}",
                 "stage": "stage {detail}",
@@ -281,7 +297,11 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             most_common="最常见选择",
             trend="趋势",
             status="状态",
-            statuses={"insufficient_runs": "运行次数不足", "collapsed": "坍缩", "diverse": "多样"},
+            statuses={
+                "insufficient_runs": "运行次数不足",
+                "collapsed": "坍缩",
+                "diverse": "多样",
+            },
             directions={"narrowing": "收窄", "steady": "平稳", "widening": "变宽"},
             because={
                 "task_type": "任务类型 {detail}",

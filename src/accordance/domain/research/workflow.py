@@ -22,12 +22,19 @@ from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Notice, Violation, excerpt
 from accordance.domain.research.agents import AgentRegistry, language_of
 from accordance.domain.research.briefs import KEY, VERSION, with_budgets
-from accordance.domain.research.chains import ChainFault, Passing, chain_faults, in_order
+from accordance.domain.research.chains import (
+    ChainFault,
+    Passing,
+    chain_faults,
+    in_order,
+)
 from accordance.domain.research.handoffs import Known, is_taken
 from accordance.domain.research.names import plain
 
 OWNER: Final = "research"
-_IDS: Final = uuid.UUID("0e1d43f1-52c1-5f0c-9f2e-6a1f6a3b7c11")  # our own namespace for derived ids
+_IDS: Final = uuid.UUID(
+    "0e1d43f1-52c1-5f0c-9f2e-6a1f6a3b7c11"
+)  # our own namespace for derived ids
 _QUALITY: Final = ("draft", "standard", "publication_ready")
 
 
@@ -40,12 +47,16 @@ class Workflow:
     passings: tuple[Passing, ...]
     constraints: Mapping[str, tuple[object, ...]]  # by agent: everything it inherits
     notices: tuple[Notice, ...]
-    answers: Mapping[str, JsonObject] = field(default_factory=dict)  # by agent: those given already
+    answers: Mapping[str, JsonObject] = field(
+        default_factory=dict
+    )  # by agent: those given already
 
     @property
     def open_agents(self) -> tuple[str, ...]:
         """Who has still to answer, each after those who hand to them."""
-        return tuple(agent for agent in in_order(self.passings) if agent not in self.answers)
+        return tuple(
+            agent for agent in in_order(self.passings) if agent not in self.answers
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,18 +99,30 @@ def build_workflow(
     taken = tuple(handoffs[at] for at in places)
     passings = tuple(
         Passing(
-            registry.get(one.from_agent).id, registry.get(one.to_agent).id, one.handoff_type == "parallel"
+            registry.get(one.from_agent).id,
+            registry.get(one.to_agent).id,
+            one.handoff_type == "parallel",
         )
         for one in taken
     )
     prior = [registry.get(name).id for name in request.prior_agents or ()]
-    requires = {agent.id: [registry.get(name).id for name in agent.requires] for agent in registry}
-    takes_part = {end for passing in passings for end in (passing.sender, passing.receiver)}
-    answers = {agent: answer for agent, answer in known.answers.items() if agent in takes_part}
+    requires = {
+        agent.id: [registry.get(name).id for name in agent.requires]
+        for agent in registry
+    }
+    takes_part = {
+        end for passing in passings for end in (passing.sender, passing.receiver)
+    }
+    answers = {
+        agent: answer for agent, answer in known.answers.items() if agent in takes_part
+    }
     faults = (
         *_blocked(taken, places),
         *_to_other_requests(answers, request, passings, places),
-        *(_violation(fault, passings, places) for fault in chain_faults(passings, requires, prior)),
+        *(
+            _violation(fault, passings, places)
+            for fault in chain_faults(passings, requires, prior)
+        ),
     )
     if faults:
         return faults
@@ -129,19 +152,25 @@ def _without_time(workflow: Workflow, places: Sequence[int]) -> Iterator[Violati
     for agent in workflow.open_agents:
         if {"time_budget": 0} in workflow.constraints[agent]:
             where = f"$[{_place_of(agent, workflow.passings, places)}].context_transfer.constraints_inherited"
-            yield Violation("out_of_range", where, f"a time_budget above 0 for {agent}", "0")
+            yield Violation(
+                "out_of_range", where, f"a time_budget above 0 for {agent}", "0"
+            )
 
 
 def _place_of(agent: str, passings: Sequence[Passing], places: Sequence[int]) -> int:
     """The place of the first handoff an agent takes part in."""
-    return next(at for at, passing in zip(places, passings, strict=True) if agent in passing[:2])
+    return next(
+        at for at, passing in zip(places, passings, strict=True) if agent in passing[:2]
+    )
 
 
 def _blocked(taken: Sequence[Handoff], places: Sequence[int]) -> Iterator[Violation]:
     for at, one in zip(places, taken, strict=True):
         for check in one.blocked_by:
             where = f"$[{at}].validation.{check}"
-            yield Violation("handoff_refused", where, "true, before the work goes on", "false")
+            yield Violation(
+                "handoff_refused", where, "true, before the work goes on", "false"
+            )
 
 
 def _skipped(handoffs: Sequence[Handoff], places: Sequence[int]) -> Iterator[Notice]:
@@ -152,12 +181,19 @@ def _skipped(handoffs: Sequence[Handoff], places: Sequence[int]) -> Iterator[Not
             yield Notice("handoff_not_taken", f"$[{at}]", told)
 
 
-def _violation(fault: ChainFault, passings: Sequence[Passing], places: Sequence[int]) -> Violation:
+def _violation(
+    fault: ChainFault, passings: Sequence[Passing], places: Sequence[int]
+) -> Violation:
     agent = fault.agent or fault.cycle[0]
     where = f"$[{_place_of(agent, passings, places)}]"
     match fault.code:
         case "cycle":
-            return Violation("cycle", where, "no way back to the same agent", " -> ".join(fault.cycle))
+            return Violation(
+                "cycle",
+                where,
+                "no way back to the same agent",
+                " -> ".join(fault.cycle),
+            )
         case "requires_missing":
             expected = f"{fault.other}, which {fault.agent} requires, among the handoffs or in prior_agents"
             return Violation("requires_missing", where, expected, "nothing")
@@ -170,10 +206,17 @@ def _violation(fault: ChainFault, passings: Sequence[Passing], places: Sequence[
 
 
 def _inherited(
-    request: AgentRequest, taken: Sequence[Handoff], passings: Sequence[Passing], places: Sequence[int]
+    request: AgentRequest,
+    taken: Sequence[Handoff],
+    passings: Sequence[Passing],
+    places: Sequence[int],
 ) -> tuple[dict[str, tuple[object, ...]], list[Notice]]:
     """What each agent inherits: the request's constraints, and those of all handoffs on the ways to it."""
-    asked = [{key: value} for key, value in dump(request.constraints).items()] if request.constraints else []
+    asked = (
+        [{key: value} for key, value in dump(request.constraints).items()]
+        if request.constraints
+        else []
+    )
     incoming: dict[str, list[tuple[int, str]]] = {}
     for at, passing in enumerate(passings):
         incoming.setdefault(passing.receiver, []).append((at, passing.sender))
@@ -189,13 +232,17 @@ def _inherited(
     return inherited, notices
 
 
-def _dropped(at: int, carried: Sequence[object], said: Sequence[object]) -> Iterator[Notice]:
+def _dropped(
+    at: int, carried: Sequence[object], said: Sequence[object]
+) -> Iterator[Notice]:
     repeated = {_key(one) for one in said}
     for one in carried:
         if _key(one) not in repeated:
             where = f"$[{at}].context_transfer.constraints_inherited"
             yield Notice(
-                "constraint_dropped", where, f"leaves out {json.dumps(one, ensure_ascii=False)}; carried on"
+                "constraint_dropped",
+                where,
+                f"leaves out {json.dumps(one, ensure_ascii=False)}; carried on",
             )
 
 
@@ -212,30 +259,51 @@ def _key(constraint: object) -> str:
     """Two constraints with one key are about the same thing."""
     if isinstance(constraint, str):
         return f'"{plain(constraint)}'
-    if isinstance(constraint, dict) and len(constraint) == 1 and (name := next(iter(constraint))) in _TIGHTER:
+    if (
+        isinstance(constraint, dict)
+        and len(constraint) == 1
+        and (name := next(iter(constraint))) in _TIGHTER
+    ):
         return f"\n{name}"
     return json.dumps(constraint, sort_keys=True, ensure_ascii=False)
 
 
 def _tighter(one: object, other: object) -> object:
-    if isinstance(one, dict) and isinstance(other, dict) and (name := next(iter(one), "")) in _TIGHTER:
-        return min((one, other), key=lambda constraint: _TIGHTER[name](constraint[name]))
+    if (
+        isinstance(one, dict)
+        and isinstance(other, dict)
+        and (name := next(iter(one), "")) in _TIGHTER
+    ):
+        return min(
+            (one, other), key=lambda constraint: _TIGHTER[name](constraint[name])
+        )
     return one
 
 
 def _amount(value: object) -> float:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else float("inf")
+    return (
+        value
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else float("inf")
+    )
 
 
 def _rank(value: object) -> float:
     return -_QUALITY.index(value) if value in _QUALITY else 1
 
 
-_TIGHTER: Final = {"time_budget": _amount, "context_budget": _amount, "quality_level": _rank}
+_TIGHTER: Final = {
+    "time_budget": _amount,
+    "context_budget": _amount,
+    "quality_level": _rank,
+}
 
 
 def plan_of(
-    workflow: Workflow, registry: AgentRegistry, created_at: str, title: str | None = None
+    workflow: Workflow,
+    registry: AgentRegistry,
+    created_at: str,
+    title: str | None = None,
 ) -> JsonObject:
     """The workflow as `plan_json_v1`. The same handoffs give the same ids, so that a plan can be made again."""
     agents = workflow.open_agents
@@ -265,7 +333,13 @@ def plan_of(
         "goal_statement": workflow.request.user_query
     }
     nodes = [goal] + [
-        _node(plan_id, task_ids[agent], "ACTION", registry.agents[agent].title[language], agent)
+        _node(
+            plan_id,
+            task_ids[agent],
+            "ACTION",
+            registry.agents[agent].title[language],
+            agent,
+        )
         | _briefing(agent, workflow, HANDOVER_WORDS[language])
         for agent in agents
     ]
@@ -296,7 +370,9 @@ def _orders(workflow: Workflow) -> tuple[tuple[str, str], ...]:
     return tuple(pair for pair in found if still_open.issuperset(pair))
 
 
-def _confirmations(plan_id: str, task_ids: Mapping[str, str], workflow: Workflow) -> Iterator[JsonObject]:
+def _confirmations(
+    plan_id: str, task_ids: Mapping[str, str], workflow: Workflow
+) -> Iterator[JsonObject]:
     """Conditional handoffs that name no condition: a person says whether they are taken."""
     asked = {
         (passing.sender, passing.receiver): None
@@ -324,7 +400,11 @@ def _brief(agent: str, workflow: Workflow) -> JsonObject:
     senders = [one.sender for one in workflow.passings if one.receiver == agent]
     return {
         "request": dump(with_budgets(workflow.request, workflow.constraints[agent])),
-        "answers": {sender: workflow.answers[sender] for sender in senders if sender in workflow.answers},
+        "answers": {
+            sender: workflow.answers[sender]
+            for sender in senders
+            if sender in workflow.answers
+        },
     }
 
 
@@ -335,23 +415,37 @@ def _briefing(agent: str, workflow: Workflow, words: HandoverWords) -> JsonObjec
         for handoff, passing in zip(workflow.taken, workflow.passings, strict=True)
         if passing.receiver == agent
     ]
-    decisions = _texts(decision for transfer in told for decision in transfer.key_decisions)
-    questions = _texts(question for transfer in told for question in transfer.open_questions)
+    decisions = _texts(
+        decision for transfer in told for decision in transfer.key_decisions
+    )
+    questions = _texts(
+        question for transfer in told for question in transfer.open_questions
+    )
     request = workflow.request
-    dial = request.user_preferences.vs_novelty_dial if request.user_preferences else None
+    dial = (
+        request.user_preferences.vs_novelty_dial if request.user_preferences else None
+    )
     lines = [
         *(transfer.summary for transfer in told),
         *_listed(words.decisions, decisions),
         *_listed(words.constraints, _texts(workflow.constraints[agent])),
-        words.context.format(domain=request.context.research_domain, stage=request.context.stage),
+        words.context.format(
+            domain=request.context.research_domain, stage=request.context.stage
+        ),
         *([words.dial.format(dial=dial)] if dial is not None else []),
     ]
-    return {"goal_statement": "\n".join(lines), "rationale": "\n".join(questions) or None}
+    return {
+        "goal_statement": "\n".join(lines),
+        "rationale": "\n".join(questions) or None,
+    }
 
 
 def _texts(items: Iterable[object]) -> list[str]:
     """Each item once, as a text."""
-    texts = (item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in items)
+    texts = (
+        item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+        for item in items
+    )
     return list(dict.fromkeys(texts))
 
 

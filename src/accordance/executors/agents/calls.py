@@ -40,7 +40,9 @@ class Calls:
     budget: Budget = field(default_factory=Budget)
     priced: Callable[[Spending], Spending] = lambda spent: spent
     statuses: list[int] = field(default_factory=list)  # 0: the endpoint was not reached
-    answers: list[Reading] = field(default_factory=list)  # the good ones, also those that are still coming
+    answers: list[Reading] = field(
+        default_factory=list
+    )  # the good ones, also those that are still coming
     refused: list[RefusedRequest] = field(
         default_factory=list
     )  # the first few that the relay did not pass on
@@ -113,7 +115,9 @@ class Calls:
         with self._lock:
             if self._is_over_budget:
                 return Fault.OVER_BUDGET
-            last = next((answer for answer in reversed(self.answers) if answer.is_work), None)
+            last = next(
+                (answer for answer in reversed(self.answers) if answer.is_work), None
+            )
             is_refused = last is not None and last.refused
             return self._last_fault or (Fault.REFUSED if is_refused else None)
 
@@ -121,7 +125,9 @@ class Calls:
     def _last_fault(self) -> Fault | None:
         """Of the last call. An endpoint that has answered knows the model."""
         fault = fault_of(self.statuses[-1]) if self.statuses else None
-        return Fault.REJECTED if fault is Fault.UNKNOWN_MODEL and self.answers else fault
+        return (
+            Fault.REJECTED if fault is Fault.UNKNOWN_MODEL and self.answers else fault
+        )
 
 
 def fault_of(status: int) -> Fault | None:

@@ -39,7 +39,11 @@ _FAMILIES: Final = {
     "sonnet": frozenset(("sonnet", "haiku")),
 }
 """By the name of a family: Claude Code picks the newest of it, and the smallest family for small things beside."""
-_BESIDE: Final = ("ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "CLAUDE_CODE_SUBAGENT_MODEL")
+_BESIDE: Final = (
+    "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+    "ANTHROPIC_SMALL_FAST_MODEL",
+    "CLAUDE_CODE_SUBAGENT_MODEL",
+)
 """Whom it asks beside its own model; a run may ask no other."""
 
 
@@ -62,7 +66,10 @@ class Claude:
         families = _FAMILIES.get(plain)
         if families is not None:
             return not families.isdisjoint(asked.split("-"))
-        return asked in (model, plain) or _DATED.fullmatch(asked.removeprefix(plain)) is not None
+        return (
+            asked in (model, plain)
+            or _DATED.fullmatch(asked.removeprefix(plain)) is not None
+        )
 
     def headers(self, key: str) -> tuple[tuple[str, str], ...]:
         """A key of its own header."""
@@ -72,10 +79,26 @@ class Claude:
         """`claude -p`, bare, with the prompt on standard input."""
         beside = {} if call.model in _FAMILIES else dict.fromkeys(_BESIDE, call.model)
         allowed = [*_TOOLS, *((f"mcp__{SERVER}__{SUBMIT}",) if call.tool else ())]
-        words = ["-p", "--bare", "--model", call.model, "--output-format", "stream-json", "--verbose"]
-        words += ["--permission-mode", "acceptEdits", "--allowedTools", " ".join(allowed)]
+        words = [
+            "-p",
+            "--bare",
+            "--model",
+            call.model,
+            "--output-format",
+            "stream-json",
+            "--verbose",
+        ]
+        words += [
+            "--permission-mode",
+            "acceptEdits",
+            "--allowedTools",
+            " ".join(allowed),
+        ]
         words += ["--no-session-persistence", "--strict-mcp-config"]
-        words += ["--json-schema", compact(export_schema(call.contract, "anthropic").schema)]
+        words += [
+            "--json-schema",
+            compact(export_schema(call.contract, "anthropic").schema),
+        ]
         if call.tool:
             server: JsonObject = {
                 "type": "stdio",

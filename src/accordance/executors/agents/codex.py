@@ -68,14 +68,32 @@ class Codex:
             }
         sandbox = "danger-full-access" if call.confined else "workspace-write"
         schema = call.state / "schema.json"
-        words = ["exec", "--json", "--ephemeral", "--ignore-user-config", "--skip-git-repo-check"]
-        words += ["-C", str(call.work), "-s", sandbox, "-m", call.model, "--output-schema", str(schema)]
+        words = [
+            "exec",
+            "--json",
+            "--ephemeral",
+            "--ignore-user-config",
+            "--skip-git-repo-check",
+        ]
+        words += [
+            "-C",
+            str(call.work),
+            "-s",
+            sandbox,
+            "-m",
+            call.model,
+            "--output-schema",
+            str(schema),
+        ]
         for name, value in settings.items():
             words += ["-c", f"{name}={_toml(value)}"]
         return Line(
             (str(call.program), *words, *call.arguments, "-"),
             {_KEY: call.key, "CODEX_HOME": str(call.state / "codex")},
-            {"schema.json": compact(export_schema(call.contract, "openai").schema), "codex/.keep": ""},
+            {
+                "schema.json": compact(export_schema(call.contract, "openai").schema),
+                "codex/.keep": "",
+            },
         )
 
     def read(self, events: Iterable[Event]) -> AgentReport:
@@ -86,10 +104,15 @@ class Codex:
             kind = event.get("type")
             if kind == "thread.started":
                 session = text_at(event, "thread_id")
-            elif kind == "item.completed" and text_at(event, "item", "type") == "agent_message":
+            elif (
+                kind == "item.completed"
+                and text_at(event, "item", "type") == "agent_message"
+            ):
                 final = text_at(event, "item", "text")
             elif kind == "item.completed":
-                tools.append(text_at(event, "item", "tool") or text_at(event, "item", "type"))
+                tools.append(
+                    text_at(event, "item", "tool") or text_at(event, "item", "type")
+                )
             elif kind == "turn.completed":
                 ended = True
                 spending += Spending(
@@ -101,12 +124,21 @@ class Codex:
             elif kind in ("turn.failed", "error"):
                 error = text_at(event, "error", "message") or text_at(event, "message")
         return AgentReport(
-            final=final, ended=ended, error=error, session=session, spending=spending, tools=tuple(tools)
+            final=final,
+            ended=ended,
+            error=error,
+            session=session,
+            spending=spending,
+            tools=tuple(tools),
         )
 
 
 def _toml(value: object) -> str:
     """A value as TOML writes it in one line. Texts, numbers and lists are written as in JSON."""
     if isinstance(value, dict):
-        return "{" + ",".join(f"{key}={_toml(inner)}" for key, inner in value.items()) + "}"
+        return (
+            "{"
+            + ",".join(f"{key}={_toml(inner)}" for key, inner in value.items())
+            + "}"
+        )
     return json.dumps(value)

@@ -30,7 +30,9 @@ class AgentCall:
     state: Path  # its private folder
     work: Path
     contract: Contract[Any]
-    tool: tuple[str, ...]  # the command that is its `submit` server; empty where there is none
+    tool: tuple[
+        str, ...
+    ]  # the command that is its `submit` server; empty where there is none
     confined: bool  # our own sandbox is around it
     arguments: tuple[str, ...] = ()
 
@@ -85,7 +87,10 @@ def events_of(said: bytes) -> Iterator[Event]:
     for line in said.splitlines():
         try:
             event = json.loads(line)
-        except (ValueError, RecursionError):  # no JSON, or deeper than anybody writes it
+        except (
+            ValueError,
+            RecursionError,
+        ):  # no JSON, or deeper than anybody writes it
             continue
         if isinstance(event, dict):
             yield event

@@ -28,7 +28,9 @@ class Reading:
 
     asked: int  # bytes of the request
     encoding: str = "identity"
-    is_work: bool = True  # the request offered tools; agents ask for titles and the like beside
+    is_work: bool = (
+        True  # the request offered tools; agents ask for titles and the like beside
+    )
     refused: bool = False
     _told: Spending = field(default_factory=Spending)
     _is_told: bool = False  # by the answer itself, at its end
@@ -37,7 +39,9 @@ class Reading:
     _is_whole: bool | None = None  # in one piece; None: nothing has come yet
     _is_lost: bool = False
     _rest: bytearray = field(default_factory=bytearray)
-    _unpacking: zlib._Decompress = field(default_factory=lambda: zlib.decompressobj(GZIP_OR_ZLIB))
+    _unpacking: zlib._Decompress = field(
+        default_factory=lambda: zlib.decompressobj(GZIP_OR_ZLIB)
+    )
 
     def hear(self, part: bytes) -> None:
         """Another part of it has come."""
@@ -70,7 +74,10 @@ class Reading:
         guess = reckoned(self.asked, self._letters if is_stream else self._bytes)
         read = self._told.read or guess.read
         return replace(
-            guess, read=read, written=max(guess.written, self._told.written), cached=self._told.cached
+            guess,
+            read=read,
+            written=max(guess.written, self._told.written),
+            cached=self._told.cached,
         )
 
     def _unpacked(self, part: bytes) -> bytes:
@@ -104,7 +111,10 @@ class Reading:
         for delta in _deltas(event):
             self._letters += _length(delta)
         self.refused = self.refused or _refuses(event)
-        last, first = at(event, "usage") or at(event, "response", "usage"), at(event, "message", "usage")
+        last, first = (
+            at(event, "usage") or at(event, "response", "usage"),
+            at(event, "message", "usage"),
+        )
         for usage in (last, first):
             if isinstance(usage, Mapping):
                 self._told = _most(self._told, _spending(usage))
@@ -121,7 +131,9 @@ def _spending(usage: Event) -> Spending:
         )
     cached = count_at(usage, "cache_read_input_tokens")
     return Spending(
-        read=count_at(usage, "input_tokens") + cached + count_at(usage, "cache_creation_input_tokens"),
+        read=count_at(usage, "input_tokens")
+        + cached
+        + count_at(usage, "cache_creation_input_tokens"),
         written=count_at(usage, "output_tokens"),
         cached=cached or count_at(usage, "input_tokens_details", "cached_tokens"),
     )
@@ -138,7 +150,11 @@ def _most(one: Spending, other: Spending) -> Spending:
 
 def _choices(event: Event) -> list[Event]:
     found = at(event, "choices")
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    return (
+        [one for one in found if isinstance(one, Mapping)]
+        if isinstance(found, list)
+        else []
+    )
 
 
 def _deltas(event: Event) -> Iterator[object]:
@@ -152,7 +168,9 @@ def _length(said: object) -> int:
     if isinstance(said, str):
         return len(said.encode("utf-8", "replace"))
     if isinstance(said, Mapping):
-        return sum(_length(inner) for name, inner in said.items() if name not in _LABELS)
+        return sum(
+            _length(inner) for name, inner in said.items() if name not in _LABELS
+        )
     return sum(map(_length, said)) if isinstance(said, list) else 0
 
 
@@ -160,7 +178,8 @@ def _refuses(event: Event) -> bool:
     """Whether the model, or a filter in front of it, says no."""
     response = at(event, "response") or event
     return (
-        "refusal" in (text_at(event, "stop_reason"), text_at(event, "delta", "stop_reason"))
+        "refusal"
+        in (text_at(event, "stop_reason"), text_at(event, "delta", "stop_reason"))
         or text_at(event, "type").startswith("response.refusal")
         or text_at(response, "incomplete_details", "reason") == "content_filter"
         or any(_is_refusal(choice) for choice in _choices(event))
@@ -179,5 +198,7 @@ def _parts(response: Event) -> Iterator[Event]:
     for item in output if isinstance(output, list) else ():
         content = at(item, "content")
         yield from (
-            part for part in (content if isinstance(content, list) else ()) if isinstance(part, Mapping)
+            part
+            for part in (content if isinstance(content, list) else ())
+            if isinstance(part, Mapping)
         )

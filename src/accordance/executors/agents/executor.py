@@ -25,7 +25,12 @@ from accordance.executors.agents import submit_tool
 from accordance.executors.agents.calls import Calls
 from accordance.executors.agents.claude import Claude
 from accordance.executors.agents.codex import Codex
-from accordance.executors.agents.command_line import AgentCall, AgentProgram, AgentReport, events_of
+from accordance.executors.agents.command_line import (
+    AgentCall,
+    AgentProgram,
+    AgentReport,
+    events_of,
+)
 from accordance.executors.agents.finding import PACKAGES, Found, find_agent
 from accordance.executors.agents.lending import Lent
 from accordance.executors.agents.opencode import Opencode
@@ -35,14 +40,24 @@ from accordance.executors.inside import bridge, pipe
 from accordance.executors.opinion import Opinion, by_contract
 from accordance.executors.pricing import pricing
 from accordance.executors.programs import Program, Ran, cannot_run, run_program
-from accordance.executors.protocol import Assignment, Produced, RunLimits, Seen, whole_characters
+from accordance.executors.protocol import (
+    Assignment,
+    Produced,
+    RunLimits,
+    Seen,
+    whole_characters,
+)
 from accordance.executors.redaction import withhold, without_key
 from accordance.executors.run_folder import ROOM, read_left
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.names import folder_name
 from accordance.workspace.probing import AUTO, level_for, probe
 
-AGENTS: Final[Mapping[str, AgentProgram]] = {"codex": Codex(), "opencode": Opencode(), "claude": Claude()}
+AGENTS: Final[Mapping[str, AgentProgram]] = {
+    "codex": Codex(),
+    "opencode": Opencode(),
+    "claude": Claude(),
+}
 _SPEAK_FOR_THEMSELVES: Final = (Fault.REFUSED, Fault.OVER_BUDGET)
 """Faults after which only a message that honours its contract is better than none."""
 PORT: Final = 4141  # inside the sandbox, where nobody else listens
@@ -66,25 +81,39 @@ class AgentExecutor:
             return Produced(fault=Fault.NOT_INSTALLED, text=_not_installed(self.spec))
         model = assignment.model or self.spec.model
         if model is None:
-            return Produced(fault=Fault.UNKNOWN_MODEL, text=f"{self.spec.kind} needs a model: set model")
+            return Produced(
+                fault=Fault.UNKNOWN_MODEL,
+                text=f"{self.spec.kind} needs a model: set model",
+            )
         key = os.environ.get(self.spec.key_env or agent.key_env)
         if not key and (self.spec.key_env or not self.spec.base_url):
             name = self.spec.key_env or agent.key_env
-            return Produced(fault=Fault.KEY_MISSING, text=f"the environment variable {name} is not set")
+            return Produced(
+                fault=Fault.KEY_MISSING,
+                text=f"the environment variable {name} is not set",
+            )
         endpoint = Endpoint(
-            self.spec.base_url or agent.endpoint, agent.headers(key) if key else (), key or ""
+            self.spec.base_url or agent.endpoint,
+            agent.headers(key) if key else (),
+            key or "",
         )
         try:
             level = _level(self.spec.isolation)
-            run = _Run(self.spec, self.root, agent, assignment, limits, found, model, level)
+            run = _Run(
+                self.spec, self.root, agent, assignment, limits, found, model, level
+            )
             return run.go(endpoint)
         except (WorkspaceError, OSError) as error:
             return cannot_run(error)
 
 
 def _not_installed(spec: AgentSpec) -> str:
-    where = f"{spec.binary} is no program" if spec.binary else f"{spec.kind} was not found"
-    return f"{where}; install it with `npm install --prefix .agents {PACKAGES[spec.kind]}`"
+    where = (
+        f"{spec.binary} is no program" if spec.binary else f"{spec.kind} was not found"
+    )
+    return (
+        f"{where}; install it with `npm install --prefix .agents {PACKAGES[spec.kind]}`"
+    )
 
 
 def _level(wish: str) -> IsolationLevel:
@@ -132,12 +161,16 @@ class _Run:
             tool.offered(self.room, 4 * self.limits.output_bytes),
             relaying(endpoint, self.lent, inside, calls) as door,
         ):
-            address = f"http://127.0.0.1:{door.port or PORT}{endpoint.parts.path.rstrip('/')}"
+            address = (
+                f"http://127.0.0.1:{door.port or PORT}{endpoint.parts.path.rstrip('/')}"
+            )
             program = self._program(address, door.key)
             stop = _Either(self.limits.stop, calls.hopeless)
             ran = run_program(program, replace(self.limits, stop=stop))
         told = self.agent.read(events_of(ran.said))
-        told = replace(told, error=without_key(told.error, endpoint.key))  # before it is cut
+        told = replace(
+            told, error=without_key(told.error, endpoint.key)
+        )  # before it is cut
         produced = withhold(self._produced(ran, told, tool, calls), endpoint.key)
         if ran.fault is Fault.TIMED_OUT and tool.done is not None:
             return _in_time(produced, round((tool.done.at - began) * 1000))
@@ -159,7 +192,15 @@ class _Run:
                 state=state,
                 work=self.work,
                 contract=self.assignment.contract,
-                tool=(_PYTHON, "-I", "-S", "-c", _PIPE, str(self.room), submit_tool.SOCKET),
+                tool=(
+                    _PYTHON,
+                    "-I",
+                    "-S",
+                    "-c",
+                    _PIPE,
+                    str(self.room),
+                    submit_tool.SOCKET,
+                ),
                 confined=self.level.confines,
                 arguments=tuple(self.spec.arguments),
             )
@@ -169,21 +210,43 @@ class _Run:
             (state / name).write_text(text, "utf-8")
         words = line.words
         if self.level is IsolationLevel.BWRAP:
-            words = (_PYTHON, "-I", "-S", "-c", _BRIDGE, str(self.room), SOCKET, str(PORT), *words)
+            words = (
+                _PYTHON,
+                "-I",
+                "-S",
+                "-c",
+                _BRIDGE,
+                str(self.room),
+                SOCKET,
+                str(PORT),
+                *words,
+            )
         return Program(
             command=f"exec {shlex.join(words)}",
             level=self.level,
             folder=self.assignment.folder,
             tree=self.assignment.work,
             stdin=self.assignment.prompt.text.encode(),
-            readable=(self.found.folder, *(self.root / place for place in self.spec.readable)),
+            readable=(
+                self.found.folder,
+                *(self.root / place for place in self.spec.readable),
+            ),
             environment=line.environment,
         )
 
-    def _produced(self, ran: Ran, told: AgentReport, tool: SubmitTool, calls: Calls) -> Produced:
+    def _produced(
+        self, ran: Ran, told: AgentReport, tool: SubmitTool, calls: Calls
+    ) -> Produced:
         raw = self._message(ran, told, tool, calls)
         seen = (
-            Seen("agent", {"session": told.session, "ended": told.ended, "error": told.error[:500]}),
+            Seen(
+                "agent",
+                {
+                    "session": told.session,
+                    "ended": told.ended,
+                    "error": told.error[:500],
+                },
+            ),
             Seen("tools", {"used": list(told.tools)}),
             Seen("model_calls", {"statuses": list(calls.statuses)}),
             *_refused(calls),
@@ -208,10 +271,14 @@ class _Run:
         if calls.refused:
             last = calls.refused[-1]
             why = f"the relay refused {last.request}: {last.why}"
-            return replace(produced, text="; ".join(part for part in (produced.text, why) if part))
+            return replace(
+                produced, text="; ".join(part for part in (produced.text, why) if part)
+            )
         return produced
 
-    def _message(self, ran: Ran, told: AgentReport, tool: SubmitTool, calls: Calls) -> bytes | None:
+    def _message(
+        self, ran: Ran, told: AgentReport, tool: SubmitTool, calls: Calls
+    ) -> bytes | None:
         """What counts as the message. An agent that was ended has none, but for what was good before it hung."""
         if ran.fault is Fault.TIMED_OUT:
             return tool.done.raw if tool.done else None
@@ -221,7 +288,9 @@ class _Run:
         for raw in said:
             if by_contract(raw, self.assignment.contract, self.assignment.context).done:
                 return raw
-        return next(iter(said), None) if calls.fault not in _SPEAK_FOR_THEMSELVES else None
+        return (
+            next(iter(said), None) if calls.fault not in _SPEAK_FOR_THEMSELVES else None
+        )
 
     def _said(self, told: AgentReport, tool: SubmitTool) -> Iterator[bytes]:
         """What could be the message, the likeliest first."""
@@ -255,7 +324,9 @@ def _larger(calls: Calls, told: AgentReport) -> Spending:
 
 def _in_time(produced: Produced, duration_ms: int) -> Produced:
     """An agent that was done and then hung took as long as it worked; that it was ended is noted."""
-    ended = Seen("timed_out", {"after_ms": produced.duration_ms, "done_after_ms": duration_ms})
+    ended = Seen(
+        "timed_out", {"after_ms": produced.duration_ms, "done_after_ms": duration_ms}
+    )
     return replace(produced, duration_ms=duration_ms, seen=(*produced.seen, ended))
 
 

@@ -12,13 +12,23 @@ from typing import Final
 
 FOLDER_VARIABLE: Final = "ACCORDANCE_AGENTS"
 PACKAGES: Final[Mapping[str, str]] = MappingProxyType(
-    {"codex": "@openai/codex", "opencode": "opencode-ai", "claude": "@anthropic-ai/claude-code"}
+    {
+        "codex": "@openai/codex",
+        "opencode": "opencode-ai",
+        "claude": "@anthropic-ai/claude-code",
+    }
 )
 _NATIVE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "codex": ("@openai/codex-*/vendor/*/bin/codex", "@openai/codex-*/vendor/*/codex/codex"),
+        "codex": (
+            "@openai/codex-*/vendor/*/bin/codex",
+            "@openai/codex-*/vendor/*/codex/codex",
+        ),
         "opencode": ("opencode-ai/bin/opencode.exe", "opencode-linux-*/bin/opencode"),
-        "claude": ("@anthropic-ai/claude-code-*/claude", "@anthropic-ai/claude-code/bin/claude.exe"),
+        "claude": (
+            "@anthropic-ai/claude-code-*/claude",
+            "@anthropic-ai/claude-code/bin/claude.exe",
+        ),
     }
 )
 _ELF: Final = b"\x7fELF"
@@ -35,7 +45,9 @@ class Found:
 def find_agent(kind: str, wish: str | None, root: Path) -> Found | None:
     """The program of an agent: where it is said to be, in the agents' folder, or on the search path."""
     if wish is not None:
-        return _at(kind, root / wish if "/" in wish else Path(shutil.which(wish) or wish))
+        return _at(
+            kind, root / wish if "/" in wish else Path(shutil.which(wish) or wish)
+        )
     for modules in _module_folders(root):
         if found := _native_in(kind, modules):
             return found
@@ -54,7 +66,9 @@ def _at(kind: str, place: Path) -> Found | None:
     if not os.access(place, os.X_OK):
         return None
     real = place.resolve()
-    modules = next((parent for parent in real.parents if parent.name == "node_modules"), None)
+    modules = next(
+        (parent for parent in real.parents if parent.name == "node_modules"), None
+    )
     if modules is not None and (native := _native_in(kind, modules)):
         return native
     return Found(real, modules or real.parent)

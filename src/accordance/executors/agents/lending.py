@@ -17,9 +17,13 @@ from accordance.executors.agents.request_filter import Refused
 _Pairs: TypeAlias = list[tuple[str, object]]
 
 _MODEL: Final = "model"
-_FURTHER_MODELS: Final = frozenset(("models", "fallbacks", "fallback_model", "fallback_models"))
+_FURTHER_MODELS: Final = frozenset(
+    ("models", "fallbacks", "fallback_model", "fallback_models")
+)
 """Keys by which some endpoints are told to turn to other models."""
-_UNSEEN: Final = "background"  # such an answer is made later, where nobody sees what it costs
+_UNSEEN: Final = (
+    "background"  # such an answer is made later, where nobody sees what it costs
+)
 
 _HEADERS: Final = frozenset(
     (
@@ -43,7 +47,9 @@ _HEADERS: Final = frozenset(
     )
 )
 _HEADER_FAMILIES: Final = ("x-claude-code-", "x-codex-", "x-opencode-", "x-stainless-")
-_NOT_FOR_AGENTS: Final = re.compile(r"set-cookie|.*(organi[sz]ation|project|workspace).*")
+_NOT_FOR_AGENTS: Final = re.compile(
+    r"set-cookie|.*(organi[sz]ation|project|workspace).*"
+)
 
 
 class Request(NamedTuple):
@@ -60,7 +66,9 @@ class Lent:
 
     requests: tuple[Request, ...]
     model: str
-    is_same_model: Callable[[str, str], bool] = str.__eq__  # of the run's model and the one that is asked
+    is_same_model: Callable[[str, str], bool] = (
+        str.__eq__
+    )  # of the run's model and the one that is asked
 
     def find(self, base: str, method: str, target: str) -> Request:
         """The request on the list. Paths are compared as they are written: no spelling leads around. Raises Refused."""
@@ -68,23 +76,40 @@ class Lent:
         for request in self.requests:
             if (method, path) == (request.method, base + request.path):
                 return request
-        known = ", ".join(f"{request.method} {base}{request.path}" for request in self.requests)
-        raise Refused(403, f"accordance lends no such request to this agent; it may make: {known}")
+        known = ", ".join(
+            f"{request.method} {base}{request.path}" for request in self.requests
+        )
+        raise Refused(
+            403, f"accordance lends no such request to this agent; it may make: {known}"
+        )
 
     def must_ask_its_model(self, body: bytes) -> None:
         """Refuse a body that asks another model, or that some endpoint could read so. Raises Refused."""
         pairs = _top_level(body)
         models = [(key, value) for key, value in pairs if key.casefold() == _MODEL]
-        if len(models) != 1 or models[0][0] != _MODEL or not isinstance(models[0][1], str):
-            raise Refused(403, f"the body must name its model exactly once: {self.model}")
+        if (
+            len(models) != 1
+            or models[0][0] != _MODEL
+            or not isinstance(models[0][1], str)
+        ):
+            raise Refused(
+                403, f"the body must name its model exactly once: {self.model}"
+            )
         asked = models[0][1]
         if not self.is_same_model(self.model, asked):
-            raise Refused(403, f"this run may ask {self.model} only, not {asked[:100]!r}")
+            raise Refused(
+                403, f"this run may ask {self.model} only, not {asked[:100]!r}"
+            )
         for key, value in pairs:
             if key.casefold() in _FURTHER_MODELS:
-                raise Refused(403, f"this run may ask {self.model} only; {key!r} is not passed on")
+                raise Refused(
+                    403, f"this run may ask {self.model} only; {key!r} is not passed on"
+                )
             if key.casefold() == _UNSEEN and value is not False:
-                raise Refused(403, f"{key!r} is not passed on: nobody would see what the answer costs")
+                raise Refused(
+                    403,
+                    f"{key!r} is not passed on: nobody would see what the answer costs",
+                )
 
 
 def _top_level(body: bytes) -> _Pairs:
@@ -92,7 +117,9 @@ def _top_level(body: bytes) -> _Pairs:
     outermost: _Pairs = []
 
     def note(pairs: _Pairs) -> dict[str, object]:
-        outermost[:] = pairs  # objects end from the inside outwards: the outermost is the last
+        outermost[:] = (
+            pairs  # objects end from the inside outwards: the outermost is the last
+        )
         return dict(pairs)
 
     try:
@@ -100,7 +127,10 @@ def _top_level(body: bytes) -> _Pairs:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise Refused(400, "the body must be a JSON object, not packed, so that its model can be checked")
+        raise Refused(
+            400,
+            "the body must be a JSON object, not packed, so that its model can be checked",
+        )
     return outermost
 
 

@@ -77,13 +77,27 @@ class Opencode:
             },
         }
         if call.tool:
-            config["mcp"] = {SERVER: {"type": "local", "command": list(call.tool), "enabled": True}}
-        words = ("run", "--format", "json", "--dir", str(call.work), "-m", model, *call.arguments)
+            config["mcp"] = {
+                SERVER: {"type": "local", "command": list(call.tool), "enabled": True}
+            }
+        words = (
+            "run",
+            "--format",
+            "json",
+            "--dir",
+            str(call.work),
+            "-m",
+            model,
+            *call.arguments,
+        )
         places = {"DATA": "d", "CONFIG": "c", "CACHE": "k", "STATE": "s"}
         return Line(
             (str(call.program), *words),
             {
-                **{f"XDG_{name}_HOME": str(call.state / short) for name, short in places.items()},
+                **{
+                    f"XDG_{name}_HOME": str(call.state / short)
+                    for name, short in places.items()
+                },
                 **dict.fromkeys(_QUIET, "1"),
                 "OPENCODE_CONFIG": str(call.state / "opencode.json"),
             },
@@ -110,7 +124,14 @@ class Opencode:
                     calls=1,
                 )
             elif kind == "error":
-                error = text_at(event, "error", "data", "message") or text_at(event, "error", "name")
+                error = text_at(event, "error", "data", "message") or text_at(
+                    event, "error", "name"
+                )
         return AgentReport(
-            final=final, ended=ended, error=error, session=session, spending=spending, tools=tuple(tools)
+            final=final,
+            ended=ended,
+            error=error,
+            session=session,
+            spending=spending,
+            tools=tuple(tools),
         )

@@ -34,7 +34,16 @@ UNREADABLE: Final = b"the endpoint's answer cannot be read"
 _CHUNK: Final = 1 << 16
 _MOST_ERROR: Final = 1 << 20  # bytes of an answer that is an error
 _BETWEEN_HOPS: Final = frozenset(
-    ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "host")
+    (
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "host",
+    )
 )
 _READABLE: Final = ("identity", "gzip", "x-gzip", "deflate")
 _PRETENDED: Final = "the-relay-holds-the-key-"
@@ -56,7 +65,11 @@ class Endpoint:
     def connection(self) -> http.client.HTTPConnection:
         """A new connection, not yet open."""
         parts = self.parts
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        kind = (
+            http.client.HTTPSConnection
+            if parts.scheme == "https"
+            else http.client.HTTPConnection
+        )
         return kind(parts.hostname or "", parts.port, timeout=600)
 
 
@@ -122,7 +135,11 @@ class _Handler(BaseHTTPRequestHandler):
             if request.method == "POST":
                 self.lent.must_ask_its_model(body)
         except Refused as refused:
-            self.calls.refuse(f"{self.command} {self.path.partition('?')[0]}", refused.status, str(refused))
+            self.calls.refuse(
+                f"{self.command} {self.path.partition('?')[0]}",
+                refused.status,
+                str(refused),
+            )
             raise
         self.asks_model = request.asks_model
         return body
@@ -148,13 +165,19 @@ class _Handler(BaseHTTPRequestHandler):
         self._note(answer.status, wait_of(answer.getheader("retry-after")))
         if not self.asks_model or fault_of(answer.status) is not None:
             return None
-        return self.calls.listen(Reading(len(body), _encoding(answer), is_work=b'"tools"' in body))
+        return self.calls.listen(
+            Reading(len(body), _encoding(answer), is_work=b'"tools"' in body)
+        )
 
     def _headers(self) -> dict[str, str]:
-        kept = {name: value for name, value in self.headers.items() if is_lent_header(name)}
+        kept = {
+            name: value for name, value in self.headers.items() if is_lent_header(name)
+        }
         return {**kept, **dict(self.endpoint.headers)}
 
-    def _give_back(self, answer: http.client.HTTPResponse, reading: Reading | None) -> None:
+    def _give_back(
+        self, answer: http.client.HTTPResponse, reading: Reading | None
+    ) -> None:
         self.answered = True
         if answer.status >= http.HTTPStatus.BAD_REQUEST:
             self._give_back_error(answer)
@@ -164,7 +187,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(502, UNREADABLE)
             return
         is_packed = encoding != "identity"
-        self._begin(answer, {"content-encoding": "identity", "content-length": None} if is_packed else {})
+        self._begin(
+            answer,
+            {"content-encoding": "identity", "content-length": None}
+            if is_packed
+            else {},
+        )
         mask = KeyMask(self.endpoint.key)
         try:
             for part in _plain(_heard(answer, reading), is_packed=is_packed):
@@ -177,18 +205,26 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _give_back_error(self, answer: http.client.HTTPResponse) -> None:
         """An error, unpacked and without the key, which some endpoints repeat."""
-        said = _unpacked(answer.read(_MOST_ERROR), _encoding(answer)).decode("utf-8", "surrogateescape")
+        said = _unpacked(answer.read(_MOST_ERROR), _encoding(answer)).decode(
+            "utf-8", "surrogateescape"
+        )
         text = without_key(said, self.endpoint.key).encode("utf-8", "surrogateescape")
-        self._begin(answer, {"content-length": str(len(text)), "content-encoding": "identity"})
+        self._begin(
+            answer, {"content-length": str(len(text)), "content-encoding": "identity"}
+        )
         self.wfile.write(text)
 
     def _begin(
-        self, answer: http.client.HTTPResponse, instead: Mapping[str, str | None] = MappingProxyType({})
+        self,
+        answer: http.client.HTTPResponse,
+        instead: Mapping[str, str | None] = MappingProxyType({}),
     ) -> None:
         """The head of an answer, some of it changed, or left out where there is None instead."""
         self.send_response(answer.status)
         for name, value in answer.getheaders():
-            if name.lower() not in _BETWEEN_HOPS | instead.keys() and is_for_agents(name):
+            if name.lower() not in _BETWEEN_HOPS | instead.keys() and is_for_agents(
+                name
+            ):
                 self.send_header(name, without_key(value, self.endpoint.key))
         for name, changed in {**instead, "Connection": "close"}.items():
             if changed is not None:
@@ -207,7 +243,9 @@ def _encoding(answer: http.client.HTTPResponse) -> str:
     return (answer.getheader("content-encoding") or "identity").strip().lower()
 
 
-def _heard(answer: http.client.HTTPResponse, reading: Reading | None) -> Iterator[bytes]:
+def _heard(
+    answer: http.client.HTTPResponse, reading: Reading | None
+) -> Iterator[bytes]:
     """The parts of an answer as they come, listened to."""
     while part := answer.read1(_CHUNK):
         if reading is not None:
@@ -290,7 +328,11 @@ def relaying(
 ) -> Iterator[Door]:
     """Relay while the block runs what is lent: through a socket in `folder`, or on loopback."""
     calls, key = calls or Calls(), _PRETENDED + secrets.token_urlsafe()
-    handler = type("Handler", (_Handler,), {"endpoint": endpoint, "lent": lent, "calls": calls, "key": key})
+    handler = type(
+        "Handler",
+        (_Handler,),
+        {"endpoint": endpoint, "lent": lent, "calls": calls, "key": key},
+    )
     server: socketserver.BaseServer
     if folder is None:
         server = _OnLoopback(("127.0.0.1", 0), handler)

@@ -10,7 +10,9 @@ from typing import Final
 
 from accordance.errors import AccordanceError
 
-KEYS: Final = frozenset(("authorization", "x-api-key", "proxy-authorization", "api-key"))
+KEYS: Final = frozenset(
+    ("authorization", "x-api-key", "proxy-authorization", "api-key")
+)
 """Headers in which somebody says who asks."""
 _MOST: Final = 64 << 20  # bytes of a body
 _LINE: Final = 100  # bytes of a line between chunks
@@ -30,7 +32,11 @@ class Refused(AccordanceError):
 
 def must_know(key: str, headers: Message) -> None:
     """Refuse whoever does not say the key of the run: on loopback, everybody on the machine can ask."""
-    said = [value.removeprefix("Bearer ") for name in KEYS for value in headers.get_all(name, ())]
+    said = [
+        value.removeprefix("Bearer ")
+        for name in KEYS
+        for value in headers.get_all(name, ())
+    ]
     if not any(secrets.compare_digest(one.encode(), key.encode()) for one in said):
         raise Refused(401, "this is not the key of the run")
 

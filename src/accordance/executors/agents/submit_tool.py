@@ -39,7 +39,8 @@ _ABOUT: Final = (
     "Mend it and hand it in again until it says DONE."
 )
 _NO_MORE: Final = Opinion(
-    done=False, text=f"No more than {MOST} messages are taken. End; what is there is judged."
+    done=False,
+    text=f"No more than {MOST} messages are taken. End; what is there is judged.",
 )
 
 
@@ -69,7 +70,11 @@ class SubmitTool:
     def submit(self, arguments: JsonObject) -> JsonObject:
         """Take a message. The same one again is judged again: what it speaks of may have been mended since."""
         said = arguments.get("message")
-        raw = said.encode() if isinstance(said, str) else json.dumps(said, ensure_ascii=False).encode()
+        raw = (
+            said.encode()
+            if isinstance(said, str)
+            else json.dumps(said, ensure_ascii=False).encode()
+        )
         with self._turn:  # one at a time
             return self._take(raw).to_json()
 
@@ -93,7 +98,9 @@ class SubmitTool:
             (folder / SOCKET).chmod(0o666)
             listener.listen()
             open_ends: set[socket.socket] = set()
-            thread = threading.Thread(target=_accept, args=(listener, offer, most, open_ends), daemon=True)
+            thread = threading.Thread(
+                target=_accept, args=(listener, offer, most, open_ends), daemon=True
+            )
             thread.start()
             try:
                 yield
@@ -110,7 +117,9 @@ def _hang_up(end: socket.socket) -> None:
         end.shutdown(socket.SHUT_RDWR)
 
 
-def _accept(listener: socket.socket, offer: Offer, most: int, open_ends: set[socket.socket]) -> None:
+def _accept(
+    listener: socket.socket, offer: Offer, most: int, open_ends: set[socket.socket]
+) -> None:
     with contextlib.suppress(OSError):
         while True:
             end = listener.accept()[0]
@@ -118,10 +127,14 @@ def _accept(listener: socket.socket, offer: Offer, most: int, open_ends: set[soc
                 end.close()
                 continue
             open_ends.add(end)
-            threading.Thread(target=_serve, args=(end, offer, most, open_ends), daemon=True).start()
+            threading.Thread(
+                target=_serve, args=(end, offer, most, open_ends), daemon=True
+            ).start()
 
 
-def _serve(end: socket.socket, offer: Offer, most: int, open_ends: set[socket.socket]) -> None:
+def _serve(
+    end: socket.socket, offer: Offer, most: int, open_ends: set[socket.socket]
+) -> None:
     try:
         _talk(end, offer, most)
     finally:
@@ -130,11 +143,15 @@ def _serve(end: socket.socket, offer: Offer, most: int, open_ends: set[socket.so
 
 def _talk(end: socket.socket, offer: Offer, most: int) -> None:
     """Serve one connection."""
-    reader = io.TextIOWrapper(io.BufferedReader(_Bounded(end, most)), encoding="utf-8", errors="replace")
+    reader = io.TextIOWrapper(
+        io.BufferedReader(_Bounded(end, most)), encoding="utf-8", errors="replace"
+    )
     writer = io.TextIOWrapper(end.makefile("wb"), encoding="utf-8")
     server = server_of([offer], "Hand in your message with submit before you end.")
     with contextlib.suppress(OSError, ExceptionGroup), end:
-        anyio.run(partial(serve, server, anyio.wrap_file(reader), anyio.wrap_file(writer)))
+        anyio.run(
+            partial(serve, server, anyio.wrap_file(reader), anyio.wrap_file(writer))
+        )
     with contextlib.suppress(OSError):
         writer.close()
 

@@ -35,7 +35,9 @@ def copy(source: socket.socket, target: socket.socket) -> None:
         target.shutdown(socket.SHUT_WR)
 
 
-def serve(listener: socket.socket, folder: str, name: str) -> None:  # pragma: no cover - inside a sandbox
+def serve(
+    listener: socket.socket, folder: str, name: str
+) -> None:  # pragma: no cover - inside a sandbox
     """Pass every connection on."""
     while True:
         here = listener.accept()[0]

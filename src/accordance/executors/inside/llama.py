@@ -10,13 +10,17 @@ import json
 import sys
 
 
-def main() -> None:  # pragma: no cover - a process of its own, and only where llama-cpp-python is installed
+def main() -> (
+    None
+):  # pragma: no cover - a process of its own, and only where llama-cpp-python is installed
     """Load, ask, write."""
     from llama_cpp import Llama
 
     path, threads, tokens = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     asked = json.load(sys.stdin)
-    model = Llama(path, n_ctx=0, n_threads=threads, n_batch=1, n_ubatch=1, verbose=False)
+    model = Llama(
+        path, n_ctx=0, n_threads=threads, n_batch=1, n_ubatch=1, verbose=False
+    )
     answer = model.create_chat_completion(
         asked["messages"],
         max_tokens=tokens,

@@ -34,7 +34,9 @@ class ModelReply:
     """What came of one call, while it comes."""
 
     prompt: str  # all that was sent, for reckoning where nobody counts
-    told: str | None = None  # what was wrong with the answer before; None: it is the first
+    told: str | None = (
+        None  # what was wrong with the answer before; None: it is the first
+    )
     text: str = ""
     thought: int = 0  # characters of thinking, which are paid for too
     doom: Violation | None = None
@@ -49,7 +51,9 @@ class ModelReply:
         """What it cost, reckoned if it was not reported; a call that never came through costs nothing."""
         if not self.is_sent:
             return Spending()
-        spending = self.spending or estimate(self.prompt, self.text + " " * self.thought)
+        spending = self.spending or estimate(
+            self.prompt, self.text + " " * self.thought
+        )
         return put(spending) if put else spending
 
     def to_json(self) -> dict[str, Any]:
@@ -65,7 +69,11 @@ class ModelReply:
 
     def remember(self, kept: Mapping[str, Any], guard: MessageGuard) -> None:
         """Become the answer that was kept."""
-        self.text, self.thought, self.finish = kept["text"], kept["thought"], kept["finish"]
+        self.text, self.thought, self.finish = (
+            kept["text"],
+            kept["thought"],
+            kept["finish"],
+        )
         self.spending = Spending(**kept["spending"]) if kept["spending"] else None
         self.doom = guard.feed(self.text)
         self.is_sent = True
@@ -80,7 +88,9 @@ class Asker:
     parameters: ModelRequestParameters
     most_bytes: int
 
-    async def ask(self, messages: Sequence[ModelMessage], guard: MessageGuard, answer: ModelReply) -> None:
+    async def ask(
+        self, messages: Sequence[ModelMessage], guard: MessageGuard, answer: ModelReply
+    ) -> None:
         """Fill the answer as it comes. Raises what the call raises."""
         answer.is_sent = True  # whoever breaks off from now on may have to pay
         async with model_request_stream(
@@ -95,7 +105,10 @@ class Asker:
                 answer.thought += len(thought)
                 answer.doom = guard.feed(said) if said else None
                 if len(answer.text) + answer.thought > self.most_bytes:
-                    answer.fault, answer.why = Fault.FLOODED, f"it said more than {self.most_bytes:,} bytes"
+                    answer.fault, answer.why = (
+                        Fault.FLOODED,
+                        f"it said more than {self.most_bytes:,} bytes",
+                    )
                 if answer.doom or answer.fault:
                     await stream.cancel()  # not another token is paid for
                     return
@@ -117,7 +130,9 @@ def _words(event: object) -> tuple[str, str]:
     return "", ""
 
 
-def _conclude(answer: ModelReply, stream: StreamedResponse, guard: MessageGuard) -> None:
+def _conclude(
+    answer: ModelReply, stream: StreamedResponse, guard: MessageGuard
+) -> None:
     """The stream has ended by itself: what it cost, and whether it ended well."""
     response = stream.get()
     used = response.usage
@@ -134,7 +149,10 @@ def _conclude(answer: ModelReply, stream: StreamedResponse, guard: MessageGuard)
         answer.fault = Fault.REFUSED
         answer.why = f"the model refused: {refusal}" if refusal else "the model refused"
     elif not guard.complete and answer.finish == "length":
-        answer.fault, answer.why = Fault.TOO_LONG, "the answer does not fit into max_tokens"
+        answer.fault, answer.why = (
+            Fault.TOO_LONG,
+            "the answer does not fit into max_tokens",
+        )
     elif not guard.complete and (answer.text.strip() or answer.finish is None):
         # not every server says how a stream ended, so an object that is not finished counts as broken off
         answer.fault, answer.why = Fault.CUT, "the stream broke off"

@@ -32,7 +32,13 @@ from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, total
 from accordance.executors.llm.asking import Asker, ModelReply
 from accordance.executors.llm.failing import fault_of, is_turned_away, wait_of, words_of
-from accordance.executors.llm.models import CannotBegin, key_for, open_model, parameters, takes_schema
+from accordance.executors.llm.models import (
+    CannotBegin,
+    key_for,
+    open_model,
+    parameters,
+    takes_schema,
+)
 from accordance.executors.pricing import Pricing, pricing, room_for_answer
 from accordance.executors.protocol import (
     ASKED_AGAIN,
@@ -85,7 +91,9 @@ async def _bounded(work: Coroutine[Any, Any, Produced], limits: RunLimits) -> Pr
     task = asyncio.ensure_future(work)
     ends = time.monotonic() + limits.seconds
     while not task.done():
-        await asyncio.wait({task}, timeout=min(_LOOK_EVERY, max(0.0, ends - time.monotonic())))
+        await asyncio.wait(
+            {task}, timeout=min(_LOOK_EVERY, max(0.0, ends - time.monotonic()))
+        )
         if task.done():
             break
         if limits.stop.is_set() or time.monotonic() >= ends:
@@ -93,7 +101,9 @@ async def _bounded(work: Coroutine[Any, Any, Produced], limits: RunLimits) -> Pr
             await asyncio.wait({task}, timeout=1)
             if limits.stop.is_set():
                 return Produced(fault=Fault.STOPPED, text="it was stopped")
-            return Produced(fault=Fault.TIMED_OUT, text=f"it took longer than {limits.seconds:g} s")
+            return Produced(
+                fault=Fault.TIMED_OUT, text=f"it took longer than {limits.seconds:g} s"
+            )
     return task.result()
 
 
@@ -128,17 +138,28 @@ class _Talk:
                 self.limits.output_bytes,
             )
             produced = await self._converse(asker)
-            if native and self.spec.output == "auto" and produced.fault is Fault.REJECTED:
+            if (
+                native
+                and self.spec.output == "auto"
+                and produced.fault is Fault.REJECTED
+            ):
                 self.seen.append(Seen("schema_not_taken", {"why": produced.text}))
                 produced = await self._converse(
-                    replace(asker, parameters=parameters(self.spec, self.assignment.contract, native=False))
+                    replace(
+                        asker,
+                        parameters=parameters(
+                            self.spec, self.assignment.contract, native=False
+                        ),
+                    )
                 )
             return produced
 
     async def _converse(self, asker: Asker) -> Produced:
         prompt = self.assignment.prompt
         messages: list[ModelMessage] = [
-            ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])
+            ModelRequest(
+                parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)]
+            )
         ]
         sent, told = prompt.text, None
         for turn in range(1 + self.spec.reasks):
@@ -148,19 +169,30 @@ class _Talk:
             is_kept = await self._ask(asker, messages, answer, asked)
             self._note(answer, is_kept=is_kept)
             if answer.fault is not None:
-                return Produced(fault=answer.fault, text=answer.why, retry_after=answer.wait)
+                return Produced(
+                    fault=answer.fault, text=answer.why, retry_after=answer.wait
+                )
             told = await self._faults(answer, is_last=turn == self.spec.reasks)
             if told is None:
                 return Produced(raw=answer.text.encode())
             if self.spent.uses_up(self.limits.budget):
-                return Produced(fault=Fault.OVER_BUDGET, text=f"{self.spent.tokens:,} tokens are used")
-            said = [ModelResponse(parts=[TextPart(answer.text[:MOST_REPEATED])])] if answer.text else []
+                return Produced(
+                    fault=Fault.OVER_BUDGET,
+                    text=f"{self.spent.tokens:,} tokens are used",
+                )
+            said = (
+                [ModelResponse(parts=[TextPart(answer.text[:MOST_REPEATED])])]
+                if answer.text
+                else []
+            )
             messages += [*said, ModelRequest(parts=[UserPromptPart(told)])]
             sent += answer.text[:MOST_REPEATED] + told
         last = self.answers[-1].text
         if not last.strip():
             return Produced(fault=Fault.SILENT, text="the model said nothing")
-        return Produced(raw=last.encode())  # as it is: whoever judges it says what is wrong with it
+        return Produced(
+            raw=last.encode()
+        )  # as it is: whoever judges it says what is wrong with it
 
     def _question(self, asker: Asker, turn: int) -> str:
         """The hash of what is asked now. All of it follows from the prompt and what the model has said since.
@@ -168,10 +200,17 @@ class _Talk:
         What it was told about that is left out: tests print something else each time, and mean the same.
         """
         said = [one.text for one in self.answers[len(self.answers) - turn :]]
-        words = [self.model, asker.parameters.output_mode, self.assignment.prompt.text, *said]
+        words = [
+            self.model,
+            asker.parameters.output_mode,
+            self.assignment.prompt.text,
+            *said,
+        ]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
-    async def _ask(self, asker: Asker, messages: list[ModelMessage], answer: ModelReply, asked: str) -> bool:
+    async def _ask(
+        self, asker: Asker, messages: list[ModelMessage], answer: ModelReply, asked: str
+    ) -> bool:
         """Fill the answer; whether it was kept from a run that was cut off, and the model was not asked again."""
         memory, guard = self.assignment.memory, self._guard()
         if (kept := memory.recall(asked)) is not None:
@@ -182,8 +221,14 @@ class _Talk:
         try:
             await asker.ask(messages, guard, answer)
         except Exception as error:  # noqa: BLE001 - whatever a provider's client raises is a fault, not ours
-            answer.is_sent = bool(answer.text or answer.thought) or not is_turned_away(error)
-            answer.fault, answer.why, answer.wait = fault_of(error), words_of(error, self.key), wait_of(error)
+            answer.is_sent = bool(answer.text or answer.thought) or not is_turned_away(
+                error
+            )
+            answer.fault, answer.why, answer.wait = (
+                fault_of(error),
+                words_of(error, self.key),
+                wait_of(error),
+            )
         if answer.fault is Fault.TOO_LONG and most < self.spec.max_tokens:
             answer.fault = Fault.OVER_BUDGET
             answer.why = f"the answer does not fit into the {most:,} tokens that were left for it"
@@ -208,7 +253,9 @@ class _Talk:
         """Remember an answer that honours no contract: the last one is the run's message, and counts as that."""
         text = answer.text.encode("utf-8", "replace")
         why = str(result.violations[0])
-        self.seen.append(Seen(ASKED_AGAIN, {"answer": hashlib.sha256(text).hexdigest(), "why": why}))
+        self.seen.append(
+            Seen(ASKED_AGAIN, {"answer": hashlib.sha256(text).hexdigest(), "why": why})
+        )
 
     @property
     def _room(self) -> int:

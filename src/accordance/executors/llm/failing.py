@@ -35,7 +35,9 @@ def fault_of(error: Exception) -> Fault:
         error, exceptions.ModelTimeoutError
     ):
         return Fault.CUT if error.phase == "read" else Fault.UNAVAILABLE
-    return next((fault for kind, fault in _FAULTS if isinstance(error, kind)), Fault.CRASHED)
+    return next(
+        (fault for kind, fault in _FAULTS if isinstance(error, kind)), Fault.CRASHED
+    )
 
 
 def is_turned_away(error: Exception) -> bool:

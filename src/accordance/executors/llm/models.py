@@ -42,7 +42,10 @@ def key_for(spec: LlmSpec) -> str:
         return key
     if spec.base_url is not None and spec.key_env is None:
         return _NO_KEY
-    raise CannotBegin(Fault.KEY_MISSING, f"the environment variable {name} is not set; it holds the key")
+    raise CannotBegin(
+        Fault.KEY_MISSING,
+        f"the environment variable {name} is not set; it holds the key",
+    )
 
 
 def open_model(spec: LlmSpec, name: str, key: str) -> Model[Any]:
@@ -51,12 +54,16 @@ def open_model(spec: LlmSpec, name: str, key: str) -> Model[Any]:
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
-        return AnthropicModel(name, provider=AnthropicProvider(api_key=key, base_url=spec.base_url))
+        return AnthropicModel(
+            name, provider=AnthropicProvider(api_key=key, base_url=spec.base_url)
+        )
     if spec.provider == "google":
         from pydantic_ai.models.google import GoogleModel
         from pydantic_ai.providers.google import GoogleProvider
 
-        return GoogleModel(name, provider=GoogleProvider(api_key=key, base_url=spec.base_url))
+        return GoogleModel(
+            name, provider=GoogleProvider(api_key=key, base_url=spec.base_url)
+        )
     from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -66,7 +73,9 @@ def open_model(spec: LlmSpec, name: str, key: str) -> Model[Any]:
     return OpenAIChatModel(name, provider=provider)
 
 
-def parameters(spec: LlmSpec, contract: Contract[Any], *, native: bool) -> ModelRequestParameters:
+def parameters(
+    spec: LlmSpec, contract: Contract[Any], *, native: bool
+) -> ModelRequestParameters:
     """How the answer is asked for: held to the schema by the provider itself, or as plain text."""
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
 
 from accordance.errors import LedgerDamaged
 
@@ -22,7 +28,9 @@ class View(BaseModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _shows_what_accordance_writes(cls, fields: Any, build: ModelWrapValidatorHandler[Self]) -> Self:
+    def _shows_what_accordance_writes(
+        cls, fields: Any, build: ModelWrapValidatorHandler[Self]
+    ) -> Self:
         """What is shown comes from the ledger: what does not fit was put there by somebody else. Raises LedgerDamaged."""
         try:
             return build(fields)

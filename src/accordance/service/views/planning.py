@@ -20,7 +20,9 @@ class PlannedView(View):
     """What came of having a plan written."""
 
     plan_id: str
-    title: str | None  # this and the next ones are None where no message was ever a plan
+    title: (
+        str | None
+    )  # this and the next ones are None where no message was ever a plan
     state: PlanState | None
     revision: int | None
     nodes: int | None

@@ -53,7 +53,9 @@ class PlanDetailView(PlanView):
     verdicts: tuple[VerdictView, ...]
     open_questions: tuple[str, ...]
     spent: SpendingView
-    spent_by_task: dict[str, SpendingView]  # under an empty name: on the plan as a whole
+    spent_by_task: dict[
+        str, SpendingView
+    ]  # under an empty name: on the plan as a whole
 
 
 class PlanPreviewView(View):

@@ -161,7 +161,10 @@ def task_view(task: TaskRecord) -> TaskView:
 def review_view(review: ReviewRecord) -> ReviewView:
     """Show a review."""
     return ReviewView(
-        score=review.total_score, action=review.action_required, artifact=review.product, at=review.at
+        score=review.total_score,
+        action=review.action_required,
+        artifact=review.product,
+        at=review.at,
     )
 
 
@@ -174,4 +177,6 @@ def task_event_view(entry: ChainEntry) -> TaskEventView:
 
 def artifact_path(home: Home, artifact: ArtifactRecord) -> str:
     """Where a product lies in the project."""
-    return str((home.artifacts(artifact.task_id) / artifact.file_name).relative_to(home.root))
+    return str(
+        (home.artifacts(artifact.task_id) / artifact.file_name).relative_to(home.root)
+    )

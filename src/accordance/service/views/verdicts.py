@@ -49,9 +49,13 @@ def _views(
     return tuple(_view(tx, verdict, by_id[verdict.message_id]) for verdict in verdicts)
 
 
-def _view(tx: Transaction, verdict: VerdictRecord, message: MessageRecord) -> VerdictView:
+def _view(
+    tx: Transaction, verdict: VerdictRecord, message: MessageRecord
+) -> VerdictView:
     is_of_plan = message.kind == "PLAN_REVIEW"
-    title = tx.plan(verdict.subject).title if is_of_plan else tx.task(verdict.subject).title
+    title = (
+        tx.plan(verdict.subject).title if is_of_plan else tx.task(verdict.subject).title
+    )
     bundle = message.case.get("bundle")
     return VerdictView(
         task_id=verdict.subject,

@@ -25,12 +25,22 @@ STATUS = 3  # whatever is written here means: not started; closed by the kernel 
 NOT_CONFINED = 125
 
 NO_NEW_PRIVS, SET_SECCOMP, FILTER_MODE, DROP_CAPABILITY = 38, 22, 2, 24
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every machine type
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = (
+    444,
+    445,
+    446,
+)  # the same on every machine type
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 TRUNCATE, IOCTL_DEVICE = 1 << 14, 1 << 15
 READ = EXECUTE | READ_FILE | READ_DIR
 ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
-RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
+RIGHTS_BY_ABI = {
+    1: (1 << 13) - 1,
+    2: (1 << 14) - 1,
+    3: (1 << 15) - 1,
+    4: (1 << 15) - 1,
+    5: (1 << 16) - 1,
+}
 TCP_BOTH_WAYS, TCP_ABI = 0b11, 4
 ABSTRACT_SOCKETS_AND_SIGNALS, SCOPE_ABI = 0b11, 6
 
@@ -54,13 +64,26 @@ MACHINES = {
     }),
 }  # fmt: skip
 # What a test has no business with.
-REFUSED = ("add_key", "request_key", "keyctl", "bpf", "io_uring_setup", "io_uring_enter", "io_uring_register")
+REFUSED = (
+    "add_key",
+    "request_key",
+    "keyctl",
+    "bpf",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+)
 # Where processes and memory segments of the same user are in reach: what outlives the command and what others could read.
 REFUSED_IF_SHARED = (
     "shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop",
     "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink",
 )  # fmt: skip
-FIRST, SECOND, THIRD, THIRD_UPPER = 16, 24, 32, 36  # where arguments stand; of a pointer, its upper half too
+FIRST, SECOND, THIRD, THIRD_UPPER = (
+    16,
+    24,
+    32,
+    36,
+)  # where arguments stand; of a pointer, its upper half too
 # The same for calls that change another process: allowed if all conditions of one row hold. 0 is the caller itself.
 ITSELF = (((FIRST, 0),),)
 ALLOWED_IF_SHARED = {
@@ -68,7 +91,10 @@ ALLOWED_IF_SHARED = {
         ((FIRST, 0),),
         ((THIRD, 0), (THIRD_UPPER, 0)),
     ),  # asking about another process changes nothing
-    "setpriority": (((FIRST, 0), (SECOND, 0)), ((FIRST, 1), (SECOND, 0))),  # a process, a group of processes
+    "setpriority": (
+        ((FIRST, 0), (SECOND, 0)),
+        ((FIRST, 1), (SECOND, 0)),
+    ),  # a process, a group of processes
     "ioprio_set": (((FIRST, 1), (SECOND, 0)), ((FIRST, 2), (SECOND, 0))),
     "sched_setparam": ITSELF,
     "sched_setscheduler": ITSELF,
@@ -86,14 +112,24 @@ def landlock_abi() -> int:
     return max(0, int(_libc().syscall(CREATE_RULESET, None, 0, 1)))
 
 
-def call_filter(machine: str, families: Sequence[int], *, shared: bool) -> list[tuple[int, int, int, int]]:
+def call_filter(
+    machine: str, families: Sequence[int], *, shared: bool
+) -> list[tuple[int, int, int, int]]:
     """A filter program: refuses foreign numberings, the listed calls, and sockets of other families than these.
 
     `shared` says that processes and memory segments of the same user are in reach, so that they need protection.
     """
     architecture, numbers = MACHINES[machine]
-    program = [(LOAD, 0, 0, ARCHITECTURE_AT), (JUMP_EQUAL, 1, 0, architecture), (RETURN, 0, 0, REFUSE)]
-    program += [(LOAD, 0, 0, NUMBER_AT), (JUMP_GREATER_EQUAL, 0, 1, X32), (RETURN, 0, 0, REFUSE)]
+    program = [
+        (LOAD, 0, 0, ARCHITECTURE_AT),
+        (JUMP_EQUAL, 1, 0, architecture),
+        (RETURN, 0, 0, REFUSE),
+    ]
+    program += [
+        (LOAD, 0, 0, NUMBER_AT),
+        (JUMP_GREATER_EQUAL, 0, 1, X32),
+        (RETURN, 0, 0, REFUSE),
+    ]
     for call in (*REFUSED, *(REFUSED_IF_SHARED if shared else ())):
         program += _if_call(numbers[call], ())
     for call, rows in (ALLOWED_IF_SHARED if shared else {}).items():
@@ -102,7 +138,9 @@ def call_filter(machine: str, families: Sequence[int], *, shared: bool) -> list[
     return [*program, (RETURN, 0, 0, ALLOW)]
 
 
-def _if_call(number: int, rows: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int, int, int]]:
+def _if_call(
+    number: int, rows: Sequence[Sequence[tuple[int, int]]]
+) -> list[tuple[int, int, int, int]]:
     """If it is this call: allow it if all conditions of one row hold, else refuse it."""
     decision = []
     for row in rows:
@@ -137,7 +175,9 @@ def _set_limits(limits: Mapping[str, int]) -> None:  # pragma: no cover - see ma
         resource.setrlimit(kind, (limit, limit))
 
 
-def _ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:  # pragma: no cover - see main
+def _ruleset(
+    readable: Sequence[str], writable: Sequence[str]
+) -> int:  # pragma: no cover - see main
     """A Landlock ruleset: all is refused but reading the one and doing anything in the other."""
     libc, abi = _libc(), landlock_abi()
     everything = rights(abi)
@@ -148,7 +188,9 @@ def _ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:  # pragma
         ABSTRACT_SOCKETS_AND_SIGNALS if abi >= SCOPE_ABI else 0,
     )
     size = 24 if abi >= SCOPE_ABI else 16 if abi >= TCP_ABI else 8
-    ruleset = _must(libc.syscall(CREATE_RULESET, attributes, size, 0), "landlock_create_ruleset")
+    ruleset = _must(
+        libc.syscall(CREATE_RULESET, attributes, size, 0), "landlock_create_ruleset"
+    )
     for path in readable:
         _allow(ruleset, path, READ)
     for path in writable:
@@ -156,7 +198,9 @@ def _ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:  # pragma
     return ruleset
 
 
-def _allow(ruleset: int, path: str, allowed: int, follow: int = 0) -> None:  # pragma: no cover - see main
+def _allow(
+    ruleset: int, path: str, allowed: int, follow: int = 0
+) -> None:  # pragma: no cover - see main
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC | follow)
     except FileNotFoundError:
@@ -171,7 +215,9 @@ def _allow(ruleset: int, path: str, allowed: int, follow: int = 0) -> None:  # p
     os.close(place)
 
 
-def _filter_calls(families: Sequence[int], *, shared: bool) -> None:  # pragma: no cover - see main
+def _filter_calls(
+    families: Sequence[int], *, shared: bool
+) -> None:  # pragma: no cover - see main
     lines = call_filter(os.uname().machine, families, shared=shared)
     program = b"".join(struct.pack("=HBBI", *line) for line in lines)
     buffer = ctypes.create_string_buffer(program)
@@ -206,7 +252,9 @@ def main(
 ) -> None:  # pragma: no cover - a process of its own; seen by test_isolation.py
     """Give up rights, then become the command."""
     try:
-        ruleset = _ruleset(plan["readable"], plan["writable"]) if plan["landlock"] else None
+        ruleset = (
+            _ruleset(plan["readable"], plan["writable"]) if plan["landlock"] else None
+        )
         _set_limits(plan["limits"])
         if plan["powerless"] and os.geteuid() == 0:
             _give_up_capabilities()

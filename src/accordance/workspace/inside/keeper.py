@@ -27,7 +27,13 @@ STATUS = 3
 CHUNK = 1 << 16
 PAGE = os.sysconf("SC_PAGE_SIZE")
 LOOK_EVERY = 0.1  # seconds between looks at memory, processes and disk
-LIMITS = ("seconds", "memory_bytes", "processes", "output_bytes", "disk_bytes")  # the ones the keeper watches
+LIMITS = (
+    "seconds",
+    "memory_bytes",
+    "processes",
+    "output_bytes",
+    "disk_bytes",
+)  # the ones the keeper watches
 
 
 class Kept:
@@ -52,7 +58,12 @@ def processes() -> Iterator[tuple[int, int, int, int]]:
         if name.isdigit():
             with contextlib.suppress(OSError):  # it may be gone by now
                 about = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
-                yield int(name), int(about[1]), os.stat(f"/proc/{name}").st_uid, int(about[17])  # noqa: PTH116
+                yield (
+                    int(name),
+                    int(about[1]),
+                    os.stat(f"/proc/{name}").st_uid,  # noqa: PTH116
+                    int(about[17]),
+                )
 
 
 def descendants(root: int) -> list[int]:
@@ -120,7 +131,9 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def start(plan: dict[str, Any]) -> Kept:  # pragma: no cover - a process of its own; seen by test_isolation.py
+def start(
+    plan: dict[str, Any],
+) -> Kept:  # pragma: no cover - a process of its own; seen by test_isolation.py
     """Fork the command with its own session, its output in one pipe, and nothing else of ours."""
     output, output_end = os.pipe()
     status, status_end = os.pipe()
@@ -130,7 +143,12 @@ def start(plan: dict[str, Any]) -> Kept:  # pragma: no cover - a process of its 
             os.setsid()
             nothing = os.open(os.devnull, os.O_RDONLY)
             kept = os.dup(status_end)
-            for source, target in ((nothing, 0), (output_end, 1), (output_end, 2), (kept, STATUS)):
+            for source, target in (
+                (nothing, 0),
+                (output_end, 1),
+                (output_end, 2),
+                (kept, STATUS),
+            ):
                 os.dup2(source, target)
             os.closerange(STATUS + 1, 256)
             for folder in plan["folders"]:
@@ -142,7 +160,9 @@ def start(plan: dict[str, Any]) -> Kept:  # pragma: no cover - a process of its 
     os.close(output_end)
     os.close(status_end)
     os.set_blocking(output, False)
-    log = os.open(plan["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    log = os.open(
+        plan["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600
+    )
     return Kept(pid, output, status, log)
 
 
@@ -165,7 +185,11 @@ def watch(kept: Kept, plan: dict[str, Any]) -> None:  # pragma: no cover - see s
                     return
                 if key.fd == 0:
                     kept.ending = "abandoned"
-                elif not (_take_output(kept, limits) if key.fd == kept.output else _take_status(kept)):
+                elif not (
+                    _take_output(kept, limits)
+                    if key.fd == kept.output
+                    else _take_status(kept)
+                ):
                     ready.unregister(key.fd)
             if not kept.ending and time.monotonic() - began > limits["seconds"]:
                 kept.ending = "timed_out"
@@ -174,7 +198,9 @@ def watch(kept: Kept, plan: dict[str, Any]) -> None:  # pragma: no cover - see s
                 next_look = time.monotonic() + LOOK_EVERY
 
 
-def _take_output(kept: Kept, limits: dict[str, int]) -> bool:  # pragma: no cover - see start
+def _take_output(
+    kept: Kept, limits: dict[str, int]
+) -> bool:  # pragma: no cover - see start
     """Move what the command said to the log; False when there will be no more."""
     said = os.read(kept.output, CHUNK)
     room = limits["output_bytes"] - kept.log_bytes
@@ -212,7 +238,9 @@ class Looks:  # pragma: no cover - see start
         if used - self.disk_then > most:
             if own_bytes(self.folders, below) - self.own_then > most:
                 return "disk_limit"
-            self.disk_then = used - most // 2  # somebody else filled it; look again when half as much came
+            self.disk_then = (
+                used - most // 2
+            )  # somebody else filled it; look again when half as much came
         return ""
 
 
@@ -261,7 +289,9 @@ def main() -> None:  # pragma: no cover - see start
     plan = json.loads(sys.stdin.buffer.readline())
     ctypes.CDLL(None).prctl(BECOME_SUBREAPER, 1, 0, 0, 0)
     for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(ending, signal.SIG_IGN)  # the asker closes standard input; nobody else has a say
+        signal.signal(
+            ending, signal.SIG_IGN
+        )  # the asker closes standard input; nobody else has a say
     began = time.monotonic()
     kept = start(plan)
     try:

@@ -58,9 +58,15 @@ def upgrade() -> None:
         sa.Column("sha256", sa.String(length=64), nullable=False),
         sa.Column("added_at", sa.String(length=32), nullable=False),
         sa.Column("stale_at", sa.String(length=32), nullable=True),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_evidences_plan_id")),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_evidences_plan_id")
+        ),
         sa.PrimaryKeyConstraint(
-            "plan_id", "requirement_id", "reference", "sha256", name=op.f("pk_evidences")
+            "plan_id",
+            "requirement_id",
+            "reference",
+            "sha256",
+            name=op.f("pk_evidences"),
         ),
     )
     op.create_table(
@@ -78,13 +84,22 @@ def upgrade() -> None:
         sa.Column("key", sa.Text(), nullable=False),
         sa.Column("suggested_path", sa.Text(), nullable=True),
         sa.Column("question_id", sa.Text(), nullable=True),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_input_requirements_plan_id")),
-        sa.PrimaryKeyConstraint("plan_id", "requirement_id", name=op.f("pk_input_requirements")),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_input_requirements_plan_id")
+        ),
+        sa.PrimaryKeyConstraint(
+            "plan_id", "requirement_id", name=op.f("pk_input_requirements")
+        ),
     )
     op.create_index(
-        "ix_input_requirements_key", "input_requirements", ["plan_id", "kind", "key"], unique=False
+        "ix_input_requirements_key",
+        "input_requirements",
+        ["plan_id", "kind", "key"],
+        unique=False,
     )
-    op.create_index("ix_input_requirements_task", "input_requirements", ["task_id"], unique=False)
+    op.create_index(
+        "ix_input_requirements_task", "input_requirements", ["task_id"], unique=False
+    )
     op.create_table(
         "messages",
         sa.Column("message_id", sa.Text(), nullable=False),
@@ -98,7 +113,9 @@ def upgrade() -> None:
         sa.Column("answer", sa.Text(), nullable=False),
         sa.Column("seq", sa.Integer(), nullable=False),
         sa.Column("at", sa.String(length=32), nullable=False),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_messages_plan_id")),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_messages_plan_id")
+        ),
         sa.PrimaryKeyConstraint("message_id", name=op.f("pk_messages")),
     )
     op.create_index("ix_messages_plan", "messages", ["plan_id", "seq"], unique=False)
@@ -114,10 +131,14 @@ def upgrade() -> None:
         sa.Column("asked_at", sa.String(length=32), nullable=False),
         sa.Column("answered_at", sa.String(length=32), nullable=True),
         sa.Column("answer", sa.Text(), nullable=True),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_questions_plan_id")),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_questions_plan_id")
+        ),
         sa.PrimaryKeyConstraint("question_id", name=op.f("pk_questions")),
     )
-    op.create_index("ix_questions_open", "questions", ["answered_at", "asked_at"], unique=False)
+    op.create_index(
+        "ix_questions_open", "questions", ["answered_at", "asked_at"], unique=False
+    )
     op.create_index("ix_questions_task", "questions", ["task_id"], unique=False)
     op.create_table(
         "reviews",
@@ -130,7 +151,9 @@ def upgrade() -> None:
         sa.Column("action_required", sa.String(length=24), nullable=False),
         sa.Column("document", sa.String(length=64), nullable=False),
         sa.Column("at", sa.String(length=32), nullable=False),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_reviews_plan_id")),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_reviews_plan_id")
+        ),
         sa.PrimaryKeyConstraint("message_id", name=op.f("pk_reviews")),
     )
     op.create_index("ix_reviews_subject", "reviews", ["subject", "at"], unique=False)
@@ -143,11 +166,23 @@ def upgrade() -> None:
         sa.Column("to_task_id", sa.Text(), nullable=False),
         sa.Column("edge_type", sa.String(length=12), nullable=False),
         sa.Column("metadata", sa.Text(), nullable=True),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_task_edges_plan_id")),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_task_edges_plan_id")
+        ),
         sa.PrimaryKeyConstraint("plan_id", "place", name=op.f("pk_task_edges")),
     )
-    op.create_index("ix_task_edges_from", "task_edges", ["from_task_id", "edge_type", "place"], unique=False)
-    op.create_index("ix_task_edges_to", "task_edges", ["to_task_id", "edge_type", "place"], unique=False)
+    op.create_index(
+        "ix_task_edges_from",
+        "task_edges",
+        ["from_task_id", "edge_type", "place"],
+        unique=False,
+    )
+    op.create_index(
+        "ix_task_edges_to",
+        "task_edges",
+        ["to_task_id", "edge_type", "place"],
+        unique=False,
+    )
     op.create_table(
         "task_events",
         sa.Column("plan_id", sa.Text(), nullable=False),
@@ -157,10 +192,14 @@ def upgrade() -> None:
         sa.Column("at", sa.String(length=32), nullable=False),
         sa.Column("payload", sa.Text(), nullable=False),
         sa.Column("hash", sa.String(length=64), nullable=False),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_task_events_plan_id")),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_task_events_plan_id")
+        ),
         sa.PrimaryKeyConstraint("plan_id", "seq", name=op.f("pk_task_events")),
     )
-    op.create_index("ix_task_events_task", "task_events", ["task_id", "seq"], unique=False)
+    op.create_index(
+        "ix_task_events_task", "task_events", ["task_id", "seq"], unique=False
+    )
     op.create_table(
         "task_nodes",
         sa.Column("task_id", sa.Text(), nullable=False),
@@ -203,7 +242,9 @@ def upgrade() -> None:
         sa.Column("last_error", sa.Text(), nullable=True),
         sa.Column("same_errors", sa.Integer(), nullable=False),
         sa.Column("updated_at", sa.String(length=32), nullable=False),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_task_nodes_plan_id")),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_task_nodes_plan_id")
+        ),
         sa.PrimaryKeyConstraint("task_id", name=op.f("pk_task_nodes")),
     )
     op.create_index(
@@ -222,7 +263,9 @@ def upgrade() -> None:
         sqlite_where=sa.text("lease_until IS NOT NULL"),
         postgresql_where=sa.text("lease_until IS NOT NULL"),
     )
-    op.create_index("ix_task_nodes_place", "task_nodes", ["plan_id", "place"], unique=False)
+    op.create_index(
+        "ix_task_nodes_place", "task_nodes", ["plan_id", "place"], unique=False
+    )
     op.create_index(
         "ix_task_nodes_rivals",
         "task_nodes",
@@ -231,7 +274,9 @@ def upgrade() -> None:
         sqlite_where=sa.text("rival_group IS NOT NULL"),
         postgresql_where=sa.text("rival_group IS NOT NULL"),
     )
-    op.create_index("ix_task_nodes_state", "task_nodes", ["plan_id", "state"], unique=False)
+    op.create_index(
+        "ix_task_nodes_state", "task_nodes", ["plan_id", "state"], unique=False
+    )
     op.create_index(
         "ix_task_nodes_turn",
         "task_nodes",
@@ -253,8 +298,12 @@ def upgrade() -> None:
         sa.Column("summary", sa.Text(), nullable=True),
         sa.Column("created_at", sa.String(length=32), nullable=False),
         sa.Column("approved_at", sa.String(length=32), nullable=True),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_artifacts_plan_id")),
-        sa.ForeignKeyConstraint(["task_id"], ["task_nodes.task_id"], name=op.f("fk_artifacts_task_id")),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_artifacts_plan_id")
+        ),
+        sa.ForeignKeyConstraint(
+            ["task_id"], ["task_nodes.task_id"], name=op.f("fk_artifacts_task_id")
+        ),
         sa.PrimaryKeyConstraint("task_id", "version", name=op.f("pk_artifacts")),
     )
     op.create_index("ix_artifacts_plan", "artifacts", ["plan_id"], unique=False)
@@ -269,12 +318,20 @@ def upgrade() -> None:
         sa.Column("head_seq", sa.Integer(), nullable=False),
         sa.Column("head_hash", sa.String(length=64), nullable=False),
         sa.Column("at", sa.String(length=32), nullable=False),
-        sa.ForeignKeyConstraint(["message_id"], ["messages.message_id"], name=op.f("fk_verdicts_message_id")),
-        sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name=op.f("fk_verdicts_plan_id")),
+        sa.ForeignKeyConstraint(
+            ["message_id"], ["messages.message_id"], name=op.f("fk_verdicts_message_id")
+        ),
+        sa.ForeignKeyConstraint(
+            ["plan_id"], ["plans.plan_id"], name=op.f("fk_verdicts_plan_id")
+        ),
         sa.PrimaryKeyConstraint("message_id", name=op.f("pk_verdicts")),
     )
-    op.create_index("ix_verdicts_plan", "verdicts", ["plan_id", "head_seq"], unique=False)
-    op.create_index("ix_verdicts_subject", "verdicts", ["subject", "head_seq"], unique=False)
+    op.create_index(
+        "ix_verdicts_plan", "verdicts", ["plan_id", "head_seq"], unique=False
+    )
+    op.create_index(
+        "ix_verdicts_subject", "verdicts", ["subject", "head_seq"], unique=False
+    )
     # ### end Alembic commands ###
 
 

@@ -22,11 +22,20 @@ def upgrade() -> None:
         sa.Column("selected", sa.Text(), nullable=False),
         sa.Column("offered", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint(
-            "agent_id", "request", "contract", "digest", name=op.f("pk_research_answers")
+            "agent_id",
+            "request",
+            "contract",
+            "digest",
+            name=op.f("pk_research_answers"),
         ),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_research_answers_request", "research_answers", ["request", "agent_id"], unique=False)
+    op.create_index(
+        "ix_research_answers_request",
+        "research_answers",
+        ["request", "agent_id"],
+        unique=False,
+    )
 
 
 def downgrade() -> None:

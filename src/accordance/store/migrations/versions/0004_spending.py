@@ -12,8 +12,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("plans", sa.Column("tokens", sa.BigInteger(), nullable=False, server_default="0"))
-    op.add_column("plans", sa.Column("cost", sa.Float(), nullable=False, server_default="0"))
+    op.add_column(
+        "plans",
+        sa.Column("tokens", sa.BigInteger(), nullable=False, server_default="0"),
+    )
+    op.add_column(
+        "plans", sa.Column("cost", sa.Float(), nullable=False, server_default="0")
+    )
 
 
 def downgrade() -> None:

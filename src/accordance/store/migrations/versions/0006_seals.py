@@ -22,9 +22,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_ledger_events")),
     )
     op.add_column("plans", sa.Column("constraints", sa.Text(), nullable=True))
-    op.add_column("task_events", sa.Column("type", sa.String(length=32), sa.Computed("kind")))
-    op.add_column("task_nodes", sa.Column("status", sa.String(length=16), sa.Computed("state")))
-    op.add_column("task_nodes", sa.Column("attempt_count", sa.Integer(), sa.Computed("attempts")))
+    op.add_column(
+        "task_events", sa.Column("type", sa.String(length=32), sa.Computed("kind"))
+    )
+    op.add_column(
+        "task_nodes", sa.Column("status", sa.String(length=16), sa.Computed("state"))
+    )
+    op.add_column(
+        "task_nodes", sa.Column("attempt_count", sa.Integer(), sa.Computed("attempts"))
+    )
 
 
 def downgrade() -> None:
