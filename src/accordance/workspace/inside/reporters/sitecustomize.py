@@ -172,6 +172,8 @@ def _pytest_plugin(config_module: Any, run: Run) -> object:  # noqa: C901
             version = getattr(config_module, "__version__", "")
             self.is_reported = run.begin("pytest", version, is_part=is_worker)
             self.session = session
+            if not hasattr(session, "obj"):
+                session.obj = None  # pytest 6 asks a test's parent for its module
 
         @hookimpl(trylast=True)
         def pytest_collection_finish(self, session: Any) -> None:
