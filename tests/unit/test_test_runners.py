@@ -25,9 +25,13 @@ KNOWN = [
     ("pytest a && python -m unittest b", ("pytest", "unittest")),
     ("(pytest; pytest)", ("pytest",)),
     ("pytest 2>&1 | tail", ("pytest",)),
+    ("node --test", ("node",)),
+    ("node --test test/a.test.js", ("node",)),
 ]
 PLAIN = [
     "make test",
+    "node server.js",
+    "npm test",
     "tox -e py311",
     "python run_tests.py",
     "python -c 'import pytest'",

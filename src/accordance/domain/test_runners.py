@@ -13,8 +13,9 @@ from typing import Final
 
 PYTEST: Final = "pytest"
 UNITTEST: Final = "unittest"
-REPORTED: Final = (PYTEST, UNITTEST)
-"""The runners that our reporter can watch."""
+NODE: Final = "node"
+_MODULES: Final = (PYTEST, UNITTEST)
+"""Runners that Python starts as a module."""
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _PYTHON: Final = re.compile(r"(?:python|pypy)(?:\d(?:\.\d+)*)?\Z")
@@ -78,6 +79,8 @@ def _runner_called(words: Sequence[str]) -> str:
             return PYTEST
         if _PYTHON.match(program):
             return _module_called(rest)
+        if program == "node" and "--test" in rest:
+            return NODE
         return ""
     return ""
 
@@ -97,7 +100,7 @@ def _module_called(words: Sequence[str]) -> str:
     while rest:
         word = rest.pop(0)
         if word == "-m":
-            return rest[0] if rest and rest[0] in REPORTED else ""
+            return rest[0] if rest and rest[0] in _MODULES else ""
         if word in _WITH_A_VALUE and rest:
             rest.pop(0)
         elif not word.startswith("-"):

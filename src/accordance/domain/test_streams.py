@@ -19,9 +19,12 @@ from accordance.domain.test_results import (
     TestResult,
     worst,
 )
+from accordance.domain.test_runners import PYTEST, UNITTEST
 
 MAX_BYTES: Final = 64 << 20
 _MOST_TEXT: Final = 4000
+IN_ONE_PROCESS: Final = (PYTEST, UNITTEST)
+"""Runners that share their process with the tests, so that canaries must fly in it."""
 _Event = Mapping[str, object]
 
 
@@ -96,7 +99,8 @@ class _Run:
             )
 
     def _end(self, event: _Event) -> None:
-        if self.tests_seen and self.last_event != "canary":
+        needs_canaries = self.tests_seen and self.runner in IN_ONE_PROCESS
+        if needs_canaries and self.last_event != "canary":
             raise StreamBroken("ends without its canaries")
         self.is_over = True
         self.status = int(_number(event, "status"))

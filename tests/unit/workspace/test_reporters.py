@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from shutil import which
 from textwrap import dedent
 
 import pytest
@@ -324,6 +325,74 @@ def test_a_stream_that_was_cut_is_noticed(tmp_path: Path) -> None:
 
     assert report is not None
     assert report.tampered
+
+
+NODE_TESTS = """
+    const { test, describe, it } = require("node:test");
+    const assert = require("node:assert");
+    test("passes", () => {});
+    test("fails", () => assert.equal(1, 2));
+    test("skipped", { skip: true }, () => {});
+    test("todo", { todo: true }, () => assert(0));
+    describe("group", () => {
+      it("passes", () => {});
+      it("fails", () => assert(0));
+    });
+"""
+
+
+def node_in(folder: Path) -> tuple[int, TestReport | None]:
+    """Run Node's tests of a folder."""
+    stream = folder / "stream"
+    stream.write_bytes(b"")
+    reporter = FOLDER / "node_reporter.mjs"
+    options = (
+        "--test-reporter=spec --test-reporter-destination=stdout"
+        f" --test-reporter={reporter} --test-reporter-destination=/dev/null"
+    )
+    ours = {"BUILD_REPORT": str(stream), "NODE_OPTIONS": options}
+    done = subprocess.run(
+        ["node", "--test"],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], **ours},
+        capture_output=True,
+        check=False,
+    )
+    with stream.open("rb") as lines:
+        return done.returncode, read_stream(lines)
+
+
+needs_node = pytest.mark.skipif(which("node") is None, reason="needs Node.js")
+
+
+@needs_node
+def test_every_test_of_node_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "a.test.js").write_text(NODE_TESTS)
+
+    code, report = node_in(tmp_path)
+
+    assert code == 1
+    assert report is not None
+    assert (report.incomplete, report.tampered) == ("", "")
+    assert report.outcomes == {
+        "a.test.js > passes": TestOutcome.PASSED,
+        "a.test.js > fails": TestOutcome.FAILED,
+        "a.test.js > skipped": TestOutcome.SKIPPED,
+        "a.test.js > todo": TestOutcome.XFAILED,
+        "a.test.js > group > passes": TestOutcome.PASSED,
+        "a.test.js > group > fails": TestOutcome.FAILED,
+    }
+
+
+@needs_node
+def test_a_file_that_ends_its_process_has_no_tests(tmp_path: Path) -> None:
+    (tmp_path / "a.test.js").write_text(f"process.exit(0);{NODE_TESTS}")
+
+    code, report = node_in(tmp_path)
+
+    assert code == 0
+    assert report is not None
+    assert report.outcomes == {"a.test.js": TestOutcome.PASSED}
 
 
 BEGIN = {"pid": 1, "number": 0, "event": "begin", "runner": "pytest"}
