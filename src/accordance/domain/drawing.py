@@ -1,13 +1,14 @@
-"""A plan as a picture: a tree for terminals, Mermaid for pages, SVG to look at, DOT for everything else. Pure text from a graph.
+"""A plan as a picture: a tree for terminals, Mermaid for pages, SVG to look at, DOT.
 
-Goals contain their parts; what a task waits for is named beside it; alternatives are numbered in the order they are tried.
+Goals contain their parts; what a task waits for is named beside it; alternatives are
+numbered in the order they are tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from accordance.domain.lifecycle import State
 from accordance.domain.picture import draw_svg
@@ -38,110 +39,130 @@ _DOT_SHAPES: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def draw_text(graph: PlanGraph, labels: Labels, states: States | None = None) -> str:
-    """A tree from the root down. A part of several goals is drawn once and named where it comes again.
+_MERMAID_ESCAPES: Final[Mapping[str, str]] = MappingProxyType(
+    {"&": "&amp;", '"': "&quot;", "<": "&lt;", "\n": " "}
+)
+_DOT_ESCAPES: Final[Mapping[str, str]] = MappingProxyType(
+    {"\\": "\\\\", '"': '\\"', "\n": " "}
+)
 
-    What is only waited for, and belongs to no goal, comes after the root.
+
+def draw_text(graph: PlanGraph, labels: Labels, states: States | None = None) -> str:
+    """Draw a tree from the root down.
+
+    A part of several goals is drawn once and named where it comes again. Tasks that are
+    only waited for, and belong to no goal, come after the root.
     """
     lines: list[str] = []
     drawn: set[str] = set()
     outside = [task for task in graph if task != graph.root and not graph[task].parents]
-    waiting: list[tuple[str, str, str]] = [
-        (task, "", "") for task in (*reversed(outside), graph.root)
-    ]
-    while waiting:
-        task, lead, below = waiting.pop()
-        node = graph[task]
-        again = task in drawn
-        lines.append(
-            f"{lead}{_line(node, labels, states)}{'  (see above)' if again else ''}"
-        )
-        if again:
+    remaining = [_Branch(task, "", "") for task in (*reversed(outside), graph.root)]
+    while remaining:
+        branch = remaining.pop()
+        line = branch.lead + _line(graph[branch.task], labels, states)
+        if branch.task in drawn:
+            lines.append(f"{line}  (see above)")
             continue
-        drawn.add(task)
-        for at, part in reversed([*enumerate(node.parts, 1)]):
-            is_last = at == len(node.parts)
-            waiting.append(
-                (
-                    part,
-                    below + ("└─ " if is_last else "├─ "),
-                    below + ("   " if is_last else "│  "),
-                )
-            )
+        lines.append(line)
+        drawn.add(branch.task)
+        parts = _branches_below(branch, graph[branch.task].parts)
+        remaining += reversed(parts)
     return "\n".join(lines) + "\n"
 
 
+class _Branch(NamedTuple):
+    """A task to be drawn: the lines that lead to it, and those that pass it."""
+
+    task: str
+    lead: str
+    below: str
+
+
+def _branches_below(branch: _Branch, parts: tuple[str, ...]) -> list[_Branch]:
+    branches = [
+        _Branch(part, f"{branch.below}├─ ", f"{branch.below}│  ") for part in parts[:-1]
+    ]
+    branches += [
+        _Branch(part, f"{branch.below}└─ ", f"{branch.below}   ") for part in parts[-1:]
+    ]
+    return branches
+
+
 def _line(node: PlanNode, labels: Labels, states: States | None) -> str:
-    mark = f"{MARKS[states[node.task_id]]} " if states else ""
-    return f"{mark}{labels[node.task_id]}  {', '.join(_notes(node, labels))}".rstrip()
+    mark = ""
+    if states:
+        mark = f"{MARKS[states[node.task_id]]} "
+    notes = ", ".join(_notes(node, labels))
+    return f"{mark}{labels[node.task_id]}  {notes}".rstrip()
 
 
 def _notes(node: PlanNode, labels: Labels) -> Iterator[str]:
-    yield (
-        node.kind
-        if node.is_work
-        else f"{node.kind}, {'all' if node.combine == 'AND' else 'any'} of"
-    )
+    if node.is_work:
+        yield node.kind
+    else:
+        quantity = "all" if node.combine == "AND" else "any"
+        yield f"{node.kind}, {quantity} of"
+
     if node.rivals:
-        yield f"alternative {node.rivals.index(node.task_id) + 1} of {len(node.rivals)}"
+        number = node.rivals.index(node.task_id) + 1
+        yield f"alternative {number} of {len(node.rivals)}"
     if node.checks is not None:
         yield f"checks {labels[node.checks]}"
-    after = [labels[task] for task in node.prerequisites if task != node.checks]
-    if after:
-        yield f"after {', '.join(after)}"
+
+    waits_for = [labels[task] for task in node.prerequisites if task != node.checks]
+    if waits_for:
+        yield f"after {', '.join(waits_for)}"
 
 
 def draw_mermaid(graph: PlanGraph, labels: Labels, states: States | None = None) -> str:
-    """A flowchart: solid arrows to parts, dotted ones from what is waited for."""
-    names = {task: f"n{at}" for at, task in enumerate(graph)}
+    """Draw a flowchart: solid arrows to parts, dotted arrows to dependents."""
+    names = {task: f"n{number}" for number, task in enumerate(graph)}
     lines = ["flowchart TD"]
     for task, name in names.items():
         opening, closing = _SHAPES[graph[task].kind]
-        lines.append(
-            f'    {name}{opening}"{_mermaid(_label(task, labels, states))}"{closing}'
-        )
-    lines += [
-        f"    {names[one]} {arrow} {names[other]}"
-        for one, other, arrow in _arrows(graph, "-->", "-.->")
-    ]
+        label = _mermaid_text(_label(task, labels, states))
+        lines.append(f'    {name}{opening}"{label}"{closing}')
+    for task, name in names.items():
+        node = graph[task]
+        lines += [f"    {name} --> {names[part]}" for part in node.parts]
+        lines += [f"    {name} -.-> {names[after]}" for after in node.dependents]
     return "\n".join(lines) + "\n"
 
 
 def draw_dot(graph: PlanGraph, labels: Labels, states: States | None = None) -> str:
-    """For Graphviz."""
+    """Draw a graph for Graphviz: solid arrows to parts, dashed arrows to dependents."""
     lines = ["digraph plan {", "  rankdir=TB;", "  node [fontname=sans];"]
     for task in graph:
         shape = _DOT_SHAPES[graph[task].kind]
-        lines.append(
-            f"  {_dot(task)} [label={_dot(_label(task, labels, states))}, shape={shape}];"
-        )
-    arrows = _arrows(graph, "", " [style=dashed, constraint=false]")
-    lines += [f"  {_dot(one)} -> {_dot(other)}{style};" for one, other, style in arrows]
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def _arrows(graph: PlanGraph, part: str, wait: str) -> Iterator[tuple[str, str, str]]:
+        label = _dot_text(_label(task, labels, states))
+        lines.append(f"  {_dot_text(task)} [label={label}, shape={shape}];")
     for task in graph:
-        yield from ((task, one, part) for one in graph[task].parts)
-        yield from ((task, one, wait) for one in graph[task].dependents)
+        name = _dot_text(task)
+        parts = graph[task].parts
+        lines += [f"  {name} -> {_dot_text(part)};" for part in parts]
+        for after in graph[task].dependents:
+            style = "[style=dashed, constraint=false]"
+            lines.append(f"  {name} -> {_dot_text(after)} {style};")
+    lines.append("}")
+    return "\n".join(lines) + "\n"
 
 
 def _label(task: str, labels: Labels, states: States | None) -> str:
-    return f"{labels[task]} ({states[task]})" if states else labels[task]
+    if states:
+        return f"{labels[task]} ({states[task]})"
+    return labels[task]
 
 
-def _mermaid(text: str) -> str:
-    return (
-        text.replace("&", "&amp;")
-        .replace('"', "&quot;")
-        .replace("<", "&lt;")
-        .replace("\n", " ")
-    )
+def _mermaid_text(text: str) -> str:
+    for character, replacement in _MERMAID_ESCAPES.items():
+        text = text.replace(character, replacement)
+    return text
 
 
-def _dot(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    return f'"{escaped}"'
+def _dot_text(text: str) -> str:
+    for character, replacement in _DOT_ESCAPES.items():
+        text = text.replace(character, replacement)
+    return f'"{text}"'
 
 
 FORMATS: Final[Mapping[str, Callable[[PlanGraph, Labels, States | None], str]]] = (
@@ -149,4 +170,4 @@ FORMATS: Final[Mapping[str, Callable[[PlanGraph, Labels, States | None], str]]] 
         {"text": draw_text, "mermaid": draw_mermaid, "dot": draw_dot, "svg": draw_svg}
     )
 )
-"""Every kind of picture."""
+"""Every format, by its name."""
