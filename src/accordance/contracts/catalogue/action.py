@@ -114,7 +114,13 @@ def empty_unused_branches(
         return message, []
 
     repairs = [
-        Repair("empty_branch", f"$.{branch}", message[branch], None) for branch in empty
+        Repair(
+            "empty_branch",
+            path=f"$.{branch}",
+            before=message[branch],
+            after=None,
+        )
+        for branch in empty
     ]
     return {**message, **dict.fromkeys(empty)}, repairs
 
@@ -124,8 +130,14 @@ def supplies_its_branch(message: JsonObject, _: Context) -> Iterable[Violation]:
     branch = _chosen_branch(message)
     if branch is None or message.get(branch) is not None:
         return ()
-    expected = f"an object, because result_type is {message['result_type']}"
-    return (Violation("branch_missing", f"$.{branch}", expected, "nothing"),)
+    return (
+        Violation(
+            "branch_missing",
+            path=f"$.{branch}",
+            expected=f"an object, because result_type is {message['result_type']}",
+            actual="nothing",
+        ),
+    )
 
 
 def _chosen_branch(message: JsonObject) -> str | None:
@@ -165,9 +177,14 @@ def artifact_keeps_to_its_folder(
     violations: list[Violation] = []
     name = artifact.get("name")
     if isinstance(name, str) and not name.isidentifier() and _is_unsafe_name(name):
-        expected = "a plain name, without / or .."
-        path = "$.artifact.name"
-        violations.append(Violation("unsafe_name", path, expected, excerpt(name)))
+        violations.append(
+            Violation(
+                "unsafe_name",
+                path="$.artifact.name",
+                expected="a plain name, without / or ..",
+                actual=excerpt(name),
+            )
+        )
 
     hint = artifact.get("path_hint")
     if isinstance(hint, str) and hint:
@@ -204,8 +221,13 @@ def documents_are_asked_for_as_inputs(
 
 
 def _outside_folder(path: str, hint: str, folder: str, fix: Fix | None) -> Violation:
-    expected = f"a path under {folder}"
-    return Violation("outside_folder", path, expected, excerpt(hint), fix)
+    return Violation(
+        "outside_folder",
+        path=path,
+        expected=f"a path under {folder}",
+        actual=excerpt(hint),
+        fix=fix,
+    )
 
 
 def _moved(path: str, hint: str, folder: str) -> Fix | None:

@@ -128,9 +128,12 @@ def executes_the_phases_of_its_level(
 
     phases = [phase for phase in executed if type(phase) is int and phase in PHASES]
     for phase in phase_completion(level, phases).missing:
-        path = "$.vs_metadata.phase_executed"
-        expected = f"phase {phase} ({PHASES[phase]}), which {level} demands"
-        yield Violation("phase_missing", path, expected, excerpt(executed))
+        yield Violation(
+            "phase_missing",
+            path="$.vs_metadata.phase_executed",
+            expected=f"phase {phase} ({PHASES[phase]}), which {level} demands",
+            actual=excerpt(executed),
+        )
 
 
 def full_answers_criticise_themselves(
@@ -138,8 +141,12 @@ def full_answers_criticise_themselves(
 ) -> Iterator[Violation]:
     """A Full answer has a self_critique."""
     if message.get("vs_level") == "Full" and "self_critique" not in message:
-        expected = "an object, because vs_level is Full"
-        yield Violation("missing", "$.self_critique", expected, "nothing")
+        yield Violation(
+            "missing",
+            path="$.self_critique",
+            expected="an object, because vs_level is Full",
+            actual="nothing",
+        )
 
 
 def summary_has_one_to_three_sentences(
@@ -152,9 +159,12 @@ def summary_has_one_to_three_sentences(
 
     count = count_sentences(summary)
     if count > MOST_SENTENCES:
-        expected = f"1 to {MOST_SENTENCES} sentences"
-        actual = f"{count} sentences"
-        yield Violation("sentences", "$.content.summary", expected, actual)
+        yield Violation(
+            "sentences",
+            path="$.content.summary",
+            expected=f"1 to {MOST_SENTENCES} sentences",
+            actual=f"{count} sentences",
+        )
 
 
 def options_are_scored_once(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -164,7 +174,12 @@ def options_are_scored_once(message: JsonObject, _: Context) -> Iterator[Violati
         if scored.option in seen:
             path = f"$.vs_metadata.t_scores[{scored.place}].option"
             option = excerpt(scored.option)
-            yield Violation("duplicate_option", path, "every option once", option)
+            yield Violation(
+                "duplicate_option",
+                path=path,
+                expected="every option once",
+                actual=option,
+            )
         seen.add(scored.option)
 
 
@@ -179,15 +194,20 @@ def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]
     path = "$.vs_metadata.final_selection"
     scores = [scored.score for scored in options if scored.option == option]
     if not scores:
-        expected = "one of the options in t_scores"
         yield Violation(
-            "selection_not_listed", f"{path}.option", expected, excerpt(option)
+            "selection_not_listed",
+            path=f"{path}.option",
+            expected="one of the options in t_scores",
+            actual=excerpt(option),
         )
     elif len(scores) == 1 and _differ(selection.get("t_score"), scores[0]):
         expected = f"the same score as in t_scores, which is {excerpt(scores[0])}"
         t_score = excerpt(selection.get("t_score"))
         yield Violation(
-            "selection_score_mismatch", f"{path}.t_score", expected, t_score
+            "selection_score_mismatch",
+            path=f"{path}.t_score",
+            expected=expected,
+            actual=t_score,
         )
 
 
@@ -200,20 +220,22 @@ def probabilities_fit_into_one(message: JsonObject, _: Context) -> Iterator[Viol
             total += float(str(probability))
 
     if total > 1 + ROUNDING:
-        expected = "probabilities that sum to at most 1"
         yield Violation(
             "probabilities_over_one",
-            "$.vs_metadata.t_scores",
-            expected,
-            f"a sum of {total:.4g}",
+            path="$.vs_metadata.t_scores",
+            expected="probabilities that sum to at most 1",
+            actual=f"a sum of {total:.4g}",
         )
 
 
 def modal_options_are_identified(message: JsonObject, _: Context) -> Iterator[Notice]:
     """An empty list of modal options is legal, but worth a warning."""
     if _part(message, "vs_metadata").get("modal_identified") == []:
-        path = "$.vs_metadata.modal_identified"
-        yield Notice("no_modal_option", path, "no modal option was identified")
+        yield Notice(
+            "no_modal_option",
+            path="$.vs_metadata.modal_identified",
+            message="no modal option was identified",
+        )
 
 
 def lists_say_something(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -222,13 +244,21 @@ def lists_say_something(message: JsonObject, _: Context) -> Iterator[Notice]:
         part = _part(message, key)
         for name in lists:
             if part.get(name) == []:
-                yield Notice("empty_list", f"$.{key}.{name}", "is empty")
+                yield Notice(
+                    "empty_list",
+                    path=f"$.{key}.{name}",
+                    message="is empty",
+                )
 
 
 def phases_leave_their_outputs(message: JsonObject, _: Context) -> Iterator[Notice]:
     """Every executed phase should leave its output; a request demands it."""
     for phase in missing_outputs(message):
-        yield Notice("phase_output_missing", HOME[phase], f"no {wanted_output(phase)}")
+        yield Notice(
+            "phase_output_missing",
+            path=HOME[phase],
+            message=f"no {wanted_output(phase)}",
+        )
 
 
 def wanted_output(phase: int) -> str:

@@ -40,8 +40,12 @@ def required_fields_are_there(message: JsonObject, _: Context) -> Iterator[Viola
     """Check 1 of the seed."""
     for key in REQUIRED:
         if key not in message:
-            expected = f"Missing required field: {key}"
-            yield Violation("seed_error", f"$.{key}", expected, "nothing")
+            yield Violation(
+                "seed_error",
+                path=f"$.{key}",
+                expected=f"Missing required field: {key}",
+                actual="nothing",
+            )
 
 
 def t_scores_are_provided_and_in_range(
@@ -50,22 +54,40 @@ def t_scores_are_provided_and_in_range(
     """Checks 2 and 3 of the seed."""
     metadata = message.get("vs_metadata", {})
     if not isinstance(metadata, dict):
-        yield Violation("wrong_type", "$.vs_metadata", "an object", excerpt(metadata))
+        yield Violation(
+            "wrong_type",
+            path="$.vs_metadata",
+            expected="an object",
+            actual=excerpt(metadata),
+        )
         return
 
     if not metadata.get("modal_identified"):
-        path = "$.vs_metadata.modal_identified"
-        yield Notice("seed_warning", path, "Modal options not identified")
+        yield Notice(
+            "seed_warning",
+            path="$.vs_metadata.modal_identified",
+            message="Modal options not identified",
+        )
 
     path = "$.vs_metadata.t_scores"
     t_scores = metadata.get("t_scores")
     if not t_scores:
-        yield Violation("seed_error", path, "T-scores not provided", excerpt(t_scores))
+        yield Violation(
+            "seed_error",
+            path=path,
+            expected="T-scores not provided",
+            actual=excerpt(t_scores),
+        )
 
     if isinstance(t_scores, list):
         yield from _scores_in_range(t_scores, path)
     elif "t_scores" in metadata and not _is_empty_container(t_scores):
-        yield Violation("wrong_type", path, "a list", excerpt(t_scores))
+        yield Violation(
+            "wrong_type",
+            path=path,
+            expected="a list",
+            actual=excerpt(t_scores),
+        )
 
 
 def _is_empty_container(value: object) -> bool:
@@ -77,7 +99,12 @@ def _scores_in_range(t_scores: list[object], path: str) -> Iterator[Violation]:
     for index, entry in enumerate(t_scores):
         place = f"{path}[{index}]"
         if not isinstance(entry, dict):
-            yield Violation("wrong_type", place, "an object", excerpt(entry))
+            yield Violation(
+                "wrong_type",
+                path=place,
+                expected="an object",
+                actual=excerpt(entry),
+            )
             continue
 
         score = entry.get("score")
@@ -85,13 +112,22 @@ def _scores_in_range(t_scores: list[object], path: str) -> Iterator[Violation]:
         if isinstance(score, int | float):
             is_valid = 0 <= score <= 1
         elif "score" in entry:
-            yield Violation("wrong_type", place, "a number", excerpt(score))
+            yield Violation(
+                "wrong_type",
+                path=place,
+                expected="a number",
+                actual=excerpt(score),
+            )
             continue
         else:
             is_valid = False
         if not is_valid:
-            expected = f"Invalid T-score: {score}"
-            yield Violation("seed_error", place, expected, excerpt(score))
+            yield Violation(
+                "seed_error",
+                path=place,
+                expected=f"Invalid T-score: {score}",
+                actual=excerpt(score),
+            )
 
 
 def full_answers_should_criticise_themselves(
@@ -99,8 +135,11 @@ def full_answers_should_criticise_themselves(
 ) -> Iterator[Notice]:
     """Check 4 of the seed."""
     if message.get("vs_level") == "Full" and "self_critique" not in message:
-        text = "Full VS agent should include self_critique"
-        yield Notice("seed_warning", "$.self_critique", text)
+        yield Notice(
+            "seed_warning",
+            path="$.self_critique",
+            message="Full VS agent should include self_critique",
+        )
 
 
 ANSWER_AS_THE_SEED_CHECKS_IT: Final = Contract(

@@ -56,9 +56,14 @@ def edits_stay_in_the_repository(
     violations: list[Violation] = []
     for index, path in _paths(message):
         if path and not _is_in_the_repository(path):
-            place = f"$.edits[{index}].path"
-            expected = "a path below the repository's root"
-            violations.append(Violation("unsafe_path", place, expected, excerpt(path)))
+            violations.append(
+                Violation(
+                    "unsafe_path",
+                    path=f"$.edits[{index}].path",
+                    expected="a path below the repository's root",
+                    actual=excerpt(path),
+                )
+            )
     return violations
 
 
@@ -74,9 +79,14 @@ def each_file_is_edited_once(message: JsonObject, _: Context) -> Iterable[Violat
     for index, path in _paths(message):
         normal = normal_path(path) or path
         if normal in seen:
-            place = f"$.edits[{index}].path"
-            expected = "a path with one edit"
-            violations.append(Violation("path_twice", place, expected, excerpt(path)))
+            violations.append(
+                Violation(
+                    "path_twice",
+                    path=f"$.edits[{index}].path",
+                    expected="a path with one edit",
+                    actual=excerpt(path),
+                )
+            )
         seen.add(normal)
     return violations
 

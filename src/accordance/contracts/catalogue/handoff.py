@@ -70,8 +70,12 @@ def passes_the_work_on(message: JsonObject, _: Context) -> Iterator[Violation]:
     sender = message.get("from_agent")
     receiver = message.get("to_agent")
     if isinstance(sender, str) and not is_blank(sender) and sender == receiver:
-        expected = "another agent than from_agent"
-        yield Violation("self_handoff", "$.to_agent", expected, excerpt(receiver))
+        yield Violation(
+            "self_handoff",
+            path="$.to_agent",
+            expected="another agent than from_agent",
+            actual=excerpt(receiver),
+        )
 
 
 def summary_is_short(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -83,9 +87,12 @@ def summary_is_short(message: JsonObject, _: Context) -> Iterator[Violation]:
 
     count = count_words(summary)
     if count > MOST_WORDS:
-        path = "$.context_transfer.summary"
-        expected = f"at most {MOST_WORDS} words"
-        yield Violation("too_long", path, expected, f"{count} words")
+        yield Violation(
+            "too_long",
+            path="$.context_transfer.summary",
+            expected=f"at most {MOST_WORDS} words",
+            actual=f"{count} words",
+        )
 
 
 def own_checks_pass(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -96,15 +103,21 @@ def own_checks_pass(message: JsonObject, _: Context) -> Iterator[Notice]:
 
     for check in CHECKS:
         if validation.get(check) is False:
-            path = f"$.validation.{check}"
-            yield Notice("handoff_blocked", path, "the sender's own check says no")
+            yield Notice(
+                "handoff_blocked",
+                path=f"$.validation.{check}",
+                message="the sender's own check says no",
+            )
 
 
 def conditional_means_a_condition(message: JsonObject, _: Context) -> Iterator[Notice]:
     """A conditional handoff has a condition; without one, a person has to decide."""
     if message.get("handoff_type") == "conditional" and "condition" not in message:
-        text = "a person will have to decide whether this handoff is taken"
-        yield Notice("no_condition", "$.condition", text)
+        yield Notice(
+            "no_condition",
+            path="$.condition",
+            message="a person will have to decide whether this handoff is taken",
+        )
 
 
 _STRICT: Final = Contract(

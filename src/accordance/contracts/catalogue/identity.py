@@ -25,7 +25,7 @@ def wrong_task(wanted: str, task_id: str) -> Violation:
     """
     return Violation(
         "wrong_task",
-        "$.task_id",
-        f"{excerpt(wanted)}, the id that was given",
-        excerpt(task_id),
+        path="$.task_id",
+        expected=f"{excerpt(wanted)}, the id that was given",
+        actual=excerpt(task_id),
     )

@@ -201,7 +201,12 @@ def repeated_containers_are_one(
     if not repeated:
         return message, []
     repairs = [
-        Repair("same_twice", f"$.{alias}", alias, key)
+        Repair(
+            "same_twice",
+            path=f"$.{alias}",
+            before=alias,
+            after=key,
+        )
         for alias, key in repeated.items()
     ]
     kept = {key: value for key, value in message.items() if key not in repeated}

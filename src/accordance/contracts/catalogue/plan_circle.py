@@ -35,9 +35,9 @@ def describe_circle(
     sentences = [_sentence(structure, step) for step in _readable(structure, steps)]
     return Violation(
         "cycle",
-        f"$.edges[{last}]",
-        "no task that waits for itself",
-        middle_cut(", ".join(sentences)),
+        path=f"$.edges[{last}]",
+        expected="no task that waits for itself",
+        actual=middle_cut(", ".join(sentences)),
     )
 
 

@@ -30,7 +30,9 @@ def containers_are_named_once(message: JsonObject, _: Context) -> Iterator[Viola
     for key, aliases in CONTAINERS.items():
         present = [name for name in (key, *aliases) if name in message]
         for alias in present[1:]:
-            expected = f"no second list beside $.{present[0]}, or the same content"
             yield Violation(
-                "ambiguous_list", f"$.{alias}", expected, excerpt(message[alias])
+                "ambiguous_list",
+                path=f"$.{alias}",
+                expected=f"no second list beside $.{present[0]}, or the same content",
+                actual=excerpt(message[alias]),
             )

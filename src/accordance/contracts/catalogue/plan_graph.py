@@ -54,8 +54,12 @@ def _repeated_ids(items: list[JsonObject], key: str, name: str) -> Iterator[Viol
         if not isinstance(value, str):
             continue
         if value in seen:
-            path = f"$.{key}[{index}].{name}"
-            yield Violation("duplicate_id", path, "an id of its own", excerpt(value))
+            yield Violation(
+                "duplicate_id",
+                path=f"$.{key}[{index}].{name}",
+                expected="an id of its own",
+                actual=excerpt(value),
+            )
         seen.add(value)
 
 
@@ -69,9 +73,12 @@ def belongs_to_this_plan(message: JsonObject, _: Context) -> Iterator[Violation]
         for index, item in enumerate(objects_in(message, key) or ()):
             other = item.get("plan_id")
             if other != plan_id and isinstance(other, str):
-                path = f"$.{key}[{index}].plan_id"
-                expected = f"{excerpt(plan_id)}, the id of this plan"
-                yield Violation("other_plan", path, expected, excerpt(other))
+                yield Violation(
+                    "other_plan",
+                    path=f"$.{key}[{index}].plan_id",
+                    expected=f"{excerpt(plan_id)}, the id of this plan",
+                    actual=excerpt(other),
+                )
 
 
 def references_lead_somewhere(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -94,7 +101,12 @@ def references_lead_somewhere(message: JsonObject, _: Context) -> Iterator[Viola
 
 
 def _dangling(path: str, task: str) -> Violation:
-    return Violation("dangling_reference", path, "the id of a node", excerpt(task))
+    return Violation(
+        "dangling_reference",
+        path=path,
+        expected="the id of a node",
+        actual=excerpt(task),
+    )
 
 
 def edge_names_keep_their_direction(
@@ -117,10 +129,10 @@ def edge_names_keep_their_direction(
         }
         yield Violation(
             "not_in_enum",
-            f"$.edges[{index}].edge_type",
-            f"{meant}, with from and to the other way round",
-            excerpt(kind),
-            Fix(f"$.edges[{index}]", turned),
+            path=f"$.edges[{index}].edge_type",
+            expected=f"{meant}, with from and to the other way round",
+            actual=excerpt(kind),
+            fix=Fix(f"$.edges[{index}]", turned),
         )
 
 
@@ -131,8 +143,12 @@ def groups_are_named(message: JsonObject, _: Context) -> Iterator[Violation]:
             continue
         metadata = edge.get("metadata")
         if not isinstance(metadata, dict) or metadata.get("group_id") is None:
-            path = f"$.edges[{index}].metadata.group_id"
-            yield Violation("missing", path, "the name of the group", "nothing")
+            yield Violation(
+                "missing",
+                path=f"$.edges[{index}].metadata.group_id",
+                expected="the name of the group",
+                actual="nothing",
+            )
 
 
 def parts_are_combined_one_way(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -155,7 +171,12 @@ def parts_are_combined_one_way(message: JsonObject, _: Context) -> Iterator[Viol
             f"AND on all parts of {excerpt(parent)}, or OR on all of them; "
             f"the first says {first}"
         )
-        yield Violation("mixed_and_or", path, expected, excerpt(and_or))
+        yield Violation(
+            "mixed_and_or",
+            path=path,
+            expected=expected,
+            actual=excerpt(and_or),
+        )
 
 
 def nothing_waits_for_itself(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -177,8 +198,12 @@ def _cycles(edges: list[JsonObject]) -> Iterator[Violation]:
             continue
         if source == target:
             loop = middle_cut(f"{source} -> {source}")
-            path = f"$.edges[{index}]"
-            yield Violation("cycle", path, "an edge between two nodes", loop)
+            yield Violation(
+                "cycle",
+                path=f"$.edges[{index}]",
+                expected="an edge between two nodes",
+                actual=loop,
+            )
             continue
         targets.setdefault(source, []).append(target)
         incoming[target] = incoming.get(target, 0) + 1
@@ -221,9 +246,9 @@ def _cycle_among(edges: list[JsonObject], stuck: set[str]) -> Violation:
     names = " -> ".join([task, *reversed(cycle[1:]), task])
     return Violation(
         "cycle",
-        f"$.edges[{last_edge}]",
-        "no way back to the same node",
-        middle_cut(names),
+        path=f"$.edges[{last_edge}]",
+        expected="no way back to the same node",
+        actual=middle_cut(names),
     )
 
 
@@ -243,8 +268,12 @@ def lies_under_one_root(message: JsonObject, _: Context) -> Iterator[Violation]:
     for index, node in enumerate(nodes):
         task = node.get("task_id")
         if isinstance(task, str) and task not in reached:
-            actual = f"{excerpt(task)}, which has no way up to it"
-            yield Violation("second_root", f"$.nodes[{index}]", expected, actual)
+            yield Violation(
+                "second_root",
+                path=f"$.nodes[{index}]",
+                expected=expected,
+                actual=f"{excerpt(task)}, which has no way up to it",
+            )
 
 
 def _reached_from(root: str, edges: list[JsonObject]) -> set[TaskId]:
@@ -277,8 +306,13 @@ def root_is_a_goal(message: JsonObject, _: Context) -> Iterable[Notice]:
         kind = node.get("node_type")
         if kind == "GOAL":
             return ()
-        path = f"$.nodes[{index}].node_type"
-        return (Notice("root_not_goal", path, f"the root is {kind}"),)
+        return (
+            Notice(
+                "root_not_goal",
+                path=f"$.nodes[{index}].node_type",
+                message=f"the root is {kind}",
+            ),
+        )
     return ()
 
 

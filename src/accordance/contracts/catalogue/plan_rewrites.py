@@ -58,7 +58,14 @@ def complete_under_the_root(
 
     added_edges = [*_missing_parent_edges(message, tasks, outline)]
     for index, edge in enumerate(added_edges, start=len(kept_edges)):
-        remarks.append(Repair("under_the_root", f"$.edges[{index}]", None, edge))
+        remarks.append(
+            Repair(
+                "under_the_root",
+                path=f"$.edges[{index}]",
+                before=None,
+                after=edge,
+            )
+        )
 
     if not remarks:
         return message, []
@@ -88,8 +95,21 @@ def _without_marks(
         text = (
             f"{excerpt(task)} only marks where the plan {end}: taken out, it is no task"
         )
-        remarks.append(Repair("start_end", path, node, None))
-        remarks.append(Notice("mark_taken_out", path, text))
+        remarks.append(
+            Repair(
+                "start_end",
+                path=path,
+                before=node,
+                after=None,
+            )
+        )
+        remarks.append(
+            Notice(
+                "mark_taken_out",
+                path=path,
+                message=text,
+            )
+        )
     return tasks
 
 
@@ -240,7 +260,14 @@ def _with_parts_of_the_root(
             replacement = _as_part_of_the_root(edge, part, outline)
             kept.append(replacement)
             outline.parts.add(part)
-        remarks.append(Repair("start_end", f"$.edges[{index}]", edge, replacement))
+        remarks.append(
+            Repair(
+                "start_end",
+                path=f"$.edges[{index}]",
+                before=edge,
+                after=replacement,
+            )
+        )
     return kept
 
 

@@ -68,9 +68,9 @@ def _goals_without_a_part_to_do(structure: Structure) -> Iterator[Violation]:
             continue
         yield Violation(
             "never_done",
-            f"$.nodes[{structure.place(goal)}]",
-            "a goal with a part that will be done",
-            f"{excerpt(goal)}, whose parts are all passed over for other candidates",
+            path=f"$.nodes[{structure.place(goal)}]",
+            expected="a goal with a part that will be done",
+            actual=f"{excerpt(goal)}, whose parts are all passed over for other candidates",
         )
 
 

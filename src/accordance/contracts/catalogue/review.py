@@ -78,7 +78,12 @@ def plan_reviews_carry_the_plan_id(
     is_blank_text = isinstance(task_id, str) and is_blank(task_id)
     if task_id is not None and not is_blank_text:
         return message, []
-    repair = Repair("plan_id_as_task_id", "$.task_id", task_id, wanted)
+    repair = Repair(
+        "plan_id_as_task_id",
+        path="$.task_id",
+        before=task_id,
+        after=wanted,
+    )
     return {**message, "task_id": wanted}, [repair]
 
 
@@ -95,7 +100,12 @@ def blank_summaries_are_restated(
         return message, []
 
     restated = f"{action} ({score}/{BEST_SCORE})"
-    repair = Repair("blank_summary", "$.summary", summary, restated)
+    repair = Repair(
+        "blank_summary",
+        path="$.summary",
+        before=summary,
+        after=restated,
+    )
     return {**message, "summary": restated}, [repair]
 
 
@@ -135,8 +145,14 @@ def score_and_action_agree(
             f"MODIFY or REQUEST_EXTERNAL_INPUT with a total_score of {score}, "
             f"or a total_score of at least {threshold} with APPROVE"
         )
-    path = "$.action_required"
-    return (Violation("score_contradicts_action", path, expected, str(action)),)
+    return (
+        Violation(
+            "score_contradicts_action",
+            path="$.action_required",
+            expected=expected,
+            actual=str(action),
+        ),
+    )
 
 
 def scores_stay_within_their_maximum(
@@ -150,9 +166,14 @@ def scores_stay_within_their_maximum(
         if type(score) is not int or type(maximum) is not int:
             continue
         if not 0 <= score <= maximum:
-            path = f"$.breakdown[{index}].score"
-            expected = f"an integer from 0 to {excerpt(maximum)}"
-            violations.append(Violation("out_of_range", path, expected, excerpt(score)))
+            violations.append(
+                Violation(
+                    "out_of_range",
+                    path=f"$.breakdown[{index}].score",
+                    expected=f"an integer from 0 to {excerpt(maximum)}",
+                    actual=excerpt(score),
+                )
+            )
     return violations
 
 
@@ -170,7 +191,13 @@ def scores_add_up(message: JsonObject, _: Context) -> Iterable[Notice]:
     if added_up == total:
         return ()
     text = f"is {excerpt(total)}, the breakdown adds up to {excerpt(added_up)}"
-    return (Notice("sum_differs", "$.total_score", text),)
+    return (
+        Notice(
+            "sum_differs",
+            path="$.total_score",
+            message=text,
+        ),
+    )
 
 
 def _dimensions(message: JsonObject) -> list[JsonObject]:

@@ -139,7 +139,12 @@ def absent_new_files_are_none(
     """new_files may be left out; it is stored as an empty list."""
     if "new_files" in message:
         return message, []
-    repair = Repair("new_files_defaulted", "$.new_files", None, [])
+    repair = Repair(
+        "new_files_defaulted",
+        path="$.new_files",
+        before=None,
+        after=[],
+    )
     return {**message, "new_files": []}, [repair]
 
 
@@ -148,8 +153,14 @@ def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Viola
     code = message.get("exit_code")
     if code == 0 or message.get("status") != "DONE" or type(code) is not int:
         return ()
-    expected = "0 with status DONE, or another status"
-    return (Violation("done_but_failed", "$.exit_code", expected, excerpt(code)),)
+    return (
+        Violation(
+            "done_but_failed",
+            path="$.exit_code",
+            expected="0 with status DONE, or another status",
+            actual=excerpt(code),
+        ),
+    )
 
 
 def need_input_says_what(
@@ -171,10 +182,21 @@ def need_input_says_what(
 
     path = "$.needs_input"
     if has_question:
-        text = f"questions are not read when status is {excerpt(status)}"
-        return (Notice("needs_input_ignored", path, text),)
-    expected = "at least one question"
-    return (Violation("needs_input_empty", path, expected, excerpt(questions)),)
+        return (
+            Notice(
+                "needs_input_ignored",
+                path=path,
+                message=f"questions are not read when status is {excerpt(status)}",
+            ),
+        )
+    return (
+        Violation(
+            "needs_input_empty",
+            path=path,
+            expected="at least one question",
+            actual=excerpt(questions),
+        ),
+    )
 
 
 def declared_paths_are_in_scope(
@@ -189,10 +211,14 @@ def declared_paths_are_in_scope(
     for key in ("changed_files", "new_files"):
         for index, path in enumerate(_texts(message.get(key))):
             if path and path not in pins:
-                place = f"$.{key}[{index}]"
-                expected = "a path inside the task's pins"
-                actual = f"{excerpt(path)}, {pins.rule(path)}"
-                violations.append(Violation("out_of_scope", place, expected, actual))
+                violations.append(
+                    Violation(
+                        "out_of_scope",
+                        path=f"$.{key}[{index}]",
+                        expected="a path inside the task's pins",
+                        actual=f"{excerpt(path)}, {pins.rule(path)}",
+                    )
+                )
     return violations
 
 
@@ -208,17 +234,37 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
 
     notices: list[Notice] = []
     if passed is False and message.get("status") != "FAILED":
-        text = "tests.passed is false, so status should be FAILED"
-        notices.append(Notice("tests_failed_status", "$.status", text))
+        notices.append(
+            Notice(
+                "tests_failed_status",
+                path="$.status",
+                message="tests.passed is false, so status should be FAILED",
+            )
+        )
     if passed is False and message.get("reason_code") != "CI_FAILED":
-        text = "tests.passed is false, so reason_code should be CI_FAILED"
-        notices.append(Notice("tests_failed_reason", "$.reason_code", text))
+        notices.append(
+            Notice(
+                "tests_failed_reason",
+                path="$.reason_code",
+                message="tests.passed is false, so reason_code should be CI_FAILED",
+            )
+        )
     if passed is True and commands == []:
-        text = "tests.passed is true, but no command is named"
-        notices.append(Notice("tests_without_commands", "$.tests.commands", text))
+        notices.append(
+            Notice(
+                "tests_without_commands",
+                path="$.tests.commands",
+                message="tests.passed is true, but no command is named",
+            )
+        )
     if not set(context.allowed_tests) <= set(_texts(commands)):
-        text = "not every test of the task is among the commands"
-        notices.append(Notice("allowed_tests_not_run", "$.tests.commands", text))
+        notices.append(
+            Notice(
+                "allowed_tests_not_run",
+                path="$.tests.commands",
+                message="not every test of the task is among the commands",
+            )
+        )
     return notices
 
 
@@ -236,11 +282,21 @@ def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
 
     notices: list[Notice] = []
     if len({*changed}) < len(changed) or len({*new}) < len(new):
-        text = "a path is named twice"
-        notices.append(Notice("duplicate_paths", "$.changed_files", text))
+        notices.append(
+            Notice(
+                "duplicate_paths",
+                path="$.changed_files",
+                message="a path is named twice",
+            )
+        )
     if not {*changed}.isdisjoint(new):
-        text = "a path is both changed and new"
-        notices.append(Notice("changed_and_new", "$.new_files", text))
+        notices.append(
+            Notice(
+                "changed_and_new",
+                path="$.new_files",
+                message="a path is both changed and new",
+            )
+        )
     return notices
 
 

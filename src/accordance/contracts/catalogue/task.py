@@ -122,9 +122,13 @@ def executors_are_known(message: JsonObject, context: Context) -> Iterator[Viola
 def _unknown(code: str, path: str, name: str, known: Collection[str]) -> Violation:
     """Return the violation for an unknown name; a misspelt one has a fix."""
     meant = respelling(known, name)
-    fix = Fix(path, meant[0]) if meant else None
-    expected = f"one of {', '.join(sorted(known))}"
-    return Violation(code, path, expected, excerpt(name), fix)
+    return Violation(
+        code,
+        path=path,
+        expected=f"one of {', '.join(sorted(known))}",
+        actual=excerpt(name),
+        fix=Fix(path, meant[0]) if meant else None,
+    )
 
 
 def pins_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -133,9 +137,12 @@ def pins_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
     for key in ("allowed_paths", "forbidden_paths", "read_paths"):
         for index, pattern in enumerate(_texts(pins, key)):
             if normal_path(pattern) is None:
-                path = f"$.pins.{key}[{index}]"
-                expected = "a pattern relative to the repository root"
-                yield Violation("unsafe_path", path, expected, excerpt(pattern))
+                yield Violation(
+                    "unsafe_path",
+                    path=f"$.pins.{key}[{index}]",
+                    expected="a pattern relative to the repository root",
+                    actual=excerpt(pattern),
+                )
 
 
 def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -144,9 +151,12 @@ def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
     allowed = _texts(pins, "allowed_paths")
     forbidden = _texts(pins, "forbidden_paths")
     for index in in_both(allowed, forbidden):
-        path = f"$.pins.allowed_paths[{index}]"
-        expected = "a path that is not in forbidden_paths too"
-        yield Violation("path_in_both", path, expected, excerpt(allowed[index]))
+        yield Violation(
+            "path_in_both",
+            path=f"$.pins.allowed_paths[{index}]",
+            expected="a path that is not in forbidden_paths too",
+            actual=excerpt(allowed[index]),
+        )
 
 
 def files_lie_inside_the_pins(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -162,17 +172,22 @@ def files_lie_inside_the_pins(message: JsonObject, _: Context) -> Iterator[Notic
 
     for index, path in enumerate(_texts(message, "files")):
         if path not in pins:
-            text = f"{excerpt(path)} is {pins.rule(path)}"
-            yield Notice("files_outside_pins", f"$.files[{index}]", text)
+            yield Notice(
+                "files_outside_pins",
+                path=f"$.files[{index}]",
+                message=f"{excerpt(path)} is {pins.rule(path)}",
+            )
 
 
 def pins_are_narrow(message: JsonObject, _: Context) -> Iterator[Notice]:
     """A pin that allows the whole repository guards nothing."""
     for index, pattern in enumerate(_texts(_pins(message), "allowed_paths")):
         if normal_path(pattern) in TOO_BROAD:
-            path = f"$.pins.allowed_paths[{index}]"
-            text = f"{excerpt(pattern)} allows the whole repository"
-            yield Notice("pins_too_broad", path, text)
+            yield Notice(
+                "pins_too_broad",
+                path=f"$.pins.allowed_paths[{index}]",
+                message=f"{excerpt(pattern)} allows the whole repository",
+            )
 
 
 def tests_are_named(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -187,9 +202,17 @@ def tests_are_named(message: JsonObject, _: Context) -> Iterator[Notice]:
             "no test command: only those of accordance.toml, or of the agent's own "
             "choice, will be run"
         )
-        yield Notice("ci_skipped", path, text)
+        yield Notice(
+            "ci_skipped",
+            path=path,
+            message=text,
+        )
     elif isinstance(tests, list) and _are_self_tests(tests):
-        yield Notice("only_a_self_test", path, "only a self-test: add a real one")
+        yield Notice(
+            "only_a_self_test",
+            path=path,
+            message="only a self-test: add a real one",
+        )
 
 
 def _are_self_tests(tests: list[object]) -> bool:

@@ -123,7 +123,12 @@ def broken_bounds_are_rejected(message: JsonObject, _: Context) -> Iterator[Viol
 
 
 def _contradiction(expected: str, verdict: object) -> Violation:
-    return Violation("verdict_contradicts_checks", "$.verdict", expected, str(verdict))
+    return Violation(
+        "verdict_contradicts_checks",
+        path="$.verdict",
+        expected=expected,
+        actual=str(verdict),
+    )
 
 
 def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -137,9 +142,12 @@ def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
         return
 
     choices = fitting[0] if len(fitting) == 1 else f"one of {', '.join(fitting)}"
-    expected = f"{choices}, because the verdict is {verdict}"
-    path = "$.next_action"
-    yield Violation("next_action_contradicts", path, expected, excerpt(next_action))
+    yield Violation(
+        "next_action_contradicts",
+        path="$.next_action",
+        expected=f"{choices}, because the verdict is {verdict}",
+        actual=excerpt(next_action),
+    )
 
 
 VERDICT: Final = Contract(
