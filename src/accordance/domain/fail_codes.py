@@ -53,6 +53,10 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
     FailCode("MERGE_CONFLICT", "medium", "agent", "The change does not apply to the current state of the repository.", "Start again from the current state."),
     FailCode("DEPENDENCY_MISSING", "medium", "system", "A program or package that is needed is not installed.", "Install it, or add it to the task."),
     FailCode("TEST_STEERING_CHANGED", "high", "agent", "A file that decides how tests run (conftest.py, pytest.ini, Makefile, ...) was changed without being pinned by name.", "Undo that change, or pin the file by its full path."),
+    FailCode("TESTS_NOT_RUN", "high", "agent", "A test runner exited with success but left no report of its tests, an empty one, or one that breaks off.", "Let the tests run to their end: nothing may exit the process, replace the runner or skip it."),
+    FailCode("TEST_RUN_TAMPERED", "high", "agent", "The report of a test run is not what happened: canaries were reported wrongly, or the report was changed.", "Undo whatever patches the test runner."),
+    FailCode("TESTS_WEAKENED", "high", "agent", "Tests that passed before the change are gone or skipped now.", "Restore them, or have the task name their file."),
+    FailCode("NOTHING_CHANGED", "medium", "agent", "The submission reports success, but no file was changed.", "Do the work. A task that may change nothing says so with allow_no_change."),
     FailCode("ISOLATION_UNAVAILABLE", "high", "system", "No test ran, because this machine cannot isolate test commands.", "Install what the message names; accordance doctor shows what works."),
 )  # fmt: skip
 """Every code, in the origin's order first."""

@@ -9,8 +9,8 @@ from typing import Final, Literal, TypeAlias
 
 from accordance.domain.chain import EMPTY, Head
 from accordance.domain.fuses import FUSES, Fuses
-from accordance.domain.plan_review import PlanState
 from accordance.domain.node_progress import NodeProgress
+from accordance.domain.plan_review import PlanState
 from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.task_ruling import QuestionKind
 

@@ -62,9 +62,19 @@ class TestReport:
         return tuple(result for result in self.results if result.failed)
 
     @property
+    def is_sound(self) -> bool:
+        """Whether every test was reported, and truly."""
+        return not self.incomplete and not self.tampered
+
+    @property
     def outcomes(self) -> Mapping[str, TestOutcome]:
         """What became of each test, by its id."""
         return {result.test: result.outcome for result in self.results}
+
+
+def file_of(test: str) -> str:
+    """The file of a test, as far as its id says so; else the id."""
+    return test.partition("::")[0].partition(" > ")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accordance.domain.case import Case
+from accordance.domain.facts import comparison_with_base
 from accordance.domain.findings import listed
 
 
 def notices(case: Case) -> tuple[str, ...]:
     """Return every notice about a case, as sentences."""
-    return (*_made_by_accordance(case), *_chosen_tests(case), *_git_programs(case))
+    return (
+        *_made_by_accordance(case),
+        *_chosen_tests(case),
+        *_git_programs(case),
+        *_silent_tests(case),
+        *_known_failures(case),
+    )
 
 
 def _made_by_accordance(case: Case) -> Iterator[str]:
@@ -43,3 +50,18 @@ def _git_programs(case: Case) -> Iterator[str]:
             "git would run programs in this tree (nothing of it was run here): "
             f"{listed(programs)}"
         )
+
+
+def _silent_tests(case: Case) -> Iterator[str]:
+    """Tests that pass with and without a change say nothing about it."""
+    if not case.facts.base_runs:
+        return
+    comparison = comparison_with_base(case.facts)
+    if comparison.pass_to_pass and not comparison.tells_the_change:
+        yield "no test tells this change: each passes without it, too"
+
+
+def _known_failures(case: Case) -> Iterator[str]:
+    comparison = comparison_with_base(case.facts)
+    if comparison.fail_to_fail:
+        yield f"failed before the change, too: {listed(comparison.fail_to_fail)}"

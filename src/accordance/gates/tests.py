@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
 from accordance.contracts.catalogue.task import is_self_test
 from accordance.domain.case import Case
-from accordance.domain.facts import CommandRun, Ending
+from accordance.domain.facts import (
+    WITH_TEST_REPORTS,
+    CommandRun,
+    Ending,
+    comparison_with_base,
+)
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
+from accordance.domain.test_results import file_of
+from accordance.domain.test_runners import runners_of
 
 _ENDINGS: Final[Mapping[Ending, str]] = MappingProxyType(
     {
@@ -30,6 +37,8 @@ def tests(case: Case) -> Result:
         *_missing_proof(case),
         *_changed_steering(case),
         *_failed_runs(case),
+        *_unproven_runs(case),
+        *_weakened_tests(case),
         *_admitted_failure(case),
     )
     return Result(Gate.TESTS, findings)
@@ -61,22 +70,85 @@ def _changed_steering(case: Case) -> Iterator[Finding]:
 
 
 def _failed_runs(case: Case) -> Iterator[Finding]:
-    """Every test was run, and each of them passed."""
+    """Every test command was run, and each of them passed."""
     claims_success = case.claim is not None and case.claim.tests.passed
     contradiction = " (the agent says that tests passed)" if claims_success else ""
+    known_failures = frozenset(comparison_with_base(case.facts).fail_to_fail)
 
     runs = {run.command: run for run in case.facts.runs}
     for command in dict.fromkeys(case.tests):
         run = runs.get(command)
         if run is None:
             yield _finding("CI_FAILED", f"was not run: {command}", command)
-        elif not run.passed:
-            text = f"{_ending(run)}: {command}{contradiction}"
+            continue
+        failure = _failure_of(run, known_failures)
+        if failure:
+            text = f"{failure}: {command}{contradiction}"
             yield _finding("CI_FAILED", text, command)
 
 
-def _ending(run: CommandRun) -> str:
+def _failure_of(run: CommandRun, known_failures: Collection[str]) -> str:
+    """Return how a run failed, or nothing.
+
+    Tests that failed at the base too are not held against the change; an exit code that
+    they explain is not either.
+    """
+    failed = [] if run.report is None else [result.test for result in run.report.failed]
+    new_failures = [test for test in failed if test not in known_failures]
+    if new_failures:
+        count = (
+            f"{len(new_failures)} of {len(run.report.results)}" if run.report else ""
+        )
+        return f"{count} tests failed ({listed(new_failures)})"
+    if run.passed or (failed and run.ending is Ending.EXITED):
+        return ""
     return _ENDINGS.get(run.ending, f"exit code {run.exit_code}")
+
+
+def _unproven_runs(case: Case) -> Iterator[Finding]:
+    """A run that exited with success has reported its tests, and truly.
+
+    Its exit code alone proves nothing: code of the tree can end the process with any.
+    """
+    if case.facts.version < WITH_TEST_REPORTS:
+        return
+    for run in case.facts.runs:
+        report = run.report
+        if report is not None and report.tampered:
+            text = f"{report.tampered}: {run.command}"
+            yield _finding("TEST_RUN_TAMPERED", text, run.command)
+        elif run.passed:
+            reason = _why_not_run(run)
+            if reason:
+                text = f"{reason}: {run.command}"
+                yield _finding("TESTS_NOT_RUN", text, run.command)
+
+
+def _why_not_run(run: CommandRun) -> str:
+    """Return why a successful run of a known runner shows nothing, or nothing."""
+    if run.report is not None:
+        return run.report.incomplete
+    runners = runners_of(run.command)
+    if not runners:
+        return ""  # a plain command: its exit code is all there is
+    return f"{listed(runners)} left no report of its tests"
+
+
+def _weakened_tests(case: Case) -> Iterator[Finding]:
+    """A test that passed at the base still exists and runs.
+
+    A task may name the file of a test; then the test may be changed, and go.
+    """
+    comparison = comparison_with_base(case.facts)
+    groups = (
+        ("passed before the change and are gone", comparison.removed),
+        ("passed before the change and are skipped now", comparison.pass_to_skip),
+    )
+    for what, tests_lost in groups:
+        unnamed = [test for test in tests_lost if not case.names(file_of(test))]
+        if unnamed:
+            text = f"{what}: {listed(unnamed)}"
+            yield _finding("TESTS_WEAKENED", text, *unnamed[:MAX_NAMED])
 
 
 def _admitted_failure(case: Case) -> Iterator[Finding]:
