@@ -400,7 +400,7 @@ BAD = [
     pytest.param(bad_settings("[tiers]\nmine = 0"), 2, "whole number from 1, got 0", id="settings: tier"),
     pytest.param(bad_settings("[roles.engineer]\nfly = true"), 2, "no key 'fly'", id="settings: role"),
     pytest.param(judged_before, 6, "attempt 1 was judged before", id="judged before"),
-    pytest.param(linked_away, 2, "is no folder of its own", id="artifacts linked away"),
+    pytest.param(linked_away, 2, "is a link or a file, not a folder", id="artifacts linked away"),
 ]  # fmt: skip
 
 
@@ -597,9 +597,7 @@ def test_attestation(checkout: Checkout) -> None:
         in accordance("verify", checkout.bundle, "--key", public).out
     )
     (checkout.bundle / "attestation.json").unlink()
-    assert (
-        "is not signed" in accordance("verify", checkout.bundle, "--key", public).out
-    )
+    assert "is not signed" in accordance("verify", checkout.bundle, "--key", public).out
 
 
 def holds(folder: Path, name: str) -> bool:
@@ -690,7 +688,7 @@ def _replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
         pytest.param(_replaced("tree-after.json", "src/app.py", "src/apt.py"), "not the difference of the two trees", id="tree"),
         pytest.param(_replaced("facts.json", '"steering": []', '"steering": [{"path":"x","steers":"y"}]'), "the files that steer tests are not", id="steering"),
         pytest.param(_replaced("task.json", "src/**", "../**"), "task.json is no task", id="task"),
-        pytest.param(_replaced("terms.json", "engineer", "doc"), "terms.json speaks of the role doc", id="terms"),
+        pytest.param(_replaced("terms.json", "engineer", "doc"), "terms.json names the role doc", id="terms"),
         pytest.param(lambda bundle: (bundle / "facts.json").write_text("[]", "utf-8"), "no readable facts.json", id="facts"),
         pytest.param(lambda bundle: (bundle / "judgement.json").write_text("[1]", "utf-8"), "cannot be reached again", id="no judgement"),
     ],

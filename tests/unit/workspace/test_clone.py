@@ -184,7 +184,8 @@ def test_git_says_what_went_wrong(
     (tmp_path / "file").touch()
     for place in (tmp_path / "gone", tmp_path / "file"):
         with pytest.raises(
-            WorkspaceError, match=f"{place.name} is not a folder, so git cannot work there"
+            WorkspaceError,
+            match=f"{place.name} is not a folder, so git cannot work there",
         ):
             Git(place)("version")
     monkeypatch.setattr(gits, "TIMEOUT", 0.0)
