@@ -185,8 +185,8 @@ def test_a_baseline_within_reach(
     ("content", "exit_code", "says"),
     [
         pytest.param(None, 5, "no file", id="no file"),
-        pytest.param("{}", 2, "is no baseline", id="nothing in it"),
-        pytest.param("sure, here it is", 2, "is no baseline", id="no JSON"),
+        pytest.param("{}", 2, "is not a baseline", id="nothing in it"),
+        pytest.param("sure, here it is", 2, "is not a baseline", id="no JSON"),
         pytest.param(
             '{"commit": "HEAD", "tree": "", "git_settings": {}}',
             2,
