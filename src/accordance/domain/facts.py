@@ -17,7 +17,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from accordance.domain.test_results import Comparison, TestReport, compare
+from accordance.domain.test_results import TestReport
 
 
 class EntryKind(StrEnum):
@@ -348,24 +348,6 @@ class AttemptFacts:
     lines: int | None = None  # added and removed in text files; None: not counted
     version: int = 1  # of what was collected; see WITH_TEST_REPORTS
     base_runs: tuple[CommandRun, ...] = ()  # the same commands, on the base
-
-
-def comparison_with_base(facts: AttemptFacts) -> Comparison:
-    """Hold the tests after the change against those before it.
-
-    Only commands with a sound report on both sides are compared.
-    """
-    before = {run.command: run.report for run in facts.base_runs}
-    base = []
-    head = []
-    for run in facts.runs:
-        report_before = before.get(run.command)
-        if report_before is None or run.report is None:
-            continue
-        if report_before.is_sound and run.report.is_sound:
-            base.append(report_before)
-            head.append(run.report)
-    return compare(base, head)
 
 
 WITH_TEST_REPORTS: Final = 2

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Iterator
 
 from accordance.contracts.catalogue.task import is_self_test
 from accordance.domain.case import Case
 from accordance.domain.facts import (
     WITH_TEST_REPORTS,
     CommandRun,
-    Ending,
-    comparison_with_base,
 )
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
 from accordance.domain.test_results import file_of
 from accordance.domain.test_runners import runners_of
-
-_ENDINGS: Final[Mapping[Ending, str]] = MappingProxyType(
-    {
-        Ending.TIMED_OUT: "ran into its time limit",
-        Ending.OUTPUT_LIMIT: "wrote more than it may",
-        Ending.NOT_STARTED: "could not be started",
-    }
+from accordance.domain.test_runs import (
+    comparison_with_base,
+    excused_failures,
+    failure_of,
+    unmet_expectations,
 )
 
 
@@ -37,6 +31,7 @@ def tests(case: Case) -> Result:
         *_missing_proof(case),
         *_changed_steering(case),
         *_failed_runs(case),
+        *_unmet_expectations(case),
         *_unproven_runs(case),
         *_weakened_tests(case),
         *_admitted_failure(case),
@@ -73,7 +68,7 @@ def _failed_runs(case: Case) -> Iterator[Finding]:
     """Every test command was run, and each of them passed."""
     claims_success = case.claim is not None and case.claim.tests.passed
     contradiction = " (the agent says that tests passed)" if claims_success else ""
-    known_failures = frozenset(comparison_with_base(case.facts).fail_to_fail)
+    excused = excused_failures(case.task, case.facts)
 
     runs = {run.command: run for run in case.facts.runs}
     for command in dict.fromkeys(case.tests):
@@ -81,28 +76,18 @@ def _failed_runs(case: Case) -> Iterator[Finding]:
         if run is None:
             yield _finding("CI_FAILED", f"was not run: {command}", command)
             continue
-        failure = _failure_of(run, known_failures)
+        failure = failure_of(run, excused)
         if failure:
             text = f"{failure}: {command}{contradiction}"
             yield _finding("CI_FAILED", text, command)
 
 
-def _failure_of(run: CommandRun, known_failures: Collection[str]) -> str:
-    """Return how a run failed, or nothing.
-
-    Tests that failed at the base too are not held against the change; an exit code that
-    they explain is not either.
-    """
-    failed = [] if run.report is None else [result.test for result in run.report.failed]
-    new_failures = [test for test in failed if test not in known_failures]
-    if new_failures:
-        count = (
-            f"{len(new_failures)} of {len(run.report.results)}" if run.report else ""
-        )
-        return f"{count} tests failed ({listed(new_failures)})"
-    if run.passed or (failed and run.ending is Ending.EXITED):
-        return ""
-    return _ENDINGS.get(run.ending, f"exit code {run.exit_code}")
+def _unmet_expectations(case: Case) -> Iterator[Finding]:
+    """Every test that the task names in fail_to_pass or pass_to_pass has passed."""
+    unmet = unmet_expectations(case.task, case.facts)
+    if unmet:
+        text = f"must pass and did not: {listed(unmet)}"
+        yield _finding("CI_FAILED", text, *unmet[:MAX_NAMED])
 
 
 def _unproven_runs(case: Case) -> Iterator[Finding]:
