@@ -57,7 +57,7 @@ def test_own_agents_are_linted_before_they_are_used(tmp_path: Path) -> None:
     ran = research("agents", "--agents", file)
     assert ran.code == 1
     assert ran.err.startswith(
-        f"accordance: {file}: the agents do not hold together: construct-mapper: requires names"
+        f"accordance: {file}: the agents file is inconsistent: construct-mapper: requires names"
     )
     file.write_bytes(b"\xff")
     assert (
@@ -66,7 +66,7 @@ def test_own_agents_are_linted_before_they_are_used(tmp_path: Path) -> None:
     )
     ran = research("lint", "-", stdin=b"x")
     assert ran.code == 1
-    assert ran.err.startswith("accordance: -: the agents are no TOML")
+    assert ran.err.startswith("accordance: -: the agents file is not valid TOML")
     assert research("lint", "--json").json == []
 
 
@@ -551,7 +551,7 @@ def test_an_own_set(tmp_path: Path) -> None:
     own.write_text("x", encoding="utf-8")
     ran = research("golden", "--set", own, "--command", "true")
     assert ran.code == 1
-    assert ran.err.startswith(f"accordance: {own}: the golden set is no TOML")
+    assert ran.err.startswith(f"accordance: {own}: the golden set is not valid TOML")
 
 
 @pytest.mark.parametrize(

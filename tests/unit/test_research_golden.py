@@ -80,12 +80,12 @@ def test_the_set_that_comes_along() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        pytest.param("[[", "no TOML", id="no TOML"),
-        pytest.param(HEAD, "does not fit", id="no cases"),
+        pytest.param("[[", "not valid TOML", id="no TOML"),
+        pytest.param(HEAD, "is invalid", id="no cases"),
         pytest.param(HEAD + case() + case(), "one: two cases have this id", id="an id twice"),
         pytest.param(HEAD + case(agent="theory-architekt"), "one: unknown agent .* did you mean", id="an unknown agent"),
-        pytest.param(HEAD + case(query=" "), "one: its request does not fit: .*user_query", id="a request that does not fit"),
-        pytest.param(HEAD + case(expect='options = "many"'), "one: 'many' compares nothing", id="a comparison nobody knows"),
+        pytest.param(HEAD + case(query=" "), "one: its request is invalid: .*user_query", id="a request that does not fit"),
+        pytest.param(HEAD + case(expect='options = "many"'), "one: 'many' is not a comparison", id="a comparison nobody knows"),
         pytest.param(HEAD + case(expect='optoins = ">= 1"'), "one: 'optoins' is neither a path", id="a metric nobody knows"),
         pytest.param(HEAD + case(expect='"$.a[" = ">= 1"'), "one: cannot read", id="a path that cannot be read"),
     ],

@@ -19,6 +19,7 @@ from accordance.domain.plan import plan_graph
 from accordance.domain.research.agents import AgentRegistry
 from accordance.domain.research.briefs import read_briefs, with_budgets
 from accordance.domain.research.chains import Passing, chain_faults, in_order
+from accordance.domain.research.constraints import merged
 from accordance.domain.research.handoffs import (
     Known,
     answers_by_agent,
@@ -26,12 +27,8 @@ from accordance.domain.research.handoffs import (
     computed_checks,
     is_taken,
 )
-from accordance.domain.research.workflow import (
-    Workflow,
-    build_workflow,
-    merged,
-    plan_of,
-)
+from accordance.domain.research.workflow import Workflow, build_workflow
+from accordance.domain.research.workflow_plan import plan_of
 from accordance.errors import UnknownAgent
 from tests.messages import Message, changed
 from tests.unit.research import REGISTRY, agent, example, handoff, registry, request

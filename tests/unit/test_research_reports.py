@@ -24,13 +24,14 @@ from accordance.domain.research.documents import (
     as_markdown,
     cell,
     inline,
+    table_lines,
 )
 from accordance.domain.research.plots import columns, t_score_svg, t_score_text
 from accordance.domain.research.reports import (
     collapse_blocks,
     run_report,
     self_critique_blocks,
-    t_score_lines,
+    t_score_table,
     validation_report,
 )
 from accordance.domain.research.runs import Group
@@ -64,7 +65,7 @@ def test_every_language_has_every_word() -> None:
 @pytest.mark.seed("002-39")
 def test_the_table_is_the_seeds() -> None:
     """To the letter, in Korean."""
-    assert t_score_lines(answer().vs_metadata.t_scores)[:3] == [
+    assert table_lines(t_score_table(answer().vs_metadata.t_scores))[:3] == [
         "| 옵션 | T-Score | 분류 | 근거 |",
         "|------|---------|------|------|",
         "| 기술수용모형 | 0.92 | modal | 비슷한 연구의 절반 가까이가 쓴다 |",

@@ -14,7 +14,6 @@ from accordance.domain.research.collapse import (
     choice_of,
     collapse,
     diversity,
-    harness_report,
     tally_answers,
 )
 from accordance.domain.research.names import plain
@@ -115,14 +114,6 @@ def test_an_answer_that_selects_nothing_cannot_be_counted(broken: Any) -> None:
     """Said with the place that is missing."""
     with pytest.raises(InvalidRun, match="missing:vs_metadata"):
         choice_of(broken)
-    with pytest.raises(InvalidRun):
-        harness_report([broken])
-
-
-def test_the_harness_of_the_origin_needs_runs() -> None:
-    """It would divide by nothing."""
-    with pytest.raises(InvalidRun, match="no runs"):
-        harness_report([])
 
 
 def test_choices() -> None:

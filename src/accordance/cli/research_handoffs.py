@@ -28,7 +28,8 @@ from accordance.contracts.catalogue.handoff import Handoff
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Rejected
 from accordance.domain.research.handoffs import Known, answers_by_agent, check_handoff
-from accordance.domain.research.workflow import Workflow, build_workflow, plan_of
+from accordance.domain.research.workflow import Workflow, build_workflow
+from accordance.domain.research.workflow_plan import plan_of
 
 
 @click.command()

@@ -1,7 +1,8 @@
-"""What an agent is told: its request, the phases of its level, and candidates with their typicality. In Korean or English.
+"""The prompt of a research agent, in Korean or English.
 
-As verbalized sampling asks: several candidates at once, each with how typical it is and, where the agent can tell, how
-likely it would have said it; and the obvious ones named, so that they can be left. The request goes in as data.
+It follows verbalized sampling: the agent gives several candidates at once, each with
+its typicality and, where it can tell, its probability, and names the obvious ones so
+that it can leave them. The request goes in as data.
 """
 
 from __future__ import annotations
@@ -32,10 +33,9 @@ PromptLanguage: TypeAlias = Literal["ko", "en"]
 _NAMED_OUTPUTS: Final[Mapping[int, tuple[str, object]]] = MappingProxyType(
     {0: (OUTPUTS[0], "…"), 2: (OUTPUTS[2], ["…"]), 5: (OUTPUTS[5], "…")}
 )
-"""The outputs of phases that have a place under their own name."""
-TAIL: Final = (
-    0.1  # what the paper's example asks of every candidate: a probability below this
-)
+"""The outputs of phases that stand under their own name in an answer."""
+TAIL: Final = 0.1
+"""The probability below which a candidate lies in the tail, as in the paper's example."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,31 +127,39 @@ def build_prompt(
     registry: AgentRegistry,
     language: PromptLanguage | None = None,
 ) -> str:
-    """Everything an agent needs to answer a request so that the contract accepts it.
+    """Return everything an agent needs to answer a request as the contract demands.
 
-    Raises ContextTooLarge where that is more than the request's context_budget.
+    Raises ContextTooLarge if that is more than the request's context_budget: nothing
+    in it can be left out.
     """
     chosen = language or language_of(request)
     words = PROMPT_WORDS[chosen]
-    lines = [
-        *_method(agent, floor_of(agent, registry, request), chosen, request),
+    floor = floor_of(agent, registry, request)
+
+    lines = _method(agent, floor, chosen, request)
+    lines += [
         "",
         words.request,
         json.dumps(dump(request), ensure_ascii=False, indent=2),
         words.data_only,
         "",
-        *_shape(agent, request.task_id, chosen),
     ]
-    return _within_budget("\n".join(lines) + "\n", request)
+    lines += _shape(agent, request.task_id, chosen)
 
-
-def _within_budget(prompt: str, request: AgentRequest) -> str:
-    """The prompt, if it keeps to the request's context_budget: nothing in it can be left out."""
-    tokens = request.constraints.context_budget if request.constraints else None
-    size = len(prompt.encode())
-    if tokens is not None and size > tokens * BYTES_PER_TOKEN:
-        raise ContextTooLarge(size, tokens * BYTES_PER_TOKEN)
+    prompt = "\n".join(lines) + "\n"
+    _check_budget(prompt, request)
     return prompt
+
+
+def _check_budget(prompt: str, request: AgentRequest) -> None:
+    tokens = request.constraints.context_budget if request.constraints else None
+    if tokens is None:
+        return
+
+    size = len(prompt.encode())
+    limit = tokens * BYTES_PER_TOKEN
+    if size > limit:
+        raise ContextTooLarge(size, limit)
 
 
 def instructions(
@@ -161,14 +169,10 @@ def instructions(
     language: PromptLanguage,
     request: AgentRequest | None = None,
 ) -> str:
-    """The same for an agent that does a task of a plan: what it works on is told elsewhere."""
-    return "\n".join(
-        [
-            *_method(agent, floor, language, request),
-            "",
-            *_shape(agent, task_id, language),
-        ]
-    )
+    """Return the same for a task of a plan, whose subject stands elsewhere."""
+    method = _method(agent, floor, language, request)
+    shape = _shape(agent, task_id, language)
+    return "\n".join([*method, "", *shape])
 
 
 def _method(
@@ -177,91 +181,96 @@ def _method(
     language: PromptLanguage,
     request: AgentRequest | None = None,
 ) -> list[str]:
-    """Who it is, and how it finds its answer."""
+    """Return who the agent is, and how it gets to its answer."""
     words = PROMPT_WORDS[language]
-    demanded = sorted(DEMANDS["contract"][agent.level] | set(agent.phases))
-    return [
-        words.you_are.format(
-            id=agent.id, title=agent.title[language], about=agent.about[language]
-        ),
-        "",
-        words.phases.format(level=agent.level),
-        *(_phase(phase, words) for phase in demanded),
-        "",
-        words.candidates.format(count=CANDIDATES[agent.level]),
-        words.typicality,
-        words.probability.format(tail=TAIL),
-        *_wishes(request, words),
-        words.floor.format(least=floor.least),
-        *([words.critique] if agent.level == "Full" else []),
-    ]
+    title, about = agent.title[language], agent.about[language]
+    phases = sorted(DEMANDS["contract"][agent.level] | set(agent.phases))
+
+    lines = [words.you_are.format(id=agent.id, title=title, about=about), ""]
+
+    lines.append(words.phases.format(level=agent.level))
+    lines += [_phase(phase, words) for phase in phases]
+    lines.append("")
+
+    lines.append(words.candidates.format(count=CANDIDATES[agent.level]))
+    lines.append(words.typicality)
+    lines.append(words.probability.format(tail=TAIL))
+    if request is not None:
+        lines += _wishes(request, words)
+    lines.append(words.floor.format(least=floor.least))
+    if agent.level == "Full":
+        lines.append(words.critique)
+
+    return lines
 
 
 def _phase(phase: int, words: PromptWords) -> str:
-    """A phase, and what it leaves in the answer."""
-    output = words.output.format(
-        name=OUTPUTS[phase], place=HOME[phase].removeprefix("$.")
-    )
+    """Return a phase, and what it leaves in the answer."""
+    place = HOME[phase].removeprefix("$.")
+    output = words.output.format(name=OUTPUTS[phase], place=place)
     return f"{phase}. {PHASES[phase]}: {words.phase_texts[phase]} {output}."
 
 
-def _wishes(request: AgentRequest | None, words: PromptWords) -> list[str]:
-    """What the request says about novelty, time and quality."""
-    preferences = request.user_preferences if request else None
-    dial = preferences.vs_novelty_dial if preferences else None
-    constraints = request.constraints if request else None
-    seconds = constraints.time_budget if constraints else None
-    quality = constraints.quality_level if constraints else None
-    return [
-        *(
-            [words.novelty.format(dial=dial, name=creativity(dial)[0])]
-            if dial is not None
-            else []
-        ),
-        *([words.time.format(seconds=seconds)] if seconds is not None else []),
-        *([words.quality[quality]] if quality is not None else []),
-    ]
+def _wishes(request: AgentRequest, words: PromptWords) -> list[str]:
+    """Return what the request says about novelty, time and quality."""
+    lines = []
+
+    preferences = request.user_preferences
+    if preferences is not None and preferences.vs_novelty_dial is not None:
+        dial = preferences.vs_novelty_dial
+        name, _ = creativity(dial)
+        lines.append(words.novelty.format(dial=dial, name=name))
+
+    constraints = request.constraints
+    if constraints is not None and constraints.time_budget is not None:
+        lines.append(words.time.format(seconds=constraints.time_budget))
+    if constraints is not None and constraints.quality_level is not None:
+        lines.append(words.quality[constraints.quality_level])
+
+    return lines
 
 
 def _shape(agent: ResearchAgent, task_id: str, language: PromptLanguage) -> list[str]:
-    return [
-        PROMPT_WORDS[language].answer,
-        json.dumps(skeleton(agent, task_id), ensure_ascii=False, indent=2),
-    ]
+    shape = json.dumps(skeleton(agent, task_id), ensure_ascii=False, indent=2)
+    return [PROMPT_WORDS[language].answer, shape]
 
 
 def skeleton(agent: ResearchAgent, task_id: str) -> JsonObject:
-    """The shape of the answer, with what is known already filled in."""
-    critique = {
-        "strengths": ["…", "…"],
-        "weaknesses": ["…", "…"],
-        "improvement_suggestions": ["…"],
-        "alternative_perspectives": ["…"],
-    }
+    """Return the shape of the answer, with what is known already filled in."""
+    outputs = agent.outputs or (OUTPUTS[4],)
     shape: JsonObject = {
         "schema_version": ANSWER.version,
         "task_id": task_id,
         "agent_id": agent.id,
         "vs_level": agent.level,
         "execution_timestamp": "YYYY-MM-DDThh:mm:ssZ",
-        "vs_metadata": {
-            "phase_executed": sorted(agent.phases),
-            "modal_identified": ["…"],
-            "t_scores": [
-                {"option": "…", "score": 0.0, "rationale": "…", "probability": 0.0}
-            ],
-            "final_selection": {"option": "…", "t_score": 0.0, "justification": "…"},
-            **{
-                name: text
-                for phase, (name, text) in _NAMED_OUTPUTS.items()
-                if phase in agent.phases
-            },
-        },
+        "vs_metadata": _metadata_skeleton(agent),
         "content": {
             "summary": "…",
-            "main_output": dict.fromkeys(agent.outputs or (OUTPUTS[4],), "…"),
+            "main_output": dict.fromkeys(outputs, "…"),
             "confidence": 0.0,
         },
         "provenance": {"sources": ["…"], "reasoning_trace": ["…"], "assumptions": []},
     }
-    return {**shape, "self_critique": critique} if agent.level == "Full" else shape
+    if agent.level == "Full":
+        shape["self_critique"] = {
+            "strengths": ["…", "…"],
+            "weaknesses": ["…", "…"],
+            "improvement_suggestions": ["…"],
+            "alternative_perspectives": ["…"],
+        }
+    return shape
+
+
+def _metadata_skeleton(agent: ResearchAgent) -> JsonObject:
+    option = {"option": "…", "score": 0.0, "rationale": "…", "probability": 0.0}
+    metadata: JsonObject = {
+        "phase_executed": sorted(agent.phases),
+        "modal_identified": ["…"],
+        "t_scores": [option],
+        "final_selection": {"option": "…", "t_score": 0.0, "justification": "…"},
+    }
+    for phase, (name, placeholder) in _NAMED_OUTPUTS.items():
+        if phase in agent.phases:
+            metadata[name] = placeholder
+    return metadata
