@@ -75,9 +75,7 @@ def test_route(tmp_path: Path) -> None:
     (first, *_) = research("route", "--request", REQUEST, "--json").json
     assert first["agent_id"] == "theory-architect"
     assert first["reasons"][0] == {"kind": "task_type", "detail": "theory", "weight": 4}
-    assert (
-        "can begin at once" in research("route", "--request", REQUEST, "-l", "en").out
-    )
+    assert "can start now" in research("route", "--request", REQUEST, "-l", "en").out
     lonely = tmp_path / "agents.toml"
     head, entry = shipped(AGENTS).split("[[agents]]")[:2]
     alone = entry.replace('parallel_with = ["scope-warden"]', "")

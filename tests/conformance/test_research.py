@@ -22,16 +22,16 @@ from accordance.domain.research.collapse import (
     diversity,
     tally_answers,
 )
-from accordance.domain.research.documents import table_lines
 from accordance.domain.research.handoffs import computed_checks, false_claims
 from accordance.domain.research.quality import (
     critique_quality,
     distribution,
     provenance_completeness,
 )
-from accordance.domain.research.reports import t_score_table
 from accordance.domain.t_scores import t_class
 from accordance.errors import AccordanceError, InvalidPhases, InvalidRun
+from accordance.rendering.documents import table_lines
+from accordance.rendering.reports import t_score_table
 from tests.conformance.lines import Line, Lines
 
 LINES = Lines("research.jsonl")

@@ -18,14 +18,15 @@ from accordance.domain.research.golden import (
     read_golden,
     run_golden,
 )
-from accordance.domain.research.golden_reports import (
+from accordance.domain.research.regression import regression
+from accordance.errors import InvalidGolden
+from accordance.rendering.golden_reports import (
     as_json,
     as_junit,
     as_text,
     read_report,
-    regression,
+    regression_text,
 )
-from accordance.errors import InvalidGolden
 from accordance.shipped import GOLDEN, shipped
 from tests.messages import Message, changed
 from tests.unit.research import REGISTRY, example
@@ -210,10 +211,12 @@ def test_regression() -> None:
     assert found.worse
     assert found.metrics == {"lowest": (0.22, 0.17), "spread": (0.7, 0.75)}
     assert found.to_json()["worse"] is True
-    assert "broken  b\ngone    c\nmended  d\nadded   e\nlowest " in str(found)
+    assert "broken  b\ngone    c\nmended  d\nadded   e\nlowest " in regression_text(
+        found
+    )
     same = regression(before, before)
     assert not same.worse
-    assert str(same) == "no difference\n"
+    assert regression_text(same) == "no difference\n"
     assert regression(before, report({}, "a")).metrics == {}
 
 
@@ -222,7 +225,7 @@ def test_regression() -> None:
 )
 def test_what_is_no_report(raw: str) -> None:
     """One line with what is wrong."""
-    with pytest.raises(InvalidGolden, match="no report of a golden set"):
+    with pytest.raises(InvalidGolden, match="not a report of a golden set"):
         read_report(raw)
 
 

@@ -16,7 +16,8 @@ from accordance import Accepted, check
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.domain.research.answers import AnswerExpectations, check_answer
 from accordance.domain.research.collapse import Tally, collapse
-from accordance.domain.research.documents import (
+from accordance.domain.research.runs import Group
+from accordance.rendering.documents import (
     WRITERS,
     Bullets,
     Paragraph,
@@ -26,16 +27,15 @@ from accordance.domain.research.documents import (
     inline,
     table_lines,
 )
-from accordance.domain.research.plots import columns, t_score_svg, t_score_text
-from accordance.domain.research.reports import (
+from accordance.rendering.plots import columns, t_score_svg, t_score_text
+from accordance.rendering.reports import (
     collapse_blocks,
     run_report,
     self_critique_blocks,
     t_score_table,
     validation_report,
 )
-from accordance.domain.research.runs import Group
-from accordance.domain.research.words import LANGUAGES, WORDS, Language, ReportWords
+from accordance.rendering.words import LANGUAGES, WORDS, Language, ReportWords
 from tests.messages import changed
 from tests.unit.research import REGISTRY, answer, example
 
@@ -351,7 +351,7 @@ def test_a_run_report_shows_what_the_phases_left() -> None:
     """Each output under its phase; scores and selection stand above; what is not there is not made up."""
     text = as_markdown(list(run_report(answer(), "en")))
     outputs = text[
-        text.index("## What the phases left") : text.index("### Self-critique")
+        text.index("## Outputs of the phases") : text.index("### Self-critique")
     ]
     assert outputs.splitlines()[2:] == [
         "**0 Context Collection, context_summary**:",
@@ -380,6 +380,6 @@ def test_a_run_report_shows_what_the_phases_left() -> None:
         },
     }
     content = {**example("answer-1")["content"], "main_output": {}}
-    assert "What the phases left" not in as_markdown(
+    assert "Outputs of the phases" not in as_markdown(
         list(run_report(answer(vs_metadata=bare, content=content), "en"))
     )

@@ -26,8 +26,8 @@ from accordance.domain.research.lint import lint as find_faults
 from accordance.domain.research.prompts import build_prompt
 from accordance.domain.research.routing import Proposal
 from accordance.domain.research.routing import route as find_agents
-from accordance.domain.research.words import WORDS, Language, ReportWords
 from accordance.errors import InvalidAgents
+from accordance.rendering.words import WORDS, Language, ReportWords
 from accordance.shipped import AGENTS, shipped
 
 

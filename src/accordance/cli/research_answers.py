@@ -37,18 +37,18 @@ from accordance.domain.research.answers import (
     awaits_a_person,
     check_answer,
 )
-from accordance.domain.research.documents import WRITERS, Block
 from accordance.domain.research.floors import ACKNOWLEDGEMENT, Acknowledgement
-from accordance.domain.research.plots import t_score_svg, t_score_text
 from accordance.domain.research.quality import part
-from accordance.domain.research.reports import (
+from accordance.errors import Unparseable
+from accordance.rendering.documents import WRITERS, Block
+from accordance.rendering.plots import t_score_svg, t_score_text
+from accordance.rendering.reports import (
     run_report,
     self_critique_blocks,
     t_score_table,
     validation_report,
 )
-from accordance.domain.research.words import Language
-from accordance.errors import Unparseable
+from accordance.rendering.words import Language
 
 _checker: Final = Checker(Registry())
 acknowledgement_option: Final = click.option(

@@ -33,16 +33,17 @@ from accordance.domain.research.golden import (
     read_golden,
     run_golden,
 )
-from accordance.domain.research.golden_reports import as_json as report_json
-from accordance.domain.research.golden_reports import (
+from accordance.domain.research.prompts import build_prompt
+from accordance.domain.research.regression import regression
+from accordance.domain.research.runs import AnswerStore, request_digest
+from accordance.errors import ContextTooLarge, InvalidGolden
+from accordance.rendering.golden_reports import as_json as report_json
+from accordance.rendering.golden_reports import (
     as_junit,
     as_text,
     read_report,
-    regression,
+    regression_text,
 )
-from accordance.domain.research.prompts import build_prompt
-from accordance.domain.research.runs import AnswerStore, request_digest
-from accordance.errors import ContextTooLarge, InvalidGolden
 from accordance.shipped import GOLDEN, shipped
 
 
@@ -216,7 +217,7 @@ def regress(before: str, after: str, as_json: bool) -> int:
     if as_json:
         print_json(found.to_json())
     else:
-        click.echo(str(found), nl=False)
+        click.echo(regression_text(found), nl=False)
     return Exit.REJECTED if found.worse else Exit.OK
 
 

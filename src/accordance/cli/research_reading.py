@@ -20,9 +20,9 @@ from accordance.contracts.registry import Registry
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.research.agents import AgentRegistry, language_in, language_of
 from accordance.domain.research.agents_file import read_agents
-from accordance.domain.research.documents import WRITERS
-from accordance.domain.research.words import LANGUAGES, Language
 from accordance.errors import InvalidAgents, Unparseable
+from accordance.rendering.documents import WRITERS
+from accordance.rendering.words import LANGUAGES, Language
 from accordance.shipped import AGENTS, shipped
 
 M = TypeVar("M", bound=BaseModel)

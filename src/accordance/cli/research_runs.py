@@ -30,15 +30,15 @@ from accordance.cli.research_reading import (
 from accordance.cli.showing import tell, tell_document
 from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
 from accordance.domain.research.answers import awaits_a_person, check_answer
-from accordance.domain.research.documents import WRITERS
-from accordance.domain.research.reports import collapse_blocks
 from accordance.domain.research.runs import (
     StoredRun,
     collapse_by_group,
     request_digest,
     stored_answer,
 )
-from accordance.domain.research.words import Language
+from accordance.rendering.documents import WRITERS
+from accordance.rendering.reports import collapse_blocks
+from accordance.rendering.words import Language
 
 
 @click.command()

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.facts import AttemptFacts, ChangeKind
-from accordance.domain.research.documents import inline
+from accordance.rendering.documents import inline
 from accordance.workspace.clone import Workspace
 from accordance.workspace.collecting import CollectedFacts
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
