@@ -373,9 +373,7 @@ def test_nothing_left_to_hand_over(tmp_path: Path) -> None:
     only = (EXAMPLES / "handoff-1.json", "--request", REQUEST, *ANSWERS)
     ran = research("handoff", *only)
     assert ran.code == 0
-    assert ran.out.endswith(
-        "nobody has anything left to answer: there is no plan to make\n"
-    )
+    assert ran.out.endswith("every agent has answered: there is nothing left to plan\n")
     assert research("handoff", *only, "--plan", plan).code == 5
     assert not plan.exists()
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from accordance.contracts.catalogue.request import AgentRequest
+from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.research.agents import AgentRegistry, ResearchAgent, Words
 from accordance.domain.research.names import plain
 
@@ -54,6 +55,24 @@ class Proposal:
     def ready(self) -> bool:
         """Whether everything it requires has run."""
         return not self.waits_for
+
+    def to_json(self) -> JsonObject:
+        """Return it as plain JSON."""
+        reasons = []
+        for reason in self.reasons:
+            row = {
+                "kind": reason.kind,
+                "detail": reason.detail,
+                "weight": reason.weight,
+            }
+            reasons.append(row)
+        return {
+            "agent_id": self.agent.id,
+            "score": self.score,
+            "ready": self.ready,
+            "waits_for": list(self.waits_for),
+            "reasons": reasons,
+        }
 
 
 def route(request: AgentRequest, registry: AgentRegistry) -> tuple[Proposal, ...]:
