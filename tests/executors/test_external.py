@@ -534,7 +534,7 @@ def test_a_person_is_asked(home: Path) -> None:
     with pytest.raises(Conflict, match="took up with next"):
         one("ask_human", question="Which currency?")
     one("next")
-    with pytest.raises(Conflict, match="takes a question"):
+    with pytest.raises(Conflict, match="needs a question"):
         one("ask_human", question=" ")
     asked = one("ask_human", question="Which currency?")
     assert (asked["state"], asked["waiting"], asked["outcome"]) == (

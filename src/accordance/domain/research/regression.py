@@ -43,17 +43,19 @@ class Regression:
 
 def regression(before: GoldenReport, after: GoldenReport) -> Regression:
     """Return the difference between two reports."""
-    old = {result.id: result.passed for result in before.results}
-    new = {result.id: result.passed for result in after.results}
-    old_passed = {case_id for case_id, passed in old.items() if passed}
-    new_passed = {case_id for case_id, passed in new.items() if passed}
+    old = _passed_by_case(before)
+    new = _passed_by_case(after)
+    broken, mended, added = [], [], []
 
-    known = [case_id for case_id in new if case_id in old]
-    broken = [id_ for id_ in known if id_ in old_passed and id_ not in new_passed]
-    mended = [id_ for id_ in known if id_ in new_passed and id_ not in old_passed]
-    gone = [id_ for id_ in old if id_ in old_passed and id_ not in new]
-    added = [id_ for id_ in new if id_ not in old]
+    for case_id, passes in new.items():
+        if case_id not in old:
+            added.append(case_id)
+        elif old[case_id] and not passes:
+            broken.append(case_id)
+        elif passes and not old[case_id]:
+            mended.append(case_id)
 
+    gone = [case_id for case_id in old if old[case_id] and case_id not in new]
     return Regression(
         broken=tuple(broken),
         gone=tuple(gone),
@@ -61,6 +63,10 @@ def regression(before: GoldenReport, after: GoldenReport) -> Regression:
         added=tuple(added),
         metrics=_changed_metrics(before.metrics(), after.metrics()),
     )
+
+
+def _passed_by_case(report: GoldenReport) -> dict[str, bool]:
+    return {result.id: result.passed for result in report.results}
 
 
 def _changed_metrics(
