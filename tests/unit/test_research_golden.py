@@ -10,6 +10,7 @@ import pytest
 
 from accordance.contracts.phases import LEVELS
 from accordance.domain.research.golden import (
+    CaseResult,
     GoldenReport,
     GoldenSet,
     NoAnswer,
@@ -182,6 +183,18 @@ def test_reports() -> None:
         "FAILED",
         "MISSING",
     ]
+
+
+def test_junit_has_a_suite_for_each_level() -> None:
+    """With the cases of that level and no others."""
+    results = (
+        CaseResult("a", "Full", "ta", "PASSED"),
+        CaseResult("b", "Light", "sw", "FAILED", ("x",)),
+    )
+    suites = ET.fromstring(as_junit(GoldenReport("small", results)))
+    assert [
+        (suite.get("name"), [case.get("name") for case in suite]) for suite in suites
+    ] == [("Full", ["a"]), ("Light", ["b"])]
 
 
 def test_what_agents_say_cannot_break_the_xml() -> None:

@@ -16,6 +16,7 @@ from accordance import Accepted, check
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.domain.research.answers import AnswerExpectations, check_answer
 from accordance.domain.research.collapse import Tally, collapse
+from accordance.domain.research.names import visible
 from accordance.domain.research.runs import Group
 from accordance.rendering.documents import (
     WRITERS,
@@ -339,6 +340,12 @@ def test_collapse_reports() -> None:
         "| c | ffffffffffff | too few runs | 1 | – | – | – | – | – | – |",
     ]
     assert WORDS["zh"].none in as_html(list(collapse_blocks({}, "zh")), "zh")
+
+
+@pytest.mark.parametrize("char", ["\x1b", "\x00", "\ud800", "\ufffe", "\uffff"])
+def test_text_is_shown_without_what_cannot_be_seen(char: str) -> None:
+    """A terminal would obey it, or XML refuse it."""
+    assert visible(f"a{char}b") == "ab"
 
 
 def test_inline_keeps_ordinary_text() -> None:

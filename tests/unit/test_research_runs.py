@@ -57,6 +57,11 @@ def test_collapse(selected: str, offered: tuple[str, ...], status: str) -> None:
     assert found.to_json()["total_runs"] == len(selected.replace(" ", ""))
 
 
+def test_options_that_were_never_selected_add_no_diversity() -> None:
+    """A count of nothing is no share of the runs."""
+    assert diversity([3, 0]) == diversity([3])
+
+
 def test_names_are_shown_as_they_were_first_written() -> None:
     """Counting by the plain name, telling by the original."""
     found = collapse(tally("통제-가치 이론", "통제-가치  이론", "TAM"))
