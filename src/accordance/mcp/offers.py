@@ -10,12 +10,12 @@ from accordance.executors.tool_server import Offer
 
 INSTRUCTIONS: Final = (
     "Ask for a task with next, do it, and hand in its message with submit. A task that "
-    "changes a repository comes with a clone in the folder workspace: make your changes "
-    "there, within the task's pins; they are judged when you submit. The reply to submit "
-    "is the verdict; get_verdict repeats it. Call extend from time to time while you "
-    "work: a task that is not handed in in time goes to another worker. Ask a person "
-    "with ask_human what only a person can answer, and give a task that you cannot do "
-    "back with release."
+    "changes a repository comes with a clone in the folder workspace: make your "
+    "changes there, within the task's pins; they are judged when you submit. The reply "
+    "to submit is the verdict; get_verdict repeats it. Call extend from time to time "
+    "while you work: a task that is not handed in in time goes to another worker. Ask "
+    "a person with ask_human what only a person can answer, and give a task that you "
+    "cannot do back with release."
 )
 
 _TASK: Final[JsonObject] = {
@@ -36,7 +36,8 @@ _MESSAGE: Final[JsonObject] = {
 _QUESTION: Final[JsonObject] = {
     "type": "string",
     "description": (
-        "What you need to know, in words that a person who sees nothing else can answer."
+        "What you need to know, "
+        "in words that a person who sees nothing else can answer."
     ),
 }
 

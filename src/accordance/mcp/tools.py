@@ -1,9 +1,9 @@
 """What the tools of `accordance mcp` do.
 
 They take up a task, hand in its message, show the verdict, ask a person, extend the
-lease or give the task back. An agent that has lost its task (the lease ran out, or
-someone gave it back) is told so: nothing it says counts for the worker who has the task
-now.
+lease or give the task back. An agent that has lost its task, because the lease ran out
+or the task was given back, learns so: its messages do not count for the worker who has
+the task now.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class Desk:
         return None
 
     def _held(self, arguments: JsonObject) -> Taken:
-        """Return the task that is meant, taken up here or before the agent came back."""
+        """Return the task that is meant, taken up here or before a reconnection."""
         name = arguments.get("task_id")
         taken = self._taken(name) or self._held_before(name)
         if taken is None:
@@ -237,7 +237,7 @@ class Desk:
         return held[0] if len(held) == 1 else None
 
     def _task_id(self, arguments: JsonObject) -> str:
-        """Return the id of the task that is meant, whoever has it."""
+        """Return the id of the task that is meant, no matter which worker has it."""
         name = arguments.get("task_id")
         taken = self._taken(name)
         if taken is not None and not name:

@@ -206,9 +206,15 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             limitations="Limitations",
             next_agents="Next agents",
             distribution="Distribution check",
-            distribution_ok="An option is off the beaten track, and the selection is not modal.",
-            distribution_modal="Every option is modal: the answer only states the obvious.",
-            distribution_narrow="No option is off the beaten track, or the selection is modal.",
+            distribution_ok=(
+                "An option is off the beaten track, and the selection is not modal."
+            ),
+            distribution_modal=(
+                "Every option is modal: the answer only states the obvious."
+            ),
+            distribution_narrow=(
+                "No option is off the beaten track, or the selection is modal."
+            ),
             none="none",
             collapse_report="Mode collapse report",
             request="Request",

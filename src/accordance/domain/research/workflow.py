@@ -159,7 +159,7 @@ def _answers_to_other_requests(
 ) -> Iterator[Violation]:
     """Every answer is an answer to this request.
 
-    One without a task_id cannot be checked: whoever provides it vouches for it.
+    An answer without a task_id cannot be checked; the caller vouches for it.
     """
     for agent, answer in answers.items():
         task_id = answer.get("task_id")
