@@ -23,6 +23,7 @@ PURE = [
     SOURCE / "errors.py",
     *(SOURCE / "contracts").rglob("*.py"),
     *(SOURCE / "domain").rglob("*.py"),
+    *(SOURCE / "rendering").rglob("*.py"),
 ]
 
 

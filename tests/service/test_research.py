@@ -22,10 +22,10 @@ from accordance.service.research.answers import (
 from accordance.service.research.handoffs import UnusablePlan, join_handoffs
 from accordance.service.research.inputs import check_message, load_agents
 from accordance.service.research.ledger_runs import (
-    answers_to_keep,
     collapse_in_ledger,
     keep_answers,
     kept_answers,
+    prepare_answers,
 )
 from accordance.store.memory import MemoryLedger
 from tests.unit.research import REGISTRY, answer, example, request
@@ -122,13 +122,22 @@ def test_joined_handoffs() -> None:
 
 def test_runs_in_a_ledger(empty: Project) -> None:
     """Kept once, counted by group, reported in the language of the selections."""
-    stored = answers_to_keep([answer(), answer()], request(), REGISTRY)
-    keep_answers(empty, stored)
+    answers = [raw("answer-1"), raw("answer-1")]
+    prepared = prepare_answers(answers, request(), REGISTRY)
+    keep_answers(empty, prepared.stored)
     summary = collapse_in_ledger(empty, "theory-architect", request())
     assert [row["total_runs"] for row in summary.to_json()] == [1]
     assert not summary.has_collapsed
     assert summary.language == "ko"
     assert summary.text("markdown").startswith("# 모드 붕괴 보고서\n")
+
+
+def test_refused_answers_are_not_prepared() -> None:
+    """Nor are the good ones beside them."""
+    answers = [raw("answer-1"), raw("answer-low")]
+    prepared = prepare_answers(answers, request(), REGISTRY)
+    assert len(prepared.checked.refused) == 1
+    assert prepared.stored == ()
 
 
 def test_answers_need_a_database(empty: Project) -> None:

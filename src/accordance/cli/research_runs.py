@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -26,7 +27,9 @@ from accordance.cli.research_reading import (
 )
 from accordance.cli.showing import tell, tell_document
 from accordance.rendering.words import Language
-from accordance.service.research.answers import check_answers, expected_answers
+
+if TYPE_CHECKING:
+    from accordance.domain.research.runs import StoredRun
 
 _SHORT_DIGEST: Final = 12
 
@@ -57,33 +60,37 @@ def record(
     Exit codes as for check: 1 if one is rejected, 3 if a person must acknowledge a
     selection first.
     """
-    from accordance.service.research.ledger_runs import answers_to_keep, keep_answers
+    from accordance.service.research.ledger_runs import keep_answers, prepare_answers
 
     registry = agents_of(agents_file)
     request = request_of(request_file)
     consent = acknowledgement_of(acknowledgement_file)
     raws = [read_bounded(file) for file in files]
 
-    expectations = expected_answers(registry, request, acknowledgement=consent)
-    checked = check_answers(raws, expectations)
-    if checked.refused:
-        print_checks(files, raws, checked, as_json=as_json)
-        return exit_code(checked)
+    prepared = prepare_answers(raws, request, registry, consent)
+    if prepared.checked.refused:
+        print_checks(files, raws, prepared.checked, as_json=as_json)
+        return exit_code(prepared.checked)
 
-    stored = answers_to_keep(checked.accepted, request, registry)
     with opened(where, create=True) as project:
-        keep_answers(project, stored)
-
-    rows = [(file, answer.run) for file, answer in zip(files, stored, strict=True)]
-    if as_json:
-        print_json(
-            [{"file": file, **run.group._asdict(), "at": run.at} for file, run in rows]
-        )
-        return Exit.OK
-    for file, run in rows:
-        digest = run.group.request[:_SHORT_DIGEST]
-        tell(f"✓ {file}  {run.group.agent_id}  request {digest}")
+        keep_answers(project, prepared.stored)
+    runs = [answer.run for answer in prepared.stored]
+    _print_runs(files, runs, as_json=as_json)
     return Exit.OK
+
+
+def _print_runs(
+    files: Sequence[str], runs: Sequence[StoredRun], *, as_json: bool
+) -> None:
+    rows = []
+    for file, run in zip(files, runs, strict=True):
+        rows.append({"file": file, **run.group._asdict(), "at": run.at})
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        digest = row["request"][:_SHORT_DIGEST]
+        tell(f"✓ {row['file']}  {row['agent_id']}  request {digest}")
 
 
 @click.command()

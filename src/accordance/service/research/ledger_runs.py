@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.research.agents import AgentRegistry
 from accordance.domain.research.collapse import CollapseReport
+from accordance.domain.research.floors import Acknowledgement
 from accordance.domain.research.golden import GoldenReport, GoldenSet
 from accordance.domain.research.runs import (
     AnswerStore,
@@ -25,6 +25,11 @@ from accordance.rendering.documents import WRITERS
 from accordance.rendering.reports import collapse_blocks
 from accordance.rendering.words import Language
 from accordance.service.project import Project
+from accordance.service.research.answers import (
+    CheckedAnswers,
+    check_answers,
+    expected_answers,
+)
 from accordance.service.research.golden import answers_in_store, judge_golden
 from accordance.service.research.inputs import report_language
 from accordance.store.answers import AnswersInLedger
@@ -41,15 +46,37 @@ def kept_answers(project: Project) -> AnswerStore:
     return AnswersInLedger(ledger.engine)
 
 
-def answers_to_keep(
-    answers: Sequence[AgentAnswer], request: AgentRequest, registry: AgentRegistry
-) -> tuple[StoredAnswer, ...]:
-    """Return checked answers to a request as they are kept. Raises InvalidRun."""
+@dataclass(frozen=True, slots=True)
+class PreparedAnswers:
+    """Answers that were checked, and the form in which they are kept.
+
+    If one of them is refused, none is kept.
+    """
+
+    checked: CheckedAnswers
+    stored: tuple[StoredAnswer, ...] = ()
+
+
+def prepare_answers(
+    answers: Sequence[bytes],
+    request: AgentRequest,
+    registry: AgentRegistry,
+    acknowledgement: Acknowledgement | None = None,
+) -> PreparedAnswers:
+    """Check answers to a request before they are kept. Raises InvalidRun.
+
+    This needs no ledger yet, so that refused answers do not create one.
+    """
+    expectations = expected_answers(registry, request, acknowledgement=acknowledgement)
+    checked = check_answers(answers, expectations)
+    if checked.refused:
+        return PreparedAnswers(checked)
+
     stored = []
-    for answer in answers:
+    for answer in checked.accepted:
         agent = registry.get(answer.agent_id)
         stored.append(stored_answer(answer, agent, request))
-    return tuple(stored)
+    return PreparedAnswers(checked, tuple(stored))
 
 
 def keep_answers(project: Project, answers: Sequence[StoredAnswer]) -> None:
