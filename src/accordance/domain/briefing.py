@@ -33,8 +33,9 @@ The task, its contract and the reviewed product are never cut.
 """
 
 _BOUNDS: Final = (
-    "You see the part of the repository that this task may read; the rest of it exists and is withheld. Do not put other "
-    "files in its place. Tests are run on the whole repository."
+    "You see the part of the repository that this task may read; the rest of it exists"
+    " and is withheld. Do not put other files in its place. Tests are run on the whole"
+    " repository."
 )
 
 
@@ -133,8 +134,14 @@ def _evidence(folder: str) -> tuple[str, ...]:
     return (
         "Leave your evidence in the repository; it is no part of the change:",
         f"- {folder}/report.md: what you did",
-        f"- {folder}/selftest.log: each test command and what it printed; the last line is EXIT_CODE=<number>",
-        f"- {folder}/patch.diff: your change as `git diff --binary` shows it, new files included",
+        (
+            f"- {folder}/selftest.log: each test command and what it printed;"
+            " the last line is EXIT_CODE=<number>"
+        ),
+        (
+            f"- {folder}/patch.diff: your change as `git diff --binary` shows it,"
+            " new files included"
+        ),
         f"- {folder}/evidence/: a folder for anything else",
         f"- {folder}/submit.json: your answer",
     )
@@ -150,12 +157,17 @@ def _research(research: Mapping[str, Any] | None) -> Iterator[Piece]:
 def _contract(contract: Mapping[str, Any], *, with_schema: bool) -> Piece:
     version = contract["schema_version"]
     id_key = "task_id" if "task_id" in contract else "plan_id"
+    subject_id = contract[id_key]
     lines = [
         "# Your answer",
-        f"Exactly one JSON object with schema_version {version!r} and {id_key} {contract[id_key]!r}.",
+        (
+            f"Exactly one JSON object with schema_version {version!r}"
+            f" and {id_key} {subject_id!r}."
+        ),
     ]
     if with_schema:
-        lines += ["It must honour this JSON Schema:", _json(contract["schema"])]
+        lines.append("It must honour this JSON Schema:")
+        lines.append(_json(contract["schema"]))
     return Piece("contract", "\n".join(lines), ESSENTIAL, is_data=False)
 
 

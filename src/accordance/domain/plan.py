@@ -1,7 +1,7 @@
 """A plan as a graph: who waits for whom, what belongs to what, which are alternatives.
 
-It is built once from a checked plan, in linear time. What the edges mean is described in
-docs/decisions/0007; how states move along them is in `progress`.
+It is built once from a checked plan, in linear time. What the edges mean is described
+in docs/decisions/0007; how states move along them is in `progress`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Prompts: shared words, the agent's own words and the generated context.
 
-Each part is known by its hash, so that every call can be rebuilt later: its recipe names
-the parts by hash, and the parts are in the ledger's blobs.
+Each part is known by its hash, so that every call can be rebuilt later: its recipe
+names the parts by hash, and the parts are in the ledger's blobs.
 """
 
 from __future__ import annotations

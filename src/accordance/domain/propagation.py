@@ -99,7 +99,7 @@ class Propagation:
     def _notify_dependents(
         self, node: NodeLinks, dependents: tuple[str, ...], old: Signals, new: Signals
     ) -> None:
-        """A check waits for a product to review, any other dependent until it is done."""
+        """A check waits for a product to review, other dependents until it is done."""
         newly_satisfied = new.satisfies - old.satisfies
         newly_checkable = new.to_check - old.to_check
         for dependent in dependents:
@@ -220,7 +220,10 @@ class Propagation:
         return False
 
     def _reconsider_rivals(self, node: NodeLinks) -> None:
-        """Keep one candidate active: done, it excuses the others; dead, the next follows."""
+        """Keep a single candidate active.
+
+        When it is done it excuses the others; when it is dead the next one follows.
+        """
         progress = self.progress_of(node.task_id)
         if not progress.active:
             return

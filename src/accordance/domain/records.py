@@ -9,8 +9,8 @@ from typing import Final, Literal, TypeAlias
 
 from accordance.domain.chain import EMPTY, Head
 from accordance.domain.fuses import FUSES, Fuses
-from accordance.domain.plan_review import PlanState
 from accordance.domain.node_progress import NodeProgress
+from accordance.domain.plan_review import PlanState
 from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.task_ruling import QuestionKind
 
@@ -190,8 +190,8 @@ class RequirementRecord:
 class EvidenceRecord:
     """What answers a requirement, until it goes stale.
 
-    `reference` is a path below workspace/inputs/, the task of an artifact, or the person
-    who confirmed.
+    `reference` is a path below workspace/inputs/, the task of an artifact, or the
+    person who confirmed.
     """
 
     plan_id: str
