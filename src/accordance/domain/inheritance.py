@@ -265,7 +265,6 @@ def _telling_letters(patterns: tuple[str, ...]) -> tuple[str, ...]:
     for all others.
     """
     named = set("".join(patterns)) - {"*", _SLASH}
-    for letter in ascii_lowercase:
-        if letter not in named:
-            return (letter, *sorted(named))
-    return (_UNUSED_LETTER, *sorted(named))
+    unnamed = (letter for letter in ascii_lowercase if letter not in named)
+    other = next(unnamed, _UNUSED_LETTER)
+    return (other, *sorted(named))

@@ -33,6 +33,14 @@ class Part:
         digest = hashlib.sha256(self.text.encode()).hexdigest()
         object.__setattr__(self, "sha256", digest)
 
+    def entry(self) -> JsonObject:
+        """Return the part as a recipe names it."""
+        return {
+            "voice": self.voice,
+            "name": self.name,
+            "sha256": self.sha256,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -64,10 +72,7 @@ class Prompt:
 
     def recipe(self) -> JsonObject:
         """Return the parts with their hashes, as plain JSON."""
-        parts = [
-            {"voice": part.voice, "name": part.name, "sha256": part.sha256}
-            for part in self.parts
-        ]
+        parts = [part.entry() for part in self.parts]
         return {"sha256": self.sha256, "parts": parts}
 
     def _voiced(self, voice: Voice) -> str:

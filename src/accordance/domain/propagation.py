@@ -204,15 +204,13 @@ class Propagation:
             if not is_over and not self._is_wanted(part):
                 self._excuse(part)
 
-    def _is_wanted(self, task: str) -> bool:
-        """Whether an active parent still waits for it, or a product it has to check."""
-        node = self.view.node(task)
+    def _is_wanted(self, part: str) -> bool:
+        """Whether a part still has an active goal to serve, or a product to check."""
+        node = self.view.node(part)
         if node.checks is not None:
             product = self.progress_of(node.checks)
             if product.active and product.state not in TERMINAL:
                 return True
-        if not node.parents:
-            return True
         for parent in node.parents:
             progress = self.progress_of(parent)
             if progress.active and progress.state is not State.DONE:
@@ -277,13 +275,15 @@ class Propagation:
 
         self._deactivate(task)
         if excuse:
-            self._excuse_inactive()
+            self._excuse_cancelled()
 
-    def _excuse_inactive(self) -> None:
-        """Excuse every task that this move has made inactive."""
+    def _excuse_cancelled(self) -> None:
+        """Excuse the cancelled task and all that went with it.
+
+        They are the only changes so far, and all of them are inactive.
+        """
         for task, progress in list(self.changed.items()):
-            if not progress.active:
-                self.update(task, replace(progress, excused=True))
+            self.update(task, replace(progress, excused=True))
 
     def _deactivate(self, task: str) -> None:
         """Make a task inactive, with the parts and checks that belong only to it."""
