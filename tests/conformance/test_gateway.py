@@ -25,7 +25,7 @@ from accordance.domain.facts import (
 from accordance.domain.inheritance import beyond
 from accordance.domain.judging import History, judge
 from accordance.domain.patch import read_patch
-from accordance.domain.roles import role_from, role_named
+from accordance.domain.roles import ROLES, role_from
 from accordance.domain.scope import PathScope
 from accordance.domain.verdict import as_outcome, as_verdict
 from accordance.errors import InvalidPattern
@@ -256,7 +256,7 @@ def case_of(line: Line) -> Case:
     )
     return Case(
         task=task,
-        role=role_named(task.role),
+        role=ROLES[task.role],
         scope=scope_of(line),
         submission=submission,
         facts=AttemptFacts(changes=changes, runs=runs, evidence=evidence),

@@ -184,7 +184,7 @@ def test_the_next_attempt_is_told_why_the_last_run_brought_nothing(
     project.submit("a", b"late", attempt=1)
     assert _errors_told(project) == [
         *rejected,
-        "No message came: The run took longer than it may (it took longer than 5 s). Do less, and answer in time.",
+        "No message came: The run took longer than allowed (it took longer than 5 s). Do less, and answer in time.",
     ]
     with project.ledger.write() as tx:
         fail_in(tx, "a", 3, Produced(fault=Fault.SERVER_ERROR, text="500").to_json())
