@@ -36,7 +36,8 @@ def check_key(private: Path) -> None:
 
 def sign_bundle(folder: Path, private: Path, about: Mapping[str, str]) -> Path:
     """Sign the bundle's manifest and return the place of the attestation."""
-    envelope = sign(_statement(folder, about), private)
+    signer = _signer(private)
+    envelope = _signed(_statement(folder, about), signer)
     place = folder / ATTESTATION
     place.write_text(json.dumps(envelope), "utf-8")
     return place
@@ -169,7 +170,10 @@ def _key_in(file: Path) -> bytes:
 
 def sign(payload: bytes, private: Path) -> dict[str, object]:
     """Return a signed DSSE envelope around an in-toto Statement."""
-    signer = _signer(private)
+    return _signed(payload, _signer(private))
+
+
+def _signed(payload: bytes, signer: CryptoSigner) -> dict[str, object]:
     from securesystemslib.dsse import Envelope
 
     envelope = Envelope(payload, PAYLOAD_TYPE, {})

@@ -90,18 +90,24 @@ def _is_beyond_patches(differences: ChangeSet, changes: Sequence[PathChange]) ->
 
     That is: git's own files, what is no ordinary file, and bits that git does not know.
     """
-    if differences.incomplete or differences.internals or differences.nested_added:
-        return True
-    if differences.special or differences.unreadable:
+    unpatchable = (
+        differences.incomplete,
+        differences.internals,
+        differences.nested_added,
+        differences.special,
+        differences.unreadable,
+    )
+    if any(unpatchable):
         return True
 
-    for change in differences.directories:
-        if change.kind is not ChangeKind.ADDED:
-            return True
-    for change in changes:
-        if change.after is not None and change.after.mode & _SET_ID_BITS:
-            return True
-    return False
+    folder_changes = {change.kind for change in differences.directories}
+    if folder_changes - {ChangeKind.ADDED}:
+        return True
+    return any(_has_set_id_bits(change) for change in changes)
+
+
+def _has_set_id_bits(change: PathChange) -> bool:
+    return change.after is not None and bool(change.after.mode & _SET_ID_BITS)
 
 
 def _empty_folders(tree: Snapshot) -> tuple[str, ...]:

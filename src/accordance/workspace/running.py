@@ -45,23 +45,18 @@ def run(
     Nothing of it is running afterwards. Once `stop` is set, the command is ended at once.
     """
     limits = limits or CommandLimits()
-    variables = environment(room, level)
     mark = secrets.token_hex(16)
+    variables = environment(room, level)
     if not level.confines:
         variables[_MARK] = mark
 
-    measured = [os.fspath(room.folder)]
-    if room.tree is not None:
-        measured.append(os.fspath(room.tree))
     plan = {
         "argv": argv(command, room, level, limits),
         "environment": variables,
-        "folders": [os.fspath(place) for place in (room.folder, *room.own)],
         "log": os.fspath(log),
-        "disk": measured,
+        **_places(room),
         "limits": {name: getattr(limits, name) for name in keeper.LIMITS},
     }
-
     report = _report_of_keeper(json.dumps(plan).encode(), stop)
     if not report:  # the command killed its keeper, which only rlimit allows
         _end_marked(mark)
@@ -81,6 +76,15 @@ def run(
         log_sha256=_sha256(log),
         **report,  # type: ignore[arg-type]
     )
+
+
+def _places(room: Room) -> dict[str, list[str]]:
+    """Return the folders that must be no links, and those whose size is limited."""
+    folders = [os.fspath(place) for place in (room.folder, *room.own)]
+    measured = [os.fspath(room.folder)]
+    if room.tree is not None:
+        measured.append(os.fspath(room.tree))
+    return {"folders": folders, "disk": measured}
 
 
 def _report_of_keeper(plan: bytes, stop: Event | None) -> dict[str, object]:
