@@ -26,8 +26,8 @@ def free_place(
 ) -> Path:
     """Return where the bundle will be written.
 
-    Raises AttemptJudged if there is a bundle, and WorkspaceError if a link would lead it
-    elsewhere.
+    Raises AttemptJudged if there is a bundle, and WorkspaceError if a link would lead
+    it elsewhere.
     """
     place = bundle_folder(bundles, task_id, attempt)
     if owner is not None:

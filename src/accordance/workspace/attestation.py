@@ -1,9 +1,9 @@
 """A signature over an evidence bundle: an in-toto Statement in a DSSE envelope.
 
-The subjects are the bundle's manifest, which holds the hash of every other file, and the
-tree that was judged, by git's id (compare `git rev-parse COMMIT^{tree}`). The predicate
-names the task, the attempt and the verdict. Signing uses Ed25519 and works offline; it
-needs the extra `attest`.
+The subjects are the bundle's manifest, which holds the hash of every other file, and
+the tree that was judged, by git's id (compare `git rev-parse COMMIT^{tree}`). The
+predicate names the task, the attempt and the verdict. Signing uses Ed25519 and works
+offline; it needs the extra `attest`.
 """
 
 from __future__ import annotations

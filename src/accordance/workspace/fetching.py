@@ -1,7 +1,7 @@
 """Getting a commit out of a repository, into a git directory of its own.
 
-Everything goes through git's own transport: every object is checked on arrival, and none
-is shared with the source.
+Everything goes through git's own transport: every object is checked on arrival, and
+none is shared with the source.
 """
 
 from __future__ import annotations

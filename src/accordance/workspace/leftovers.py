@@ -45,8 +45,8 @@ def left_in(
 ) -> Left | None:
     """Return what was left, or None where a patch could not carry all of it.
 
-    Ignored caches do not matter, unless tests `carry` them. `after` is the tree as it is
-    now, where it has been read already.
+    Ignored caches do not matter, unless tests `carry` them. `after` is the tree as it
+    is now, where it has been read already.
     """
     if after is None:
         after = whole_tree(workspace)

@@ -61,7 +61,7 @@ def _first_program(words: list[str]) -> str:
 
 
 def _syntax_error(command: str) -> str:
-    """Return what the shell finds wrong with a command; `-n` reads, and runs nothing."""
+    """Return what the shell finds wrong with a command, without running it."""
     checked = subprocess.run(  # noqa: S603
         ("sh", "-n", "-c", command),  # noqa: S607
         capture_output=True,

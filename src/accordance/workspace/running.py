@@ -42,7 +42,8 @@ def run(
 ) -> CommandRun:
     """Run `command` in a shell in `room.work`; its output goes to `log`.
 
-    Nothing of it is running afterwards. Once `stop` is set, the command is ended at once.
+    Nothing of it is running afterwards. Once `stop` is set, the command is ended at
+    once.
     """
     limits = limits or CommandLimits()
     mark = secrets.token_hex(16)
