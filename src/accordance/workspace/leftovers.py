@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from accordance.domain.facts import (
     ChangeKind,
     ChangeSet,
-    EntryKind,
     PathChange,
     Snapshot,
     beyond_caches,
@@ -19,12 +18,11 @@ from accordance.domain.facts import (
 from accordance.workspace.branch import lay
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
+from accordance.workspace.entries import SET_ID_BITS, directories, parents
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.names import name_of
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import readable_patch
-
-_SET_ID_BITS = 0o7000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +105,12 @@ def _is_beyond_patches(differences: ChangeSet, changes: Sequence[PathChange]) ->
 
 
 def _has_set_id_bits(change: PathChange) -> bool:
-    return change.after is not None and bool(change.after.mode & _SET_ID_BITS)
+    return change.after is not None and bool(change.after.mode & SET_ID_BITS)
 
 
 def _empty_folders(tree: Snapshot) -> tuple[str, ...]:
-    not_empty = {path.rpartition("/")[0] for path in tree.entries}
-    empty = []
-    for path, entry in tree.entries.items():
-        if entry.kind is EntryKind.DIRECTORY and path not in not_empty:
-            empty.append(path)
+    folders = directories(tree.entries)
+    empty = folders.keys() - parents(tree.entries)
     return tuple(sorted(empty))
 
 

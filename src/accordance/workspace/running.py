@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import secrets
@@ -16,6 +15,7 @@ from threading import Event
 from typing import IO, Final
 
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
+from accordance.workspace.entries import sha256_of
 from accordance.workspace.inside import keeper
 from accordance.workspace.inside.keeper import processes
 from accordance.workspace.isolation import (
@@ -74,7 +74,7 @@ def run(
         command,
         ending=ending,
         isolation=level,
-        log_sha256=_sha256(log),
+        log_sha256=sha256_of(log),
         **report,  # type: ignore[arg-type]
     )
 
@@ -133,10 +133,3 @@ def _marked(variable: bytes) -> Iterator[int]:
             variables = Path(f"/proc/{process.pid}/environ").read_bytes()
             if variable in variables.split(b"\0"):
                 yield process.pid
-
-
-def _sha256(log: Path) -> str:
-    if not log.exists():
-        return ""
-    with log.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
