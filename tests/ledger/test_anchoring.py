@@ -16,7 +16,7 @@ from sqlalchemy import text
 from accordance.cli.main import run
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
-from accordance.workspace.attestation import new_key
+from tests.keys import new_key
 from tests.ledger.project import Clock, Project
 from tests.messages import PLAN, small_plan
 

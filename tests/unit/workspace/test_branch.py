@@ -71,7 +71,7 @@ def test_what_is_in_the_way_is_told_apart(tmp_path: Path) -> None:
     write(branch.repository, {"src/app.py": "APP = 3\n"})
     commit(branch.repository, "somebody's")
     git(branch.repository, "switch", "--quiet", "main")
-    with pytest.raises(WorkspaceError, match="was moved by somebody else"):
+    with pytest.raises(WorkspaceError, match="was moved by someone else"):
         branch.move_to(made)
     git(branch.repository, "update-ref", "-d", ref)
     throw_away(branch)
