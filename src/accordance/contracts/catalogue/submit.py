@@ -7,7 +7,7 @@ about this task; the facts are gathered later.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -233,22 +233,8 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
         return ()
 
     notices: list[Notice] = []
-    if passed is False and message.get("status") != "FAILED":
-        notices.append(
-            Notice(
-                "tests_failed_status",
-                path="$.status",
-                message="tests.passed is false, so status should be FAILED",
-            )
-        )
-    if passed is False and message.get("reason_code") != "CI_FAILED":
-        notices.append(
-            Notice(
-                "tests_failed_reason",
-                path="$.reason_code",
-                message="tests.passed is false, so reason_code should be CI_FAILED",
-            )
-        )
+    if passed is False:
+        notices += _failed_tests_undeclared(message)
     if passed is True and commands == []:
         notices.append(
             Notice(
@@ -266,6 +252,21 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
             )
         )
     return notices
+
+
+def _failed_tests_undeclared(message: JsonObject) -> Iterator[Notice]:
+    if message.get("status") != "FAILED":
+        yield Notice(
+            "tests_failed_status",
+            path="$.status",
+            message="tests.passed is false, so status should be FAILED",
+        )
+    if message.get("reason_code") != "CI_FAILED":
+        yield Notice(
+            "tests_failed_reason",
+            path="$.reason_code",
+            message="tests.passed is false, so reason_code should be CI_FAILED",
+        )
 
 
 def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
