@@ -1,4 +1,4 @@
-"""The library's face: a registry of all built-in and installed contracts, and its calls."""
+"""The library's calls, on a registry of all built-in and installed contracts."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Answer(Generic[M]):
 
     @property
     def spending(self) -> Spending:
-        """What all attempts cost together; a call without a reported cost counts as 0."""
+        """What all attempts cost together; a call of unknown cost counts as 0."""
         return total(attempt.reply.spending or Spending() for attempt in self.attempts)
 
 
@@ -89,7 +89,7 @@ class Conversation(Generic[M]):
         return isinstance(last, Accepted) or len(self.attempts) >= self.most
 
     def hear(self, reply: Reply, doom: Rejected | None = None) -> None:
-        """Check the model's reply, and prepare the next question unless this is the last.
+        """Check the model's reply, and send feedback unless this is the last attempt.
 
         `doom` is why a stream was broken off: the rest of its text never came.
         """

@@ -140,7 +140,7 @@ class AnswerStream(Generic[M]):
         while not conversation.is_over:
             incoming = _Incoming(conversation.contract, conversation.context)
             pieces = stream(self._model, conversation.messages, conversation.contract)
-            with closing(pieces):  # type: ignore[type-var]  # a generator, whatever gave the pieces
+            with closing(pieces):  # type: ignore[type-var]  # a generator
                 for piece in pieces:
                     partial = incoming.take(piece)
                     if partial is not None:
@@ -151,7 +151,7 @@ class AnswerStream(Generic[M]):
 
     @property
     def answer(self) -> Answer[M]:
-        """The accepted answer, after reading the rest of the stream. Raises NotAccepted."""
+        """The accepted answer; reads the rest of the stream. Raises NotAccepted."""
         for _ in self:
             pass
         return self._conversation.answer()
@@ -181,7 +181,7 @@ class AsyncAnswerStream(Generic[M]):
             conversation.hear(incoming.reply, incoming.doom)
 
     async def answer(self) -> Answer[M]:
-        """The accepted answer, after reading the rest of the stream. Raises NotAccepted."""
+        """The accepted answer; reads the rest of the stream. Raises NotAccepted."""
         async for _ in self:
             pass
         return self._conversation.answer()

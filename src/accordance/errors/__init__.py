@@ -1,8 +1,8 @@
 """The error tree. A bad *message* never raises: it comes back as a value.
 
 Every class has a `code` of its own that never changes, and a `category`, from which a
-face takes its exit code or HTTP status. Every error has a `text`, what is wrong, and may
-have a `way_out`, what to do about it. docs/errors.md lists them all.
+face takes its exit code or HTTP status. Every error has a `text`, what is wrong, and
+may have a `way_out`, what to do about it. docs/errors.md lists them all.
 
 AccordanceError
 +-- Unparseable                the text is not exactly one JSON object (readers only)

@@ -1,4 +1,4 @@
-"""Errors of contracts: definitions that could never work, and texts that cannot be read."""
+"""Errors of contracts: invalid definitions, and texts that cannot be read."""
 
 from __future__ import annotations
 

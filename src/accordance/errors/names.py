@@ -17,7 +17,7 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the way out of an unknown name: the nearest known names, else all of them."""
+    """Return the way out of an unknown name: the nearest names, else all of them."""
     names = tuple(known)
     near = nearest(name, names)
     if near:

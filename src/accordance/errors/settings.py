@@ -6,19 +6,19 @@ from accordance.errors.base import AccordanceError
 
 
 class InvalidSettings(AccordanceError):
-    """accordance.toml cannot be read, has an unknown key, or belongs to another user."""
+    """accordance.toml is unreadable, has an unknown key, or is another user's."""
 
     code = "invalid-settings"
 
 
 class IsolationTurnedOff(InvalidSettings):
-    """accordance.toml asks for less isolation; the agent to be isolated may have written it."""
+    """accordance.toml asks for less isolation: an agent may have written it."""
 
     code = "isolation-turned-off"
 
 
 class InvalidRole(AccordanceError):
-    """A role's policy with an unknown key, a wrong type or a pattern outside the repository."""
+    """A role's policy that cannot be read, or has a pattern outside the repository."""
 
     code = "invalid-role"
 

@@ -52,7 +52,7 @@ class TasksWait(Conflict):
 
 
 class GateNotRun(AccordanceError):
-    """A gate has not run, or a fact it needs was not collected. That is never a pass."""
+    """A gate has not run, or lacks a fact that it needs. That is never a pass."""
 
     code = "gate-not-run"
 

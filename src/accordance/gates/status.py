@@ -8,7 +8,7 @@ from accordance.domain.findings import Finding, Gate, Result
 
 
 def need_input(case: Case) -> Result:
-    """The agent does not ask for input. A question goes to a person before anything else."""
+    """The agent does not ask for input: a question goes to a person first."""
     claim = case.claim
     if claim is None or claim.status != "NEED_INPUT":
         return Result(Gate.NEED_INPUT)

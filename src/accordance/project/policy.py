@@ -1,7 +1,7 @@
-"""The rules that attempts are judged by: `[roles]`, `[tiers]` and `[judge]` of the settings.
+"""The rules that attempts are judged by: `[roles]`, `[tiers]` and `[judge]`.
 
-The settings are read from the base, so what an agent writes into its tree does not change
-the rules for its own work.
+The settings are read from the base, so what an agent writes into its tree does not
+change the rules for its own work.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class PlanRubric(_RubricTable):
 
     maxima: dict[str, int] = Field(
         default=dict(PLAN_RUBRIC.maxima),
-        description=f"Dimensions and their highest scores, which add up to {BEST_SCORE}.",
+        description=f"Dimensions with their maximum scores, {BEST_SCORE} in all.",
         examples=[{"Completeness": 60, "Clarity": 40}],
     )
 
@@ -134,7 +134,7 @@ class NodeRubric(_RubricTable):
 
     maxima: dict[str, int] = Field(
         default=dict(NODE_RUBRIC.maxima),
-        description=f"Dimensions and their highest scores, which add up to {BEST_SCORE}.",
+        description=f"Dimensions with their maximum scores, {BEST_SCORE} in all.",
         examples=[{"Correctness": 70, "Coverage": 30}],
     )
 
@@ -178,7 +178,8 @@ class Research(SettingTable):
 def _never_off(wish: object) -> object:
     """Refuse to turn isolation off in a file.
 
-    A file can only ask for more isolation: the agent to be isolated may have written it.
+    A file can only ask for more isolation: the agent to be isolated may have written
+    it.
     """
     if wish == RLIMIT:
         raise IsolationTurnedOff(_PERSONS_CHOICE)
@@ -198,7 +199,7 @@ Commands: TypeAlias = Annotated[Texts, AfterValidator(_no_empty_command)]
 
 
 class Judge(SettingTable):
-    """How attempts are judged and their tests are run; read from the base of the change."""
+    """How attempts are judged and their tests are run. Read from the base."""
 
     isolation: LeastIsolation = Field(
         default="auto",
@@ -236,7 +237,8 @@ class Judge(SettingTable):
     readable: Texts = Field(
         default=(),
         description=(
-            "Folders that tests may read besides the system's, relative to the settings."
+            "Folders that tests may read besides the system's, "
+            "relative to the settings."
         ),
         examples=[["/srv/fixtures"]],
     )
@@ -260,7 +262,8 @@ class Settings(SettingTable):
     ledger: str | None = Field(
         default=None,
         description=(
-            "Where the ledger is, as a path or a URL; `.accordance/ledger.db` by default."
+            "Where the ledger is, as a path or a URL; "
+            "`.accordance/ledger.db` by default."
         ),
         examples=["postgresql://user@host/name"],
     )
@@ -274,7 +277,7 @@ class Settings(SettingTable):
     )
     routes: Annotated[tuple[Route, ...], Strict(False)] = Field(
         default=(),
-        description="Which executor gets which work; the first route that matches counts.",
+        description="Which executor gets which work; the first match counts.",
     )
     fuses: Fuses = Field(
         default_factory=Fuses.model_construct,
@@ -299,7 +302,7 @@ class Settings(SettingTable):
     judge: Judge = Field(default_factory=Judge.model_construct)
 
     def rules(self, fuses: Mapping[str, object] | None = None) -> Rules:
-        """Return the rules for a plan; `fuses` override the file. Raises InvalidFuses."""
+        """Return a plan's rules; `fuses` override the file. Raises InvalidFuses."""
         configured = self.fuses.model_dump(exclude_unset=True)
         overrides = fuses or {}
         return Rules(
@@ -324,7 +327,7 @@ def read_settings(tables: Mapping[str, Any], where: str = SETTINGS) -> Settings:
 
 
 def parse_settings(content: bytes, where: str) -> Settings:
-    """Return the settings in the content of an accordance.toml. Raises InvalidSettings."""
+    """Return the settings in an accordance.toml. Raises InvalidSettings."""
     try:
         tables = read_toml(content.decode())
     except (NoToml, UnicodeDecodeError) as error:

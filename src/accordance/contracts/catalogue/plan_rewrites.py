@@ -1,4 +1,4 @@
-"""Completing a plan under its root. Two things in a plan can keep it from being finished.
+"""Completing a plan under its root, so that it can be finished.
 
 1. External planners write a chain START -> ... -> END. Both are marks, not tasks: what
    follows START belongs to the root, an edge into END says nothing, and the marks are
