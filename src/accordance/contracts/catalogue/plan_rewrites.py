@@ -281,9 +281,8 @@ def _task_after_start(edge: JsonObject, marks: frozenset[str]) -> TaskId:
 def _as_part_of_the_root(
     edge: JsonObject, part: TaskId, outline: _Outline
 ) -> JsonObject:
-    metadata = edge.get("metadata")
-    if not isinstance(metadata, dict):
-        metadata = {}
+    original = edge.get("metadata")
+    metadata = original if isinstance(original, dict) else {}
     and_or = outline.combined.get(outline.root, "AND")
     return {
         **edge,
