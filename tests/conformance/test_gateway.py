@@ -30,7 +30,6 @@ from accordance.domain.scope import PathScope
 from accordance.domain.verdict import as_outcome, as_verdict
 from accordance.errors import InvalidPattern
 from accordance.gates.running import run_gates
-from accordance.gates.scope import patch_is_in_scope
 from tests.conformance.lines import Line, Lines
 
 LINES = Lines("gateway.jsonl")
@@ -166,8 +165,11 @@ def scope_of(line: Line) -> PathScope:
 
 def diff_scope(line: Line) -> dict[str, Any]:
     patch = read_patch(line["facts"]["diff_text"])
-    clean = patch_is_in_scope(scope_of(line), patch, line["facts"].get("symlinks", {}))
-    return {"touched": list(patch.touched), "scope_clean": clean}
+    scope = scope_of(line)
+    links = {**line["facts"].get("symlinks", {}), **patch.links}
+    are_allowed = all(scope.rule(path, links) == "allowed" for path in patch.touched)
+    is_clean = not patch.problem and are_allowed
+    return {"touched": list(patch.touched), "scope_clean": is_clean}
 
 
 def pins_subset(line: Line) -> dict[str, Any]:

@@ -356,7 +356,7 @@ def test_a_registry_refuses_a_second_definition() -> None:
         own.register(Contract(version="greeting_v1", model=Greeting))
     with pytest.raises(
         ContractAlreadyRegistered,
-        match=r"registered already for Greeting; .* a new name",
+        match=r"already registered for Greeting; .* a new name",
     ):
         own.register(Contract(version="greeting_v1", model=BaseModel))
     twin = Contract(

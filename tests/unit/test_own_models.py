@@ -587,7 +587,7 @@ def test_a_definition_that_is_run_again_takes_the_place_of_the_first() -> None:
     stranger = made("Thing", size=(int, ...))
     stranger.__module__ = "elsewhere"
     with pytest.raises(
-        ContractAlreadyRegistered, match="'thing_v1' is registered already for Thing"
+        ContractAlreadyRegistered, match="'thing_v1' is already registered for Thing"
     ):
         own.contract("thing_v1")(stranger)
     assert contract_of(stranger).version == "Thing"
