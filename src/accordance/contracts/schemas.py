@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
-from accordance.contracts.expectations import model_schema, resolve
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.model_schemas import model_schema, resolve
 from accordance.errors import InvalidContract, UnknownProfile
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
