@@ -1,4 +1,7 @@
-"""Every code a check can give, with its page. Codes are stable: they are never renamed and never mean something else."""
+"""Every code a check can give, with its page.
+
+Codes are stable: they are never renamed and never change their meaning.
+"""
 
 from __future__ import annotations
 

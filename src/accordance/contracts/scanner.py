@@ -140,21 +140,21 @@ class Scanner:
             return at
 
         char = text[at]
-        match self._expect:
-            case _Expect.START:
-                self._begin(char, at, text)
-            case _Expect.NOTHING:
-                self._after_the_end(char, at, text)
-            case _Expect.FIRST_KEY | _Expect.KEY:
-                self._key_or_close(char, at)
-            case _Expect.COLON:
-                self._colon(char, at)
-            case _Expect.SEPARATOR:
-                self._separator(char, at)
-            case _Expect.FIRST_ITEM if char == "]":
-                self._close()
-            case _:
-                return self._value(char, at)
+        expect = self._expect
+        if expect is _Expect.SEPARATOR:
+            self._separator(char, at)
+        elif expect is _Expect.KEY or expect is _Expect.FIRST_KEY:
+            self._key_or_close(char, at)
+        elif expect is _Expect.COLON:
+            self._colon(char, at)
+        elif expect is _Expect.START:
+            self._begin(char, at, text)
+        elif expect is _Expect.NOTHING:
+            self._after_the_end(char, at, text)
+        elif expect is _Expect.FIRST_ITEM and char == "]":
+            self._close()
+        else:
+            return self._value(char, at)
         return at + 1
 
     def _begin(self, char: str, at: int, text: str) -> None:
