@@ -49,7 +49,7 @@ def validate_agent_output(output: JsonObject | str | bytes) -> ValidationResult:
 
 
 def _in_words(violation: Violation) -> str:
-    """The seed's own sentence, or what is wrong where the seed's function would crash."""
+    """The seed's own sentence; what is wrong where the seed's function would crash."""
     if violation.code == "seed_error":
         return violation.expected
     return f"{violation.path}: expected {violation.expected}, got {violation.actual}"

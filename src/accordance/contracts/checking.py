@@ -139,8 +139,8 @@ class Checker:
     ) -> PreparedContract | None:
         """The contract that was asked for, in the profile of the context.
 
-        Kept for the next message. The cache is emptied when it is full, which happens to
-        programs that make contracts as they go.
+        Kept for the next message. The cache is emptied when it is full, which happens
+        to programs that make contracts as they go.
         """
         if contract is None:
             return None
@@ -196,7 +196,7 @@ class Checker:
         context: Context,
         repairs: tuple[Repair, ...],
     ) -> Accepted[Any] | Rejected:
-        """Check a message against its own, older version, then upgrade it step by step."""
+        """Check a message against its own older version, then upgrade it."""
         version = message.get(VERSION_KEY)
         for upgrade in prepared.contract.upgrades:
             if version not in upgrade.source.read_versions:
@@ -215,7 +215,7 @@ def _upgraded(
     prepared: PreparedContract,
     context: Context,
 ) -> Accepted[Any] | Rejected:
-    """A message of an older version as one of this version, with its former warnings."""
+    """A message of an older version, upgraded, with its former warnings."""
     try:
         upgraded = upgrade.function(dump(older.value))
     except Exception as error:  # noqa: BLE001 - the function is the contract's own, and check never raises for a message

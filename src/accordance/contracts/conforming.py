@@ -133,7 +133,7 @@ def _conform_at_length(
     error: ValidationError,
     log: ViolationLog,
 ) -> Accepted[Any] | Rejected:
-    """Normalise a message that is not canonical, validate it again, report everything."""
+    """Normalise and validate a message that is not canonical; report everything."""
     faults = _faults(error)
     if not prepared.takes_text and not _are_sound(faults, message, prepared.free):
         raise UnsoundMessage
@@ -194,7 +194,7 @@ def _two_answers(
     repairs: tuple[Repair, ...],
     rivals: Rivals,
 ) -> Rejected:
-    """The report on two answers: nothing else is judged until it is clear which counts."""
+    """The report on two answers. Nothing else is judged: neither of them counts."""
     if rivals.place:
         other = f"that of {render((rivals.place,))}"
     else:
@@ -214,7 +214,7 @@ def _rewritten(
     context: Context,
     changes: list[Repair | Notice],
 ) -> tuple[JsonObject, tuple[Rule, ...]]:
-    """The message after the contract's own rewrites, and the rules still to run on it."""
+    """The message after the contract's own rewrites, and the rules still to run."""
     if _is_settled(message, prepared, context):
         return message, ()
 
@@ -233,7 +233,8 @@ def _is_settled(
 ) -> bool:
     """The quick test, for a message that may be wrong in any field.
 
-    The test may assume sound fields; where it fails for lack of them, nothing is settled.
+    The test may assume sound fields; where it fails for lack of them, nothing is
+    settled.
     """
     if prepared.settled is None:
         return False

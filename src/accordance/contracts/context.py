@@ -34,11 +34,11 @@ EXECUTORS: Final = frozenset((*EXECUTOR_KINDS, *ALSO_CALLED.values()))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The typed context of a check. Everything is optional; what is absent is not checked.
+    """The typed context of a check.
 
-    A message for another task than `task_id` is refused. The review of a PLAN carries
-    `plan_id` as its task_id. `pins` are those of the task, for the paths that a
-    submission declares.
+    Everything is optional, and what is absent is not checked. A message for another
+    task than `task_id` is refused. The review of a PLAN carries `plan_id` as its
+    task_id. `pins` are those of the task, for the paths that a submission declares.
     """
 
     task_id: str | None = None

@@ -42,8 +42,8 @@ Rewrite: TypeAlias = Callable[
 ]
 """A normalising step that no table can express.
 
-It returns the new message with its repairs, and with notices of what people should know;
-the message itself and nothing else if there is nothing to do.
+It returns the new message with its repairs, and with notices of what people should
+know; the message itself and nothing else if there is nothing to do.
 """
 
 Settled: TypeAlias = Callable[[JsonObject, Context], bool]
@@ -143,7 +143,7 @@ class Contract(Generic[M]):
 
     @property
     def closed(self) -> bool:
-        """Whether unknown keys at the top are violations, by extra="forbid" of the model."""
+        """Whether unknown keys at the top are violations: extra="forbid"."""
         return self.model.model_config.get("extra") == "forbid"
 
     @property
@@ -175,7 +175,7 @@ class Contract(Generic[M]):
         return replace(self.with_rules(*_narrowing(scope)), scope=scope.name)
 
     def with_rules(self, *rules: Rule) -> Contract[M]:
-        """The same contract with further rules, which the quick test knows nothing of."""
+        """The same contract with further rules, and so without its quick test."""
         settled = None if rules else self.settled
         return replace(self, rules=(*self.rules, *rules), settled=settled)
 

@@ -132,7 +132,7 @@ def _version_violation(version: str, kind: str, value: object, where: str) -> Vi
 
 
 def _tag_violation(details: ErrorDetails, place: Place) -> Violation:
-    """The key that tells the types of a union apart is missing or names none of them."""
+    """The tag that tells the types of a union apart is missing or unknown."""
     value = details["input"]
     discriminator = mapping(place.expected.schema.get("discriminator"))
     key = discriminator.get("propertyName")

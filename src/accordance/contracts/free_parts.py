@@ -1,7 +1,7 @@
 """Which places of a message may hold any JSON at all.
 
-pydantic bounds the depth and the numbers of everything it knows a type for. Only where a
-model takes anything must a message be searched for infinite numbers and deep nesting.
+pydantic bounds the depth and the numbers of everything it knows a type for. Only where
+a model takes anything must a message be searched for infinite numbers and deep nesting.
 """
 
 from __future__ import annotations

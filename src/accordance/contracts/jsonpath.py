@@ -1,9 +1,9 @@
-"""JSON paths: where in a message something is, as in `$.breakdown[2].issues[0].evidence`.
+"""JSON paths: where in a message something is, as in `$.breakdown[2].issues[0]`.
 
-A path is a tuple of keys and indexes; the text form is made at the end. Keys that are not
-plain words are quoted (`$["we ird"]`), so that every path can be read back. Only a key of
-unreasonable length is cut. Such a path still says where to look, but a fix cannot be
-applied there (`is_exact`).
+A path is a tuple of keys and indexes; the text form is made at the end. Keys that are
+not plain words are quoted (`$["we ird"]`), so that every path can be read back. Only a
+key of unreasonable length is cut. Such a path still says where to look, but a fix
+cannot be applied there (`is_exact`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How large a message may be. The defaults leave room for a plan of 50,000 nodes."""
+    """How large a message may be. The defaults allow a plan of 50,000 nodes."""
 
     max_bytes: int = 16 * 1024 * 1024
     max_depth: int = 64  # including the root object

@@ -21,7 +21,7 @@ _BOOLEANS: Final[dict[str, tuple[object]]] = {"true": (True,), "false": (False,)
 
 
 def mended(schema: JsonObject, value: object) -> tuple[object] | None:
-    """The value in the form a schema wants, in a 1-tuple; None if there is no such form."""
+    """The value in the form a schema wants, in a 1-tuple; None if there is none."""
     if "const" in schema:
         return _as_word([schema["const"]], value)
     if "enum" in schema:

@@ -97,7 +97,7 @@ def is_transparent(model: type[BaseModel]) -> bool:
 
 
 def fixed_words(model: type[BaseModel], key: str) -> tuple[str, ...]:
-    """The only texts a top-level key may hold; empty where the model does not fix them."""
+    """The only texts a top-level key may hold; empty if the model fixes none."""
     field = _top_level_field(model, key)
     if field is None:
         return ()
@@ -147,7 +147,7 @@ def _nodes(node: Node) -> Iterator[Node]:
 
 
 def _below(children: Any) -> Iterator[Node]:
-    """The nodes in one entry: a single schema, a list of schemas, or schemas by name."""
+    """The nodes in an entry: a schema, a list of schemas, or schemas by name."""
     if isinstance(children, Mapping):
         if isinstance(children.get("type"), str):
             yield from _nodes(children)

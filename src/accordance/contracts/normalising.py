@@ -111,8 +111,8 @@ def _answer_at_the_top(message: JsonObject, shape: Shape) -> JsonObject:
 def _wrapped_answers(message: JsonObject, shape: Shape) -> dict[str, JsonObject]:
     """The wrappers that hold an answer, with that answer normalised.
 
-    An answer is an object with the marker. Where the marker has a list of words, it must
-    be one of them.
+    An answer is an object with the marker. Where the marker has a list of words, it
+    must be one of them.
     """
     spelling = shape.spellings.get(shape.marker)
     answers: dict[str, JsonObject] = {}

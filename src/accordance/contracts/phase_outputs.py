@@ -50,7 +50,7 @@ _NAMED: Final = (0, 2, 5)  # these stand under the name of the output itself
 
 
 def phase_output(message: JsonObject, phase: int) -> object:
-    """The output of a phase in an answer that may be malformed; None if it says nothing."""
+    """The output of a phase in an answer, which may be malformed; None if empty."""
     output = _FINDERS[phase](message)
     return output if says_something(output) else None
 
@@ -58,8 +58,8 @@ def phase_output(message: JsonObject, phase: int) -> object:
 def missing_outputs(message: JsonObject) -> tuple[int, ...]:
     """The phases that the answer's level demands and that leave no output.
 
-    Empty for an unknown level. Scores, a selection and a main_output are not among them,
-    because the contract itself requires those.
+    Empty for an unknown level. Scores, a selection and a main_output are not among
+    them, because the contract itself requires those.
     """
     level = message.get("vs_level")
     if not isinstance(level, str):

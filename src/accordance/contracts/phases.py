@@ -1,4 +1,4 @@
-"""The phases of verbalized sampling and what each level demands (seed 002, "VS Phase")."""
+"""The phases of verbalized sampling and the demands of each level (seed 002)."""
 
 from __future__ import annotations
 

@@ -1,14 +1,16 @@
 """Pins: which paths a task may touch. The only path matcher of the project.
 
-`*` stays within one segment and `**` spans any number of segments, also none. A trailing
-slash names a directory and covers its content. A last name without a star is that path
-or, if it is a directory, its content. Nothing else is special: `src/*` allows the files
-of one directory, `src/**` the whole tree. Patterns are relative to the repository root.
+`*` stays within one segment and `**` spans any number of segments, also none. A
+trailing slash names a directory and covers its content. A last name without a star is
+that path or, if it is a directory, its content. Nothing else is special: `src/*` allows
+the files of one directory, `src/**` the whole tree. Patterns are relative to the
+repository root.
 
 Forbidden wins and ignores letter case; allowed is exact. A forbidden pattern that ends
 in a star also covers the content of what it matches, so that nothing opens below a
-forbidden name. Both are compared in NFC. An empty allowed list denies everything. A path
-that leaves the root or cannot be judged safely is denied before any pattern is tried.
+forbidden name. Both are compared in NFC. An empty allowed list denies everything. A
+path that leaves the root or cannot be judged safely is denied before any pattern is
+tried.
 
 Task input and submission both contain pins, so the matcher lives in contracts; see
 docs/decisions/0003.
@@ -38,7 +40,7 @@ _ANY_DIRECTORIES: Final = r"(?:[^/]++/)*?"
 
 
 def normal_path(path: str) -> str | None:
-    """The normal spelling of a path below the root, or None if it is unsafe to judge."""
+    """The normal spelling of a path below the root; None if it is unsafe."""
     spelled = path if path.isascii() else unicodedata.normalize("NFC", path)
     if _UNSAFE.search(spelled):
         return None
@@ -52,7 +54,7 @@ def normal_path(path: str) -> str | None:
 
 
 def normal_pattern(pattern: str) -> str:
-    """The normal spelling of a pin. A trailing slash is kept, because it has a meaning."""
+    """The normal spelling of a pin. A trailing slash has a meaning and is kept."""
     path = normal_path(pattern)
     if path is None:
         raise InvalidPattern(
@@ -89,7 +91,7 @@ def reach_of(pattern: str) -> Reach:
 
 
 def refusals(forbidden: Iterable[str]) -> tuple[str, ...]:
-    """Forbidden patterns as they are matched: without letter case, with their content."""
+    """Forbidden patterns as they are matched: without case, with their content."""
     patterns: list[str] = []
     for pattern in map(folded, forbidden):
         patterns.append(pattern)
@@ -154,7 +156,7 @@ def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class Explanation(NamedTuple):
-    """Why a path may or may not be touched: the deciding rule and its pattern, if any."""
+    """Why a path may or may not be touched: the rule and its pattern, if any."""
 
     path: str
     rule: str
@@ -245,7 +247,7 @@ def _matching(
 
 
 def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]:
-    """Positions in `allowed` of entries that are in `forbidden` too, once normalised."""
+    """Positions in `allowed` of the patterns that `forbidden` names as well."""
     refused = {_comparable(pattern) for pattern in forbidden}
     positions: list[int] = []
     for index, pattern in enumerate(allowed):

@@ -47,7 +47,7 @@ def place_of(
     *,
     in_words: bool = True,
 ) -> Place:
-    """The place of an error; with `in_words=False`, without the text of what is expected."""
+    """The place of an error; without the expected text if `in_words` is false."""
     location = details["loc"]
     expected = expectation_at(model, location)
     if expected.schema:

@@ -1,8 +1,8 @@
 """A contract with everything looked up that each check needs.
 
 What pydantic validates is the decoded message where that gives the same answer as the
-JSON text, and the text where it does not: a date, a set, a number as a key. Which of the
-two applies follows from the model; see `modes`.
+JSON text, and the text where it does not: a date, a set, a number as a key. Which of
+the two applies follows from the model; see `modes`.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _validator(
 
 
 def _as_list_rule(rule: Rule) -> Rule:
-    """A rule whose result is false when it has nothing to report, unlike a generator."""
+    """A rule that returns a list, which is false when there is nothing to report."""
     if not isgeneratorfunction(rule):
         return rule
 

@@ -1,7 +1,7 @@
-"""Step 1: bytes to exactly one JSON object, or a typed error with the rule and the place.
+"""Step 1: bytes to exactly one JSON object, or a typed error with its place.
 
-The fast parser decides; the guards add what it does not check (overflow, depth). Only if
-something is wrong does the scanner read the text again, to find out why. The same
+The fast parser decides; the guards add what it does not check (overflow, depth). Only
+if something is wrong does the scanner read the text again, to find out why. The same
 scanner watches streams, so both give the same answer.
 """
 
@@ -32,7 +32,7 @@ def read(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
 
 
 def parse_object(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
-    """Read an object without the guards of `is_sound`, which are then up to the caller."""
+    """Read an object without the guards of `is_sound`: they are up to the caller."""
     try:
         data = raw.encode() if isinstance(raw, str) else bytes(raw)
     except UnicodeEncodeError:

@@ -44,9 +44,10 @@ class Registry:
     def register(self, contract: AnyContract | type[BaseModel]) -> AnyContract:
         """Add a contract.
 
-        Everything is checked before anything is written, so a refused contract leaves no
-        trace. Registering the same contract again changes nothing. A model that is
-        defined again, by a reloaded module or a notebook cell, replaces its former self.
+        Everything is checked before anything is written, so a refused contract leaves
+        no trace. Registering the same contract again changes nothing. A model that is
+        defined again, by a reloaded module or a notebook cell, replaces its former
+        self.
         """
         new = contract if isinstance(contract, Contract) else contract_of(contract)
         former = self._by_version.get(new.version)
@@ -78,7 +79,7 @@ class Registry:
         self._by_version[new.version] = new
 
     def contract(self, version: str, **options: Any) -> Callable[[type[M]], type[M]]:
-        """Turn a pydantic model into a contract: `@contract("my_review_v1", rules=...)`.
+        """Turn a pydantic model into a contract: `@contract("my_review_v1")`.
 
         Its version, its short name and the model itself then stand for the contract in
         every call that takes one.

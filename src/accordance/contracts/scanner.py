@@ -1,9 +1,9 @@
 """A JSON scanner that is fed piece by piece and stops at the first fatal flaw.
 
 It builds nothing. One set of rules serves three callers: the strict reader, which needs
-to know why and where the fast parser refused a text; the stream guard, which cannot wait
-for the end; and reports, which need the line of a path. Work is linear in the text,
-however it is cut; memory is bounded by depth and keys.
+to know why and where the fast parser refused a text; the stream guard, which cannot
+wait for the end; and reports, which need the line of a path. Work is linear in the
+text, however it is cut; memory is bounded by depth and keys.
 
 Grammar: RFC 8259, one object with nothing around it but JSON white space; no repeated
 key, no lone surrogate, no number that overflows, nothing beyond the limits.
@@ -80,8 +80,9 @@ _Step: TypeAlias = Callable[[str, int], int]
 class Scanner:
     """Feed it text; it returns the first flaw, or None while there is hope.
 
-    `wanted` are paths whose place in the text is to be noted in `places`. `watched` maps
-    a top-level key to the texts it may hold; an empty one stands for any blank text.
+    `wanted` are paths whose place in the text is to be noted in `places`. `watched`
+    maps a top-level key to the texts it may hold; an empty one stands for any blank
+    text.
     """
 
     limits: Limits = LIMITS

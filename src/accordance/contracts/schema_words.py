@@ -89,7 +89,7 @@ def _describe_type(schema: JsonObject) -> str:
 
 
 def _is_flag(schema: JsonObject) -> bool:
-    """Whether a schema also takes 0 and 1 for false and true, which is not advertised."""
+    """Whether a schema also takes 0 and 1, which its description does not mention."""
     words = sequence(schema.get("enum"))
     has_true = any(word is True for word in words)
     return has_true and "description" in schema

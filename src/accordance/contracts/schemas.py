@@ -262,7 +262,7 @@ class _Writer:
         return value
 
     def _write_definitions(self, definitions: JsonObject, path: str) -> JsonObject:
-        """The definitions; where all is typed, "anything" is written where it is used."""
+        """The definitions, without those of "anything", which are written in place."""
         written: JsonObject = {}
         for name, part in definitions.items():
             definition = mapping(part)

@@ -1,8 +1,8 @@
 """Counting sentences and words, the same way for Korean, Chinese and English.
 
-No rule knows every abbreviation. A full stop that may or may not end a sentence does not:
-a fourth sentence that passes costs a reader a moment, but refusing an honest author costs
-a whole answer.
+No rule knows every abbreviation. A full stop that may or may not end a sentence does
+not: a fourth sentence that passes costs a reader a moment, but refusing an honest
+author costs a whole answer.
 """
 
 from __future__ import annotations

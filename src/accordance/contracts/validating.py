@@ -31,7 +31,7 @@ from accordance.contracts.violation import Notice, Repair, Violation, excerpt
 
 @dataclass(slots=True)
 class ViolationLog:
-    """What a check has reported so far. All entries are counted, the first are listed."""
+    """What a check has reported so far. All is counted, the first are listed."""
 
     violations: list[Violation] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)

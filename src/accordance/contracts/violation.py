@@ -23,7 +23,7 @@ _BRIEF_TEXT: Final = 20
 
 
 class Fix(NamedTuple):
-    """An edit that mends a violation: set `value` at `path`, or remove what is there."""
+    """An edit that mends a violation: set `value` at `path`, or remove it."""
 
     path: str
     value: object = None
@@ -87,7 +87,7 @@ class Notice(NamedTuple):
 
 
 class Repair(NamedTuple):
-    """A declared, lossless rewrite that was applied: the rule, where, before and after."""
+    """A lossless rewrite that was applied: its rule, where, before and after."""
 
     rule: str
     path: str
@@ -155,7 +155,7 @@ class Rejected:
 
 
 def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
-    """A value as JSON, bounded and printable. A report never repeats a whole message."""
+    """A value as JSON, bounded and printable: reports never repeat a message."""
     if isinstance(value, str):
         text = _encode_text(value[: limit + 1])
         return _shorten(printable(text), limit)
