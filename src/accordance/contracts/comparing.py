@@ -142,6 +142,8 @@ def _is_tighter(
     """Whether a bound is new, or excludes more than it did."""
     if before is None or after is None:
         return after is not None
-    if isinstance(before, int | float) and isinstance(after, int | float):
-        return is_tighter(after, before)
-    return False
+    return (
+        isinstance(before, int | float)
+        and isinstance(after, int | float)
+        and is_tighter(after, before)
+    )

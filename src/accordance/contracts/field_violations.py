@@ -200,14 +200,16 @@ def _pydantic_words(details: ErrorDetails) -> str:
 
 def _fix(place: Place, where: str, value: object) -> Fix | None:
     """The edit that mends a wrong value, if there is one and its path is exact."""
-    if not is_exact(place.path):
-        return None
     expected = place.expected
     may_be_absent = expected.optional and not expected.schema.get("nullable")
     if value is None and may_be_absent:
-        return Fix(where, op="remove")
-    mended_value = mended(expected.schema, value)
-    return Fix(where, mended_value[0]) if mended_value else None
+        fix = Fix(where, op="remove")
+    else:
+        mended_value = mended(expected.schema, value)
+        if mended_value is None:
+            return None
+        fix = Fix(where, mended_value[0])
+    return fix if is_exact(place.path) else None
 
 
 def _code(kind: str, value: object, expected: Expectation) -> str:

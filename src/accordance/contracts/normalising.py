@@ -234,8 +234,8 @@ def _rename(
         return value
 
     replaced = set(new_names.values())
-    renamed: JsonObject = {}
-    for key, item in value.items():
-        if key not in replaced:
-            renamed[new_names.get(key, key)] = item
-    return renamed
+    return {
+        new_names.get(key, key): item
+        for key, item in value.items()
+        if key not in replaced
+    }

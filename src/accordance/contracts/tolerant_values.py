@@ -259,10 +259,7 @@ class ValueReader:
         """Look past white space and comments, and remember where they end."""
         passed = [start]
         at = start
-        while at not in self.gaps:
-            end = self.gap_end(at)
-            if end == at:
-                break
+        while at not in self.gaps and (end := self.gap_end(at)) > at:
             passed.append(end)
             at = end
         at = self.gaps.get(at, at)

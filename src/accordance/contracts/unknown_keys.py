@@ -32,9 +32,8 @@ def _unwrapped(value: object) -> object:
 def _part(value: object, step: str | int) -> object:
     """What a typed value has made of a key or an item."""
     if isinstance(step, int):
-        if isinstance(value, list | tuple) and step < len(value):
-            return value[step]
-        return _NOWHERE
+        items = value if isinstance(value, list | tuple) else ()
+        return items[step] if step < len(items) else _NOWHERE
     if isinstance(value, Mapping):
         return value.get(step, _NOWHERE)
 
