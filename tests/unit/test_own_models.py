@@ -55,8 +55,8 @@ from accordance import (
 from accordance.contracts.checking import Checker
 from accordance.contracts.contract import contract_of
 from accordance.contracts.expectations import expectation_at
+from accordance.contracts.field_violations import expected_text
 from accordance.contracts.modes import fixed_words, is_transparent, reads_alike
-from accordance.contracts.validating import _expected
 from accordance.errors import ContractAlreadyRegistered, InvalidContract
 from tests.own_models import (
     Aliased,
@@ -649,4 +649,4 @@ def test_a_word_that_looks_right_is_told_as_pydantic_tells_it() -> None:
         msg="Input should be another thing",
         input="a",
     )
-    assert _expected(details, expectation_at(Held, ("held",))) == "another thing"
+    assert expected_text(details, expectation_at(Held, ("held",))) == "another thing"
