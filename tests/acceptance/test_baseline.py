@@ -190,7 +190,7 @@ def test_a_baseline_within_reach(
         pytest.param(
             '{"commit": "HEAD", "tree": "", "git_settings": {}}',
             2,
-            "no commit id",
+            "is not a commit id",
             id="a name",
         ),
         pytest.param(
@@ -202,7 +202,7 @@ def test_a_baseline_within_reach(
         pytest.param(
             '{"commit": "HEAD-ID", "tree": "", "git_settings": {}}',
             2,
-            "do not agree",
+            "its commit and its tree disagree",
             id="another tree",
         ),
     ],

@@ -687,7 +687,7 @@ def _replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
         pytest.param(_replaced("runs/01.log", "Assertion", "assertion"), "is not the output of", id="log"),
         pytest.param(_replaced("tree-after.json", "src/app.py", "src/apt.py"), "not the difference of the two trees", id="tree"),
         pytest.param(_replaced("facts.json", '"steering": []', '"steering": [{"path":"x","steers":"y"}]'), "the files that steer tests are not", id="steering"),
-        pytest.param(_replaced("task.json", "src/**", "../**"), "task.json is no task", id="task"),
+        pytest.param(_replaced("task.json", "src/**", "../**"), "task.json is not a task", id="task"),
         pytest.param(_replaced("terms.json", "engineer", "doc"), "terms.json names the role doc", id="terms"),
         pytest.param(lambda bundle: (bundle / "facts.json").write_text("[]", "utf-8"), "no readable facts.json", id="facts"),
         pytest.param(lambda bundle: (bundle / "judgement.json").write_text("[1]", "utf-8"), "cannot be reached again", id="no judgement"),

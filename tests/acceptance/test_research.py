@@ -57,7 +57,7 @@ def test_own_agents_are_linted_before_they_are_used(tmp_path: Path) -> None:
     ran = research("agents", "--agents", file)
     assert ran.code == 1
     assert ran.err.startswith(
-        f"accordance: {file}: the agents do not hold together: construct-mapper: requires names"
+        f"accordance: {file}: the agents file is inconsistent: construct-mapper: requires names"
     )
     file.write_bytes(b"\xff")
     assert (
@@ -66,7 +66,7 @@ def test_own_agents_are_linted_before_they_are_used(tmp_path: Path) -> None:
     )
     ran = research("lint", "-", stdin=b"x")
     assert ran.code == 1
-    assert ran.err.startswith("accordance: -: the agents are no TOML")
+    assert ran.err.startswith("accordance: -: the agents file is not valid TOML")
     assert research("lint", "--json").json == []
 
 
@@ -75,9 +75,7 @@ def test_route(tmp_path: Path) -> None:
     (first, *_) = research("route", "--request", REQUEST, "--json").json
     assert first["agent_id"] == "theory-architect"
     assert first["reasons"][0] == {"kind": "task_type", "detail": "theory", "weight": 4}
-    assert (
-        "can begin at once" in research("route", "--request", REQUEST, "-l", "en").out
-    )
+    assert "can start now" in research("route", "--request", REQUEST, "-l", "en").out
     lonely = tmp_path / "agents.toml"
     head, entry = shipped(AGENTS).split("[[agents]]")[:2]
     alone = entry.replace('parallel_with = ["scope-warden"]', "")
@@ -375,9 +373,7 @@ def test_nothing_left_to_hand_over(tmp_path: Path) -> None:
     only = (EXAMPLES / "handoff-1.json", "--request", REQUEST, *ANSWERS)
     ran = research("handoff", *only)
     assert ran.code == 0
-    assert ran.out.endswith(
-        "nobody has anything left to answer: there is no plan to make\n"
-    )
+    assert ran.out.endswith("every agent has answered: there is nothing left to plan\n")
     assert research("handoff", *only, "--plan", plan).code == 5
     assert not plan.exists()
 
@@ -551,7 +547,7 @@ def test_an_own_set(tmp_path: Path) -> None:
     own.write_text("x", encoding="utf-8")
     ran = research("golden", "--set", own, "--command", "true")
     assert ran.code == 1
-    assert ran.err.startswith(f"accordance: {own}: the golden set is no TOML")
+    assert ran.err.startswith(f"accordance: {own}: the golden set is not valid TOML")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.research.handoffs import Known, answers_by_agent
-from accordance.domain.research.workflow import Workflow, build_workflow, plan_of
+from accordance.domain.research.workflow import Workflow, build_workflow
+from accordance.domain.research.workflow_plan import plan_of
 from tests.acceptance.cli import accordance
 from tests.acceptance.test_run import HONEST, begin, holds, program
 from tests.fake_model_server import Json, Script, serving
@@ -230,7 +231,7 @@ def test_a_task_of_nobody_the_registry_knows(tmp_path: Path) -> None:
         ('[[routes]]\nexecutor = "honest"\ncontract = "xiaojing_review_v1"\n', "contract 'xiaojing_review_v1': xiaobo_action_v1 or agent_answer_v1"),
         ('[[routes]]\nkind = "review"\nexecutor = "honest"\ncontract = "agent_answer_v1"\n', "for actions; reviews, plans"),
         ('[[routes]]\nexecutor = "honest"\ncontract = "answer"\n[research]\nagents = "none.toml"\n', "[research] agents: none.toml"),
-        ('[[routes]]\nexecutor = "honest"\ncontract = "answer"\n[research]\nagents = "plan.json"\n', "the agents are no TOML"),
+        ('[[routes]]\nexecutor = "honest"\ncontract = "answer"\n[research]\nagents = "plan.json"\n', "the agents file is not valid TOML"),
         ('[[routes]]\nexecutor = "honest"\ncontract = "answer"\n[research]\nagent = "x"\n', "[research] has no key 'agent'; did you mean agents?"),
     ],
     ids=["another contract", "for a review", "no such file", "no registry", "an unknown key"],
@@ -359,7 +360,7 @@ def test_budgets_of_a_request_bind_the_run(tmp_path: Path) -> None:
     (late,) = accordance("inbox", "list", "--json", cwd=tmp_path / "time").json
     assert "longer than 1 s" in late["text"]
     (large,) = accordance("inbox", "list", "--json", cwd=tmp_path / "context").json
-    assert "bytes, and 200 are allowed" in large["text"]
+    assert "bytes, but only 200 are allowed" in large["text"]
 
 
 def test_briefs_that_cannot_be_read_are_refused_with_the_plan(tmp_path: Path) -> None:

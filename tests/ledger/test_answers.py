@@ -1,4 +1,4 @@
-"""Kept answers: one suite for the port, on memory, SQLite and PostgreSQL; and ledgers from before they were kept."""
+"""Kept answers: one suite for the port, on SQLite and PostgreSQL; and ledgers from before they were kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from accordance import check_value
 from accordance.audit.verifying import verify_ledger, verify_plan
 from accordance.domain.records import Rules
 from accordance.domain.research.runs import (
-    AnswersInMemory,
     AnswerStore,
     Group,
     StoredAnswer,
@@ -50,12 +49,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnswerStore]:
     """An empty store of each kind."""
-    if request.param == "memory":
-        yield AnswersInMemory()
-        return
     sqlite = tmp_path / "ledger.db"
     ledger = open_ledger(
         sqlite

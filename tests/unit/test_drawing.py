@@ -5,10 +5,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 
-from accordance.domain.drawing import MARKS, draw_dot, draw_mermaid, draw_text
 from accordance.domain.lifecycle import State
-from accordance.domain.picture import draw_svg
 from accordance.domain.progress import begin
+from accordance.rendering.drawing import MARKS, draw_dot, draw_mermaid, draw_text
+from accordance.rendering.picture import draw_svg
 from tests.messages import edge, node, plan
 from tests.unit.test_progress import graph
 

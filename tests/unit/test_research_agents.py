@@ -60,19 +60,19 @@ def test_a_name_belongs_to_one_agent() -> None:
 
 FAULTS: list[tuple[str, list[Any], list[str]]] = [
     ("nothing to say", [agent("a"), agent("b", requires=("a",))], []),
-    ("who is required exists", [agent("alpha"), agent("b", requires=("alhpa",))], ["error dangling_id b: requires names alhpa, who does not exist; did you mean alpha?"]),
-    ("so does who is parallel", [agent("b", parallel_with=("§",))], ["error dangling_id b: parallel_with names §, who does not exist"]),
+    ("who is required exists", [agent("alpha"), agent("b", requires=("alhpa",))], ["error dangling_id b: requires names alhpa, which is not registered; did you mean alpha?"]),
+    ("so does who is parallel", [agent("b", parallel_with=("§",))], ["error dangling_id b: parallel_with names §, which is not registered"]),
     ("nobody requires itself", [agent("a", requires=("a",))], ["error own_id a: requires names the agent itself"]),
     ("nor is parallel to itself", [agent("a", parallel_with=("a",))], ["error own_id a: parallel_with names the agent itself"]),
     ("a ring is named once", [agent("a", requires=("b",)), agent("b", requires=("c", "d")), agent("c", requires=("a",)), agent("d")], ["error cycle a: requires itself: a <- b <- c <- a"]),
-    ("parallel ones do not require each other", [agent("a", parallel_with=("c",)), agent("b", requires=("a",)), agent("c", requires=("b",), parallel_with=("a",))], ["error contradictory_pair a: parallel_with names c, yet one of them requires the other", "error contradictory_pair c: parallel_with names a, yet one of them requires the other"]),
-    ("a pair is said by both", [agent("a", parallel_with=("b",)), agent("b")], ["warning one_sided_pair a: parallel_with names b, who does not name it back"]),
+    ("parallel ones do not require each other", [agent("a", parallel_with=("c",)), agent("b", requires=("a",)), agent("c", requires=("b",), parallel_with=("a",))], ["error contradictory_pair a: parallel_with names c, but one of them requires the other", "error contradictory_pair c: parallel_with names a, but one of them requires the other"]),
+    ("a pair is said by both", [agent("a", parallel_with=("b",)), agent("b")], ["warning one_sided_pair a: parallel_with names b, which does not name it in return"]),
     ("aliases count as names", [agent("a", parallel_with=("B1",)), agent("b", aliases=("B1",), parallel_with=("a",))], []),
-    ("the level demands its phases", [agent("a", level="Enhanced", phases=(1, 4))], ["error level_phases a: level Enhanced demands the phases 0, 2 too"]),
+    ("the level demands its phases", [agent("a", level="Enhanced", phases=(1, 4))], ["error level_phases a: level Enhanced also demands the phases 0, 2"]),
     ("more phases are fine", [agent("a", phases=(0, 1, 4))], []),
     ("floors are for known topics", [agent("a", floors={"any": 0.1, "cats": 0.2})], ["error unknown_topic a: floors names the topic cats; known: any, ethics"]),
-    ("inputs come from somewhere", [agent("a", outputs=("x",)), agent("b", requires=("a",), inputs=("x", "user_query", "y"))], ["warning input_without_source b: needs y, which neither a request nor an agent it requires gives"]),
-    ("triggers tell agents apart", [agent("a", triggers={"en": ("Cat", "cat")}), agent("b", triggers={"ko": ("CAT",)})], ["warning shared_trigger b: the trigger 'cat' belongs to a too"]),
+    ("inputs come from somewhere", [agent("a", outputs=("x",)), agent("b", requires=("a",), inputs=("x", "user_query", "y"))], ["warning input_without_source b: needs y, which neither a request nor an agent it requires provides"]),
+    ("triggers tell agents apart", [agent("a", triggers={"en": ("Cat", "cat")}), agent("b", triggers={"ko": ("CAT",)})], ["warning shared_trigger b: the trigger 'cat' already belongs to a"]),
 ]  # fmt: skip
 
 
@@ -97,13 +97,13 @@ def test_errors_come_before_warnings() -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        pytest.param(("[[agents]]", "[[agents"), "the agents are no TOML", id="what is no TOML"),
-        pytest.param(('level = "Full"', 'level = "full"'), "do not fit: .*level.*[(]and 4 more", id="an unknown level"),
-        pytest.param(("tier =", "teir ="), "do not fit", id="a misspelt key"),
-        pytest.param(('["question-shaper"]', '["question-shapr"]'), "do not hold together: .*dangling_id.*more", id="a dangling id"),
-        pytest.param(('phases = [1, 4]\ntier = "LOW"\ninputs = ["user_query"', 'phases = [1]\ntier = "LOW"\ninputs = ["user_query"'), "scope-warden: level Light demands the phases 4 too \\[level_phases\\]$", id="a single fault"),
-        pytest.param(('schema_version = "accordance.agents.v1"', "schema_version = 2026-01-01"), "do not fit", id="a date where a text must be"),
-        pytest.param(("floors = { any = 0.2, ethics = 0.5 }", "floors = { any = inf }"), "do not fit", id="an infinite floor"),
+        pytest.param(("[[agents]]", "[[agents"), "the agents file is not valid TOML", id="what is no TOML"),
+        pytest.param(('level = "Full"', 'level = "full"'), "is invalid: .*level.*[(]and 4 more", id="an unknown level"),
+        pytest.param(("tier =", "teir ="), "is invalid", id="a misspelt key"),
+        pytest.param(('["question-shaper"]', '["question-shapr"]'), "is inconsistent: .*dangling_id.*more", id="a dangling id"),
+        pytest.param(('phases = [1, 4]\ntier = "LOW"\ninputs = ["user_query"', 'phases = [1]\ntier = "LOW"\ninputs = ["user_query"'), "scope-warden: level Light also demands the phases 4 \\[level_phases\\]$", id="a single fault"),
+        pytest.param(('schema_version = "accordance.agents.v1"', "schema_version = 2026-01-01"), "is invalid", id="a date where a text must be"),
+        pytest.param(("floors = { any = 0.2, ethics = 0.5 }", "floors = { any = inf }"), "is invalid", id="an infinite floor"),
     ],
 )  # fmt: skip
 def test_files_that_do_not_hold(change: tuple[str, str], complaint: str) -> None:
@@ -364,7 +364,7 @@ def test_a_prompt_keeps_to_its_context_budget() -> None:
         build_prompt(
             agent, request(constraints={"context_budget": size // 4 - 1}), REGISTRY
         )
-    with pytest.raises(ContextTooLarge, match="bytes, and 40 are allowed"):
+    with pytest.raises(ContextTooLarge, match="bytes, but only 40 are allowed"):
         build_prompt(agent, request(constraints={"context_budget": 10}), REGISTRY)
 
 

@@ -15,7 +15,7 @@ from accordance.domain.research.answers import (
     check_answer,
     rules_for,
 )
-from accordance.domain.research.comparators import ABSENT, comparator, found_at
+from accordance.domain.research.comparators import ABSENT, comparator, value_at
 from accordance.domain.research.floors import Acknowledgement
 from accordance.domain.research.quality import (
     critique_quality,
@@ -419,10 +419,10 @@ def test_what_is_no_comparator(written: Any) -> None:
 def test_what_stands_at_a_path(path: str, value: Any) -> None:
     """A star gathers; what is not there is absent."""
     message = {"a": 1, "b": [{"c": 2}, {"c": 3}, {}], "d": [[1], [2, 3]], "e f": 4}
-    assert found_at(message, path) == value
+    assert value_at(message, path) == value
 
 
 def test_a_path_that_cannot_be_read() -> None:
     """Is a fault of whoever wrote it."""
     with pytest.raises(InvalidComparator, match="begins with"):
-        found_at({}, "content.confidence")
+        value_at({}, "content.confidence")

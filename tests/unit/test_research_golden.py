@@ -10,6 +10,7 @@ import pytest
 
 from accordance.contracts.phases import LEVELS
 from accordance.domain.research.golden import (
+    CaseResult,
     GoldenReport,
     GoldenSet,
     NoAnswer,
@@ -18,14 +19,15 @@ from accordance.domain.research.golden import (
     read_golden,
     run_golden,
 )
-from accordance.domain.research.golden_reports import (
+from accordance.domain.research.regression import regression
+from accordance.errors import InvalidGolden
+from accordance.rendering.golden_reports import (
     as_json,
     as_junit,
     as_text,
     read_report,
-    regression,
+    regression_text,
 )
-from accordance.errors import InvalidGolden
 from accordance.shipped import GOLDEN, shipped
 from tests.messages import Message, changed
 from tests.unit.research import REGISTRY, example
@@ -80,12 +82,12 @@ def test_the_set_that_comes_along() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        pytest.param("[[", "no TOML", id="no TOML"),
-        pytest.param(HEAD, "does not fit", id="no cases"),
+        pytest.param("[[", "not valid TOML", id="no TOML"),
+        pytest.param(HEAD, "is invalid", id="no cases"),
         pytest.param(HEAD + case() + case(), "one: two cases have this id", id="an id twice"),
         pytest.param(HEAD + case(agent="theory-architekt"), "one: unknown agent .* did you mean", id="an unknown agent"),
-        pytest.param(HEAD + case(query=" "), "one: its request does not fit: .*user_query", id="a request that does not fit"),
-        pytest.param(HEAD + case(expect='options = "many"'), "one: 'many' compares nothing", id="a comparison nobody knows"),
+        pytest.param(HEAD + case(query=" "), "one: its request is invalid: .*user_query", id="a request that does not fit"),
+        pytest.param(HEAD + case(expect='options = "many"'), "one: 'many' is not a comparison", id="a comparison nobody knows"),
         pytest.param(HEAD + case(expect='optoins = ">= 1"'), "one: 'optoins' is neither a path", id="a metric nobody knows"),
         pytest.param(HEAD + case(expect='"$.a[" = ">= 1"'), "one: cannot read", id="a path that cannot be read"),
     ],
@@ -183,6 +185,18 @@ def test_reports() -> None:
     ]
 
 
+def test_junit_has_a_suite_for_each_level() -> None:
+    """With the cases of that level and no others."""
+    results = (
+        CaseResult("a", "Full", "ta", "PASSED"),
+        CaseResult("b", "Light", "sw", "FAILED", ("x",)),
+    )
+    suites = ET.fromstring(as_junit(GoldenReport("small", results)))
+    assert [
+        (suite.get("name"), [case.get("name") for case in suite]) for suite in suites
+    ] == [("Full", ["a"]), ("Light", ["b"])]
+
+
 def test_what_agents_say_cannot_break_the_xml() -> None:
     """Control characters and markup are told harmlessly."""
     nasty = changed(GOOD, "agent_id", 'x"><\x00\ufffe&')
@@ -210,10 +224,12 @@ def test_regression() -> None:
     assert found.worse
     assert found.metrics == {"lowest": (0.22, 0.17), "spread": (0.7, 0.75)}
     assert found.to_json()["worse"] is True
-    assert "broken  b\ngone    c\nmended  d\nadded   e\nlowest " in str(found)
+    assert "broken  b\ngone    c\nmended  d\nadded   e\nlowest " in regression_text(
+        found
+    )
     same = regression(before, before)
     assert not same.worse
-    assert str(same) == "no difference\n"
+    assert regression_text(same) == "no difference\n"
     assert regression(before, report({}, "a")).metrics == {}
 
 
@@ -222,7 +238,7 @@ def test_regression() -> None:
 )
 def test_what_is_no_report(raw: str) -> None:
     """One line with what is wrong."""
-    with pytest.raises(InvalidGolden, match="no report of a golden set"):
+    with pytest.raises(InvalidGolden, match="not a report of a golden set"):
         read_report(raw)
 
 

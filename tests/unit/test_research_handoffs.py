@@ -19,6 +19,7 @@ from accordance.domain.plan import plan_graph
 from accordance.domain.research.agents import AgentRegistry
 from accordance.domain.research.briefs import read_briefs, with_budgets
 from accordance.domain.research.chains import Passing, chain_faults, in_order
+from accordance.domain.research.constraints import merged
 from accordance.domain.research.handoffs import (
     Known,
     answers_by_agent,
@@ -26,15 +27,19 @@ from accordance.domain.research.handoffs import (
     computed_checks,
     is_taken,
 )
-from accordance.domain.research.workflow import (
-    Workflow,
-    build_workflow,
-    merged,
-    plan_of,
-)
+from accordance.domain.research.workflow import Workflow, build_workflow
+from accordance.domain.research.workflow_plan import plan_of
 from accordance.errors import UnknownAgent
 from tests.messages import Message, changed
-from tests.unit.research import REGISTRY, agent, example, handoff, registry, request
+from tests.unit.research import (
+    REGISTRY,
+    agent,
+    example,
+    handoff,
+    registry,
+    request,
+    typed,
+)
 
 ANSWERS = answers_by_agent([example("answer-question"), example("answer-1")], REGISTRY)
 KNOWN = Known(REGISTRY, ANSWERS)
@@ -220,6 +225,18 @@ def test_constraints_are_carried_and_merged() -> None:
     assert [(one.code, one.path) for one in workflow.notices] == [
         ("constraint_dropped", "$[1].context_transfer.constraints_inherited")
     ]
+
+
+def test_a_request_without_constraints_adds_none() -> None:
+    """Only those of the handoff are inherited."""
+    message = {**example("request")}
+    message.pop("constraints", None)
+    plain_request = typed(message, "request")
+    workflow = build_workflow(
+        plain_request, [handoff("question-shaper", "theory-architect")], KNOWN
+    )
+    assert isinstance(workflow, Workflow)
+    assert workflow.constraints["question-shaper"] == ()
 
 
 @pytest.mark.parametrize(

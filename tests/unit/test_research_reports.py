@@ -16,7 +16,9 @@ from accordance import Accepted, check
 from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.domain.research.answers import AnswerExpectations, check_answer
 from accordance.domain.research.collapse import Tally, collapse
-from accordance.domain.research.documents import (
+from accordance.domain.research.names import visible
+from accordance.domain.research.runs import Group
+from accordance.rendering.documents import (
     WRITERS,
     Bullets,
     Paragraph,
@@ -24,17 +26,17 @@ from accordance.domain.research.documents import (
     as_markdown,
     cell,
     inline,
+    table_lines,
 )
-from accordance.domain.research.plots import columns, t_score_svg, t_score_text
-from accordance.domain.research.reports import (
+from accordance.rendering.plots import columns, t_score_svg, t_score_text
+from accordance.rendering.reports import (
     collapse_blocks,
     run_report,
     self_critique_blocks,
-    t_score_lines,
+    t_score_table,
     validation_report,
 )
-from accordance.domain.research.runs import Group
-from accordance.domain.research.words import LANGUAGES, WORDS, Language, ReportWords
+from accordance.rendering.words import LANGUAGES, WORDS, Language, ReportWords
 from tests.messages import changed
 from tests.unit.research import REGISTRY, answer, example
 
@@ -64,7 +66,7 @@ def test_every_language_has_every_word() -> None:
 @pytest.mark.seed("002-39")
 def test_the_table_is_the_seeds() -> None:
     """To the letter, in Korean."""
-    assert t_score_lines(answer().vs_metadata.t_scores)[:3] == [
+    assert table_lines(t_score_table(answer().vs_metadata.t_scores))[:3] == [
         "| 옵션 | T-Score | 분류 | 근거 |",
         "|------|---------|------|------|",
         "| 기술수용모형 | 0.92 | modal | 비슷한 연구의 절반 가까이가 쓴다 |",
@@ -340,6 +342,12 @@ def test_collapse_reports() -> None:
     assert WORDS["zh"].none in as_html(list(collapse_blocks({}, "zh")), "zh")
 
 
+@pytest.mark.parametrize("char", ["\x1b", "\x00", "\ud800", "\ufffe", "\uffff"])
+def test_text_is_shown_without_what_cannot_be_seen(char: str) -> None:
+    """A terminal would obey it, or XML refuse it."""
+    assert visible(f"a{char}b") == "ab"
+
+
 def test_inline_keeps_ordinary_text() -> None:
     """Nothing is escaped that need not be."""
     ordinary = "통제-가치 이론 [Pekrun 2006] (β = .31, p < .05) a*b_c"
@@ -350,7 +358,7 @@ def test_a_run_report_shows_what_the_phases_left() -> None:
     """Each output under its phase; scores and selection stand above; what is not there is not made up."""
     text = as_markdown(list(run_report(answer(), "en")))
     outputs = text[
-        text.index("## What the phases left") : text.index("### Self-critique")
+        text.index("## Outputs of the phases") : text.index("### Self-critique")
     ]
     assert outputs.splitlines()[2:] == [
         "**0 Context Collection, context_summary**:",
@@ -379,6 +387,6 @@ def test_a_run_report_shows_what_the_phases_left() -> None:
         },
     }
     content = {**example("answer-1")["content"], "main_output": {}}
-    assert "What the phases left" not in as_markdown(
+    assert "Outputs of the phases" not in as_markdown(
         list(run_report(answer(vs_metadata=bare, content=content), "en"))
     )

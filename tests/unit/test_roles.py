@@ -73,6 +73,19 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
     assert roles["doc"] is ROLES["doc"]
 
 
+def test_a_policy_changes_only_the_keys_it_sets() -> None:
+    """The shipped engineer stays as it is in all else."""
+    policies = {
+        "engineer": RolePolicy(write={"deny_paths": ["docs/**"]}),  # type: ignore[arg-type]
+        "doc": RolePolicy(max_attempts=1),
+    }
+    roles = roles_from(policies)
+    assert roles["engineer"].write.allowed == ROLES["engineer"].write.allowed
+    assert roles["engineer"].write.rule("docs/a.md") == "forbidden"
+    assert roles["doc"].write == ROLES["doc"].write
+    assert roles["doc"].max_attempts == 1
+
+
 @pytest.mark.parametrize(
     ("policy", "message"),
     [

@@ -25,7 +25,7 @@ from accordance.cli.showing import shown, tell
 from accordance.cli.spent import spent_text
 from accordance.cli.writing import write_output
 from accordance.contracts.violation import Accepted, Rejected
-from accordance.domain.drawing import FORMATS
+from accordance.rendering.drawing import FORMATS
 
 if TYPE_CHECKING:
     from accordance.contracts.catalogue.plan import Plan

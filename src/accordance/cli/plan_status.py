@@ -13,8 +13,8 @@ from rich.text import Text
 from accordance.cli.exits import Exit
 from accordance.cli.pages import print_page
 from accordance.cli.showing import shown
-from accordance.domain.drawing import MARKS
 from accordance.domain.lifecycle import TERMINAL, State
+from accordance.rendering.drawing import MARKS
 
 if TYPE_CHECKING:
     from accordance.service.project import Ledger

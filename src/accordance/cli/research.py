@@ -15,9 +15,10 @@ from accordance.cli import (
 
 @click.group(name="research")
 def command() -> None:
-    """Research agents: who fits, what their answers are worth, whether they collapse.
+    """Choose research agents, check their answers, and notice when they collapse.
 
-    Agents come with accordance or from your own file (--agents FILE). Messages are files; - is standard input.
+    Agents come with accordance or from your own file (--agents FILE). Messages are
+    files; - is standard input.
     """
 
 
@@ -28,5 +29,5 @@ for module in (
     research_runs,
     research_golden,
 ):
-    for one in module.COMMANDS:
-        command.add_command(one)
+    for subcommand in module.COMMANDS:
+        command.add_command(subcommand)

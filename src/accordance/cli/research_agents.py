@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final, Literal
 
@@ -12,7 +13,6 @@ from accordance.cli.research_reading import (
     agents_of,
     agents_option,
     json_option,
-    language_for,
     language_option,
     needed_request_option,
     print_json,
@@ -20,15 +20,16 @@ from accordance.cli.research_reading import (
     text_of,
 )
 from accordance.cli.showing import tell, tell_document
-from accordance.domain.research.agents import ResearchAgent
-from accordance.domain.research.agents_file import parse_agents
-from accordance.domain.research.lint import lint as find_faults
-from accordance.domain.research.prompts import build_prompt
-from accordance.domain.research.routing import Proposal
-from accordance.domain.research.routing import route as find_agents
-from accordance.domain.research.words import WORDS, Language, ReportWords
 from accordance.errors import InvalidAgents
-from accordance.shipped import AGENTS, shipped
+from accordance.rendering.words import WORDS, Language
+from accordance.service.research.agents import (
+    Proposal,
+    ResearchAgent,
+    lint_agents,
+    list_agents,
+    prompt_agent,
+    propose_agents,
+)
 
 
 @click.command()
@@ -40,42 +41,44 @@ def agents(
     name: str | None, agents_file: str | None, language: Language | None, as_json: bool
 ) -> None:
     """List the agents, or show the one called NAME."""
-    registry = agents_of(agents_file)
-    found = [registry.get(name)] if name else list(registry)
+    listed = list_agents(agents_of(agents_file), name)
     if as_json:
-        print_json([_as_json(agent) for agent in found])
+        print_json([asdict(agent) for agent in listed])
         return
-    shown = "ko" if language == "ko" else "en"
-    for agent in found:
-        tell(
-            f"{agent.id}  {agent.title[shown]}, {agent.level}, {', '.join(agent.task_types)}"
-        )
+
+    titles = _title_language(language)
+    for agent in listed:
+        task_types = ", ".join(agent.task_types)
+        tell(f"{agent.id}  {agent.title[titles]}, {agent.level}, {task_types}")
         if name:
-            _tell(agent, shown)
+            _tell_details(agent, titles)
 
 
-def _tell(agent: ResearchAgent, language: str) -> None:
+def _title_language(language: Language | None) -> str:
+    """Return the language of titles, which agents have in Korean and English only."""
+    return "ko" if language == "ko" else "en"
+
+
+def _tell_details(agent: ResearchAgent, language: str) -> None:
+    triggers: list[str] = []
+    for words in agent.triggers.values():
+        triggers += words
+    floors = [f"{topic} {least:g}" for topic, least in agent.floors.items()]
+
     tell(f"  {agent.about[language]}")
-    rows = (
-        ("also", agent.aliases),
-        ("stages", agent.stages),
-        ("needs", agent.inputs),
-        ("gives", agent.outputs),
-        ("requires", agent.requires),
-        ("parallel with", agent.parallel_with),
-        ("triggers", [word for words in agent.triggers.values() for word in words]),
-        (
-            "T-score floors",
-            [f"{topic} {least:g}" for topic, least in agent.floors.items()],
-        ),
-    )
-    for label, values in rows:
-        if values:
-            tell(f"  {label}: {', '.join(values)}")
+    _tell_row("also", agent.aliases)
+    _tell_row("stages", agent.stages)
+    _tell_row("needs", agent.inputs)
+    _tell_row("gives", agent.outputs)
+    _tell_row("requires", agent.requires)
+    _tell_row("parallel with", agent.parallel_with)
+    _tell_row("triggers", triggers)
+    _tell_row("T-score floors", floors)
 
 
-def _as_json(agent: ResearchAgent) -> dict[str, object]:
-    return asdict(agent)
+def _tell_row(label: str, values: Sequence[str]) -> None:
+    if values:
+        tell(f"  {label}: {', '.join(values)}")
 
 
 @click.command()
@@ -84,21 +87,21 @@ def _as_json(agent: ResearchAgent) -> dict[str, object]:
 )
 @json_option
 def lint(file: str | None, as_json: bool) -> int:
-    """Say what does not hold together in an agents file. Exit code 1 if there are errors."""
+    """Find inconsistencies in an agents file. Exit code 1 if there are errors."""
+    text = None if file is None else text_of(file)
     try:
-        registry = parse_agents(shipped(AGENTS) if file is None else text_of(file))
+        report = lint_agents(text)
     except InvalidAgents as error:
         raise Failure(f"{file}: {error}", Exit.REJECTED) from None
-    found = find_faults(registry)
+
     if as_json:
-        print_json([asdict(finding) for finding in found])
-    for finding in () if as_json else found:
-        tell(f"{finding.kind:<7}  {finding}")
-    if not found and not as_json:
-        tell(f"{len(registry)} agents, nothing to say")
-    return (
-        Exit.REJECTED if any(finding.kind == "error" for finding in found) else Exit.OK
-    )
+        print_json([asdict(fault) for fault in report.faults])
+    elif report.faults:
+        for fault in report.faults:
+            tell(f"{fault.kind:<7}  {fault}")
+    else:
+        tell(f"{report.agents} agents, no faults")
+    return Exit.REJECTED if report.has_errors else Exit.OK
 
 
 @click.command()
@@ -109,50 +112,47 @@ def lint(file: str | None, as_json: bool) -> int:
 def route(
     request_file: str, agents_file: str | None, language: Language | None, as_json: bool
 ) -> int:
-    """Propose agents for a request, the best first, and say why. Exit code 5 if none fits."""
-    registry, request = agents_of(agents_file), request_of(request_file)
-    proposals = find_agents(request, registry)
-    spoken = language_for(language, request, request.user_query)
+    """Propose agents for a request, the best first, with reasons.
+
+    Exit code 5 if no agent fits.
+    """
+    registry = agents_of(agents_file)
+    result = propose_agents(request_of(request_file), registry, language)
+
     if as_json:
-        print_json([_proposal_json(one) for one in proposals])
-    for one in () if as_json else proposals:
-        tell(_proposal_line(one, WORDS[spoken], "ko" if spoken == "ko" else "en"))
-    if not proposals and not as_json:
-        tell(WORDS[spoken].no_proposal)
-    return Exit.OK if proposals else Exit.NOT_FOUND
+        print_json([proposal.to_json() for proposal in result.proposals])
+    elif result.proposals:
+        for proposal in result.proposals:
+            tell(_proposal_line(proposal, result.language))
+    else:
+        tell(WORDS[result.language].no_proposal)
+    return Exit.OK if result.proposals else Exit.NOT_FOUND
 
 
-def _proposal_json(one: Proposal) -> dict[str, object]:
+def _proposal_line(proposal: Proposal, language: Language) -> str:
+    words = WORDS[language]
+    agent = proposal.agent
+    name = f"{agent.id} ({agent.title[_title_language(language)]})"
+
     reasons = [
-        {"kind": reason.kind, "detail": reason.detail, "weight": reason.weight}
-        for reason in one.reasons
-    ]
-    return {
-        "agent_id": one.agent.id,
-        "score": one.score,
-        "ready": one.ready,
-        "waits_for": list(one.waits_for),
-        "reasons": reasons,
-    }
-
-
-def _proposal_line(one: Proposal, words: ReportWords, titled: str) -> str:
-    why = ", ".join(
         words.because[reason.kind].format(detail=reason.detail)
-        for reason in one.reasons
-    )
-    when = (
-        words.ready if one.ready else f"{words.waits_for}: {', '.join(one.waits_for)}"
-    )
-    return f"{one.score:>3}  {one.agent.id} ({one.agent.title[titled]}): {why}; {when}"
+        for reason in proposal.reasons
+    ]
+    when = words.ready
+    if proposal.waits_for:
+        when = f"{words.waits_for}: {', '.join(proposal.waits_for)}"
+    return f"{proposal.score:>3}  {name}: {', '.join(reasons)}; {when}"
 
 
 @click.command()
-@click.option("--agent", required=True, metavar="ID", help="Who is asked.")
+@click.option("--agent", required=True, metavar="ID", help="The agent to ask.")
 @needed_request_option
 @agents_option
 @click.option(
-    "--language", "-l", type=click.Choice(["ko", "en"]), help="Else the request's."
+    "--language",
+    "-l",
+    type=click.Choice(["ko", "en"]),
+    help="Language of the prompt.  [default: the request's]",
 )
 @json_option
 def prompt(
@@ -162,14 +162,13 @@ def prompt(
     language: Literal["ko", "en"] | None,
     as_json: bool,
 ) -> None:
-    """Print what to tell an agent so that its answer honours the contract."""
+    """Print the prompt that makes an agent's answer honour the contract."""
     registry = agents_of(agents_file)
-    asked = registry.get(agent)
-    text = build_prompt(asked, request_of(request_file), registry, language)
+    result = prompt_agent(agent, request_of(request_file), registry, language)
     if as_json:
-        print_json({"agent_id": asked.id, "prompt": text})
+        print_json(asdict(result))
     else:
-        tell_document(text)
+        tell_document(result.prompt)
 
 
 COMMANDS: Final = (agents, lint, route, prompt)

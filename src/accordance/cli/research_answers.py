@@ -2,61 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import click
 
 from accordance.cli.checked_file import Checked
-from accordance.cli.exits import Exit, Failure
+from accordance.cli.exits import Exit
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
 from accordance.cli.research_reading import (
-    Profile,
     accepted,
+    acknowledgement_of,
+    acknowledgement_option,
     agents_of,
     agents_option,
     answer_of,
     document_option,
     json_option,
-    language_for,
     language_option,
+    optional_request,
     print_json,
-    request_of,
     request_option,
 )
 from accordance.cli.showing import tell_document
-from accordance.contracts.catalogue.answer import AgentAnswer
-from accordance.contracts.checking import Checker
-from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.reading import read
-from accordance.contracts.registry import Registry
-from accordance.domain.research.answers import (
-    AnswerExpectations,
-    awaits_a_person,
-    check_answer,
-)
-from accordance.domain.research.documents import WRITERS, Block
-from accordance.domain.research.floors import ACKNOWLEDGEMENT, Acknowledgement
-from accordance.domain.research.plots import t_score_svg, t_score_text
-from accordance.domain.research.quality import part
-from accordance.domain.research.reports import (
-    run_report,
-    self_critique_blocks,
-    t_score_table,
-    validation_report,
-)
-from accordance.domain.research.words import Language
-from accordance.errors import Unparseable
-
-_checker: Final = Checker(Registry())
-acknowledgement_option: Final = click.option(
-    "--acknowledgement",
-    "acknowledged",
-    metavar="FILE",
-    type=click.Path(),
-    help="A person's word on a selection below the T-score floor (see acknowledge).",
+from accordance.contracts.serialising import dump
+from accordance.rendering.words import Language
+from accordance.service.research.answers import (
+    PLOTS,
+    REPORTS,
+    AnswerReport,
+    CheckedAnswers,
+    Profile,
+    acknowledge_selection,
+    check_answers,
+    expected_answers,
+    plot_t_scores,
+    report_on_answer,
+    report_on_check,
 )
 
 
@@ -72,7 +55,7 @@ acknowledgement_option: Final = click.option(
 @click.option(
     "--agent",
     metavar="ID",
-    help="Who was asked; an answer of another agent is refused.",
+    help="The agent that was asked; answers of any other are refused.",
 )
 @agents_option
 @acknowledgement_option
@@ -89,114 +72,81 @@ def check(
     request_file: str | None,
     agent: str | None,
     agents_file: str | None,
-    acknowledged: str | None,
+    acknowledgement_file: str | None,
     profile: Profile,
     as_json: bool,
 ) -> int:
-    """Check answers: contract, agent, level, request, self-critique, provenance, T-score floor.
+    """Check answers: contract, agent, level, request, self-critique, provenance, floor.
 
-    Exit code 0 if all are accepted, 1 if one is rejected, 3 if the only thing missing is a person's acknowledgement of a
-    selection below its floor.
+    Exit code 0 if all are accepted, 1 if one is rejected, 3 if nothing is missing but a
+    person's acknowledgement of a selection below its T-score floor.
     """
-    asked = asked_of(request_file, agent, agents_file, acknowledged)
-    checked = []
-    for file in files:
-        raw = read_bounded(file)
-        checked.append(Checked(file, raw, check_answer(raw, asked, profile)))
-    FORMATS["json" if as_json else "text"](checked)
-    refused = [one.result for one in checked if not one.result]
-    if not refused:
+    expectations = expected_answers(
+        agents_of(agents_file),
+        optional_request(request_file),
+        agent,
+        acknowledgement_of(acknowledgement_file),
+    )
+    raws = [read_bounded(file) for file in files]
+    checked = check_answers(raws, expectations, profile)
+
+    print_checks(files, raws, checked, as_json=as_json)
+    return exit_code(checked)
+
+
+def print_checks(
+    files: Sequence[str],
+    raws: Sequence[bytes],
+    checked: CheckedAnswers,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the result of each file."""
+    rows = zip(files, raws, checked.results, strict=True)
+    form = "json" if as_json else "text"
+    FORMATS[form]([Checked(file, raw, result) for file, raw, result in rows])
+
+
+def exit_code(checked: CheckedAnswers) -> Exit:
+    """Return the exit code for checked answers."""
+    if not checked.refused:
         return Exit.OK
-    return Exit.WAITING if all(map(awaits_a_person, refused)) else Exit.REJECTED
-
-
-def asked_of(
-    request_file: str | None,
-    agent: str | None,
-    agents_file: str | None,
-    acknowledged: str | None,
-) -> AnswerExpectations:
-    """What answers are held against."""
-    registry = agents_of(agents_file)
-    return AnswerExpectations(
-        registry=registry,
-        request=request_of(request_file) if request_file else None,
-        agent=registry.get(agent).id if agent else None,
-        acknowledgement=_acknowledgement(acknowledged) if acknowledged else None,
-    )
-
-
-def _acknowledgement(file: str) -> Acknowledgement:
-    return accepted(
-        file, ACKNOWLEDGEMENT, _checker.check(read_bounded(file), ACKNOWLEDGEMENT)
-    )
+    return Exit.WAITING if checked.awaits_a_person else Exit.REJECTED
 
 
 @click.command()
 @click.argument("file", metavar="ANSWER|-", type=click.Path(allow_dash=True))
-@click.option("--by", required=True, metavar="NAME", help="Who says so.")
+@click.option("--by", required=True, metavar="NAME", help="Who acknowledges it.")
 @click.option(
     "--reason", required=True, metavar="TEXT", help="Why it is wanted all the same."
 )
-@click.option("--at", "moment", metavar="TIME", help="When; else now.")
+@click.option("--at", "moment", metavar="TIME", help="When.  [default: now]")
 @json_option
 def acknowledge(
     file: str,
     by: str,
     reason: str,
     moment: str | None,
-    as_json: bool,  # noqa: ARG001
+    as_json: bool,  # noqa: ARG001 - it prints JSON in any case
 ) -> None:
-    """Say, as a person, that the selection of ANSWER is wanted although it is below the T-score floor.
+    """State, as a person, that the selection of ANSWER is wanted below its floor.
 
-    Prints the acknowledgement, which holds for this very selection: keep it and give it to check and record.
+    Prints the acknowledgement, which is valid for this very selection: keep it, and
+    pass it to check and record.
     """
-    answer = answer_of(file)
-    selection = answer.vs_metadata.final_selection
-    task = {"task_id": answer.task_id} if answer.task_id is not None else {}
-    said: JsonObject = {
-        "schema_version": ACKNOWLEDGEMENT.version,
-        "agent_id": answer.agent_id,
-        **task,
-        "option": selection.option,
-        "t_score": selection.t_score,
-        "acknowledged_by": by,
-        "acknowledged_at": moment or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "reason": reason,
-    }
-    accepted(
-        "the acknowledgement",
-        ACKNOWLEDGEMENT,
-        _checker.check_value(said, ACKNOWLEDGEMENT),
-    )
-    print_json(said)
-
-
-def _t_scores(answer: AgentAnswer, language: Language) -> Iterable[Block]:
-    return [t_score_table(answer.vs_metadata.t_scores, language)]
-
-
-def _critique(answer: AgentAnswer, language: Language) -> Iterable[Block]:
-    if answer.self_critique is None:
-        raise Failure("the answer has no self_critique to report", Exit.NOT_FOUND)
-    return self_critique_blocks(answer.self_critique, language)
-
-
-_KINDS: Final[Mapping[str, Callable[[AgentAnswer, Language], Iterable[Block]]]] = {
-    "run": run_report,
-    "t-scores": _t_scores,
-    "self-critique": _critique,
-}
+    result = acknowledge_selection(answer_of(file), by, reason, moment)
+    statement = accepted("the acknowledgement", "acknowledgement", result)
+    print_json(dump(statement))
 
 
 @click.command()
 @click.argument("file", metavar="ANSWER|-", type=click.Path(allow_dash=True))
 @click.option(
     "--kind",
-    type=click.Choice([*_KINDS, "validation"]),
+    type=click.Choice([*REPORTS, "validation"]),
     default="run",
     show_default=True,
-    help="What to tell of it.",
+    help="What to report on.",
 )
 @request_option
 @agents_option
@@ -212,47 +162,41 @@ def report(
     form: str,
     as_json: bool,
 ) -> int:
-    """Write a report on an answer. A validation report of a rejected answer ends with exit code 1."""
-    request = request_of(request_file) if request_file else None
-    code = Exit.OK
-    if kind == "validation":
-        raw = read_bounded(file)
-        spoken = language_for(language, request, _summary_in(raw))
-        result: Any = check_answer(
-            raw, AnswerExpectations(registry=agents_of(agents_file), request=request)
-        )
-        code = Exit.OK if result else Exit.REJECTED
-        blocks = validation_report(result, file, spoken)
-    else:
-        answer = answer_of(file)
-        spoken = language_for(language, request, answer.content.summary)
-        blocks = iter(_KINDS[kind](answer, spoken))
-    text = WRITERS[form](list(blocks), spoken)
+    """Write a report on an answer.
+
+    Exit code 1 after the validation report of a rejected answer.
+    """
+    written = _report(file, kind, request_file, agents_file, language, form)
     if as_json:
         print_json(
             {
                 "file": file,
                 "kind": kind,
-                "language": spoken,
+                "language": written.language,
                 "format": form,
-                "text": text,
+                "text": written.text,
             }
         )
     else:
-        tell_document(text)
-    return code
+        tell_document(written.text)
+    return Exit.OK if written.accepted else Exit.REJECTED
 
 
-def _summary_in(raw: bytes) -> str:
-    """The summary of an answer that may be anything."""
-    try:
-        summary = part(read(raw), "content").get("summary")
-    except Unparseable:
-        return ""
-    return summary if isinstance(summary, str) else ""
+def _report(
+    file: str,
+    kind: str,
+    request_file: str | None,
+    agents_file: str | None,
+    language: Language | None,
+    form: str,
+) -> AnswerReport:
+    request = optional_request(request_file)
+    if kind != "validation":
+        return report_on_answer(answer_of(file), kind, form, request, language)
 
-
-_PLOTS: Final = {"text": t_score_text, "svg": t_score_svg}
+    raw = read_bounded(file)
+    expectations = expected_answers(agents_of(agents_file), request)
+    return report_on_check(raw, file, form, expectations, language)
 
 
 @click.command()
@@ -260,10 +204,10 @@ _PLOTS: Final = {"text": t_score_text, "svg": t_score_svg}
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(_PLOTS)),
+    type=click.Choice(list(PLOTS)),
     default="text",
     show_default=True,
-    help="What to draw.",
+    help="Format of the picture.",
 )
 @request_option
 @language_option
@@ -277,19 +221,11 @@ def plot(
 ) -> None:
     """Draw the T-scores of an answer."""
     answer = answer_of(file)
-    request = request_of(request_file) if request_file else None
-    text = _PLOTS[form](answer, language_for(language, request, answer.content.summary))
+    drawn = plot_t_scores(answer, form, optional_request(request_file), language)
     if as_json:
-        scores = [
-            {"option": one.option, "score": one.score, "probability": one.probability}
-            for one in answer.vs_metadata.t_scores
-        ]
-        selected = answer.vs_metadata.final_selection.option
-        print_json(
-            {"selected": selected, "t_scores": scores, "format": form, "text": text}
-        )
+        print_json(drawn.to_json())
     else:
-        tell_document(text)
+        tell_document(drawn.text)
 
 
 COMMANDS: Final = (check, acknowledge, report, plot)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections import deque
-from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -22,28 +19,29 @@ from accordance.cli.research_reading import (
     print_json,
     text_of,
 )
-from accordance.contracts.catalogue.request import AgentRequest
-from accordance.contracts.serialising import dump_json
-from accordance.domain.research.agents import AgentRegistry
-from accordance.domain.research.golden import (
+from accordance.errors import InvalidGolden
+from accordance.service.research.golden import (
+    AnswerSource,
     Given,
     GoldenCase,
+    GoldenReport,
+    GoldenSet,
     NoAnswer,
-    chosen,
-    read_golden,
-    run_golden,
-)
-from accordance.domain.research.golden_reports import as_json as report_json
-from accordance.domain.research.golden_reports import (
+    Question,
+    answers_of_program,
     as_junit,
     as_text,
+    compare_reports,
+    judge_golden,
+    load_golden,
     read_report,
-    regression,
+    regression_text,
 )
-from accordance.domain.research.prompts import build_prompt
-from accordance.domain.research.runs import AnswerStore, request_digest
-from accordance.errors import ContextTooLarge, InvalidGolden
-from accordance.shipped import GOLDEN, shipped
+from accordance.service.research.golden import as_json as report_json
+from accordance.shipped import GOLDEN
+
+if TYPE_CHECKING:
+    from accordance.service.research.inputs import AgentRegistry
 
 
 @click.command()
@@ -52,24 +50,24 @@ from accordance.shipped import GOLDEN, shipped
     "set_file",
     metavar="FILE",
     type=click.Path(),
-    help="Your own golden set instead of the one that comes along.",
+    help="Your own golden set instead of the one that comes with accordance.",
 )
 @click.option(
     "--answers",
     "folder",
     metavar="DIR",
     type=click.Path(),
-    help="Answers as files, each named after its case: ID.json.",
+    help="Judge answers in files, each named after its case: ID.json.",
 )
 @click.option(
     "--store",
     "from_ledger",
     is_flag=True,
-    help="Answers kept in the ledger: the latest of the agent to the request counts.",
+    help="Judge answers in the ledger: the agent's latest to the request.",
 )
 @click.option(
     "--command",
-    "executor",
+    "program",
     metavar="COMMAND",
     help="Ask a program: prompt on its standard input, answer on its standard output.",
 )
@@ -83,10 +81,10 @@ from accordance.shipped import GOLDEN, shipped
 )
 @click.option(
     "--case",
-    "ids",
+    "case_ids",
     multiple=True,
     metavar="ID",
-    help="Only this case; may be given again.",
+    help="Only this case; repeat the option for more.",
 )
 @agents_option
 @click.option(
@@ -95,7 +93,7 @@ from accordance.shipped import GOLDEN, shipped
     type=click.Choice(["text", "json", "junit"]),
     default="text",
     show_default=True,
-    help="How the report is written.",
+    help="Format of the report.",
 )
 @ledger_options
 @json_option
@@ -104,75 +102,73 @@ def golden(
     set_file: str | None,
     folder: str | None,
     from_ledger: bool,
-    executor: str | None,
+    program: str | None,
     timeout: float,
-    ids: tuple[str, ...],
+    case_ids: tuple[str, ...],
     agents_file: str | None,
     form: str,
     as_json: bool,
 ) -> int:
-    """Hold answers against a golden set: given ones, kept ones, or a program's. Exit code 1 unless every case passes."""
-    if (folder is not None) + from_ledger + (executor is not None) != 1:
+    """Hold answers against a golden set: from files, the ledger or a program.
+
+    Exit code 1 unless every case passes.
+    """
+    sources = (folder is not None, from_ledger, program is not None)
+    if sum(sources) != 1:
         raise click.UsageError(
             "give one of --answers DIR, --store and --command COMMAND"
         )
-    registry = agents_of(agents_file)
-    try:
-        cases = chosen(
-            read_golden(text_of(set_file) if set_file else shipped(GOLDEN), registry),
-            ids,
-        )
-    except InvalidGolden as error:
-        raise Failure(f"{set_file or GOLDEN}: {error}", Exit.REJECTED) from None
-    if folder is not None:
-        report = run_golden(cases, _from_folder(folder), registry)
-    elif executor is not None:
-        report = run_golden(cases, _from_program(executor, timeout, registry), registry)
-    else:
-        from accordance.service.research import kept_answers
 
-        with opened(where) as project:
-            report = run_golden(cases, _from_store(kept_answers(project)), registry)
-    if as_json or form == "json":
-        print_json(report_json(report))
+    registry = agents_of(agents_file)
+    cases = _cases(set_file, case_ids, registry)
+    if folder is not None:
+        report = judge_golden(cases, _from_folder(folder), registry)
+    elif program is not None:
+        source = _from_program(program, timeout, registry)
+        report = judge_golden(cases, source, registry)
     else:
-        click.echo(as_junit(report) if form == "junit" else as_text(report), nl=False)
+        report = _judge_kept(where, cases, registry)
+
+    _print_report(report, "json" if as_json else form)
     return Exit.OK if report.passed else Exit.REJECTED
 
 
-def _from_folder(folder: str) -> Callable[[GoldenCase], Given]:
+def _cases(
+    file: str | None, case_ids: tuple[str, ...], registry: AgentRegistry
+) -> GoldenSet:
+    text = None if file is None else text_of(file)
+    try:
+        return load_golden(text, case_ids, registry)
+    except InvalidGolden as error:
+        raise Failure(f"{file or GOLDEN}: {error}", Exit.REJECTED) from None
+
+
+def _judge_kept(
+    where: Where, cases: GoldenSet, registry: AgentRegistry
+) -> GoldenReport:
+    from accordance.service.research.ledger_runs import judge_kept_answers
+
+    with opened(where) as project:
+        return judge_kept_answers(project, cases, registry)
+
+
+def _from_folder(folder: str) -> AnswerSource:
     must_be_a_name(folder)
     if not Path(folder).is_dir():
         raise Failure(f"{folder}: no such folder", Exit.NOT_FOUND)
 
-    def given(case: GoldenCase) -> Given:
+    def answer(case: GoldenCase) -> Given:
         file = Path(folder) / f"{case.id}.json"
-        return (
-            read_bounded(str(file))
-            if file.exists()
-            else NoAnswer(f"{file.name}: no such file")
-        )
+        if not file.exists():
+            return NoAnswer(f"{file.name}: no such file")
+        return read_bounded(str(file))
 
-    return given
-
-
-def _from_store(store: AnswerStore) -> Callable[[GoldenCase], Given]:
-    def kept(case: GoldenCase) -> Given:
-        latest = deque(
-            store.answers(case.agent.id, request_digest(case.request)), maxlen=1
-        )
-        if not latest:
-            return NoAnswer("no answer is kept")
-        answer = dict(latest[0].answer)
-        answer.pop("task_id", None)  # any run of the question counts
-        return json.dumps(answer, ensure_ascii=False)
-
-    return kept
+    return answer
 
 
 def _from_program(
     command: str, timeout: float, registry: AgentRegistry
-) -> Callable[[GoldenCase], Given]:
+) -> AnswerSource:
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -180,24 +176,19 @@ def _from_program(
     if not words:
         raise Failure("--command: names no program", Exit.USAGE)
 
-    def asked(case: GoldenCase) -> Given:
-        try:
-            prompt = build_prompt(case.agent, case.request, registry)
-        except ContextTooLarge as error:
-            return NoAnswer(str(error))
-        told = {
-            "ACCORDANCE_AGENT": case.agent.id,
-            "ACCORDANCE_REQUEST": dump_json(case.request),
-        }
-        return ask(words, prompt, told, _seconds_for(case.request, timeout))
+    def answer(question: Question) -> Given:
+        return ask(words, question.prompt, question.variables, question.seconds)
 
-    return asked
+    return answers_of_program(answer, timeout, registry)
 
 
-def _seconds_for(request: AgentRequest, timeout: float) -> float:
-    """How long a program may take: never longer than the request's time_budget."""
-    budget = request.constraints.time_budget if request.constraints else None
-    return timeout if budget is None else min(timeout, budget)
+def _print_report(report: GoldenReport, form: str) -> None:
+    if form == "json":
+        print_json(report_json(report))
+    elif form == "junit":
+        click.echo(as_junit(report), nl=False)
+    else:
+        click.echo(as_text(report), nl=False)
 
 
 @click.command()
@@ -205,19 +196,23 @@ def _seconds_for(request: AgentRequest, timeout: float) -> float:
 @click.argument("after", metavar="AFTER.json", type=click.Path(allow_dash=True))
 @json_option
 def regress(before: str, after: str, as_json: bool) -> int:
-    """Compare two reports of a golden set (--format json). Exit code 1 if something that passed does not any more."""
-    reports = []
-    for file in (before, after):
-        try:
-            reports.append(read_report(read_bounded(file)))
-        except InvalidGolden as error:
-            raise Failure(f"{file}: {error}", Exit.REJECTED) from None
-    found = regression(*reports)
+    """Compare two reports of a golden set (--format json).
+
+    Exit code 1 if a case that passed no longer does.
+    """
+    changes = compare_reports(_kept_report(before), _kept_report(after))
     if as_json:
-        print_json(found.to_json())
+        print_json(changes.to_json())
     else:
-        click.echo(str(found), nl=False)
-    return Exit.REJECTED if found.worse else Exit.OK
+        click.echo(regression_text(changes), nl=False)
+    return Exit.REJECTED if changes.worse else Exit.OK
+
+
+def _kept_report(file: str) -> GoldenReport:
+    try:
+        return read_report(read_bounded(file))
+    except InvalidGolden as error:
+        raise Failure(f"{file}: {error}", Exit.REJECTED) from None
 
 
 COMMANDS: Final = (golden, regress)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import Final
 
 import click
 
-from accordance.api import check
 from accordance.cli.checked_file import Checked
-from accordance.cli.exits import Exit, Failure
+from accordance.cli.exits import Exit
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
 from accordance.cli.research_reading import (
@@ -24,11 +22,8 @@ from accordance.cli.research_reading import (
 )
 from accordance.cli.showing import tell, tell_document
 from accordance.cli.writing import write_output
-from accordance.contracts.catalogue.handoff import Handoff
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.violation import Rejected
-from accordance.domain.research.handoffs import Known, answers_by_agent, check_handoff
-from accordance.domain.research.workflow import Workflow, build_workflow, plan_of
+from accordance.service.research.handoffs import JoinedHandoffs, Workflow, join_handoffs
 
 
 @click.command()
@@ -42,7 +37,7 @@ from accordance.domain.research.workflow import Workflow, build_workflow, plan_o
     multiple=True,
     metavar="FILE",
     type=click.Path(),
-    help="The answer of a sender; the handoff's claims are recomputed from it. Give one for each.",
+    help="The answer of a sender, to recompute its claims from; once for each sender.",
 )
 @agents_option
 @click.option(
@@ -50,10 +45,10 @@ from accordance.domain.research.workflow import Workflow, build_workflow, plan_o
     "plan_file",
     metavar="FILE|-",
     type=click.Path(allow_dash=True),
-    help="Write the plan that comes of it.",
+    help="Write the resulting plan.",
 )
 @click.option(
-    "--at", "created_at", metavar="TIME", help="created_at of the plan; else now."
+    "--at", "created_at", metavar="TIME", help="created_at of the plan.  [default: now]"
 )
 @json_option
 def handoff(
@@ -65,94 +60,73 @@ def handoff(
     created_at: str | None,
     as_json: bool,
 ) -> int:
-    """Check HANDOFFs against the answers they speak of and against each other; make a plan of them.
+    """Check HANDOFFs against the answers they are about, and make a plan of them.
 
-    Agents whose answer is given have no task in the plan: the answer goes along with the tasks that build on it.
+    Agents whose answer you pass get no task in the plan: the tasks that build on an
+    answer carry it along.
 
-    Exit code 1 if a claim is false, an agent comes before what it requires, or the way leads back; 5 if a plan is wanted and
-    everybody has answered.
+    Exit code 1 if a claim is false, an agent comes before one it requires, or the
+    handoffs form a cycle; 5 if you want a plan and every agent has answered.
     """
-    registry, request = agents_of(agents_file), request_of(request_file)
-    known = Known(
-        registry, answers_by_agent([object_of(file) for file in answer_files], registry)
-    )
-    checked = []
-    for file in files:
-        raw = read_bounded(file)
-        checked.append(Checked(file, raw, check_handoff(raw, known)))
-    if not all(one.result for one in checked):
-        FORMATS["json" if as_json else "text"](checked)
+    registry = agents_of(agents_file)
+    request = request_of(request_file)
+    answers = [object_of(file) for file in answer_files]
+    raws = [read_bounded(file) for file in files]
+    joined = join_handoffs(raws, request, answers, registry, created_at)
+
+    if not joined.each_accepted:
+        rows = zip(files, raws, joined.results, strict=True)
+        form = "json" if as_json else "text"
+        FORMATS[form]([Checked(file, raw, result) for file, raw, result in rows])
         return Exit.REJECTED
-    handoffs: list[Handoff] = [
-        one.result.value for one in checked if not isinstance(one.result, Rejected)
-    ]
-    built = build_workflow(request, handoffs, known)
-    plan = None
-    if isinstance(built, Workflow) and built.open_agents:
-        plan = plan_of(
-            built,
-            registry,
-            created_at or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        )
-        _hold_to_its_contract(plan)
-        if plan_file:
-            _write(plan_file, plan)
+
+    plan_printed = _write_plan(plan_file, joined.plan)
     if as_json:
-        violations = (
-            [] if isinstance(built, Workflow) else [one.to_json() for one in built]
-        )
-        notices = (
-            [one.to_json() for one in built.notices]
-            if isinstance(built, Workflow)
-            else []
-        )
-        print_json(
-            {
-                "accepted": isinstance(built, Workflow),
-                "violations": violations,
-                "warnings": notices,
-                "plan": plan,
-            }
-        )
-    elif plan_file != "-" or plan is None:
-        _tell(files, built)
-    if not isinstance(built, Workflow):
+        print_json(joined.to_json())
+    elif not plan_printed:
+        _tell(joined)
+    return _exit_code(joined, plan_wanted=plan_file is not None)
+
+
+def _exit_code(joined: JoinedHandoffs, *, plan_wanted: bool) -> Exit:
+    if joined.workflow is None:
         return Exit.REJECTED
-    return Exit.NOT_FOUND if plan is None and plan_file else Exit.OK
+    if plan_wanted and joined.plan is None:
+        return Exit.NOT_FOUND
+    return Exit.OK
 
 
-def _tell(files: tuple[str, ...], built: Workflow | tuple[object, ...]) -> None:
-    if not isinstance(built, Workflow):
-        for violation in built:
-            tell(f"✗ {violation}")
-        return
-    for passing in built.passings:
-        tell(f"✓ {passing.sender} → {passing.receiver}")
-    for notice in built.notices:
-        tell(f"! {notice}")
-    takes_part = {end for passing in built.passings for end in passing[:2]}
-    tell(
-        f"{len(files)} handoffs, {len(takes_part)} agents, {len(built.answers)} of them have answered, no way back"
-    )
-    if not built.open_agents:
-        tell("nobody has anything left to answer: there is no plan to make")
+def _write_plan(file: str | None, plan: JsonObject | None) -> bool:
+    """Write the plan, if it is wanted. True if it went to standard output."""
+    if file is None or plan is None:
+        return False
 
-
-def _hold_to_its_contract(plan: JsonObject) -> None:
-    """What we write honours the contract we ask of others."""
-    result = check(json.dumps(plan), "PLAN_GEN")
-    if isinstance(result, Rejected):
-        raise Failure(
-            f"these handoffs make no plan: {result.violations[0]}", Exit.REJECTED
-        )
-
-
-def _write(file: str, plan: JsonObject) -> None:
     text = json.dumps(plan, indent=2, ensure_ascii=False) + "\n"
     if file == "-":
         tell_document(text)
-        return
+        return True
     write_output(file, text.encode())
+    return False
+
+
+def _tell(joined: JoinedHandoffs) -> None:
+    if joined.workflow is None:
+        for violation in joined.violations:
+            tell(f"✗ {violation}")
+    else:
+        _tell_workflow(joined.workflow, len(joined.results))
+
+
+def _tell_workflow(workflow: Workflow, handoffs: int) -> None:
+    for passing in workflow.passings:
+        tell(f"✓ {passing.sender} → {passing.receiver}")
+    for notice in workflow.notices:
+        tell(f"! {notice}")
+
+    agents, answers = len(workflow.agents), len(workflow.answers)
+    tell(f"{handoffs} handoffs, {agents} agents, {answers} have answered, no cycle")
+    if not workflow.open_agents:
+        tell("every agent has answered: there is nothing left to plan")
 
 
 COMMANDS: Final = (handoff,)

@@ -1,8 +1,11 @@
-"""What research commands are given: agents, requests, answers, acknowledgements. One line where something does not fit."""
+"""What research commands read: agents, requests, answers, acknowledgements.
+
+An input that cannot be used ends the command with one line that names its file.
+"""
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 import click
 from pydantic import BaseModel
@@ -10,33 +13,31 @@ from pydantic import BaseModel
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.reading import read_bounded
 from accordance.cli.showing import as_json_text
-from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
-from accordance.contracts.catalogue.request import REQUEST, AgentRequest
-from accordance.contracts.checking import Checker
-from accordance.contracts.contract import Contract
+from accordance.contracts.catalogue.answer import AgentAnswer
+from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.reading import read
-from accordance.contracts.registry import Registry
 from accordance.contracts.violation import Accepted, Rejected
-from accordance.domain.research.agents import AgentRegistry, language_in, language_of
-from accordance.domain.research.agents_file import read_agents
-from accordance.domain.research.documents import WRITERS
-from accordance.domain.research.words import LANGUAGES, Language
 from accordance.errors import InvalidAgents, Unparseable
-from accordance.shipped import AGENTS, shipped
+from accordance.rendering.documents import WRITERS
+from accordance.rendering.words import LANGUAGES
+from accordance.service.research.inputs import (
+    Acknowledgement,
+    AgentRegistry,
+    check_acknowledgement,
+    check_message,
+    check_request,
+    load_agents,
+)
 
 M = TypeVar("M", bound=BaseModel)
-
-Profile: TypeAlias = Literal["strict", "seed"]
-
-_checker: Final = Checker(Registry())
 
 agents_option: Final = click.option(
     "--agents",
     "agents_file",
     metavar="FILE",
     type=click.Path(),
-    help="Your own agents.toml instead of the one that comes along.",
+    help="Your own agents.toml instead of the one that comes with accordance.",
 )
 request_option: Final = click.option(
     "--request",
@@ -53,12 +54,19 @@ needed_request_option: Final = click.option(
     type=click.Path(allow_dash=True),
     help="The request (agent_request_v1).",
 )
+acknowledgement_option: Final = click.option(
+    "--acknowledgement",
+    "acknowledgement_file",
+    metavar="FILE",
+    type=click.Path(),
+    help="A person's consent to a selection below the T-score floor (see acknowledge).",
+)
 json_option: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 language_option: Final = click.option(
     "--language",
     "-l",
     type=click.Choice(LANGUAGES),
-    help="Language of the report; else the request's, else that of the answers.",
+    help="Language of the report.  [default: the request's, or that of the answers]",
 )
 document_option: Final = click.option(
     "--format",
@@ -66,73 +74,75 @@ document_option: Final = click.option(
     type=click.Choice(list(WRITERS)),
     default="markdown",
     show_default=True,
-    help="How it is written.",
+    help="Format of the report.",
 )
 
 
 def agents_of(file: str | None) -> AgentRegistry:
-    """The registry of a file, or the one that comes along."""
+    """Return the agents of a file, or those that come with accordance."""
     if file is None:
-        return read_agents(shipped(AGENTS))
+        return load_agents()
     try:
-        return read_agents(text_of(file))
+        return load_agents(text_of(file))
     except InvalidAgents as error:
         raise Failure(f"{file}: {error}", Exit.REJECTED) from None
 
 
 def text_of(file: str) -> str:
-    """A file as text."""
+    """Return a file as text."""
+    raw = read_bounded(file)
     try:
-        return read_bounded(file).decode("utf-8")
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Failure(
-            f"{file}: is not UTF-8 from byte {error.start} on", Exit.REJECTED
-        ) from None
+        place = f"from byte {error.start} on"
+        raise Failure(f"{file}: is not UTF-8 {place}", Exit.REJECTED) from None
 
 
 def request_of(file: str) -> AgentRequest:
-    """The request in a file."""
-    return _accepted(file, REQUEST)
+    """Return the request in a file."""
+    return accepted(file, "request", check_request(read_bounded(file)))
+
+
+def optional_request(file: str | None) -> AgentRequest | None:
+    """Return the request in a file, if there is one."""
+    return None if file is None else request_of(file)
 
 
 def answer_of(file: str) -> AgentAnswer:
-    """The answer in a file, if it honours its contract."""
-    return _accepted(file, ANSWER)
+    """Return the answer in a file, if it honours its contract."""
+    return accepted(file, "answer", check_message(read_bounded(file)))
 
 
-def _accepted(file: str, contract: Contract[M]) -> M:
-    return accepted(file, contract, _checker.check(read_bounded(file), contract))
+def acknowledgement_of(file: str | None) -> Acknowledgement | None:
+    """Return the acknowledgement in a file, if there is one."""
+    if file is None:
+        return None
+    return accepted(file, "acknowledgement", check_acknowledgement(read_bounded(file)))
 
 
-def accepted(file: str, contract: Contract[M], result: Accepted[M] | Rejected) -> M:
-    """The message, or one line that says what is wrong with it and how to see the rest."""
-    if isinstance(result, Rejected):
-        rest = (
-            f" (and {result.total - 1} more: accordance check -c {contract.name} {file})"
-            if result.total > 1
-            else ""
-        )
-        raise Failure(f"{file}: {result.violations[0]}{rest}", Exit.REJECTED)
-    return result.value
+def accepted(file: str, contract: str, result: Accepted[M] | Rejected) -> M:
+    """Return an accepted message.
+
+    A rejected one ends the command with its first violation and how to see the rest.
+    """
+    if isinstance(result, Accepted):
+        return result.value
+
+    rest = ""
+    if result.total > 1:
+        command = f"accordance check -c {contract} {file}"
+        rest = f" (and {result.total - 1} more: {command})"
+    raise Failure(f"{file}: {result.violations[0]}{rest}", Exit.REJECTED)
 
 
 def object_of(file: str) -> JsonObject:
-    """The JSON object in a file, whatever it says."""
+    """Return the JSON object in a file, whatever it says."""
     try:
         return read(read_bounded(file))
     except Unparseable as flaw:
         raise Failure(f"{file}: {flaw}", Exit.REJECTED) from None
 
 
-def language_for(
-    wanted: Language | None, request: AgentRequest | None, words: str
-) -> Language:
-    """The language of a report: as it is wanted, else the request's, else that of the words it reports on."""
-    if wanted is not None:
-        return wanted
-    return language_of(request) if request is not None else language_in(words)
-
-
 def print_json(value: object) -> None:
-    """JSON for programs, the same bytes for the same value."""
+    """Print JSON for programs, the same bytes for the same value."""
     click.echo(as_json_text(value))

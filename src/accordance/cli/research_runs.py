@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from accordance.cli.checked_file import Checked
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import Where, ledger_options, opened
 from accordance.cli.reading import read_bounded
-from accordance.cli.report import FORMATS
-from accordance.cli.research_answers import acknowledgement_option, asked_of
+from accordance.cli.research_answers import exit_code, print_checks
 from accordance.cli.research_reading import (
-    accepted,
+    acknowledgement_of,
+    acknowledgement_option,
     agents_of,
     agents_option,
     document_option,
     json_option,
-    language_for,
     language_option,
     needed_request_option,
+    optional_request,
     print_json,
     request_of,
     request_option,
 )
 from accordance.cli.showing import tell, tell_document
-from accordance.contracts.catalogue.answer import ANSWER, AgentAnswer
-from accordance.domain.research.answers import awaits_a_person, check_answer
-from accordance.domain.research.documents import WRITERS
-from accordance.domain.research.reports import collapse_blocks
-from accordance.domain.research.runs import (
-    StoredRun,
-    collapse_by_group,
-    request_digest,
-    stored_answer,
-)
-from accordance.domain.research.words import Language
+from accordance.rendering.words import Language
+
+if TYPE_CHECKING:
+    from accordance.domain.research.runs import StoredRun
+
+_SHORT_DIGEST: Final = 12
 
 
 @click.command()
@@ -59,42 +52,45 @@ def record(
     files: tuple[str, ...],
     request_file: str,
     agents_file: str | None,
-    acknowledged: str | None,
+    acknowledgement_file: str | None,
     as_json: bool,
 ) -> int:
-    """Check ANSWERs to a request and keep them in the ledger. If one is refused, none is kept.
+    """Check ANSWERs to a request and keep them in the ledger, all or none.
 
-    Exit codes as of check: 1 if one is rejected, 3 if a person must acknowledge a selection first.
+    Exit codes as for check: 1 if one is rejected, 3 if a person must acknowledge a
+    selection first.
     """
-    from accordance.service.research import kept_answers
+    from accordance.service.research.ledger_runs import keep_answers, prepare_answers
 
+    registry = agents_of(agents_file)
     request = request_of(request_file)
-    asked = replace(asked_of(None, None, agents_file, acknowledged), request=request)
-    checked = []
-    for file in files:
-        raw = read_bounded(file)
-        checked.append(Checked(file, raw, check_answer(raw, asked)))
-    refused = [one.result for one in checked if not one.result]
-    if refused:
-        FORMATS["json" if as_json else "text"](checked)
-        return Exit.WAITING if all(map(awaits_a_person, refused)) else Exit.REJECTED
-    answers: list[AgentAnswer] = [
-        accepted(one.file, ANSWER, one.result) for one in checked
-    ]
-    stored = [
-        stored_answer(one, asked.registry.get(one.agent_id), request) for one in answers
-    ]
+    consent = acknowledgement_of(acknowledgement_file)
+    raws = [read_bounded(file) for file in files]
+
+    prepared = prepare_answers(raws, request, registry, consent)
+    if prepared.checked.refused:
+        print_checks(files, raws, prepared.checked, as_json=as_json)
+        return exit_code(prepared.checked)
+
     with opened(where, create=True) as project:
-        kept_answers(project).add(stored)
-    runs = [(file, one.run) for file, one in zip(files, stored, strict=True)]
-    if as_json:
-        print_json(
-            [{"file": file, **run.group._asdict(), "at": run.at} for file, run in runs]
-        )
-    else:
-        for file, run in runs:
-            tell(f"✓ {file}  {run.group.agent_id}  request {run.group.request[:12]}")
+        keep_answers(project, prepared.stored)
+    runs = [answer.run for answer in prepared.stored]
+    _print_runs(files, runs, as_json=as_json)
     return Exit.OK
+
+
+def _print_runs(
+    files: Sequence[str], runs: Sequence[StoredRun], *, as_json: bool
+) -> None:
+    rows = []
+    for file, run in zip(files, runs, strict=True):
+        rows.append({"file": file, **run.group._asdict(), "at": run.at})
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        digest = row["request"][:_SHORT_DIGEST]
+        tell(f"✓ {row['file']}  {row['agent_id']}  request {digest}")
 
 
 @click.command()
@@ -114,41 +110,23 @@ def collapse(
     form: str,
     as_json: bool,
 ) -> int:
-    """Say whether agents, asked the same again and again, always say the same. Exit code 1 if one does.
+    """Find agents that always give the same answer to the same request.
 
-    From the answers that `accordance research record` has kept.
+    Counts the answers kept by `accordance research record`. Exit code 1 if an agent has
+    collapsed.
     """
-    from accordance.service.research import kept_answers
+    from accordance.service.research.ledger_runs import collapse_in_ledger
 
     agent_id = agents_of(agents_file).get(agent).id if agent else None
-    request = request_of(request_file) if request_file else None
-    digest = request_digest(request) if request else None
-    selected: set[str] = set()
+    request = optional_request(request_file)
     with opened(where) as project:
-        runs = kept_answers(project).runs(agent_id, digest)
-        reports = collapse_by_group(_heard(runs, selected))
+        summary = collapse_in_ledger(project, agent_id, request, language)
+
     if as_json:
-        print_json(
-            [
-                {**group._asdict(), **report.to_json()}
-                for group, report in sorted(reports.items())
-            ]
-        )
+        print_json(summary.to_json())
     else:
-        spoken = language_for(language, request, " ".join(selected))
-        tell_document(WRITERS[form](list(collapse_blocks(reports, spoken)), spoken))
-    return (
-        Exit.REJECTED
-        if any(one.status == "collapsed" for one in reports.values())
-        else Exit.OK
-    )
-
-
-def _heard(runs: Iterable[StoredRun], selected: set[str]) -> Iterator[StoredRun]:
-    """The same runs, and on the way the names they have selected."""
-    for run in runs:
-        selected.add(run.selected)
-        yield run
+        tell_document(summary.text(form))
+    return Exit.REJECTED if summary.has_collapsed else Exit.OK
 
 
 COMMANDS: Final = (record, collapse)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.domain.context_pack import ESSENTIAL, Excerpt, Piece
+
+_Json: TypeAlias = Mapping[str, Any]
 
 _WEIGHTS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -33,13 +35,14 @@ The task, its contract and the reviewed product are never cut.
 """
 
 _BOUNDS: Final = (
-    "You see the part of the repository that this task may read; the rest of it exists and is withheld. Do not put other "
-    "files in its place. Tests are run on the whole repository."
+    "You see the part of the repository that this task may read; the rest of it exists"
+    " and is withheld. Do not put other files in its place. Tests are run on the whole"
+    " repository."
 )
 
 
 def briefing(
-    assignment: Mapping[str, Any],
+    assignment: _Json,
     inputs: Mapping[str, Excerpt] | None = None,
     *,
     with_schema: bool = True,
@@ -67,22 +70,26 @@ def briefing(
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _task(assignment: Mapping[str, Any]) -> Piece:
+def _task(assignment: _Json) -> Piece:
     task = assignment["task"]
-    lines = [
-        f"# Task {task['task_id']}",
-        f"Title: {task['title']}",
-    ]
-    if goal := task.get("goal_statement"):
+    lines = [f"# Task {task['task_id']}", f"Title: {task['title']}"]
+
+    goal = task.get("goal_statement")
+    if goal:
         lines.append(f"Goal: {goal}")
-    if rationale := task.get("rationale"):
+    rationale = task.get("rationale")
+    if rationale:
         lines.append(f"Why: {rationale}")
-    if tags := task.get("tags"):
+    tags = task.get("tags")
+    if tags:
         lines.append(f"Tags: {', '.join(tags)}")
     lines += _criteria(task.get("acceptance_criteria"))
-    if deliverable := task.get("deliverable_spec"):
+    deliverable = task.get("deliverable_spec")
+    if deliverable:
         lines.append(f"Deliverable: {_text_of(deliverable)}")
-    lines.append(f"Attempt: {assignment.get('attempt', 1)}")
+
+    attempt = assignment.get("attempt", 1)
+    lines.append(f"Attempt: {attempt}")
     return Piece("task", "\n".join(lines), ESSENTIAL, is_data=False)
 
 
@@ -102,20 +109,20 @@ def _text_of(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _constraints(constraints: Mapping[str, Any] | None) -> Iterator[Piece]:
+def _constraints(constraints: _Json | None) -> Iterator[Piece]:
     """Yield what holds for every task of the plan."""
     if constraints:
         text = f"# Constraints of the plan\n{_json(constraints)}"
         yield Piece("constraints", text, ESSENTIAL, is_data=False)
 
 
-def _further(further: Mapping[str, Any] | None) -> Iterator[Piece]:
+def _further(further: _Json | None) -> Iterator[Piece]:
     if further:
         name = "what else the plan says about this task"
         yield Piece(name, _json(further), _WEIGHTS["further"])
 
 
-def _change(change: Mapping[str, Any] | None, contract: str) -> Iterator[Piece]:
+def _change(change: _Json | None, contract: str) -> Iterator[Piece]:
     """Yield the task of an agent that changes a repository: its pins and its tests.
 
     An agent that works in the repository also learns where its evidence goes; one that
@@ -133,33 +140,44 @@ def _evidence(folder: str) -> tuple[str, ...]:
     return (
         "Leave your evidence in the repository; it is no part of the change:",
         f"- {folder}/report.md: what you did",
-        f"- {folder}/selftest.log: each test command and what it printed; the last line is EXIT_CODE=<number>",
-        f"- {folder}/patch.diff: your change as `git diff --binary` shows it, new files included",
+        (
+            f"- {folder}/selftest.log: each test command and what it printed;"
+            " the last line is EXIT_CODE=<number>"
+        ),
+        (
+            f"- {folder}/patch.diff: your change as `git diff --binary` shows it,"
+            " new files included"
+        ),
         f"- {folder}/evidence/: a folder for anything else",
         f"- {folder}/submit.json: your answer",
     )
 
 
-def _research(research: Mapping[str, Any] | None) -> Iterator[Piece]:
+def _research(research: _Json | None) -> Iterator[Piece]:
     """Yield who the research agent is, and how it finds its answer."""
     if research is not None:
         text = f"# How to find your answer\n{research['instructions']}"
         yield Piece("research", text, ESSENTIAL, is_data=False)
 
 
-def _contract(contract: Mapping[str, Any], *, with_schema: bool) -> Piece:
+def _contract(contract: _Json, *, with_schema: bool) -> Piece:
     version = contract["schema_version"]
     id_key = "task_id" if "task_id" in contract else "plan_id"
+    subject_id = contract[id_key]
     lines = [
         "# Your answer",
-        f"Exactly one JSON object with schema_version {version!r} and {id_key} {contract[id_key]!r}.",
+        (
+            f"Exactly one JSON object with schema_version {version!r}"
+            f" and {id_key} {subject_id!r}."
+        ),
     ]
     if with_schema:
-        lines += ["It must honour this JSON Schema:", _json(contract["schema"])]
+        lines.append("It must honour this JSON Schema:")
+        lines.append(_json(contract["schema"]))
     return Piece("contract", "\n".join(lines), ESSENTIAL, is_data=False)
 
 
-def _to_review(context: Mapping[str, Any]) -> Iterator[Piece]:
+def _to_review(context: _Json) -> Iterator[Piece]:
     """Yield what a reviewer needs: the task, the change, the rubric, the product."""
     if task := context.get("reviewed_task"):
         yield Piece("the task whose product you review", _json(task), ESSENTIAL)
@@ -172,7 +190,7 @@ def _to_review(context: Mapping[str, Any]) -> Iterator[Piece]:
         yield _artifact("the product you review", product, ESSENTIAL)
 
 
-def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
+def _context(context: _Json) -> Iterator[Piece]:
     """Yield what happened before, what others delivered, and where the task belongs."""
     yield from _list(context, "last_errors", "why your last message was not taken")
     if review := context.get("last_review"):
@@ -188,7 +206,7 @@ def _context(context: Mapping[str, Any]) -> Iterator[Piece]:
         yield Piece("map of the code you may change", text, _WEIGHTS["map_summary"])
 
 
-def _answers(context: Mapping[str, Any]) -> Iterator[Piece]:
+def _answers(context: _Json) -> Iterator[Piece]:
     """Yield the answers of people, and those of research agents that handed over."""
     for entry in context.get("answers", ()):
         name = f"answer to: {entry['question']}"
@@ -198,7 +216,7 @@ def _answers(context: Mapping[str, Any]) -> Iterator[Piece]:
         yield Piece(name, _json(answer), _WEIGHTS["handed_over"])
 
 
-def _dependencies(context: Mapping[str, Any]) -> Iterator[Piece]:
+def _dependencies(context: _Json) -> Iterator[Piece]:
     """Yield the products of the tasks this one waited for."""
     for dependency in context.get("dependencies", ()):
         artifact = dependency.get("artifact")
@@ -207,7 +225,7 @@ def _dependencies(context: Mapping[str, Any]) -> Iterator[Piece]:
             yield _artifact(name, artifact, _WEIGHTS["dependencies"])
 
 
-def _map_lines(code_map: Mapping[str, Any]) -> Iterator[str]:
+def _map_lines(code_map: _Json) -> Iterator[str]:
     """Yield a line for each file, with the names it defines."""
     for path, names in code_map["files"].items():
         yield f"{path}: {'; '.join(names)}" if names else path
@@ -216,7 +234,7 @@ def _map_lines(code_map: Mapping[str, Any]) -> Iterator[str]:
         yield f"[and {left_out:,} more files]"
 
 
-def _list(context: Mapping[str, Any], key: str, name: str) -> Iterator[Piece]:
+def _list(context: _Json, key: str, name: str) -> Iterator[Piece]:
     """Yield the lines of a list, if there are any."""
     lines = context.get(key)
     if lines:
@@ -224,7 +242,7 @@ def _list(context: Mapping[str, Any], key: str, name: str) -> Iterator[Piece]:
         yield Piece(name, text, _WEIGHTS[key])
 
 
-def _artifact(title: str, artifact: Mapping[str, Any], weight: int) -> Piece:
+def _artifact(title: str, artifact: _Json, weight: int) -> Piece:
     whole = artifact["bytes"] if artifact.get("is_cut") else 0
     excerpt = Excerpt(artifact["content"], whole)
     return _excerpt(f"{title}: {artifact['path']}", excerpt, weight)

@@ -64,9 +64,9 @@ class Breach:
 class Case:
     """An attempt, ready to be judged.
 
-    `links` are those in the tree that changed paths may run through. `own_tests` are the
-    tests of the repository's settings, for tasks that name none. Where no agent submitted
-    anything, accordance does so itself.
+    `links` are those in the tree that changed paths may run through. `own_tests` are
+    the tests of the repository's settings, for tasks that name none. Where no agent
+    submitted anything, accordance does so itself.
     """
 
     task: TaskInput
@@ -133,7 +133,7 @@ def tests_of(task: TaskInput, own_tests: Sequence[str]) -> tuple[str, ...]:
 
 
 def chosen_tests(task: TaskInput, claim: Submit | None) -> tuple[str, ...]:
-    """Return the commands a submission claims to have run, where the task names none."""
+    """Return the commands a submission claims to have run, if the task names none."""
     if task.allowedTests or claim is None:
         return ()
     return tuple(dict.fromkeys(claim.tests.commands))

@@ -1,6 +1,7 @@
 """The hash chain of a plan's events.
 
-Each event carries the hash of the event before, so that none can be changed or left out.
+Each event carries the hash of the event before, so that none can be changed or left
+out.
 """
 
 from __future__ import annotations

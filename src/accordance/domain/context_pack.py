@@ -146,7 +146,7 @@ def _essential_size(pieces: Sequence[Piece], sizes: Sequence[int]) -> int:
 
 
 def _least_important_first(pieces: Sequence[Piece]) -> list[int]:
-    """Return the places of the pieces that may be cut; of equal weight, the last first."""
+    """Return the places of pieces that may be cut; of equal weight, the last first."""
     cuttable = [place for place, piece in enumerate(pieces) if piece.weight < ESSENTIAL]
     return sorted(cuttable, key=lambda place: (pieces[place].weight, -place))
 

@@ -1,10 +1,10 @@
 """What follows a failure: the ladder of five levels.
 
-0 retry, 1 a stronger model, 2 a role that may do more, 3 a person, 4 the dead letters. A
-failure goes to the level of its fast track. Without one it is retried while attempts
+0 retry, 1 a stronger model, 2 a role that may do more, 3 a person, 4 the dead letters.
+A failure goes to the level of its fast track. Without one it is retried while attempts
 remain and the error does not repeat, and then goes to the first level above that is
-available. Only a fast track leads to a person: a failure that is no matter of policy ends
-in the dead letters instead.
+available. Only a fast track leads to a person: a failure that is no matter of policy
+ends in the dead letters instead.
 """
 
 from __future__ import annotations
@@ -51,10 +51,15 @@ ACTIONS: Final[Mapping[Level, NextAction]] = MappingProxyType(
 LEVELS: Final[Mapping[Level, str]] = MappingProxyType(
     {
         Level.RETRY: "The same agent tries again, with the findings as feedback.",
-        Level.MODEL_UPGRADE: "A stronger model of allowedModels tries.",
-        Level.ROLE_ESCALATION: "A role that may do more tries.",
-        Level.HUMAN: "A person decides. If resolved, the task is retried; otherwise it goes to the dead letters.",
-        Level.DEAD_LETTER: "The task is given up; everything needed to start it again is kept.",
+        Level.MODEL_UPGRADE: "A stronger model from allowedModels tries.",
+        Level.ROLE_ESCALATION: "A role with more rights tries.",
+        Level.HUMAN: (
+            "A person decides. If resolved, the task is retried; otherwise it goes to the"
+            " dead letters."
+        ),
+        Level.DEAD_LETTER: (
+            "The task is given up; everything needed to start it again is kept."
+        ),
     }
 )
 FAST_TRACKS: Final[Mapping[str, Level]] = MappingProxyType(
@@ -95,10 +100,10 @@ MODEL_TIERS: Final[Mapping[str, int]] = MappingProxyType(
 class LadderPosition:
     """Where a task stands on the ladder, and which levels are available.
 
-    `attempt` and `same_error_count` include the failure at hand. `role_above` is the name
-    of the role that may do more. With `upgrades_at_once` every failure leads to the next
-    stronger model, where there is one. `human_resolved` is the outcome of a person's
-    decision, if there was one.
+    `attempt` and `same_error_count` include the failure at hand. `role_above` is the
+    name of the role that may do more. With `upgrades_at_once` every failure leads to
+    the next stronger model, where there is one. `human_resolved` is the outcome of a
+    person's decision, if there was one.
     """
 
     attempt: int = 1
@@ -143,8 +148,8 @@ class LadderPosition:
 class Step:
     """The level that a failure leads to.
 
-    `model_tier` and `role` are those to continue with, where the step is to another model
-    or role.
+    `model_tier` and `role` are those to continue with, where the step is to another
+    model or role.
     """
 
     level: Level

@@ -32,7 +32,7 @@ class Bounds(SettingTable):
     )
     per_minute: Count | None = Field(
         default=None,
-        description="Runs with this model that start in a minute, in all workers together.",
+        description="Runs with this model per minute, in all workers together.",
         examples=[30],
     )
     context_bytes: ContextBytes | None = Field(
@@ -60,12 +60,12 @@ class _Spec(SettingTable):
     )
     per_minute: Count | None = Field(
         default=None,
-        description="Runs that start in a minute, in all workers together; no limit unless given.",
+        description="Runs per minute, in all workers together; no limit unless given.",
         examples=[60],
     )
     context_bytes: ContextBytes | None = Field(
         default=None,
-        description="Bytes of context for the executor; those of the role unless given.",
+        description="Bytes of context; those of the role unless given.",
         examples=[200_000],
     )
     bounds: dict[str, Bounds] = Field(
@@ -74,7 +74,7 @@ class _Spec(SettingTable):
         examples=[{"large": {"concurrency": 1}}],
     )
 
-    def model_for(self, wanted: str | None) -> str | None:  # noqa: ARG002 - for those that have models
+    def model_for(self, wanted: str | None) -> str | None:  # noqa: ARG002
         """Return the model to use; None where the executor has none."""
         return None
 
@@ -87,12 +87,17 @@ class _Modelled(_Spec):
     )
     tiers: dict[str, int] = Field(
         default_factory=dict,
-        description="Models by strength, 1 is the strongest; after a failure the next stronger model tries.",
+        description=(
+            "Models by strength, 1 is the strongest; after a failure the next stronger"
+            " model tries."
+        ),
         examples=[{"small": 2, "large": 1}],
     )
     base_url: str | None = Field(
         default=None,
-        description="An endpoint with the provider's protocol; the provider's own unless given.",
+        description=(
+            "An endpoint with the provider's protocol; the provider's own unless given."
+        ),
         examples=["http://127.0.0.1:8080/v1"],
     )
     key_env: str | None = Field(
@@ -102,7 +107,9 @@ class _Modelled(_Spec):
     )
     prices: dict[str, dict[Literal["input", "output"], Positive]] = Field(
         default_factory=dict,
-        description="What a million tokens cost, by model: `input` read, `output` written.",
+        description=(
+            "What a million tokens cost, by model: `input` read, `output` written."
+        ),
         examples=[{"gpt-5": {"input": 1.25, "output": 10.0}}],
     )
 
@@ -132,8 +139,8 @@ class _Modelled(_Spec):
 class CommandSpec(_Spec):
     """Any program that reads an assignment and writes a message.
 
-    It gets the assignment as JSON on standard input and answers on standard output or in
-    a file.
+    It gets the assignment as JSON on standard input and answers on standard output or
+    in a file.
     """
 
     kind: Literal["command"]
@@ -143,7 +150,10 @@ class CommandSpec(_Spec):
     )
     message: str | None = Field(
         default=None,
-        description="The file below the work folder that holds the message; standard output unless given.",
+        description=(
+            "The file below the work folder that holds the message; standard output"
+            " unless given."
+        ),
         examples=["message.json"],
     )
     isolation: Isolation = Field(
@@ -168,7 +178,9 @@ class LlmSpec(_Modelled):
 
     kind: Literal["llm"]
     model: str = Field(
-        description='The model to ask; with `provider = "local"`, the path of a GGUF file.',
+        description=(
+            'The model to ask; with `provider = "local"`, the path of a GGUF file.'
+        ),
         examples=["small"],
     )
     provider: Provider = Field(
@@ -178,7 +190,10 @@ class LlmSpec(_Modelled):
     )
     output: Literal["auto", "native", "prompt"] = Field(
         default="auto",
-        description="How the model gets the schema: by the provider's own means, in the prompt, or whichever fits.",
+        description=(
+            "How the model gets the schema: by the provider's own means, in the prompt,"
+            " or whichever fits."
+        ),
         examples=["native"],
     )
     reasks: int = Field(

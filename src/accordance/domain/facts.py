@@ -1,8 +1,8 @@
 r"""Facts: what was really there before and after an attempt.
 
 Accordance collects them itself; nothing here is a claim of the agent. The workspace
-layer fills these values in, the gates judge by them alone, and the evidence bundle stores
-them, so that a verdict can be recomputed.
+layer fills these values in, the gates judge by them alone, and the evidence bundle
+stores them, so that a verdict can be recomputed.
 
 Paths are relative to the workspace, with `/` between names. A name that is not UTF-8
 shows its odd bytes as `\xNN` and a backslash as two, so that no two names share a text,
@@ -134,9 +134,9 @@ class EscapingLink:
 class ChangeSet:
     """The true difference an attempt made. `changes` decides scope and file match.
 
-    Listed apart: files that git ignores, changes to git's own steering files, links that
-    leave the workspace, entries that cannot be judged, and directories (only empty ones
-    and changed modes: the others are implied by their files).
+    Listed apart: files that git ignores, changes to git's own steering files, links
+    that leave the workspace, entries that cannot be judged, and directories (only empty
+    ones and changed modes: the others are implied by their files).
     """
 
     changes: tuple[PathChange, ...] = ()
@@ -225,8 +225,8 @@ class Ending(StrEnum):
 class CommandRun:
     """A command that accordance itself ran.
 
-    `exit_code` is that of a shell: 128 + signal when a signal ended the command, 127 when
-    it did not start.
+    `exit_code` is that of a shell: 128 + signal when a signal ended the command, 127
+    when it did not start.
     """
 
     command: str
@@ -331,8 +331,8 @@ class AttemptFacts:
 
     `tests_changed` is what the test run itself changed in its copy; it is no change of
     the agent. `tree` is git's id of the judged tree, empty where git cannot name it.
-    `git_programs` are hooks and settings by which git would run programs in the tree; none
-    of them ran.
+    `git_programs` are hooks and settings by which git would run programs in the tree;
+    none of them ran.
     """
 
     base_commit: str = ""  # empty for a directory without git

@@ -1,8 +1,8 @@
 """Fail codes: why an attempt was not accepted, how bad that is, and what to do.
 
 docs/fail-codes.md is generated from the table. The first twenty codes are the origin's,
-the next five come from its longer list, the last are our own. An agent may claim those of
-`contracts.catalogue.submit.REASON_CODES`, all of which are here.
+the next five come from its longer list, the last are our own. An agent may claim those
+of `contracts.catalogue.submit.REASON_CODES`, all of which are here.
 """
 
 from __future__ import annotations
@@ -27,38 +27,260 @@ class FailCode(NamedTuple):
 
 
 FAIL_CODES: Final[tuple[FailCode, ...]] = (
-    FailCode("SCOPE_CONFLICT", "critical", "agent", "A change is outside the allowed paths, inside a forbidden path, or cannot be judged.", "A person decides: undo the change, widen the pins or split the task."),
-    FailCode("POLICY_VIOLATION", "critical", "agent", "A tool, model or executor that is not permitted was used.", "A person decides before it is tried again."),
-    FailCode("CONSTITUTION_VIOLATION", "critical", "agent", "A rule that no task can lift was broken: the gate was bypassed, or something outside the workspace was touched.", "It is given up at once; everything is kept as a dead letter."),
-    FailCode("CI_FAILED", "high", "agent", "A test command did not pass in the gateway's own run, or the agent itself reports failing tests.", "Fix the cause and run every test command again."),
-    FailCode("SCHEMA_VIOLATION", "high", "agent", "The submission does not honour scc.submit.v1.", "Send the whole submission again, corrected."),
-    FailCode("PINS_INSUFFICIENT", "high", "task", "A file that the task needs is not pinned.", "Ask with NEED_INPUT; a person widens the pins."),
-    FailCode("BUDGET_EXCEEDED", "high", "task", "The attempt used more tokens or money than the task may cost.", "It is given up; split the task or raise its budget."),
-    FailCode("TIMEOUT_EXCEEDED", "high", "agent", "The attempt took longer than timeoutMs.", "Do less in one attempt, or allow more time."),
-    FailCode("PREFLIGHT_FAILED", "high", "task", "The task could not start, because of its contract, role, pins, files, tests, model or executor.", "Correct the task; every reason is listed."),
-    FailCode("MAX_ATTEMPTS_EXCEEDED", "high", "agent", "All attempts are used up.", "The task goes up the escalation ladder."),
-    FailCode("ROLE_POLICY_VIOLATION", "high", "agent", "A path was written that the pins allow but the role does not.", "A person gives the task to a role that may, or changes the role."),
-    FailCode("EXECUTOR_ERROR", "medium", "system", "The agent, its model or its connection failed, or it reports FAILED without a reason.", "Try again, each time after a longer wait."),
-    FailCode("CI_SKIPPED", "medium", "task", "There is no test command, so nothing shows that the work is done.", "Name the commands in allowedTests, in [judge] tests of accordance.toml, or in the submission."),
-    FailCode("TESTS_ONLY_TASK_SELFTEST", "medium", "task", "The only test commands are the task's own self-test.", "Add a real test to allowedTests."),
-    FailCode("SPLIT_REQUIRED", "medium", "task", "The task is too large for one attempt.", "A person splits it, or gives it to the splitter."),
-    FailCode("NEED_INPUT_REQUIRED", "medium", "task", "The agent cannot continue without something it asks for.", "A person answers; this costs no attempt."),
-    FailCode("MODEL_UNAVAILABLE", "medium", "system", "The model could not be reached.", "The next tier of the allowed models tries; if there is none, a person decides."),
-    FailCode("ARTIFACT_MISSING", "medium", "agent", "A required artifact is missing, empty or unreadable.", "Produce it."),
-    FailCode("MAX_CHILDREN_EXCEEDED", "medium", "task", "A plan has more parts than its budget allows.", "Plan it with fewer parts."),
-    FailCode("DUPLICATE_DISPATCH", "low", "system", "The task is being worked on already.", "Nothing to do: the second start is skipped."),
-    FailCode("EVIDENCE_INVALID", "medium", "agent", "The evidence contradicts the facts: the patch or the file list is not the real change, or a log is cut short.", "Produce it again from what was really done."),
-    FailCode("FILE_NOT_FOUND", "medium", "task", "A file that the task names does not exist.", "Correct the task, or create the file."),
-    FailCode("PERMISSION_DENIED", "medium", "system", "The attempt has no access to something it needs.", "Grant it, or do without."),
-    FailCode("MERGE_CONFLICT", "medium", "agent", "The change does not apply to the current state of the repository.", "Start again from the current state."),
-    FailCode("DEPENDENCY_MISSING", "medium", "system", "A program or package that is needed is not installed.", "Install it, or add it to the task."),
-    FailCode("TEST_STEERING_CHANGED", "high", "agent", "A file that decides how tests run (conftest.py, pytest.ini, Makefile, ...) was changed without being pinned by name.", "Undo that change, or pin the file by its full path."),
-    FailCode("TESTS_NOT_RUN", "high", "agent", "A test runner exited with success but left no report of its tests, an empty one, or one that breaks off.", "Let the tests run to their end: nothing may exit the process, replace the runner or skip it."),
-    FailCode("TEST_RUN_TAMPERED", "high", "agent", "The report of a test run is not what happened: canaries were reported wrongly, or the report was changed.", "Undo whatever patches the test runner."),
-    FailCode("TESTS_WEAKENED", "high", "agent", "Tests that passed before the change are gone or skipped now.", "Restore them, or have the task name their file."),
-    FailCode("NOTHING_CHANGED", "medium", "agent", "The submission reports success, but no file was changed.", "Do the work. A task that may change nothing says so with allow_no_change."),
-    FailCode("ISOLATION_UNAVAILABLE", "high", "system", "No test ran, because this machine cannot isolate test commands.", "Install what the message names; accordance doctor shows what works."),
-)  # fmt: skip
+    FailCode(
+        "SCOPE_CONFLICT",
+        "critical",
+        "agent",
+        (
+            "A change is outside the allowed paths, inside a forbidden path, or cannot"
+            " be judged."
+        ),
+        "A person decides: undo the change, widen the pins or split the task.",
+    ),
+    FailCode(
+        "POLICY_VIOLATION",
+        "critical",
+        "agent",
+        "A tool, model or executor that is not permitted was used.",
+        "A person decides before it is tried again.",
+    ),
+    FailCode(
+        "CONSTITUTION_VIOLATION",
+        "critical",
+        "agent",
+        (
+            "A rule that no task can lift was broken: the gate was bypassed, or"
+            " something outside the workspace was touched."
+        ),
+        "It is given up at once; everything is kept as a dead letter.",
+    ),
+    FailCode(
+        "CI_FAILED",
+        "high",
+        "agent",
+        (
+            "A test command did not pass in the gateway's own run, or the agent itself"
+            " reports failing tests."
+        ),
+        "Fix the cause and run every test command again.",
+    ),
+    FailCode(
+        "SCHEMA_VIOLATION",
+        "high",
+        "agent",
+        "The submission does not honour scc.submit.v1.",
+        "Send the whole submission again, corrected.",
+    ),
+    FailCode(
+        "PINS_INSUFFICIENT",
+        "high",
+        "task",
+        "A file that the task needs is not pinned.",
+        "Ask with NEED_INPUT; a person widens the pins.",
+    ),
+    FailCode(
+        "BUDGET_EXCEEDED",
+        "high",
+        "task",
+        "The attempt used more tokens or money than the task may cost.",
+        "It is given up; split the task or raise its budget.",
+    ),
+    FailCode(
+        "TIMEOUT_EXCEEDED",
+        "high",
+        "agent",
+        "The attempt took longer than timeoutMs.",
+        "Do less in one attempt, or allow more time.",
+    ),
+    FailCode(
+        "PREFLIGHT_FAILED",
+        "high",
+        "task",
+        (
+            "The task could not start, because of its contract, role, pins, files,"
+            " tests, model or executor."
+        ),
+        "Correct the task; every reason is listed.",
+    ),
+    FailCode(
+        "MAX_ATTEMPTS_EXCEEDED",
+        "high",
+        "agent",
+        "All attempts are used up.",
+        "The task goes up the escalation ladder.",
+    ),
+    FailCode(
+        "ROLE_POLICY_VIOLATION",
+        "high",
+        "agent",
+        "A path was written that the pins allow but the role does not.",
+        "A person gives the task to a role that may, or changes the role.",
+    ),
+    FailCode(
+        "EXECUTOR_ERROR",
+        "medium",
+        "system",
+        (
+            "The agent, its model or its connection failed, or it reports FAILED"
+            " without a reason."
+        ),
+        "Try again, each time after a longer wait.",
+    ),
+    FailCode(
+        "CI_SKIPPED",
+        "medium",
+        "task",
+        "There is no test command, so nothing shows that the work is done.",
+        (
+            "Name the commands in allowedTests, in [judge] tests of accordance.toml,"
+            " or in the submission."
+        ),
+    ),
+    FailCode(
+        "TESTS_ONLY_TASK_SELFTEST",
+        "medium",
+        "task",
+        "The only test commands are the task's own self-test.",
+        "Add a real test to allowedTests.",
+    ),
+    FailCode(
+        "SPLIT_REQUIRED",
+        "medium",
+        "task",
+        "The task is too large for one attempt.",
+        "A person splits it, or gives it to the splitter.",
+    ),
+    FailCode(
+        "NEED_INPUT_REQUIRED",
+        "medium",
+        "task",
+        "The agent cannot continue without something it asks for.",
+        "A person answers; this costs no attempt.",
+    ),
+    FailCode(
+        "MODEL_UNAVAILABLE",
+        "medium",
+        "system",
+        "The model could not be reached.",
+        (
+            "The next tier of the allowed models tries; if there is none, a person"
+            " decides."
+        ),
+    ),
+    FailCode(
+        "ARTIFACT_MISSING",
+        "medium",
+        "agent",
+        "A required artifact is missing, empty or unreadable.",
+        "Produce it.",
+    ),
+    FailCode(
+        "MAX_CHILDREN_EXCEEDED",
+        "medium",
+        "task",
+        "A plan has more parts than its budget allows.",
+        "Plan it with fewer parts.",
+    ),
+    FailCode(
+        "DUPLICATE_DISPATCH",
+        "low",
+        "system",
+        "The task is being worked on already.",
+        "Nothing to do: the second start is skipped.",
+    ),
+    FailCode(
+        "EVIDENCE_INVALID",
+        "medium",
+        "agent",
+        (
+            "The evidence contradicts the facts: the patch or the file list is not the"
+            " real change, or a log is cut short."
+        ),
+        "Produce it again from what was really done.",
+    ),
+    FailCode(
+        "FILE_NOT_FOUND",
+        "medium",
+        "task",
+        "A file that the task names does not exist.",
+        "Correct the task, or create the file.",
+    ),
+    FailCode(
+        "PERMISSION_DENIED",
+        "medium",
+        "system",
+        "The attempt has no access to something it needs.",
+        "Grant it, or do without.",
+    ),
+    FailCode(
+        "MERGE_CONFLICT",
+        "medium",
+        "agent",
+        "The change does not apply to the current state of the repository.",
+        "Start again from the current state.",
+    ),
+    FailCode(
+        "DEPENDENCY_MISSING",
+        "medium",
+        "system",
+        "A program or package that is needed is not installed.",
+        "Install it, or add it to the task.",
+    ),
+    FailCode(
+        "TEST_STEERING_CHANGED",
+        "high",
+        "agent",
+        (
+            "A file that decides how tests run (conftest.py, pytest.ini, Makefile,"
+            " ...) was changed without being pinned by name."
+        ),
+        "Undo that change, or pin the file by its full path.",
+    ),
+    FailCode(
+        "TESTS_NOT_RUN",
+        "high",
+        "agent",
+        (
+            "A test runner exited with success but left no report of its tests, an empty"
+            " one, or one that breaks off."
+        ),
+        (
+            "Let the tests run to their end: nothing may exit the process, replace the"
+            " runner or skip it."
+        ),
+    ),
+    FailCode(
+        "TEST_RUN_TAMPERED",
+        "high",
+        "agent",
+        (
+            "The report of a test run is not what happened: canaries were reported"
+            " wrongly, or the report was changed."
+        ),
+        "Undo whatever patches the test runner.",
+    ),
+    FailCode(
+        "TESTS_WEAKENED",
+        "high",
+        "agent",
+        "Tests that passed before the change are gone or skipped now.",
+        "Restore them, or have the task name their file.",
+    ),
+    FailCode(
+        "NOTHING_CHANGED",
+        "medium",
+        "agent",
+        "The submission reports success, but no file was changed.",
+        "Do the work. A task that may change nothing says so with allow_no_change.",
+    ),
+    FailCode(
+        "ISOLATION_UNAVAILABLE",
+        "high",
+        "system",
+        "No test ran, because this machine cannot isolate test commands.",
+        "Install what the message names; accordance doctor shows what works.",
+    ),
+)
 """Every code, in the origin's order first."""
 
 _BY_NAME: Final = {entry.code: entry for entry in FAIL_CODES}

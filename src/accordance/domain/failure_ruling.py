@@ -1,4 +1,4 @@
-"""What a failed attempt means for its task: another attempt, another candidate, a person.
+"""What a failed attempt means: another attempt, another candidate, or a person.
 
 The rules here are shared by all kinds of messages; `ruling` applies them.
 """

@@ -47,29 +47,104 @@ class FaultPage(NamedTuple):
 
 FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
     {
-        Fault.STOPPED: FaultPage("EXECUTOR_ERROR", "The run was stopped from outside, which says nothing about the task.", True),
-        Fault.REFUSED: FaultPage("LLM_REFUSAL", "The model refused to do it."),
-        Fault.TIMED_OUT: FaultPage("TIMEOUT_EXCEEDED", "The run took longer than allowed."),
-        Fault.RATE_LIMITED: FaultPage("EXECUTOR_ERROR", "The model's provider wants fewer calls.", True),
-        Fault.UNAVAILABLE: FaultPage("MODEL_UNAVAILABLE", "The model's endpoint cannot be reached, is overloaded or has no quota left.", True),
-        Fault.UNKNOWN_MODEL: FaultPage("MODEL_UNAVAILABLE", "The endpoint knows no such model."),
-        Fault.UNAUTHORISED: FaultPage("PERMISSION_DENIED", "The endpoint does not accept the key."),
-        Fault.KEY_MISSING: FaultPage("PERMISSION_DENIED", "The environment variable that holds the key is not set."),
-        Fault.REJECTED: FaultPage("EXECUTOR_ERROR", "The endpoint does not accept the request."),
-        Fault.TOO_LONG: FaultPage("SPLIT_REQUIRED", "The prompt is too long for the model."),
-        Fault.SERVER_ERROR: FaultPage("EXECUTOR_ERROR", "The endpoint failed.", True),
-        Fault.CUT: FaultPage("EXECUTOR_ERROR", "The answer broke off.", True),
-        Fault.GARBAGE: FaultPage("EXECUTOR_ERROR", "The endpoint's answer does not follow its own protocol.", True),
-        Fault.FLOODED: FaultPage("EXECUTOR_ERROR", "The run printed more than allowed."),
-        Fault.SILENT: FaultPage("EXECUTOR_ERROR", "The run ended without any output."),
-        Fault.CRASHED: FaultPage("EXECUTOR_ERROR", "A signal, a limit or an error ended the program, without any output."),
-        Fault.NOT_INSTALLED: FaultPage("DEPENDENCY_MISSING", "The program or package that does the work is not installed."),
-        Fault.NOT_ISOLATED: FaultPage("ISOLATION_UNAVAILABLE", "This machine cannot isolate the program as required."),
-        Fault.OVER_BUDGET: FaultPage("BUDGET_EXCEEDED", "The run has used up its budget of tokens or money."),
-        Fault.UNPREPARED: FaultPage("PREFLIGHT_FAILED", "The task or its repository cannot be used as it is; no work was started."),
-        Fault.NO_EXECUTOR: FaultPage("DEPENDENCY_MISSING", "No executor is configured for the task, or no route leads to one; no work was started."),
+        Fault.STOPPED: FaultPage(
+            "EXECUTOR_ERROR",
+            "The run was stopped from outside, which says nothing about the task.",
+            passes=True,
+        ),
+        Fault.REFUSED: FaultPage(
+            "LLM_REFUSAL",
+            "The model refused to do it.",
+        ),
+        Fault.TIMED_OUT: FaultPage(
+            "TIMEOUT_EXCEEDED",
+            "The run took longer than allowed.",
+        ),
+        Fault.RATE_LIMITED: FaultPage(
+            "EXECUTOR_ERROR",
+            "The model's provider wants fewer calls.",
+            passes=True,
+        ),
+        Fault.UNAVAILABLE: FaultPage(
+            "MODEL_UNAVAILABLE",
+            (
+                "The model's endpoint cannot be reached, is overloaded or has no quota"
+                " left."
+            ),
+            passes=True,
+        ),
+        Fault.UNKNOWN_MODEL: FaultPage(
+            "MODEL_UNAVAILABLE",
+            "The endpoint knows no such model.",
+        ),
+        Fault.UNAUTHORISED: FaultPage(
+            "PERMISSION_DENIED",
+            "The endpoint does not accept the key.",
+        ),
+        Fault.KEY_MISSING: FaultPage(
+            "PERMISSION_DENIED",
+            "The environment variable that holds the key is not set.",
+        ),
+        Fault.REJECTED: FaultPage(
+            "EXECUTOR_ERROR",
+            "The endpoint does not accept the request.",
+        ),
+        Fault.TOO_LONG: FaultPage(
+            "SPLIT_REQUIRED",
+            "The prompt is too long for the model.",
+        ),
+        Fault.SERVER_ERROR: FaultPage(
+            "EXECUTOR_ERROR",
+            "The endpoint failed.",
+            passes=True,
+        ),
+        Fault.CUT: FaultPage(
+            "EXECUTOR_ERROR",
+            "The answer broke off.",
+            passes=True,
+        ),
+        Fault.GARBAGE: FaultPage(
+            "EXECUTOR_ERROR",
+            "The endpoint's answer does not follow its own protocol.",
+            passes=True,
+        ),
+        Fault.FLOODED: FaultPage(
+            "EXECUTOR_ERROR",
+            "The run printed more than allowed.",
+        ),
+        Fault.SILENT: FaultPage(
+            "EXECUTOR_ERROR",
+            "The run ended without any output.",
+        ),
+        Fault.CRASHED: FaultPage(
+            "EXECUTOR_ERROR",
+            "A signal, a limit or an error ended the program, without any output.",
+        ),
+        Fault.NOT_INSTALLED: FaultPage(
+            "DEPENDENCY_MISSING",
+            "The program or package that does the work is not installed.",
+        ),
+        Fault.NOT_ISOLATED: FaultPage(
+            "ISOLATION_UNAVAILABLE",
+            "This machine cannot isolate the program as required.",
+        ),
+        Fault.OVER_BUDGET: FaultPage(
+            "BUDGET_EXCEEDED",
+            "The run has used up its budget of tokens or money.",
+        ),
+        Fault.UNPREPARED: FaultPage(
+            "PREFLIGHT_FAILED",
+            "The task or its repository cannot be used as it is; no work was started.",
+        ),
+        Fault.NO_EXECUTOR: FaultPage(
+            "DEPENDENCY_MISSING",
+            (
+                "No executor is configured for the task, or no route leads to one; no"
+                " work was started."
+            ),
+        ),
     }
-)  # fmt: skip
+)
 """Every kind. The codes are those of `fail_codes`; LLM_REFUSAL is an action's own."""
 
 _ADVICE: Final[Mapping[Fault, str]] = MappingProxyType(

@@ -1,6 +1,7 @@
 """The findings of gates. Each gate answers a question from facts.
 
-A result without findings means that the gate passed; no result means that it did not run.
+A result without findings means that the gate passed; no result means that it did not
+run.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Fuses(SettingTable):
     )
     calls_per_run: Count | None = Field(
         default=None,
-        description="Messages for a plan, which is then held until a person resumes it.",
+        description="Messages for a plan; then it is held until a person resumes it.",
         examples=[200],
     )
     run_seconds: Count | None = Field(
@@ -91,7 +91,7 @@ class Fuses(SettingTable):
 
     @property
     def for_what_passes(self) -> Fuses:
-        """The fuses for transient errors, which may repeat as often as attempts remain."""
+        """The fuses for transient errors, which may repeat while attempts remain."""
         return self.model_copy(update={"same_error": self.attempts})
 
 
@@ -118,12 +118,19 @@ class Spent:
 
 def blown(fuses: Fuses, spent: Spent) -> str | None:
     """Return why the plan must stop and wait for a person, if it must."""
-    if fuses.calls_per_run is not None and spent.calls >= fuses.calls_per_run:
-        return f"calls_per_run: {spent.calls} of {fuses.calls_per_run} messages are used up"
-    if fuses.run_seconds is not None and spent.seconds >= fuses.run_seconds:
-        return f"run_seconds: {spent.seconds:.0f} of {fuses.run_seconds} seconds are used up"
-    if fuses.tokens_per_run is not None and spent.tokens >= fuses.tokens_per_run:
-        return f"tokens_per_run: {spent.tokens:,} of {fuses.tokens_per_run:,} tokens are used up"
-    if fuses.cost_per_run is not None and spent.cost >= fuses.cost_per_run:
-        return f"cost_per_run: {spent.cost:.2f} of {fuses.cost_per_run:.2f} are used up"
+    calls = fuses.calls_per_run
+    if calls is not None and spent.calls >= calls:
+        return f"calls_per_run: {spent.calls} of {calls} messages are used up"
+
+    seconds = fuses.run_seconds
+    if seconds is not None and spent.seconds >= seconds:
+        return f"run_seconds: {spent.seconds:.0f} of {seconds} seconds are used up"
+
+    tokens = fuses.tokens_per_run
+    if tokens is not None and spent.tokens >= tokens:
+        return f"tokens_per_run: {spent.tokens:,} of {tokens:,} tokens are used up"
+
+    cost = fuses.cost_per_run
+    if cost is not None and spent.cost >= cost:
+        return f"cost_per_run: {spent.cost:.2f} of {cost:.2f} are used up"
     return None

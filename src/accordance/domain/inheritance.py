@@ -1,12 +1,12 @@
 """Pins are inherited: a child task may reach nothing its parent cannot.
 
 This is decided exactly, not by comparing texts: every pin is a small automaton over the
-letters of a path, and a search looks for a path that the child allows and the parent does
-not. If there is such a path, it is the answer, and people get to see it.
+letters of a path, and a search looks for a path that the child allows and the parent
+does not. If there is such a path, it is the answer, and people get to see it.
 
-A bare name may be a file or a directory, and only a tree could tell. Where a child pins a
-name with an extension (`docs/a.md`), it means the file: otherwise no child could be given
-a single file of its parent's `docs/*.md`.
+A bare name may be a file or a directory, and only a tree could tell. Where a child pins
+a name with an extension (`docs/a.md`), it means the file: otherwise no child could be
+given a single file of its parent's `docs/*.md`.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class _Reading(NamedTuple):
         )
 
     def goes_beyond(self, child: _Automaton) -> bool:
-        """Whether the path read so far is allowed to the child and not to the parent."""
+        """Whether the child may reach the path read so far, and the parent may not."""
         if self.state not in child.ends or _any_matches(self.refused):
             return False
         return _any_matches(self.forbidden) or not _any_matches(self.allowed)
@@ -208,7 +208,7 @@ class _Reading(NamedTuple):
 
 
 def beyond(child: Pins, parent: Pins) -> str | None:
-    """Return a path that the child's pins allow and its parent's do not, if there is one.
+    """Return a path that the child's pins allow and its parent's do not, if any.
 
     Raises InvalidPattern when the pins are too entangled to compare.
     """
@@ -265,7 +265,6 @@ def _telling_letters(patterns: tuple[str, ...]) -> tuple[str, ...]:
     for all others.
     """
     named = set("".join(patterns)) - {"*", _SLASH}
-    for letter in ascii_lowercase:
-        if letter not in named:
-            return (letter, *sorted(named))
-    return (_UNUSED_LETTER, *sorted(named))
+    unnamed = (letter for letter in ascii_lowercase if letter not in named)
+    other = next(unnamed, _UNUSED_LETTER)
+    return (other, *sorted(named))

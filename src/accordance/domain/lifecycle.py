@@ -1,8 +1,8 @@
 """The life of a task: a table, state x event -> state. Nothing else changes a state.
 
 The rules of this file: every state has a row, also those that nothing leaves; an event
-that is not in the row is illegal, raises, and changes nothing; what an event needs beside
-the state (an approved artifact, a reason to wait) is its guard and is checked in
+that is not in the row is illegal, raises, and changes nothing; what an event needs
+beside the state (an approved artifact, a reason to wait) is its guard and is checked in
 `advance`. Counters only grow. docs/lifecycle.md is generated from the table.
 """
 
@@ -165,8 +165,8 @@ WAITS_FOR: Final[Mapping[Event, Waiting]] = MappingProxyType(
 class Counters:
     """How often things happened.
 
-    They are counted separately: an executor that fails is not a reviewer that disagrees.
-    An attempt is known by its number.
+    They are counted separately: an executor that fails is not a reviewer that
+    disagrees. An attempt is known by its number.
     """
 
     attempts: int = 0  # started, whatever their outcome

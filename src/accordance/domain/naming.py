@@ -26,8 +26,8 @@ _INVISIBLE: Final = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 def safe_name(name: str) -> str:
     """Return a plain file name.
 
-    It has no separators, no control or direction marks, no reserved word, and no leading
-    or trailing dot. A name that had to be cut ends in a part of its hash.
+    It has no separators, no control or direction marks, no reserved word, and no
+    leading or trailing dot. A name that had to be cut ends in a part of its hash.
     """
     plain = _visible(name).strip(" .") or "unnamed"
     stem = plain.partition(".")[0]

@@ -1,8 +1,8 @@
 """Read a patch without applying it: which paths it touches, where its links lead.
 
 It understands git's diffs (renames, copies, modes, binary files, quoted names), plain
-unified diffs and the patch envelope of coding agents (`*** Begin Patch`). Lines inside a
-hunk are counted off, so that content which looks like a header stays content. A patch
+unified diffs and the patch envelope of coding agents (`*** Begin Patch`). Lines inside
+a hunk are counted off, so that content which looks like a header stays content. A patch
 that cannot be read for certain has a problem; it is never guessed at.
 """
 
@@ -188,7 +188,7 @@ class _Reader:
         return self.lines[following] if following < len(self.lines) else ""
 
     def _read_file_names(self, old_line: str, new_line: str) -> None:
-        """Read `---` and `+++`: part of git's header, or the start of a plain section."""
+        """Read `---` and `+++`: of git's header, or the start of a plain section."""
         names = (_file_name(old_line), _file_name(new_line))
         if self.in_git and not self.section.has_hunk:
             _add_names(names, self.section)
@@ -209,6 +209,7 @@ class _Reader:
         if not section.paths:
             raise _Unreadable("a hunk belongs to no file")
         section.has_hunk = True
+        path = min(section.paths)
 
         old_left, new_left = _line_counts(hunk)
         while old_left > 0 or new_left > 0:
@@ -218,14 +219,12 @@ class _Reader:
             sign = line[0]
             if sign not in (" ", "-", "+", "\\"):
                 raise _Unreadable(
-                    f"it is cut short: a hunk of {min(section.paths)} has fewer lines than it says"
+                    f"it is cut short: a hunk of {path} has fewer lines than it says"
                 )
             old_left -= sign in (" ", "-")
             new_left -= sign in (" ", "+")
             if old_left < 0 or new_left < 0:
-                raise _Unreadable(
-                    f"a hunk of {min(section.paths)} has other lines than it says"
-                )
+                raise _Unreadable(f"a hunk of {path} has other lines than it says")
             if sign == "+":
                 section.added.append(line[1:])
 
@@ -245,8 +244,8 @@ class _Reader:
 def _git_section(names: str) -> _Section:
     """Return the section of `diff --git a/x b/x`.
 
-    Names with spaces are not quoted, so an unquoted header is read as two equal names. In
-    a rename the names differ, and lines of their own follow.
+    Names with spaces are not quoted, so an unquoted header is read as two equal names.
+    In a rename the names differ, and lines of their own follow.
     """
     quoted = _QUOTED.findall(names)
     if quoted:

@@ -1,20 +1,20 @@
 """A plan as a graph: who waits for whom, what belongs to what, which are alternatives.
 
-It is built once from a checked plan, in linear time. What the edges mean is described in
-docs/decisions/0007; how states move along them is in `progress`.
+It is built once from a checked plan, in linear time. What the edges mean is described
+in docs/decisions/0007; how states move along them is in `progress`.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from accordance.contracts.catalogue.plan import Plan
 
 Combine: TypeAlias = Literal["AND", "OR"]
 Group: TypeAlias = tuple[str, str]  # the parent and the group's name
-_NOTHING: Final[tuple[str, ...]] = ()
 
 
 class NodeLinks(Protocol):
@@ -91,99 +91,105 @@ _Ordered: TypeAlias = dict[str, None]  # a set that keeps its order
 
 
 @dataclass(slots=True)
-class _Neighbours:
-    """The neighbours of each node, while the edges are read."""
+class _Links:
+    """The neighbours of a node, while the edges are read."""
 
-    parts: dict[str, _Ordered] = field(default_factory=dict)
-    parents: dict[str, _Ordered] = field(default_factory=dict)
-    prerequisites: dict[str, _Ordered] = field(default_factory=dict)
-    dependents: dict[str, _Ordered] = field(default_factory=dict)
-    combine: dict[str, Combine] = field(default_factory=dict)
-    groups: dict[Group, _Ordered] = field(default_factory=dict)
+    combine: Combine = "AND"
+    parts: _Ordered = field(default_factory=dict)
+    parents: _Ordered = field(default_factory=dict)
+    prerequisites: _Ordered = field(default_factory=dict)
+    dependents: _Ordered = field(default_factory=dict)
 
 
 def plan_graph(plan: Plan) -> PlanGraph:
     """Return the graph of a plan that its contract has accepted."""
-    neighbours = _read_edges(plan)
-    rivals = _rivals(plan, neighbours)
-    targets = _targets(plan, neighbours)
-    checkers = _checkers(targets)
+    links_of = _read_links(plan)
+    rivals_of = _read_rivals(plan)
+    target_of = _targets(plan, links_of)
+    checks_of = _checks_by_target(target_of)
 
     nodes = {}
     for node in plan.nodes:
         task = node.task_id
+        links = links_of[task]
         nodes[task] = PlanNode(
             task_id=task,
             kind=node.node_type,
             priority=node.priority,
-            combine=neighbours.combine.get(task, "AND"),
-            parts=tuple(neighbours.parts.get(task, _NOTHING)),
-            parents=tuple(neighbours.parents.get(task, _NOTHING)),
-            prerequisites=tuple(neighbours.prerequisites.get(task, _NOTHING)),
-            dependents=tuple(neighbours.dependents.get(task, _NOTHING)),
-            checks=targets.get(task),
-            checked_by=tuple(checkers.get(task, _NOTHING)),
-            rivals=tuple(rivals.get(task, _NOTHING)),
+            combine=links.combine,
+            parts=tuple(links.parts),
+            parents=tuple(links.parents),
+            prerequisites=tuple(links.prerequisites),
+            dependents=tuple(links.dependents),
+            checks=target_of.get(task),
+            checked_by=tuple(checks_of.get(task, ())),
+            rivals=rivals_of.get(task, ()),
         )
     return PlanGraph(plan.plan.root_task_id, nodes)
 
 
-def _read_edges(plan: Plan) -> _Neighbours:
-    neighbours = _Neighbours()
+def _read_links(plan: Plan) -> defaultdict[str, _Links]:
+    """Return the links of each node, from the edges between goals, parts and tasks."""
+    links_of: defaultdict[str, _Links] = defaultdict(_Links)
     for edge in plan.edges:
         source = edge.from_task_id
         target = edge.to_task_id
-        metadata = edge.metadata
         if edge.edge_type == "DECOMPOSE":
-            neighbours.parts.setdefault(source, {})[target] = None
-            neighbours.parents.setdefault(target, {})[source] = None
-            neighbours.combine[source] = (metadata and metadata.and_or) or "AND"
+            metadata = edge.metadata
+            links_of[source].parts[target] = None
+            links_of[source].combine = (metadata and metadata.and_or) or "AND"
+            links_of[target].parents[source] = None
         elif edge.edge_type == "DEPENDS_ON":
-            neighbours.dependents.setdefault(source, {})[target] = None
-            neighbours.prerequisites.setdefault(target, {})[source] = None
-        else:
-            group = (metadata and metadata.group_id) or ""
-            neighbours.groups.setdefault((source, group), {})[target] = None
-    return neighbours
+            links_of[source].dependents[target] = None
+            links_of[target].prerequisites[source] = None
+    return links_of
 
 
-def _rivals(plan: Plan, neighbours: _Neighbours) -> dict[str, list[str]]:
+def _read_rivals(plan: Plan) -> Mapping[str, tuple[str, ...]]:
     """Return the candidates of each candidate's group, by priority, then plan order.
 
     A candidate of several groups belongs to the first.
     """
-    rank = {
-        node.task_id: (-node.priority, place) for place, node in enumerate(plan.nodes)
-    }
-    rivals: dict[str, list[str]] = {}
-    for candidates in neighbours.groups.values():
-        ungrouped = [task for task in candidates if task not in rivals]
-        ranked = sorted(ungrouped, key=rank.__getitem__)
-        rivals.update(dict.fromkeys(ranked, ranked))
-    return rivals
+    groups: dict[Group, _Ordered] = {}
+    for edge in plan.edges:
+        if edge.edge_type == "ALTERNATIVE":
+            metadata = edge.metadata
+            group_id = (metadata and metadata.group_id) or ""
+            group = groups.setdefault((edge.from_task_id, group_id), {})
+            group[edge.to_task_id] = None
+
+    rank = {}
+    for place, node in enumerate(plan.nodes):
+        rank[node.task_id] = (-node.priority, place)
+
+    rivals_of: dict[str, tuple[str, ...]] = {}
+    for candidates in groups.values():
+        ungrouped = [task for task in candidates if task not in rivals_of]
+        ranked = tuple(sorted(ungrouped, key=rank.__getitem__))
+        rivals_of.update(dict.fromkeys(ranked, ranked))
+    return rivals_of
 
 
-def _targets(plan: Plan, neighbours: _Neighbours) -> dict[str, str]:
+def _targets(plan: Plan, links_of: defaultdict[str, _Links]) -> Mapping[str, str]:
     """Return the action that each CHECK reviews: the only action it waits for.
 
     A CHECK that waits for several actions, or has parts, is work like any other.
     """
     actions = {node.task_id for node in plan.nodes if node.node_type == "ACTION"}
-    targets = {}
+    target_of = {}
     for node in plan.nodes:
-        check = node.task_id
-        if node.node_type != "CHECK" or check in neighbours.parts:
+        links = links_of[node.task_id]
+        if node.node_type != "CHECK" or links.parts:
             continue
-        prerequisites = neighbours.prerequisites.get(check, _NOTHING)
-        awaited = [task for task in prerequisites if task in actions]
+        awaited = [task for task in links.prerequisites if task in actions]
         if len(awaited) == 1:
-            targets[check] = awaited[0]
-    return targets
+            target_of[node.task_id] = awaited[0]
+    return target_of
 
 
-def _checkers(targets: Mapping[str, str]) -> dict[str, list[str]]:
+def _checks_by_target(target_of: Mapping[str, str]) -> Mapping[str, list[str]]:
     """Return the checks of each action."""
-    checkers: dict[str, list[str]] = {}
-    for check, target in targets.items():
-        checkers.setdefault(target, []).append(check)
-    return checkers
+    checks_of: dict[str, list[str]] = {}
+    for check, target in target_of.items():
+        checks_of.setdefault(target, []).append(check)
+    return checks_of

@@ -105,21 +105,23 @@ def rule_plan_review(
     if review.action_required == "APPROVE":
         return _ruled(PlanEvent.APPROVED, Outcome.DONE, "APPROVE", review)
     if review.action_required == "REQUEST_EXTERNAL_INPUT":
+        question = "The review of the plan needs something from outside"
         return _ruled(
             PlanEvent.REFERRED,
             Outcome.ESCALATE,
             "REQUEST_EXTERNAL_INPUT",
             review,
-            question=f"The review of the plan needs something from outside: {review.summary}",
+            question=f"{question}: {review.summary}",
         )
     if rounds < fuses.review_rounds:
         return _ruled(PlanEvent.RETURNED, Outcome.RETRY, "MODIFY", review)
+    question = f"The plan was returned {rounds} times and is still not approved"
     return _ruled(
         PlanEvent.REFERRED,
         Outcome.ESCALATE,
         "MAX_REVIEW_ROUNDS_EXCEEDED",
         review,
-        question=f"The plan was returned {rounds} times and is still not approved: {review.summary}",
+        question=f"{question}: {review.summary}",
     )
 
 

@@ -39,9 +39,10 @@ class PreflightFault:
 class Start:
     """How a task is about to start, and what is known about that.
 
-    `runnable` has for each test command the reason why it cannot run, or "". `own_tests`
-    are those of the repository's settings, for a task that names none. `chooses_tests`:
-    the agent can report which tests it ran, where neither task nor settings name any.
+    `runnable` has for each test command the reason why it cannot run, or "".
+    `own_tests` are those of the repository's settings, for a task that names none.
+    `chooses_tests`: the agent can report which tests it ran, where neither task nor
+    settings name any.
     """
 
     runnable: Mapping[str, str]

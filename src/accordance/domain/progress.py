@@ -1,7 +1,7 @@
 """How a plan moves: an event on a task, and what follows from it for its neighbours.
 
-`move`, `drop` and `inputs_changed` return every node that moved; the caller stores them.
-The spreading itself is in `propagation`, the values are in `node_progress`.
+`move`, `drop` and `inputs_changed` return every node that moved; the caller stores
+them. The spreading itself is in `propagation`, the values are in `node_progress`.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def inputs_changed(
 
 @dataclass(slots=True)
 class PlanInMemory:
-    """A whole plan and its progress: for tests, small plans and the start of large ones."""
+    """A whole plan and its progress: for tests, small plans and the start of any."""
 
     graph: PlanGraph
     at: dict[str, NodeProgress] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class PlanInMemory:
 def begin(
     graph: PlanGraph, missing_inputs: Mapping[str, int] | None = None
 ) -> PlanInMemory:
-    """Return a plan at its start: candidates chosen, counts taken, first tasks ready."""
+    """Return a plan at its start: candidates chosen, counts taken, tasks ready."""
     missing = missing_inputs or {}
     inactive = _passed_over(graph)
 

@@ -1,7 +1,7 @@
 """Prompts: shared words, the agent's own words and the generated context.
 
-Each part is known by its hash, so that every call can be rebuilt later: its recipe names
-the parts by hash, and the parts are in the ledger's blobs.
+Each part is known by its hash, so that every call can be rebuilt later: its recipe
+names the parts by hash, and the parts are in the ledger's blobs.
 """
 
 from __future__ import annotations
@@ -32,6 +32,14 @@ class Part:
     def __post_init__(self) -> None:
         digest = hashlib.sha256(self.text.encode()).hexdigest()
         object.__setattr__(self, "sha256", digest)
+
+    def entry(self) -> JsonObject:
+        """Return the part as a recipe names it."""
+        return {
+            "voice": self.voice,
+            "name": self.name,
+            "sha256": self.sha256,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +72,7 @@ class Prompt:
 
     def recipe(self) -> JsonObject:
         """Return the parts with their hashes, as plain JSON."""
-        parts = [
-            {"voice": part.voice, "name": part.name, "sha256": part.sha256}
-            for part in self.parts
-        ]
+        parts = [part.entry() for part in self.parts]
         return {"sha256": self.sha256, "parts": parts}
 
     def _voiced(self, voice: Voice) -> str:

@@ -99,7 +99,7 @@ class Propagation:
     def _notify_dependents(
         self, node: NodeLinks, dependents: tuple[str, ...], old: Signals, new: Signals
     ) -> None:
-        """A check waits for a product to review, any other dependent until it is done."""
+        """A check waits for a product to review, other dependents until it is done."""
         newly_satisfied = new.satisfies - old.satisfies
         newly_checkable = new.to_check - old.to_check
         for dependent in dependents:
@@ -204,15 +204,13 @@ class Propagation:
             if not is_over and not self._is_wanted(part):
                 self._excuse(part)
 
-    def _is_wanted(self, task: str) -> bool:
-        """Whether an active parent still waits for it, or a product it has to check."""
-        node = self.view.node(task)
+    def _is_wanted(self, part: str) -> bool:
+        """Whether a part still has an active goal to serve, or a product to check."""
+        node = self.view.node(part)
         if node.checks is not None:
             product = self.progress_of(node.checks)
             if product.active and product.state not in TERMINAL:
                 return True
-        if not node.parents:
-            return True
         for parent in node.parents:
             progress = self.progress_of(parent)
             if progress.active and progress.state is not State.DONE:
@@ -220,7 +218,10 @@ class Propagation:
         return False
 
     def _reconsider_rivals(self, node: NodeLinks) -> None:
-        """Keep one candidate active: done, it excuses the others; dead, the next follows."""
+        """Keep a single candidate active.
+
+        When it is done it excuses the others; when it is dead the next one follows.
+        """
         progress = self.progress_of(node.task_id)
         if not progress.active:
             return
@@ -274,13 +275,15 @@ class Propagation:
 
         self._deactivate(task)
         if excuse:
-            self._excuse_inactive()
+            self._excuse_cancelled()
 
-    def _excuse_inactive(self) -> None:
-        """Excuse every task that this move has made inactive."""
+    def _excuse_cancelled(self) -> None:
+        """Excuse the cancelled task and all that went with it.
+
+        They are the only changes so far, and all of them are inactive.
+        """
         for task, progress in list(self.changed.items()):
-            if not progress.active:
-                self.update(task, replace(progress, excused=True))
+            self.update(task, replace(progress, excused=True))
 
     def _deactivate(self, task: str) -> None:
         """Make a task inactive, with the parts and checks that belong only to it."""

@@ -190,8 +190,8 @@ class RequirementRecord:
 class EvidenceRecord:
     """What answers a requirement, until it goes stale.
 
-    `reference` is a path below workspace/inputs/, the task of an artifact, or the person
-    who confirmed.
+    `reference` is a path below workspace/inputs/, the task of an artifact, or the
+    person who confirmed.
     """
 
     plan_id: str

@@ -21,7 +21,10 @@ from accordance.domain.lifecycle import Event
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling, Step, TaskHistory
 from accordance.domain.verdict import Outcome
 
-BEHIND: Final = "the plan has moved on since the change was made: it is made again on what the plan has come to"
+BEHIND: Final = (
+    "the plan has moved on since the change was made: it is made again on what the plan"
+    " has come to"
+)
 
 _CHECK_RELEASED: Final[tuple[Step, ...]] = ((Event.RELEASED, None),)
 
@@ -137,7 +140,7 @@ def rule_check_failure(result: Rejected, case: TaskHistory, fuses: Fuses) -> Rul
 def rule_review_fault(
     fault: Fault, text: str, case: TaskHistory, fuses: Fuses
 ) -> Ruling:
-    """Rule on a reviewer's run that ended without a review. The product keeps waiting."""
+    """Rule on a run that ended without a review. The product keeps waiting."""
     code = FAULTS[fault].code
     messages = (with_code(code, text),)
     failure: Step = (Event.MISREVIEWED, None)

@@ -287,7 +287,7 @@ def _may_more(higher: Role, lower: Role) -> bool:
 def max_attempts(
     role: Role, asked: int | None = None, policy: int = MAX_ATTEMPTS
 ) -> int:
-    """Return how often a task may be tried: the lowest limit of task, role and policy."""
+    """Return how often a task may be tried: the lowest of all limits."""
     limits = [role.max_attempts, policy]
     if asked is not None:
         limits.append(asked)

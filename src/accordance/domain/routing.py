@@ -1,8 +1,8 @@
 """Routing, as data: which executor, model, contract and prompt a task gets.
 
-Routes look at role, node type and tags. The first route that fits is used; where the task
-limits who may do it, the first fitting route that leads to an allowed executor. A route
-without conditions fits everything.
+Routes look at role, node type and tags. The first route that fits is used; where the
+task limits who may do it, the first fitting route that leads to an allowed executor. A
+route without conditions fits everything.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Route(SettingTable):
     )
     contract: str | None = Field(
         default=None,
-        description="The contract of an action: an action, or a research agent's answer.",
+        description="The contract of an action: an action, or a research answer.",
         examples=["answer"],
     )
     prompt: str | None = Field(
@@ -125,7 +125,7 @@ class Route(SettingTable):
     )
     context_bytes: ContextBytes | None = Field(
         default=None,
-        description="Bytes of context; those of the model or the executor unless given.",
+        description="Bytes of context; those of model or executor unless given.",
         examples=[200_000],
     )
 
@@ -173,7 +173,7 @@ def wanted(task: TaskRecord, kind: Kind) -> RouteRequest:
 
 
 def names_of(executor: str, spec: Spec) -> tuple[str, ...]:
-    """Return the names by which a task may allow an executor: its own and its kind's."""
+    """Return the names by which a task may allow an executor: its own, its kind's."""
     return executor, spec.kind, ALSO_CALLED.get(spec.kind, spec.kind)
 
 
@@ -209,7 +209,7 @@ class Routing:
         )
 
     def _route_for(self, wanted: RouteRequest) -> Route:
-        """Return the first fitting route to an allowed executor, else the first fitting."""
+        """Return the first fitting route whose executor is allowed, else the first."""
         fitting = [route for route in self.routes if route.fits(wanted)]
         if not fitting:
             reason = "none is configured"
@@ -315,7 +315,7 @@ def _allowed_tiers(spec: Spec, models: frozenset[str] | None) -> Mapping[str, in
 def _model_for(
     route: Route, spec: Spec, wanted: RouteRequest, tiers: Mapping[str, int]
 ) -> str | None:
-    """Return the route's model, or the weakest allowed one where the task refuses it."""
+    """Return the route's model; where the task refuses it, the weakest allowed."""
     model = spec.model_for(route.model)
     if wanted.models is None or model in wanted.models:
         return model

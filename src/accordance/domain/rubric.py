@@ -65,7 +65,8 @@ NODE_RUBRIC: Final = Rubric(
 def follows(rubric: Rubric) -> Rule:
     """Return the rule that a review scores exactly the dimensions of a rubric.
 
-    The maxima must be the rubric's, and the scores must add up to the total. For use with any review contract: `REVIEW.with_rules(follows(NODE_RUBRIC))`.
+    The maxima must be the rubric's, and the scores must add up to the total. For use
+    with any review contract: `REVIEW.with_rules(follows(NODE_RUBRIC))`.
     """
 
     def follows_the_rubric(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -109,7 +110,7 @@ def _maximum(maximum: int, max_score: object, path: str) -> Iterator[Violation]:
 
 
 def _sum(total: object, breakdown: list[JsonObject]) -> Iterator[Violation]:
-    """Compare the sum with the total; scores that are no integers are faults elsewhere."""
+    """Compare the sum with the total. The contract checks that scores are integers."""
     if type(total) is not int:
         return
     sum_of_scores = 0

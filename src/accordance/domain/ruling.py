@@ -1,4 +1,4 @@
-"""What a message means for its task: the events, the decision, the question to a person.
+"""What a message means for its task: the events, the decision, the question.
 
 Pure: the same message in the same case is always ruled the same way, which is how
 `accordance verify` recomputes every verdict. The case holds all that counts beside the
@@ -95,7 +95,10 @@ def rule_answer(
         return unparseable(result, case, fuses)
 
     violations = violation_texts(result)
-    text = f"The selection is below its T-score floor: {violations[0]}. --approve takes the answer as it is"
+    text = (
+        f"The selection is below its T-score floor: {violations[0]}."
+        " --approve takes the answer as it is"
+    )
     return Ruling(
         steps=((Event.STALLED, Waiting.EXTERNAL),),
         outcome=Outcome.ESCALATE,
@@ -108,8 +111,8 @@ def rule_answer(
 def rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruling:
     """Rule on a run that ended without a message.
 
-    A transient fault is retried as often as there are attempts: that it comes twice says
-    nothing about the task.
+    A transient fault is retried as often as there are attempts: that it comes twice
+    says nothing about the task.
     """
     page = FAULTS[fault]
     messages = (with_code(page.code, text),)

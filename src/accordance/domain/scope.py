@@ -58,7 +58,7 @@ class PathScope:
         return self._rule_without_links(real)
 
     def explain(self, path: str, links: Mapping[str, str] = _NO_LINKS) -> Explanation:
-        """Return the rule that decides about a path, and the first pattern behind it."""
+        """Return the rule that decides about a path, and its first pattern."""
         rule = self.rule(path, links)
         if rule == "unsafe_path":
             return Explanation(path, rule)

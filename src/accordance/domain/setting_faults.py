@@ -1,8 +1,8 @@
 """Describe what is wrong with a table of settings, in a line.
 
 The line names the place, what was expected, what is there, and the nearest known name.
-Its words come from the JSON Schema of the model, which docs/settings.md is made from too:
-both describe a value in the same words.
+Its words come from the JSON Schema of the model, which docs/settings.md is made from
+too: both describe a value in the same words.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def _wrong_value(place: str, schema: Schema, value: object) -> str:
 def expectation(schema: Schema) -> str:
     """Describe for people what a value has to be.
 
-    For example "a whole number from 1", "a list of texts", "one of auto, native, prompt".
+    For example "a whole number from 1", "a list of texts", "one of auto, native,
+    prompt".
     """
     if "enum" in schema:
         choices = ", ".join(str(choice) for choice in schema["enum"])
@@ -158,7 +159,7 @@ class _Spot:
 def _locate(schema: Schema, steps: Sequence[Step]) -> _Spot:
     """Follow the location of a fault through the schema, as far as tables go.
 
-    A list of texts is one value: nobody counts its entries.
+    A list of texts is a single value, whose entries are not named.
     """
     here = resolved(schema)
     path: list[Step] = []

@@ -2,13 +2,13 @@
 
 Pins limit reading as they limit writing. An agent reads what it may write (the pins,
 narrowed by its role), what the task gives it to read (`files`, `pins.read_paths`), what
-its role reads in any task (`read`), and the tests its commands name. Forbidden paths win
-over all of it.
+its role reads in any task (`read`), and the tests its commands name. Forbidden paths
+win over all of it.
 
 A command names tests by a path or by a Python module (`tests/test_a.py::test_b`,
-`tests.test_a`). A command that names none (`make test`, `pytest`) leaves the search to its
-runner, so the usual places of tests can be read. A test in a folder of tests makes the
-whole folder readable: helpers and fixtures are there.
+`tests.test_a`). A command that names none (`make test`, `pytest`) leaves the search to
+its runner, so the usual places of tests can be read. A test in a folder of tests makes
+the whole folder readable: helpers and fixtures are there.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Sight:
         )
 
     def forbids(self, path: str) -> bool:
-        """Whether a path is forbidden: nothing the agent gets to see may come from it."""
+        """Whether a path is forbidden, so that the agent sees nothing of it."""
         return path not in self._open
 
     @property

@@ -1,4 +1,4 @@
-"""The values of a ruling: what is known of the task, what happens to it, what is asked."""
+"""The values of a ruling: the task's history, the decision, the question."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class TaskHistory:
 class Ruling:
     """What is decided about a message, and why.
 
-    `steps` happen to the task, `check_steps` to the check that sent the message, each in
-    this order.
+    `steps` happen to the task, `check_steps` to the check that sent the message, each
+    in this order.
     """
 
     steps: tuple[Step, ...] = ()

@@ -1,6 +1,7 @@
 """What a reader of a verdict should know besides the findings.
 
-A notice names what the verdict rests on that the task did not ask for. It blames no one.
+A notice names what the verdict rests on that the task did not ask for. It blames no
+one.
 """
 
 from __future__ import annotations

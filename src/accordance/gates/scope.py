@@ -28,6 +28,9 @@ _TEXTS: Final[Mapping[ScopeRule, str]] = MappingProxyType(
         "role_not_allowed": "outside what the role may write",
     }
 )
+_TWINS: Final = (
+    "other spellings of a path that exists: one and the same file on some disks"
+)
 _RULES_OF_ROLES: Final = frozenset(("role_deny", "role_not_allowed"))
 _REFUSALS: Final = frozenset(("forbidden", "unsafe_path", "role_deny"))
 _SET_ID: Final = 0o6000  # the set-user-id and set-group-id bits of a mode
@@ -85,7 +88,7 @@ def _changed_out_of_scope(case: Case) -> _Broken:
 def _files_out_of_scope(
     scope: PathScope, files: tuple[PathChange, ...], links: Mapping[str, str]
 ) -> _Broken:
-    """Return the changed paths that are not allowed. A link is judged where it leads."""
+    """Return the changed paths that are not allowed; links are followed."""
     new_links = {
         change.path: change.after.target
         for change in files
@@ -139,7 +142,7 @@ def _is_evidence(case: Case, path: str) -> bool:
 
 
 def _hidden(changes: ChangeSet) -> Iterator[Finding]:
-    """Yield what keeps the change from being judged, or makes it do more than it shows."""
+    """Yield what hides a part of the change, or lets it do more than it shows."""
     internals = [path for change in changes.internals for path in change.paths]
     links = [f"{link.path} -> {link.target}" for link in changes.escaping_links]
     hidden: tuple[tuple[str, Iterable[str]], ...] = (
@@ -147,10 +150,7 @@ def _hidden(changes: ChangeSet) -> Iterator[Finding]:
         ("links that leave the workspace", links),
         ("neither files nor links", changes.special),
         ("not readable, so nobody can say what changed", changes.unreadable),
-        (
-            "other spellings of a path that exists: one and the same file on some disks",
-            changes.twins,
-        ),
+        (_TWINS, changes.twins),
         ("repositories inside the repository", changes.nested_added),
         ("set to run with the rights of their owner or group", _set_id_files(changes)),
     )

@@ -18,7 +18,7 @@ _NOTHING_CHANGED: Final = Finding(
 
 
 def need_input(case: Case) -> Result:
-    """The agent does not ask for input. A question goes to a person before anything else."""
+    """The agent does not ask for input: a question goes to a person first."""
     claim = case.claim
     if claim is None or claim.status != "NEED_INPUT":
         return Result(Gate.NEED_INPUT)

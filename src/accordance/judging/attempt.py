@@ -24,8 +24,8 @@ Tell: TypeAlias = Callable[[str], object]
 class AttemptTree:
     """Where an attempt was made.
 
-    The process that ran the attempt may know more about it than a mere judge, and passes
-    that on here.
+    The process that ran the attempt may know more about it than a mere judge, and
+    passes that on here.
     """
 
     workspace: Workspace

@@ -10,6 +10,7 @@ from accordance.domain.facts import ArtifactFact, ArtifactName, EvidenceFacts
 from accordance.domain.terms import terms_to_json
 from accordance.errors import AttemptJudged
 from accordance.judging.judgement import Judgement
+from accordance.judging.kept_json import as_bytes
 from accordance.workspace.bundle import (
     Papers,
     broken_files,
@@ -26,8 +27,8 @@ def free_place(
 ) -> Path:
     """Return where the bundle will be written.
 
-    Raises AttemptJudged if there is a bundle, and WorkspaceError if a link would lead it
-    elsewhere.
+    Raises AttemptJudged if there is a bundle, and WorkspaceError if a link would lead
+    it elsewhere.
     """
     place = bundle_folder(bundles, task_id, attempt)
     if owner is not None:
@@ -140,9 +141,3 @@ def about(judgement: Judgement) -> dict[str, str]:
         "tree": judgement.facts.tree,
         "evaluated_at": judgement.evaluated_at,
     }
-
-
-def as_bytes(value: object) -> bytes:
-    """Return a value as the JSON that is kept."""
-    text = json.dumps(value, ensure_ascii=False, indent=1)
-    return text.encode("utf-8", "surrogatepass")

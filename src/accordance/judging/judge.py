@@ -6,9 +6,9 @@
     if not judgement:
         print(judgement.verdict.reason)
 
-The steps: read and check the task (preflight), clone the base, walk the tree, compare the
-change and the evidence, run every test on an isolated copy; then the gates, the verdict,
-the bundle and, where there is a key, its signature.
+The steps: read and check the task (preflight), clone the base, walk the tree, compare
+the change and the evidence, run every test on an isolated copy; then the gates, the
+verdict, the bundle and, where there is a key, its signature.
 """
 
 from __future__ import annotations
@@ -70,17 +70,17 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     """Judge the tree in `repo` as an agent left it, committed or not.
 
     It is judged against `base` or a recorded `baseline`. `base` is the full id of the
-    commit the agent began at; without git, an earlier copy of the directory. A name such
-    as HEAD or main is refused, because the agent can move it. `strict` refuses a tree in
-    which git would run programs that no baseline knows.
+    commit the agent began at; without git, an earlier copy of the directory. A name
+    such as HEAD or main is refused, because the agent can move it. `strict` refuses a
+    tree in which git would run programs that no baseline knows.
 
-    Without `submit`, the submission the agent left in artifacts/{task_id}/ counts; where
-    there is none, accordance makes one from facts. The bundle goes to
-    artifacts/{task_id}/attempt-{n}/ below `artifacts`, or below the repository. `attest`
-    is a private key to sign it with. `tell` is called with what is being done.
+    Without `submit`, the submission the agent left in artifacts/{task_id}/ counts;
+    where there is none, accordance makes one from facts. The bundle goes to
+    artifacts/{task_id}/attempt-{n}/ below `artifacts`, or below the repository.
+    `attest` is a private key to sign it with. `tell` is called with what is being done.
 
-    Raises PreflightFailed, TaskInReach, NotFound, Conflict, InvalidSettings, InvalidRole
-    and WorkspaceError.
+    Raises PreflightFailed, TaskInReach, NotFound, Conflict, InvalidSettings,
+    InvalidRole and WorkspaceError.
     """
     root = top_of(Path(repo), base)
     recorded = None if baseline is None else read_baseline(Path(baseline), root)

@@ -7,7 +7,6 @@ do, and never better.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,8 +15,9 @@ from typing import Final, Literal, NamedTuple
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.facts import AttemptFacts, ChangeKind, CommandRun
-from accordance.domain.research.documents import inline
 from accordance.domain.test_runs import failed_runs
+from accordance.judging.kept_json import as_bytes
+from accordance.rendering.documents import inline
 from accordance.workspace.clone import Workspace
 from accordance.workspace.collecting import CollectedFacts
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
@@ -65,14 +65,14 @@ def hand_in(
     submission = _submission(task, facts, request)
     if claim is not None:
         submission |= _claimed(claim, facts)
-    submit = _json(submission)
+    submit = as_bytes(submission)
 
     artifacts = {
         "report.md": _report(task, facts, claim).encode(),
         "selftest.log": _selftest_log(task, facts, request.tests, collected.logs),
         "patch.diff": collected.patch.text,
         "submit.json": submit,
-        "evidence/runs.json": _json([asdict(run) for run in facts.runs]),
+        "evidence/runs.json": as_bytes([asdict(run) for run in facts.runs]),
     }
     for path, content in artifacts.items():
         place = work / request.folder / path
@@ -88,11 +88,6 @@ def hand_in(
     )
     with_evidence = replace(collected, facts=replace(facts, evidence=evidence))
     return HandedIn(submit, with_evidence, artifacts)
-
-
-def _json(value: object) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, indent=1)
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _submission(

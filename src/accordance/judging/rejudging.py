@@ -6,7 +6,6 @@ verdict from its facts.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from accordance.contracts.catalogue.task import TASK, TaskInput
 from accordance.contracts.context import ROLES, Context
 from accordance.contracts.violation import Rejected
 from accordance.domain.case import claim_context
-from accordance.domain.facts import AttemptFacts, ChangeSet, CommandRun
+from accordance.domain.facts import AttemptFacts, ChangeSet
 from accordance.domain.patch import changed_lines
 from accordance.domain.terms import Terms, case_under, terms_from
 from accordance.errors import AccordanceError
@@ -34,6 +33,7 @@ from accordance.workspace.bundle import (
     read_tree,
 )
 from accordance.workspace.difference import difference
+from accordance.workspace.entries import sha256_of
 from accordance.workspace.errors import BundleBroken
 from accordance.workspace.steering import steering_files
 
@@ -147,7 +147,7 @@ def _untrue_facts(folder: Path, facts: AttemptFacts) -> Iterator[str]:
 
     for number, run in enumerate(facts.runs, 1):
         log = folder / "runs" / f"{number:02}.log"
-        if not _is_output_of(run, log):
+        if sha256_of(log) != run.log_sha256:
             yield f"facts: runs/{log.name} is not the output of {run.command}"
 
 
@@ -163,14 +163,6 @@ def _recomputed_changes(folder: Path, facts: AttemptFacts) -> ChangeSet:
         ignored=ignored.intersection,
         internals_known=facts.changes.internals_known,
     )
-
-
-def _is_output_of(run: CommandRun, log: Path) -> bool:
-    """Whether a log has the hash of a run's output; a missing log has none."""
-    digest = ""
-    if log.is_file():
-        digest = hashlib.sha256(log.read_bytes()).hexdigest()
-    return digest == run.log_sha256
 
 
 def _other_verdicts(folder: Path, judgement: Judgement) -> Iterator[str]:

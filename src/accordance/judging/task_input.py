@@ -94,8 +94,8 @@ def read_paper(paper: Paper) -> bytes:
 def read_submission(submit: Paper, root: Path) -> bytes:
     """Return the bytes of a submission. Raises as `read_paper` does.
 
-    A file of the judged tree that leads out of it is not read, because its content would
-    be kept with the evidence.
+    A file of the judged tree that leads out of it is not read, because its content
+    would be kept with the evidence.
     """
     if isinstance(submit, Path) and _leads_out(submit, root):
         raise WorkspaceError(

@@ -51,8 +51,8 @@ def _earlier_failures(task: TaskInput, options: JudgeOptions) -> tuple[str, ...]
 def _next_models(task: TaskInput, options: JudgeOptions) -> Iterable[str]:
     """Return the models that could try next.
 
-    These are the models that the task allows; where it names none, those that a run with
-    upgrades would use.
+    These are the models that the task allows; where it names none, those that a run
+    with upgrades would use.
     """
     if task.allowedModels is None and options.upgrades_at_once:
         return options.gateway.tiers

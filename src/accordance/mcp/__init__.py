@@ -1,1 +1,1 @@
-"""The engine's face for agents that speak MCP."""
+"""The face for agents that use MCP."""

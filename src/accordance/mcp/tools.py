@@ -1,6 +1,9 @@
-"""The tools of `accordance mcp`: take up a task, hand in its message, see what came of it, ask a person, keep it or put it down.
+"""What the tools of `accordance mcp` do.
 
-Whoever has lost a task (their lease ran out, somebody put it down) is told so: nothing they say counts for whoever has it now.
+They take up a task, hand in its message, show the verdict, ask a person, extend the
+lease or give the task back. An agent that has lost its task, because the lease ran out
+or the task was given back, learns so: its messages do not count for the worker who has
+the task now.
 """
 
 from __future__ import annotations
@@ -8,236 +11,137 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final
 
 from accordance.contracts.catalogue.review import REVIEW
 from accordance.contracts.jsonpath import JsonObject
 from accordance.errors import Conflict
 from accordance.executors.tool_server import Offer
+from accordance.mcp import offers
 from accordance.project.home import Home
 from accordance.service import tasks
 from accordance.service.project import Ledger, Project
 from accordance.service.task_records import standing_of
 from accordance.service.tasks import Assigned, Taken, WorkRequest
 
-INSTRUCTIONS: Final = (
-    "Ask for a task with next, do it, and hand in its message with submit. A task that changes a repository comes with a clone in "
-    "the folder workspace: change it there, within its pins, and what you leave is judged when you submit. The answer says what came of it; get_verdict says it "
-    "again. Call extend now and then while you work: a task that is not handed in in time goes to somebody else. What only "
-    "a person can say, ask with ask_human; a task that you cannot do, put down with release."
-)
-_TASK: Final[JsonObject] = {
-    "type": "string",
-    "description": "The task; the one you took up last, if left out.",
-}
-_ATTEMPT: Final[JsonObject] = {
-    "type": "integer",
-    "description": "The attempt; the one you have, if left out.",
-}
-
-
-_MESSAGE: Final[JsonObject] = {
-    "type": "object",
-    "description": "The whole message, as the task's contract wants it. A change may leave it in its clone as submit.json.",
-}
-_QUESTION: Final[JsonObject] = {
-    "type": "string",
-    "description": "What you need to know, so that somebody who sees nothing else can answer it.",
-}
-
-
-def _takes(*required: str, **properties: JsonObject) -> JsonObject:
-    """What a tool takes, and what of it must be given."""
-    return {
-        "type": "object",
-        "properties": properties,
-        **({"required": list(required)} if required else {}),
-    }
-
-
-def _raw(message: object) -> bytes | None:
-    """A message as bytes; None if there is none."""
-    if message is None:
-        return None
-    return (
-        message.encode()
-        if isinstance(message, str)
-        else json.dumps(message, ensure_ascii=False).encode()
-    )
-
 
 @dataclass(slots=True)
 class Desk:
-    """One agent's place at a ledger, and the tasks it has.
+    """An agent's place at a ledger, and the tasks it has.
 
-    An agent that comes back under a name of its own gets the task it had; under a name that others may share, it is only told
-    which tasks are with that name.
+    An agent that comes back under a name of its own gets the task it had. Under a name
+    that others may share, it only learns which tasks that name has.
     """
 
     ledger: Ledger
     home: Home
     holder: str
     plan_id: str | None = None
-    any_task: bool = (
-        True  # also what the routes give to an executor of accordance's own
-    )
-    resumes: bool = False  # the name is this agent's alone: what it has under it is given to it again
-    taken: dict[str, Taken] = field(default_factory=dict)  # by task, the last one last
-    _lock: Lock = field(default_factory=Lock)  # one call at a time
+
+    # Whether it also gets tasks that the routes give to executors of accordance's own.
+    any_task: bool = True
+
+    # Whether the name is this agent's alone, so that it gets its tasks back.
+    resumes: bool = False
+
+    # By task, the last one last.
+    taken: dict[str, Taken] = field(default_factory=dict)
+
+    # Held by every tool: an agent may call several at once.
+    _lock: Lock = field(default_factory=Lock)
 
     def offers(self) -> tuple[Offer, ...]:
-        """The tools."""
-        message = _takes(message=_MESSAGE, task_id=_TASK, attempt=_ATTEMPT)
-        one, question = (
-            _takes(task_id=_TASK),
-            _takes("question", question=_QUESTION, task_id=_TASK),
-        )
-        return (
-            Offer(
-                "next",
-                "Take up the next task: its goal, contract and context.",
-                _takes(),
-                self.next,
-            ),
-            Offer(
-                "submit",
-                "Hand in the message for a task and get the verdict.",
-                message,
-                self.submit,
-            ),
-            Offer(
-                "get_verdict",
-                "What was decided about a task, and where it stands.",
-                one,
-                self.get_verdict,
-            ),
-            Offer(
-                "ask_human",
-                "Ask a person. The task is theirs until they answer; the answer is told to whoever does it then.",
-                question,
-                self.ask_human,
-            ),
-            Offer(
-                "extend", "Keep the task you have for another while.", one, self.extend
-            ),
-            Offer(
-                "release",
-                "Put the task you have down again; it counts as no failure.",
-                one,
-                self.release,
-            ),
+        """Return the tools."""
+        return offers.offers(
+            {
+                "next": self.next,
+                "submit": self.submit,
+                "get_verdict": self.get_verdict,
+                "ask_human": self.ask_human,
+                "extend": self.extend,
+                "release": self.release,
+            }
         )
 
     @property
     def project(self) -> Project:
-        """The project it works for."""
+        """The project the agent works for."""
         return Project(self.home, self.ledger)
 
-    def next(self, arguments: JsonObject) -> JsonObject:  # noqa: ARG002 - it takes none
-        """Take up the task that the agent had before it came back, else the next one."""
-        with self._lock:
-            known = {task_id: taken.attempt for task_id, taken in self.taken.items()}
-            request = WorkRequest(
-                holder=self.holder,
-                plan_id=self.plan_id,
-                any_task=self.any_task,
-                known=known if self.resumes else None,
-            )
-            handed = tasks.take_task(self.project, request)
-            if not isinstance(handed, Assigned):
-                return {**handed.to_json(), **self._already_theirs()}
-            task_id = handed.taken.task.task_id
-            self.taken.pop(task_id, None)
-            self.taken[task_id] = handed.taken
-            return handed.view.to_json()
+    # -- the tools
 
-    def _already_theirs(self) -> JsonObject:
-        """The tasks that somebody under this name has: to be handed in, or put down with release and their task_id."""
-        held = tasks.held_tasks(self.project, self.holder, self.plan_id)
-        return {"yours": [taken.task.task_id for taken in held]} if held else {}
+    def next(self, arguments: JsonObject) -> JsonObject:  # noqa: ARG002 - it takes none
+        """Take up the task that the agent had before it came back, or the next one."""
+        with self._lock:
+            assignment = tasks.take_task(self.project, self._work_request())
+            if not isinstance(assignment, Assigned):
+                return {**assignment.to_json(), **self._already_held()}
+
+            taken = assignment.taken
+            task_id = taken.task.task_id
+            self.taken.pop(task_id, None)  # so that it becomes the last one
+            self.taken[task_id] = taken
+            return assignment.view.to_json()
 
     def submit(self, arguments: JsonObject) -> JsonObject:
-        """Hand in a message; a review is told by its version. The same message again gets the same answer."""
-        said = arguments.get("message")
-        words = said if isinstance(said, dict) else {}
-        with self._lock:
-            named = arguments.get("task_id") or words.get("task_id")
-            taken = self._taken(named)
-            is_review = words.get("schema_version") in REVIEW.read_versions or (
-                not words and taken is not None and taken.kind == "review"
-            )
-            return self._hand_in(
-                _raw(said), taken, named, arguments.get("attempt"), is_review=is_review
-            )
+        """Hand in a message.
 
-    def _hand_in(
-        self,
-        raw: bytes | None,
-        taken: Taken | None,
-        named: object,
-        attempt: object,
-        *,
-        is_review: bool,
-    ) -> JsonObject:
-        task_id = taken.task.task_id if taken else str(named) if named else None
-        number = (
-            attempt if isinstance(attempt, int) else taken.attempt if taken else None
-        )
-        if not is_review:
-            answer = tasks.submit(
-                self.project, raw, task_id=task_id, attempt=number, holder=self.holder
-            )
-            return answer.to_json()
-        if raw is None:
-            raise Conflict("a review takes a message: hand one in")
-        answer = tasks.review(
-            self.project,
-            raw,
-            task_id=task_id,
-            artifact=taken.lease.product if taken else None,
-            reviewer=self.holder,
-            attempt=number,
-            holder=self.holder,
-        )
-        return answer.to_json()
+        A review is recognised by its version, or by the task if there is no message.
+        The same message again gets the same reply.
+        """
+        message = arguments.get("message")
+        content = message if isinstance(message, dict) else {}
+        with self._lock:
+            name = arguments.get("task_id") or content.get("task_id")
+            taken = self._taken(name)
+
+            task_id = str(name) if name else None
+            attempt = arguments.get("attempt")
+            number = attempt if isinstance(attempt, int) else None
+            if taken is not None:
+                task_id = taken.task.task_id
+                number = taken.attempt if number is None else number
+
+            raw = _as_bytes(message)
+            if _is_review(content, taken):
+                return self._hand_in_review(raw, task_id, number, taken)
+            return self._hand_in(raw, task_id, number)
 
     def get_verdict(self, arguments: JsonObject) -> JsonObject:
-        """Every verdict on a task, the last one last, and where it stands."""
+        """Show every verdict on a task, the last one last, and its state."""
         with self._lock:
-            return standing_of(self.project, self._name(arguments)).to_json()
+            task_id = self._task_id(arguments)
+            return standing_of(self.project, task_id).to_json()
 
     def ask_human(self, arguments: JsonObject) -> JsonObject:
-        """Hand in, in the agent's name, that it needs an answer: the task waits for it."""
+        """Report, in the agent's name, that it needs an answer; the task waits."""
         question = arguments.get("question")
         if not isinstance(question, str) or not question.strip():
-            raise Conflict(
-                "ask_human takes a question: a text that says what you need to know"
-            )
+            raise Conflict("ask_human needs a question: say what you need to know")
+
         with self._lock:
             taken = self._taken(arguments.get("task_id"))
             if taken is None or taken.kind != "action":
                 raise Conflict(
-                    "only a task that you have taken up with next can wait for an answer; a review asks by "
-                    "action_required REQUEST_EXTERNAL_INPUT"
+                    "only a task that you took up with next can wait for an answer; "
+                    "in a review, ask with action_required REQUEST_EXTERNAL_INPUT"
                 )
-            return tasks.ask_person(
-                self.project, taken, question, holder=self.holder
-            ).to_json()
+            answer = tasks.ask_person(self.project, taken, question, holder=self.holder)
+            return answer.to_json()
 
     def extend(self, arguments: JsonObject) -> JsonObject:
-        """Say that the task is still being worked on."""
+        """Keep a task for longer."""
         with self._lock:
-            taken = self._has(arguments)
+            taken = self._held(arguments)
             task_id = taken.task.task_id
             lease = tasks.extend(
                 self.project, task_id, attempt=taken.attempt, holder=self.holder
             )
-        return {"task_id": task_id, "until": lease.until}
+            return {"task_id": task_id, "until": lease.until}
 
     def release(self, arguments: JsonObject) -> JsonObject:
-        """Put a task down again."""
+        """Give a task back."""
         with self._lock:
-            taken = self._has(arguments)
+            taken = self._held(arguments)
             task_id = taken.task.task_id
             task = tasks.release(
                 self.project,
@@ -247,40 +151,117 @@ class Desk:
                 holder=self.holder,
             )
             self.taken.pop(task_id, None)
-        return {"task_id": task_id, "state": task.state.value}
+            return {"task_id": task_id, "state": task.state.value}
+
+    # -- taking up
+
+    def _work_request(self) -> WorkRequest:
+        known = None
+        if self.resumes:
+            known = {task_id: taken.attempt for task_id, taken in self.taken.items()}
+        return WorkRequest(
+            holder=self.holder,
+            plan_id=self.plan_id,
+            any_task=self.any_task,
+            known=known,
+        )
+
+    def _already_held(self) -> JsonObject:
+        """Return the tasks that this name has: to be handed in, or given back by id."""
+        held = tasks.held_tasks(self.project, self.holder, self.plan_id)
+        if not held:
+            return {}
+        return {"yours": [taken.task.task_id for taken in held]}
+
+    # -- handing in
+
+    def _hand_in(
+        self, raw: bytes | None, task_id: str | None, attempt: int | None
+    ) -> JsonObject:
+        answer = tasks.submit(
+            self.project, raw, task_id=task_id, attempt=attempt, holder=self.holder
+        )
+        return answer.to_json()
+
+    def _hand_in_review(
+        self,
+        raw: bytes | None,
+        task_id: str | None,
+        attempt: int | None,
+        taken: Taken | None,
+    ) -> JsonObject:
+        if raw is None:
+            raise Conflict("a review takes a message: hand one in")
+        answer = tasks.review(
+            self.project,
+            raw,
+            task_id=task_id,
+            artifact=taken.lease.product if taken else None,
+            reviewer=self.holder,
+            attempt=attempt,
+            holder=self.holder,
+        )
+        return answer.to_json()
 
     # -- which task is meant
 
-    def _taken(self, named: object) -> Taken | None:
-        """The task that is meant, if it was taken up here: by its name or by what it reviews; else the last one."""
-        for one in reversed(self.taken.values()):
-            if not named or named in (one.task.task_id, one.task.checks):
-                return one
+    def _taken(self, name: object) -> Taken | None:
+        """Return the task of that name that was taken up here.
+
+        The name is its id or that of the task it reviews; without one it is the last
+        task.
+        """
+        for taken in reversed(self.taken.values()):
+            if not name or _goes_by(taken, name):
+                return taken
         return None
 
-    def _has(self, arguments: JsonObject) -> Taken:
-        """The task that is meant: taken up here, or by the same agent before it came back."""
-        named = arguments.get("task_id")
-        taken = self._taken(named) or self._had(named)
+    def _held(self, arguments: JsonObject) -> Taken:
+        """Return the task that is meant, taken up here or before a reconnection."""
+        name = arguments.get("task_id")
+        taken = self._taken(name) or self._held_before(name)
         if taken is None:
-            raise Conflict(
-                "there is no task to keep or to put down; take one up with next"
-            )
+            raise Conflict("you have no such task; take one up with next")
         return taken
 
-    def _had(self, named: object) -> Taken | None:
-        """A task that the ledger knows to be with this agent; one that is not named must be the only one."""
-        held = tasks.held_tasks(self.project, self.holder, self.plan_id)
-        fitting = [
-            one
-            for one in held
-            if not named or named in (one.task.task_id, one.task.checks)
-        ]
-        return fitting[0] if len(fitting) == 1 and (named or self.resumes) else None
+    def _held_before(self, name: object) -> Taken | None:
+        """Return the task that the ledger says this agent has.
 
-    def _name(self, arguments: JsonObject) -> str:
-        named = arguments.get("task_id")
-        taken = self._taken(named)
-        if not named and taken is None:
-            raise Conflict("which task? name its task_id, or take one up with next")
-        return str(named) if named or taken is None else taken.task.task_id
+        Without a name it must be the only one, and the agent's name its own.
+        """
+        held = tasks.held_tasks(self.project, self.holder, self.plan_id)
+        if name:
+            held = [taken for taken in held if _goes_by(taken, name)]
+        elif not self.resumes:
+            return None
+        return held[0] if len(held) == 1 else None
+
+    def _task_id(self, arguments: JsonObject) -> str:
+        """Return the id of the task that is meant, no matter which worker has it."""
+        name = arguments.get("task_id")
+        taken = self._taken(name)
+        if taken is not None and not name:
+            return taken.task.task_id
+        if not name:
+            raise Conflict("which task? Pass its task_id, or take one up with next")
+        return str(name)
+
+
+def _goes_by(taken: Taken, name: object) -> bool:
+    """Whether a name means a task: its own id, or that of the task it reviews."""
+    return name in (taken.task.task_id, taken.task.checks)
+
+
+def _is_review(content: JsonObject, taken: Taken | None) -> bool:
+    if content:
+        return content.get("schema_version") in REVIEW.read_versions
+    return taken is not None and taken.kind == "review"
+
+
+def _as_bytes(message: object) -> bytes | None:
+    """Return a message as bytes, None if there is none."""
+    if message is None:
+        return None
+    if isinstance(message, str):
+        return message.encode()
+    return json.dumps(message, ensure_ascii=False).encode()

@@ -1,9 +1,9 @@
 """A signature over an evidence bundle: an in-toto Statement in a DSSE envelope.
 
-The subjects are the bundle's manifest, which holds the hash of every other file, and the
-tree that was judged, by git's id (compare `git rev-parse COMMIT^{tree}`). The predicate
-names the task, the attempt and the verdict. Signing uses Ed25519 and works offline; it
-needs the extra `attest`.
+The subjects are the bundle's manifest, which holds the hash of every other file, and
+the tree that was judged, by git's id (compare `git rev-parse COMMIT^{tree}`). The
+predicate names the task, the attempt and the verdict. Signing uses Ed25519 and works
+offline; it needs the extra `attest`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def check_key(private: Path) -> None:
 
 def sign_bundle(folder: Path, private: Path, about: Mapping[str, str]) -> Path:
     """Sign the bundle's manifest and return the place of the attestation."""
-    envelope = sign(_statement(folder, about), private)
+    signer = _signer(private)
+    envelope = _signed(_statement(folder, about), signer)
     place = folder / ATTESTATION
     place.write_text(json.dumps(envelope), "utf-8")
     return place
@@ -169,7 +170,10 @@ def _key_in(file: Path) -> bytes:
 
 def sign(payload: bytes, private: Path) -> dict[str, object]:
     """Return a signed DSSE envelope around an in-toto Statement."""
-    signer = _signer(private)
+    return _signed(payload, _signer(private))
+
+
+def _signed(payload: bytes, signer: CryptoSigner) -> dict[str, object]:
     from securesystemslib.dsse import Envelope
 
     envelope = Envelope(payload, PAYLOAD_TYPE, {})

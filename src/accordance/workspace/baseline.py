@@ -1,8 +1,8 @@
 """A baseline: what a repository was before an agent began, kept out of its reach.
 
-An agent that works in the repository can move a branch, a tag or HEAD; it cannot change a
-commit's full id, nor a file outside the tree. A baseline holds the commit, its tree and
-git's own settings, so that changes to those are seen too.
+An agent that works in the repository can move a branch, a tag or HEAD; it cannot change
+a commit's full id, nor a file outside the tree. A baseline holds the commit, its tree
+and git's own settings, so that changes to those are seen too.
 """
 
 from __future__ import annotations

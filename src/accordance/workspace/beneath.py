@@ -1,9 +1,9 @@
 """Reading a tree that may still be changing, without ever leaving it.
 
-A process that writes to a tree can replace a folder by a link between two looks at it. A
-path that is resolved anew each time would then lead to any file that accordance can read.
-So the root is opened once, everything else from there, and the kernel is told not to
-follow a link anywhere on the way. Content counts only if it has the hash that the
+A process that writes to a tree can replace a folder by a link between two looks at it.
+A path that is resolved anew each time would then lead to any file that accordance can
+read. So the root is opened once, everything else from there, and the kernel is told not
+to follow a link anywhere on the way. Content counts only if it has the hash that the
 snapshot saw.
 """
 
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from accordance.domain.facts import TreeEntry
+from accordance.workspace.entries import is_executable, plain_mode
 from accordance.workspace.errors import WorkspaceChanging
 from accordance.workspace.names import name_of
 
@@ -153,8 +154,7 @@ def copy_below(root: int, entry: TreeEntry, place: Path) -> None:
 
     Raises WorkspaceChanging, and leaves nothing there then.
     """
-    is_executable = bool(entry.mode & 0o100)
-    mode = 0o755 if is_executable else 0o644
+    mode = plain_mode(executable=is_executable(entry.mode))
     try:
         with place.open("xb") as writer:
             for chunk in _chunks(root, entry):

@@ -59,7 +59,7 @@ class Branch:
         directory = git_directory(self.repository)
         if directory is None:
             raise WorkspaceError(
-                f"{self.repository} is not a git repository, and plans change nothing else"
+                f"{self.repository} is not a git repository, so no plan can change it"
             )
         return Git(directory)
 

@@ -21,7 +21,6 @@ artifacts/{task_id}/attempt-{n}/
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -37,6 +36,7 @@ from pydantic import TypeAdapter
 from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot, TreeEntry
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.collecting import CollectedFacts
+from accordance.workspace.entries import sha256_of
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.names import name_of
@@ -206,12 +206,7 @@ def _files(folder: Path) -> Iterator[_BundleFile]:
                     f"{folder} holds {path}, which is neither a file nor a folder"
                 )
             if path not in _NOT_LISTED:
-                yield _BundleFile(path, _sha256(place), place.stat().st_size)
-
-
-def _sha256(place: Path) -> str:
-    with place.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+                yield _BundleFile(path, sha256_of(place), place.stat().st_size)
 
 
 def broken_files(folder: Path) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """One attempt, one clone: what the agent does to it cannot reach the repository.
 
-An attempt's folder holds `work`, which is the agent's, and `base.git`, which is ours: the
-base commit, in a git directory the agent never sees. Where the work did not begin as our
-clone, it also holds `base`, the untouched files; and where reading is bounded,
+An attempt's folder holds `work`, which is the agent's, and `base.git`, which is ours:
+the base commit, in a git directory the agent never sees. Where the work did not begin
+as our clone, it also holds `base`, the untouched files; and where reading is bounded,
 `withheld`, the rest of the base.
 """
 
@@ -75,7 +75,7 @@ def clone(
 
 
 def adopt(repository: Path, private: Path, *, base: str) -> Workspace:
-    """Make a workspace of work done in `repository` itself, to be judged against `base`.
+    """Make a workspace of work done in `repository` itself, judged against `base`.
 
     Our files go to the new folder `private`. Without git, `base` is an earlier copy of
     the directory. Raises UnknownBase, GitFailed, WorkspaceError.

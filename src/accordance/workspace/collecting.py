@@ -1,7 +1,7 @@
 """Collecting every fact about an attempt, in the order that keeps them true.
 
-Call it when the agent's processes are gone: first the tree is read, then the tests run on
-a copy of what was read.
+Call it when the agent's processes are gone: first the tree is read, then the tests run
+on a copy of what was read.
 """
 
 from __future__ import annotations

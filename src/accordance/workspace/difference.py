@@ -19,10 +19,10 @@ from accordance.domain.facts import (
     Snapshot,
     TreeEntry,
 )
+from accordance.workspace.entries import SET_ID_BITS, directories, parents
 
 _MAX_LINKS: Final = 40  # as many as the kernel follows
 _COMPARED_AS_A_WHOLE: Final = (EntryKind.SPECIAL, EntryKind.UNREADABLE)
-_SET_ID_BITS: Final = 0o7000
 
 
 def difference(
@@ -173,9 +173,9 @@ def _directory_changes(
 
     Every other change of a directory is implied by the files in it.
     """
-    old_folders = _folders(before)
-    new_folders = _folders(after)
-    not_empty = _parents(before.entries) | _parents(after.entries)
+    old_folders = directories(before.entries)
+    new_folders = directories(after.entries)
+    not_empty = parents(before.entries) | parents(after.entries)
 
     for path in sorted(old_folders.keys() | new_folders.keys()):
         if _belongs_to_evidence(path, evidence):
@@ -184,7 +184,7 @@ def _directory_changes(
         earlier = old_folders.get(path)
         entry = new_folders.get(path)
         if earlier is not None and entry is not None:
-            if earlier.mode & _SET_ID_BITS != entry.mode & _SET_ID_BITS:
+            if earlier.mode & SET_ID_BITS != entry.mode & SET_ID_BITS:
                 yield PathChange(path, ChangeKind.MODE, before=earlier, after=entry)
         elif path in not_empty:
             continue
@@ -192,18 +192,6 @@ def _directory_changes(
             yield PathChange(path, ChangeKind.ADDED, after=entry)
         else:
             yield PathChange(path, ChangeKind.DELETED, before=earlier)
-
-
-def _folders(snapshot: Snapshot) -> dict[str, TreeEntry]:
-    return {
-        path: entry
-        for path, entry in snapshot.entries.items()
-        if entry.kind is EntryKind.DIRECTORY
-    }
-
-
-def _parents(entries: Mapping[str, TreeEntry]) -> set[str]:
-    return {path.rpartition("/")[0] for path in entries}
 
 
 def _belongs_to_evidence(path: str, evidence: str) -> bool:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from accordance.contracts.pins import is_gits_own, normal_path
+from accordance.workspace.entries import is_executable, plain_mode
 
 
 class FileEdit(Protocol):
@@ -166,8 +167,8 @@ def _original(place: Path, mode: int | None) -> _Original | None:
 def _new_mode(before: int | None, *, executable: bool | None) -> int:
     """Return the mode of an edited file; it keeps its bit unless the edit sets it."""
     if executable is None:
-        executable = before is not None and bool(before & 0o100)
-    return 0o755 if executable else 0o644
+        executable = before is not None and is_executable(before)
+    return plain_mode(executable=executable)
 
 
 def _write(place: Path, content: bytes, mode: int) -> None:

@@ -47,8 +47,8 @@ class GitFailed(WorkspaceError):
     def text(self) -> str:
         """The command, and what git wrote."""
         command = " ".join(self.command)
-        output = " ".join(self.output.split())[:_MAX_OUTPUT]
-        return f"git {command} failed with exit code {self.exit_code}: {output or 'no output'}"
+        output = " ".join(self.output.split())[:_MAX_OUTPUT] or "no output"
+        return f"git {command} failed with exit code {self.exit_code}: {output}"
 
 
 class UnknownBase(WorkspaceError):

@@ -1,7 +1,7 @@
 """Getting a commit out of a repository, into a git directory of its own.
 
-Everything goes through git's own transport: every object is checked on arrival, and none
-is shared with the source.
+Everything goes through git's own transport: every object is checked on arrival, and
+none is shared with the source.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def private_base(repository: Path, directory: Path, commit: str) -> Git:
     directory.mkdir(parents=True)
     git = Git(directory)
     git("init", "--quiet", "--template=", object_format(commit), "--bare")
-    _fetch(git, repository, commit, "--depth=1")
+    fetch(git, repository, commit, "--depth=1")
     return git
 
 
@@ -63,7 +63,7 @@ def check_out(repository: Path, work: Path, commit: str) -> Git:
     directory.mkdir(parents=True)
     git = Git(directory, work)
     git("init", "--quiet", "--template=", object_format(commit))
-    _fetch(git, repository, commit, "--update-shallow")
+    fetch(git, repository, commit, "--update-shallow")
 
     with (directory / "config").open("a", encoding="utf-8") as config:
         config.write(_CONFIG)
@@ -71,7 +71,8 @@ def check_out(repository: Path, work: Path, commit: str) -> Git:
     return git
 
 
-def _fetch(git: Git, repository: Path, commit: str, depth: str) -> None:
+def fetch(git: Git, repository: Path, commit: str, depth: str) -> None:
+    """Fetch a commit; `depth` is the option that says how much of its history."""
     source = repository.resolve().as_uri()
     git(
         "fetch",

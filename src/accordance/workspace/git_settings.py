@@ -31,12 +31,24 @@ _STEERING_FILES: Final = (
 )
 
 _RUNS: Final = re.compile(
-    r"core\.(?:sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand)|sequence\.editor"
-    r"|diff\.external|diff\..*\.(?:command|textconv)|filter\..*\.(?:clean|smudge|process)|merge\..*\.driver"
-    r"|(?:merge|diff|gui)tool\..*\.(?:cmd|path)|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program"
-    r"|gpg\.ssh\.defaultkeycommand|interactive\.difffilter|trailer\..*\.(?:cmd|command)"
-    r"|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack|vcs)"
-    r"|(?:browser|man)\..*\.(?:cmd|path)|web\.browser|sendemail\..*|imap\.tunnel",
+    r"core\.(?:sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand)"
+    r"|sequence\.editor"
+    r"|diff\.external"
+    r"|diff\..*\.(?:command|textconv)"
+    r"|filter\..*\.(?:clean|smudge|process)"
+    r"|merge\..*\.driver"
+    r"|(?:merge|diff|gui)tool\..*\.(?:cmd|path)"
+    r"|credential\.(?:.*\.)?helper"
+    r"|gpg\.(?:.*\.)?program"
+    r"|gpg\.ssh\.defaultkeycommand"
+    r"|interactive\.difffilter"
+    r"|trailer\..*\.(?:cmd|command)"
+    r"|uploadpack\.packobjectshook"
+    r"|remote\..*\.(?:uploadpack|receivepack|vcs)"
+    r"|(?:browser|man)\..*\.(?:cmd|path)"
+    r"|web\.browser"
+    r"|sendemail\..*"
+    r"|imap\.tunnel",
     re.DOTALL,
 )
 """Keys whose value is a program."""
@@ -45,8 +57,13 @@ _RUNS_UNLESS_SWITCH: Final = re.compile(r"core\.fsmonitor|pager\..*", re.DOTALL)
 _RUNS_AFTER_MARK: Final = re.compile(r"alias\..*|submodule\..*\.update", re.DOTALL)
 """Keys whose value is a program if it begins with `!`."""
 _REDIRECTS: Final = re.compile(
-    r"core\.(?:hookspath|worktree|attributesfile)|include\.path|includeif\..*\.path|init\.templatedir"
-    r"|url\..*\.(?:pushinsteadof|insteadof)|protocol\.(?:.*\.)?allow|unreadable",
+    r"core\.(?:hookspath|worktree|attributesfile)"
+    r"|include\.path"
+    r"|includeif\..*\.path"
+    r"|init\.templatedir"
+    r"|url\..*\.(?:pushinsteadof|insteadof)"
+    r"|protocol\.(?:.*\.)?allow"
+    r"|unreadable",
     re.DOTALL,
 )
 """Keys that decide where git finds hooks, settings and other repositories."""

@@ -1,21 +1,21 @@
 """Keeping a command apart: what it may see, write and use, and by which means.
 
-bwrap       its own mounts, processes, network and loopback; only system folders and what
-            is named exist at all
+bwrap       its own mounts, processes, network and loopback; nothing exists but system
+            folders and what is named
 landlock    the same folders by kernel rules; no sockets and no shared memory; signals
             (from Linux 6.12 on) and ptrace end at its border, and it can set no limit,
             priority or processor of another process
 rlimit      limits only, on explicit request: the command has the user's own rights
 
-A command may write to its `work`, `home` and `tmp`, and to nothing above them: the folder
-they lie in is ours, so that no command decides what the next one is given. Before each
-start the four are checked; a link in their place is refused.
+A command may write to its `work`, `home` and `tmp`, and to nothing above them: the
+folder they lie in is ours, so that no command decides what the next one is given.
+Before each start the four are checked; a link in their place is refused.
 
 Started by root, a confined command becomes `nobody`. Bubblewrap shows it the way to its
-places; at the landlock level `nobody` must be able to go there, and where it cannot, the
-command is not run. A command confined by Landlock can still change modes and times of
-files of the same user elsewhere, because Landlock does not govern them; it cannot read
-anything there, nor touch contents and names.
+places; at the landlock level `nobody` must be able to go there, and where it cannot,
+the command is not run. A command confined by Landlock can still change modes and times
+of files of the same user elsewhere, because Landlock does not govern them; it cannot
+read anything there, nor touch contents and names.
 """
 
 from __future__ import annotations
@@ -324,8 +324,8 @@ def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
 def _bound_places(room: Room) -> list[str]:
     """Return the options that bind the room and what may be read beside it.
 
-    A later bind hides what it covers. So readable folders around the room come first, or
-    they would hide it, and readable folders inside the room come last.
+    A later bind hides what it covers. So readable folders around the room come first,
+    or they would hide it, and readable folders inside the room come last.
     """
     folder = os.fspath(room.folder)
     work = os.fspath(room.work)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from accordance.domain.facts import (
     ChangeKind,
     ChangeSet,
-    EntryKind,
     PathChange,
     Snapshot,
     beyond_caches,
@@ -19,12 +18,11 @@ from accordance.domain.facts import (
 from accordance.workspace.branch import lay
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
+from accordance.workspace.entries import SET_ID_BITS, directories, parents
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.names import name_of
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import readable_patch
-
-_SET_ID_BITS = 0o7000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +43,8 @@ def left_in(
 ) -> Left | None:
     """Return what was left, or None where a patch could not carry all of it.
 
-    Ignored caches do not matter, unless tests `carry` them. `after` is the tree as it is
-    now, where it has been read already.
+    Ignored caches do not matter, unless tests `carry` them. `after` is the tree as it
+    is now, where it has been read already.
     """
     if after is None:
         after = whole_tree(workspace)
@@ -90,26 +88,29 @@ def _is_beyond_patches(differences: ChangeSet, changes: Sequence[PathChange]) ->
 
     That is: git's own files, what is no ordinary file, and bits that git does not know.
     """
-    if differences.incomplete or differences.internals or differences.nested_added:
-        return True
-    if differences.special or differences.unreadable:
+    unpatchable = (
+        differences.incomplete,
+        differences.internals,
+        differences.nested_added,
+        differences.special,
+        differences.unreadable,
+    )
+    if any(unpatchable):
         return True
 
-    for change in differences.directories:
-        if change.kind is not ChangeKind.ADDED:
-            return True
-    for change in changes:
-        if change.after is not None and change.after.mode & _SET_ID_BITS:
-            return True
-    return False
+    folder_changes = {change.kind for change in differences.directories}
+    if folder_changes - {ChangeKind.ADDED}:
+        return True
+    return any(_has_set_id_bits(change) for change in changes)
+
+
+def _has_set_id_bits(change: PathChange) -> bool:
+    return change.after is not None and bool(change.after.mode & SET_ID_BITS)
 
 
 def _empty_folders(tree: Snapshot) -> tuple[str, ...]:
-    not_empty = {path.rpartition("/")[0] for path in tree.entries}
-    empty = []
-    for path, entry in tree.entries.items():
-        if entry.kind is EntryKind.DIRECTORY and path not in not_empty:
-            empty.append(path)
+    folders = directories(tree.entries)
+    empty = folders.keys() - parents(tree.entries)
     return tuple(sorted(empty))
 
 

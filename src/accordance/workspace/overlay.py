@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
 from accordance.workspace.clone import Workspace
+from accordance.workspace.entries import directories
 from accordance.workspace.snapshot import WalkLimits, take_snapshot
 
 
@@ -35,13 +36,8 @@ def laid_over(
 
     A file above also hides whatever lies below a folder of the same path.
     """
-    folders = set()
-    files = set()
-    for path, entry in above.items():
-        if entry.kind is EntryKind.DIRECTORY:
-            folders.add(path)
-        else:
-            files.add(path)
+    folders = directories(above).keys()
+    files = above.keys() - folders
 
     merged = {}
     for path, entry in below.items():

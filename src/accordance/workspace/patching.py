@@ -23,6 +23,7 @@ from accordance.domain.facts import (
 from accordance.domain.patch import read_patch
 from accordance.workspace.beneath import content_of, opened
 from accordance.workspace.clone import Workspace
+from accordance.workspace.entries import is_executable
 from accordance.workspace.errors import GitFailed
 from accordance.workspace.git import Git
 from accordance.workspace.names import lies_in_any, name_of, text_of
@@ -123,8 +124,7 @@ def _file_command(entry: TreeEntry, root: int) -> Iterator[bytes]:
         mode = b"120000"
         content = os.fsencode(name_of(entry.target))
     else:
-        is_executable = bool(entry.mode & 0o100)
-        mode = b"100755" if is_executable else b"100644"
+        mode = b"100755" if is_executable(entry.mode) else b"100644"
         content = content_of(root, entry)
 
     path = _quoted(entry.path)

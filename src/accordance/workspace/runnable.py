@@ -11,6 +11,7 @@ from typing import Final
 
 from accordance.contracts.pins import normal_path
 from accordance.domain.facts import EntryKind, IsolationLevel, Snapshot, TreeEntry
+from accordance.workspace.entries import is_executable
 from accordance.workspace.isolation import Room, environment
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
@@ -61,7 +62,7 @@ def _first_program(words: list[str]) -> str:
 
 
 def _syntax_error(command: str) -> str:
-    """Return what the shell finds wrong with a command; `-n` reads, and runs nothing."""
+    """Return what the shell finds wrong with a command, without running it."""
     checked = subprocess.run(  # noqa: S603
         ("sh", "-n", "-c", command),  # noqa: S607
         capture_output=True,
@@ -101,5 +102,4 @@ def _can_be_run(entry: TreeEntry) -> bool:
     """Whether an entry is executable; where a link leads is left to the shell."""
     if entry.kind is EntryKind.SYMLINK:
         return True
-    is_executable = bool(entry.mode & 0o100)
-    return entry.kind is EntryKind.FILE and is_executable
+    return entry.kind is EntryKind.FILE and is_executable(entry.mode)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import secrets
@@ -16,6 +15,7 @@ from threading import Event
 from typing import IO, Final
 
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
+from accordance.workspace.entries import sha256_of
 from accordance.workspace.inside import keeper
 from accordance.workspace.inside.keeper import processes
 from accordance.workspace.isolation import (
@@ -42,26 +42,22 @@ def run(
 ) -> CommandRun:
     """Run `command` in a shell in `room.work`; its output goes to `log`.
 
-    Nothing of it is running afterwards. Once `stop` is set, the command is ended at once.
+    Nothing of it is running afterwards. Once `stop` is set, the command is ended at
+    once.
     """
     limits = limits or CommandLimits()
-    variables = environment(room, level)
     mark = secrets.token_hex(16)
+    variables = environment(room, level)
     if not level.confines:
         variables[_MARK] = mark
 
-    measured = [os.fspath(room.folder)]
-    if room.tree is not None:
-        measured.append(os.fspath(room.tree))
     plan = {
         "argv": argv(command, room, level, limits),
         "environment": variables,
-        "folders": [os.fspath(place) for place in (room.folder, *room.own)],
         "log": os.fspath(log),
-        "disk": measured,
+        **_places(room),
         "limits": {name: getattr(limits, name) for name in keeper.LIMITS},
     }
-
     report = _report_of_keeper(json.dumps(plan).encode(), stop)
     if not report:  # the command killed its keeper, which only rlimit allows
         _end_marked(mark)
@@ -78,9 +74,18 @@ def run(
         command,
         ending=ending,
         isolation=level,
-        log_sha256=_sha256(log),
+        log_sha256=sha256_of(log),
         **report,  # type: ignore[arg-type]
     )
+
+
+def _places(room: Room) -> dict[str, list[str]]:
+    """Return the folders that must be no links, and those whose size is limited."""
+    folders = [os.fspath(place) for place in (room.folder, *room.own)]
+    measured = [os.fspath(room.folder)]
+    if room.tree is not None:
+        measured.append(os.fspath(room.tree))
+    return {"folders": folders, "disk": measured}
 
 
 def _report_of_keeper(plan: bytes, stop: Event | None) -> dict[str, object]:
@@ -128,10 +133,3 @@ def _marked(variable: bytes) -> Iterator[int]:
             variables = Path(f"/proc/{process.pid}/environ").read_bytes()
             if variable in variables.split(b"\0"):
                 yield process.pid
-
-
-def _sha256(log: Path) -> str:
-    if not log.exists():
-        return ""
-    with log.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

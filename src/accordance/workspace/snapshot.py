@@ -2,9 +2,9 @@
 
 What git shows can be steered by the tree it looks at; this walk cannot. Links are never
 followed and special files never opened. Of git directories only the steering files are
-read (everything but objects, refs and the like), and they are kept apart. Take a snapshot
-when nothing runs in the tree any more; if something does, the walk still does not leave
-the tree.
+read (everything but objects, refs and the like), and they are kept apart. Take a
+snapshot when nothing runs in the tree any more; if something does, the walk still does
+not leave the tree.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ class _Walk:
                     self._steering_objects(inner, folder)
 
     def _internal(self, descriptor: int, name: str, folder: _Folder) -> list[_Folder]:
-        """Describe an entry in or around a git directory; return it if it is a folder."""
+        """Describe an entry of a git directory, or return it if it is a folder."""
         path = folder.prefix + text_of(name)
         try:
             status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)

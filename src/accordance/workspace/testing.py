@@ -26,6 +26,8 @@ from accordance.domain.facts import (
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
+from accordance.workspace.entries import directories, is_executable, parents, plain_mode
+from accordance.workspace.fetching import fetch
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.names import lies_in_any, name_of
@@ -127,28 +129,21 @@ def _as_copied(entry: TreeEntry) -> TreeEntry:
     """Describe the copy of an entry: executable or not, with no other bit."""
     if entry.kind is not EntryKind.FILE:
         return entry
-    is_executable = bool(entry.mode & 0o100)
-    return replace(entry, mode=0o755 if is_executable else 0o644)
+    mode = plain_mode(executable=is_executable(entry.mode))
+    return replace(entry, mode=mode)
 
 
 def _folders(
     after: Snapshot, kept: Mapping[str, TreeEntry], changes: ChangeSet
 ) -> set[str]:
     """Return the folders of what is kept, and those that were empty all along."""
-    needed = set()
-    empty = set()
-    for path, entry in kept.items():
-        if entry.kind is EntryKind.DIRECTORY:
-            empty.add(path)
-        else:
-            needed.add(path.rpartition("/")[0])
-
-    for path in after.entries:
-        empty.discard(path.rpartition("/")[0])
+    folders = directories(kept).keys()
+    files = kept.keys() - folders
+    always_empty = folders - parents(after.entries)
     for change in changes.directories:
         if change.kind is ChangeKind.ADDED:
-            empty.discard(change.path)
-    return needed | empty
+            always_empty.discard(change.path)
+    return parents(files) | always_empty
 
 
 def without(snapshot: Snapshot, folder: str) -> Snapshot:
@@ -228,15 +223,6 @@ def give_history(workspace: Workspace, target: Path) -> None:
     git = Git(directory, target)
     git("init", "--quiet", "--template=", object_format(workspace.commit))
 
-    source = workspace.base.directory.resolve().as_uri()
-    git(
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-write-fetch-head",
-        "--update-shallow",
-        source,
-        workspace.commit,
-    )
+    fetch(git, workspace.base.directory, workspace.commit, "--update-shallow")
     git("update-ref", "HEAD", workspace.commit)
     git("read-tree", workspace.commit)

@@ -72,8 +72,8 @@ def bounded_clone(
 ) -> tuple[Git, Withheld]:
     """Check out what may be read in `attempt/work`, and the rest in `attempt/withheld`.
 
-    Those of the `folders` that the base has exist in any case, even if empty. Returns our
-    git directory with the base commit, and what was withheld.
+    Those of the `folders` that the base has exist in any case, even if empty. Returns
+    our git directory with the base commit, and what was withheld.
     """
     whole = _part(repository, attempt / "base.git", commit, "")
     names = {text_of(name): name for name in whole.names()}

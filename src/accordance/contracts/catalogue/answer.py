@@ -1,8 +1,8 @@
 """`agent_answer_v1`: a research agent's answer under verbalized sampling (seed 002).
 
-Profile `strict` takes the schema and the prose of the seed at their word. Profile `seed`
-gives exactly the errors and warnings of the validator printed in the seed, without its
-crashes (`answer_seed`).
+Profile `strict` takes the schema and the prose of the seed at their word. Profile
+`seed` gives exactly the errors and warnings of the validator printed in the seed,
+without its crashes (`answer_seed`).
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def modal_options_are_identified(message: JsonObject, _: Context) -> Iterator[No
 
 
 def lists_say_something(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """Sources, reasoning and self-critique should not be empty; a request demands it."""
+    """Sources, reasoning and self-critique have content; a request demands it."""
     for key, lists in _MEANT_TO_BE_FILLED.items():
         part = _part(message, key)
         for name in lists:

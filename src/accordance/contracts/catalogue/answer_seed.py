@@ -22,7 +22,7 @@ REQUIRED: Final = ("agent_id", "vs_level", "vs_metadata", "content")
 
 
 class SeedAnswer(Open):
-    """An answer with known keys and any values: the seed's validator checks them itself."""
+    """An answer with known keys and any values, which the seed's validator checks."""
 
     agent_id: JsonValue = None
     vs_level: JsonValue = None

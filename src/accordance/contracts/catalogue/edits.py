@@ -1,7 +1,7 @@
 """`file_edits_v1`: a change of a repository by a model that is asked directly.
 
-Such a model can only answer with text. So a message holds what `scc.submit.v1` leaves to
-the agent to say, and the files themselves instead of claims about them. Evidence and
+Such a model can only answer with text. So a message holds what `scc.submit.v1` leaves
+to the agent to say, and the files themselves instead of claims about them. Evidence and
 tests are left out on purpose: a model that runs nothing has none to show.
 """
 
@@ -52,7 +52,7 @@ class FileEdits(Closed):
 def edits_stay_in_the_repository(
     message: JsonObject, _: Context
 ) -> Iterable[Violation]:
-    """Every path is relative to the repository's root, stays below it and avoids .git."""
+    """Every path is relative to the repository's root, below it and not in .git."""
     violations: list[Violation] = []
     for index, path in _paths(message):
         if path and not _is_in_the_repository(path):

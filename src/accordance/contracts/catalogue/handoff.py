@@ -38,7 +38,7 @@ class HandoffValidation(Open):
 
 
 class Condition(Open):
-    """When a conditional handoff is taken: a path into the sender's answer, and a value."""
+    """The value at a path of the sender's answer for which a handoff is taken."""
 
     path: Text
     expect: JsonValue

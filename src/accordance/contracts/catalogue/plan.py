@@ -1,9 +1,9 @@
 """`plan_json_v1`: a plan as a graph of goals, actions and checks. Seed 001 s3.
 
-Edges: DECOMPOSE points from a parent to its part, DEPENDS_ON from the prerequisite to the
-dependent, ALTERNATIVE from a parent to the candidates of one group. The rewrites (START
-and END, completion under the root) are in `plan_rewrites`, the rules of the graph in
-`plan_graph`.
+Edges: DECOMPOSE points from a parent to its part, DEPENDS_ON from the prerequisite to
+the dependent, ALTERNATIVE from a parent to the candidates of one group. The rewrites
+(START and END, completion under the root) are in `plan_rewrites`, the rules of the
+graph in `plan_graph`.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ SHAPE: Final = Shape(
 def repeated_containers_are_one(
     message: JsonObject, _: Context
 ) -> tuple[JsonObject, list[Repair]]:
-    """A list that comes again under another name, with the same content, is kept once."""
+    """A list that comes twice, under two names with the same content, is kept once."""
     repeated: dict[str, str] = {}
     for key, aliases in CONTAINERS.items():
         for alias in aliases:

@@ -22,7 +22,7 @@ class _Step(NamedTuple):
 def describe_circle(
     structure: Structure, circle: list[str], message: JsonObject
 ) -> Violation:
-    """Return the violation for tasks of which each needs the next, and the last the first.
+    """Return the violation for a ring of tasks, each of which needs the next.
 
     It points to the last DEPENDS_ON edge of the circle: without it there is none.
     """
@@ -52,7 +52,7 @@ def _last_edge_among(steps: list[_Step], message: JsonObject) -> int:
 
 
 def _readable(structure: Structure, steps: list[_Step]) -> list[_Step]:
-    """Begin at a task that waits, and leave out detours to a part and back to its goal."""
+    """Begin at a task that waits, and leave out detours to a part and back."""
     first = next(index for index, step in enumerate(steps) if _is_wait(structure, step))
     readable: list[_Step] = []
     for step in (*steps[first:], *steps[:first]):

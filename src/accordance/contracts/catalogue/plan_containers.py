@@ -1,6 +1,7 @@
 """The lists of a plan and their other names.
 
-A list that comes under two names with two contents is refused: neither can be preferred.
+A list that comes under two names with two contents is refused: neither can be
+preferred.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def belongs_to_this_plan(message: JsonObject, _: Context) -> Iterator[Violation]
 
 
 def references_lead_somewhere(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """The root, both ends of each edge and each requirement's task are nodes of the plan."""
+    """The root, the ends of edges and the tasks of requirements are nodes."""
     nodes = objects_in(message, "nodes")
     if not nodes:
         return
@@ -112,7 +112,7 @@ def _dangling(path: str, task: str) -> Violation:
 def edge_names_keep_their_direction(
     message: JsonObject, _: Context
 ) -> Iterator[Violation]:
-    """REQUIRES and CHILD_OF point the other way: refused; the fix turns the edge round."""
+    """REQUIRES and CHILD_OF point the other way; the fix turns the edge round."""
     for index, edge in enumerate(objects_in(message, "edges") or ()):
         kind = edge.get("edge_type")
         if not isinstance(kind, str) or not kind.isascii():
@@ -180,7 +180,7 @@ def parts_are_combined_one_way(message: JsonObject, _: Context) -> Iterator[Viol
 
 
 def nothing_waits_for_itself(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """No edges lead back to a node, and no node waits for itself through goals and parts."""
+    """No edges lead back to a node; none waits for itself through goals and parts."""
     cycles = [*_cycles(objects_in(message, "edges") or [])]
     if cycles:
         yield from cycles

@@ -1,4 +1,4 @@
-"""Completing a plan under its root. Two things in a plan can keep it from being finished.
+"""Completing a plan under its root, so that it can be finished.
 
 1. External planners write a chain START -> ... -> END. Both are marks, not tasks: what
    follows START belongs to the root, an edge into END says nothing, and the marks are
@@ -281,9 +281,8 @@ def _task_after_start(edge: JsonObject, marks: frozenset[str]) -> TaskId:
 def _as_part_of_the_root(
     edge: JsonObject, part: TaskId, outline: _Outline
 ) -> JsonObject:
-    metadata = edge.get("metadata")
-    if not isinstance(metadata, dict):
-        metadata = {}
+    original = edge.get("metadata")
+    metadata = original if isinstance(original, dict) else {}
     and_or = outline.combined.get(outline.root, "AND")
     return {
         **edge,

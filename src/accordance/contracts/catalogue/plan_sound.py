@@ -1,8 +1,8 @@
 """A quick sufficient test for plans: True means that no rewrite and no rule applies.
 
-Most plans are written in order, every edge from an earlier node to a later one. For those
-a single look at each node and each edge settles everything. False only means that the
-rules have to look closer. A property test compares this test with the rules.
+Most plans are written in order, every edge from an earlier node to a later one. For
+those a single look at each node and each edge settles everything. False only means that
+the rules have to look closer. A property test compares this test with the rules.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ class _Layout:
 
     @property
     def hangs_together(self) -> bool:
-        """Whether every node but the root has a parent, and parts are combined one way."""
+        """Whether all but the root have a parent, and parts are combined one way."""
         has_one_root = self.parent.count(_NONE) == 1
         return has_one_root and (self.combined <= _ALL_AND or self.combined <= _ALL_OR)
 
 
 def is_plainly_sound(message: JsonObject, _: Context) -> bool:
-    """Return whether a plan, right in every field, plainly keeps all rules of its graph.
+    """Return whether a plan, right in every field, plainly keeps the graph's rules.
 
-    Where every edge leads from an earlier node to a later one there is no cycle. If every
-    node but the root then has a parent, going up from any of them must end at the root.
+    Where every edge leads from an earlier node to a later one there is no cycle. If
+    every node but the root then has a parent, going up from any of them must end at the
+    root.
     """
     plan: Any = message
     nodes, edges = plan["nodes"], plan["edges"]
@@ -88,7 +89,7 @@ def _are_requirements_plain(requirements: list[Any], places: dict[str, int]) -> 
 
 
 def _layout(edges: list[Any], places: dict[str, int], plan_id: str) -> _Layout | None:
-    """Return the layout of a plan whose edges all lead from an earlier node to a later one.
+    """Return the layout of a plan whose edges all lead to a later node.
 
     None for any other plan.
     """

@@ -109,9 +109,8 @@ def _add_edge(structure: Structure, edge: JsonObject) -> bool:
 
 def _group_id(edge: JsonObject) -> str:
     metadata = edge.get("metadata")
-    if not isinstance(metadata, dict):
-        return str(None)
-    return str(metadata.get("group_id"))
+    group = metadata.get("group_id") if isinstance(metadata, dict) else None
+    return str(group)
 
 
 def _find_rivals(structure: Structure) -> None:

@@ -1,8 +1,8 @@
-"""Whether a plan can be finished when every task succeeds, or some task waits for itself.
+"""Whether a plan can be finished: no task may wait for itself.
 
-A cycle of edges is not the only circle. A goal is done when its parts are, and its parts
-may begin when the goal may. So a part that waits for its own goal waits for itself, and
-so do two goals whose parts wait for the other goal.
+A cycle of edges is not the only circle. A goal is done when its parts are, and its
+parts may begin when the goal may. So a part that waits for its own goal waits for
+itself, and so do two goals whose parts wait for the other goal.
 
 What the edges mean when a plan moves (docs/decisions/0007) is written here as
 implications of one form: this event happens once all of those have. Starting from the
@@ -70,7 +70,9 @@ def _goals_without_a_part_to_do(structure: Structure) -> Iterator[Violation]:
             "never_done",
             path=f"$.nodes[{structure.place(goal)}]",
             expected="a goal with a part that will be done",
-            actual=f"{excerpt(goal)}, whose parts are all passed over for other candidates",
+            actual=(
+                f"{excerpt(goal)}, whose parts are all passed over for other candidates"
+            ),
         )
 
 

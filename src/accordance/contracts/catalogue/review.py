@@ -178,7 +178,7 @@ def scores_stay_within_their_maximum(
 
 
 def scores_add_up(message: JsonObject, _: Context) -> Iterable[Notice]:
-    """The breakdown of a full rubric should add up to the total (no seed demands it)."""
+    """The breakdown should add up to the total (no seed demands it)."""
     total = message.get("total_score")
     if type(total) is not int:
         return ()
@@ -241,8 +241,8 @@ REVIEW: Final = Contract(
     version="xiaojing_review_v1",
     name="review",
     about=(
-        "A reviewer's score of a plan or of a task's product, with issues, evidence and "
-        "what to do next."
+        "A reviewer's score of a plan or of a task's product, with issues, evidence "
+        "and what to do next."
     ),
     model=Review,
     scopes=(

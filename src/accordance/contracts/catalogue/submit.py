@@ -1,4 +1,4 @@
-"""`scc.submit.v1`: what a coding agent says it did. Closed, with limits. Seeds 003, 004.
+"""`scc.submit.v1`: what a coding agent says it did. Seeds 003 and 004.
 
 Everything in it is a claim. The contract makes sure that the claim is well-formed and
 about this task; the facts are gathered later.
@@ -7,7 +7,7 @@ about this task; the facts are gathered later.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -166,7 +166,7 @@ def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Viola
 def need_input_says_what(
     message: JsonObject, _: Context
 ) -> Iterable[Violation | Notice]:
-    """NEED_INPUT comes with a question that is not blank; else questions are ignored."""
+    """NEED_INPUT comes with a question; with another status questions are ignored."""
     status = message.get("status")
     questions = message.get("needs_input")
     needs_input = status == "NEED_INPUT"
@@ -223,7 +223,7 @@ def declared_paths_are_in_scope(
 
 
 def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[Notice]:
-    """Failed tests should come as FAILED with CI_FAILED, passed ones with their commands."""
+    """Failed tests should come as FAILED with CI_FAILED, passed tests with commands."""
     tests = message.get("tests")
     if not isinstance(tests, dict):
         return ()
@@ -233,22 +233,8 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
         return ()
 
     notices: list[Notice] = []
-    if passed is False and message.get("status") != "FAILED":
-        notices.append(
-            Notice(
-                "tests_failed_status",
-                path="$.status",
-                message="tests.passed is false, so status should be FAILED",
-            )
-        )
-    if passed is False and message.get("reason_code") != "CI_FAILED":
-        notices.append(
-            Notice(
-                "tests_failed_reason",
-                path="$.reason_code",
-                message="tests.passed is false, so reason_code should be CI_FAILED",
-            )
-        )
+    if passed is False:
+        notices += _failed_tests_undeclared(message)
     if passed is True and commands == []:
         notices.append(
             Notice(
@@ -266,6 +252,21 @@ def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[No
             )
         )
     return notices
+
+
+def _failed_tests_undeclared(message: JsonObject) -> Iterator[Notice]:
+    if message.get("status") != "FAILED":
+        yield Notice(
+            "tests_failed_status",
+            path="$.status",
+            message="tests.passed is false, so status should be FAILED",
+        )
+    if message.get("reason_code") != "CI_FAILED":
+        yield Notice(
+            "tests_failed_reason",
+            path="$.reason_code",
+            message="tests.passed is false, so reason_code should be CI_FAILED",
+        )
 
 
 def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:

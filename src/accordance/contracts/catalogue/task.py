@@ -31,7 +31,7 @@ _SELF_TEST: Final = re.compile(r"\b(?:task_)?self_?test\b|task_selftest", re.IGN
 
 
 def _whole_stays_whole(number: float) -> float:
-    """Keep whole milliseconds as an integer; the seed says "a number", so 1500.5 is legal."""
+    """Keep whole milliseconds as an integer; 1500.5 is "a number" too."""
     return int(number) if number.is_integer() else number
 
 
@@ -75,7 +75,7 @@ class TaskInput(Open):
     role: Text
     pins: TaskPins
     files: Annotated[list[str] | None, NotNull] = None
-    allowedTests: Annotated[list[str] | None, NotNull] = None  # noqa: N815 - the seed's name
+    allowedTests: Annotated[list[str] | None, NotNull] = None  # noqa: N815
     allowedModels: Annotated[list[str] | None, NotNull] = None  # noqa: N815
     allowedExecutors: Annotated[list[str] | None, NotNull] = None  # noqa: N815
     context: Annotated[TaskContext | None, NotNull] = None
@@ -100,7 +100,7 @@ def context_of(task: TaskInput, base: Context = NO_CONTEXT) -> Context:
 
 
 def is_self_test(command: str) -> bool:
-    """Return whether a test command is the task's own self-test, which proves nothing."""
+    """Return whether a command is the task's own self-test, which proves nothing."""
     return _SELF_TEST.search(command) is not None
 
 

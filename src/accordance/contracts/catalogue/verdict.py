@@ -1,7 +1,7 @@
 """The verdict in both wire shapes.
 
-`scc.verdict.v1` is PASS or FAIL (seed 004), `scc.outcome.v1` has four outcomes (seed 003).
-Both come from the same decision.
+`scc.verdict.v1` is PASS or FAIL (seed 004), `scc.outcome.v1` has four outcomes (seed
+003). Both come from the same decision.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ A step up the ladder is an escalation, the same again is a retry.
 """
 
 REJECTING_CHECKS: Final = ("schema_valid", "scope_clean")
-"""A submission that fails one of these is refused, not tried again as it is (seed 003)."""
+"""A submission that fails one of these is refused (seed 003)."""
 
 
 class VerdictChecks(Open):
@@ -132,7 +132,7 @@ def _contradiction(expected: str, verdict: object) -> Violation:
 
 
 def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """DONE leads to none, RETRY to retry, ESCALATE to another step, REJECT to any but none."""
+    """DONE leads to none, RETRY to retry, ESCALATE higher, REJECT to any but none."""
     verdict = message.get("verdict")
     next_action = message.get("next_action")
     if not isinstance(verdict, str) or next_action not in ACTIONS:
@@ -154,8 +154,8 @@ VERDICT: Final = Contract(
     version="scc.verdict.v1",
     name="verdict",
     about=(
-        "The verdict on a submission as PASS or FAIL, with four checks, messages, times "
-        "and links."
+        "The verdict on a submission as PASS or FAIL, with four checks, messages, "
+        "times and links."
     ),
     model=Verdict,
     rules=(is_about_the_task, success_needs_every_check),

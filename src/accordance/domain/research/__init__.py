@@ -1,1 +1,1 @@
-"""Research agents: who they are, what their answers are worth, how they hand over, whether they collapse. Pure."""
+"""Research agents: registry, requests, answers, handoffs, runs and golden sets."""

@@ -1,4 +1,4 @@
-"""Research agents as they are registered, and finding one by any of its names."""
+"""Research agents as they are registered, and how to find one by any of its names."""
 
 from __future__ import annotations
 
@@ -28,19 +28,22 @@ CANDIDATES: Final[Mapping[str, int]] = MappingProxyType(
 
 
 def language_of(request: AgentRequest) -> Literal["ko", "en"]:
-    """The language a request wants: as it says, else Korean where the question has Hangul, else English."""
-    wanted = request.user_preferences.language if request.user_preferences else None
-    return wanted or language_in(request.user_query)
+    """Return the language a request wants, or else the one it is written in."""
+    preferences = request.user_preferences
+    if preferences is not None and preferences.language is not None:
+        return preferences.language
+    return language_in(request.user_query)
 
 
 def language_in(text: str) -> Literal["ko", "en"]:
-    """Korean where a text has Hangul, else English."""
-    return "ko" if any("가" <= char <= "힣" for char in text) else "en"
+    """Return Korean for a text with Hangul, English for any other."""
+    has_hangul = any("가" <= char <= "힣" for char in text)
+    return "ko" if has_hangul else "en"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResearchAgent:
-    """One research agent: what it is for, what it needs, what it gives, how far from the typical it may go."""
+    """A research agent: its purpose, what it needs and produces, and its floors."""
 
     id: str
     aliases: tuple[str, ...] = ()
@@ -56,65 +59,85 @@ class ResearchAgent:
     requires: tuple[str, ...] = ()
     parallel_with: tuple[str, ...] = ()
     triggers: Words = field(default_factory=dict)
-    floors: Mapping[str, float] = field(
-        default_factory=dict
-    )  # topic -> least T-score; "any" is every topic
+
+    # The lowest T-score of a selection, by topic; "any" stands for every topic.
+    floors: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everything it answers to."""
+        """Its id and its aliases."""
         return (self.id, *self.aliases)
 
 
 class AgentRegistry:
-    """Agents by id and alias, in the order of their file. Two agents never share a name."""
+    """Agents by id and alias, in the order of their file.
+
+    Two agents never share a name.
+    """
 
     def __init__(
         self, agents: Iterable[ResearchAgent], topics: Mapping[str, Words] | None = None
     ) -> None:
-        self.topics: Mapping[str, Words] = MappingProxyType(dict(topics or {}))
+        by_id: dict[str, ResearchAgent] = {}
         self._by_name: dict[str, ResearchAgent] = {}
-        found: dict[str, ResearchAgent] = {}
+
         for agent in agents:
-            found[agent.id] = agent
+            by_id[agent.id] = agent
             for name in agent.names:
-                if self._by_name.setdefault(plain(name), agent) is not agent:
-                    other = self._by_name[plain(name)].id
-                    raise InvalidAgents(
-                        f"{name!r} names both {other} and {agent.id}; a name belongs to one agent"
-                    )
-        self.agents: Mapping[str, ResearchAgent] = MappingProxyType(found)
+                self._add_name(name, agent)
+
+        self.agents: Mapping[str, ResearchAgent] = MappingProxyType(by_id)
+        self.topics: Mapping[str, Words] = MappingProxyType(dict(topics or {}))
+
+    def _add_name(self, name: str, agent: ResearchAgent) -> None:
+        owner = self._by_name.setdefault(plain(name), agent)
+        if owner is not agent:
+            raise InvalidAgents(
+                f"{name!r} names both {owner.id} and {agent.id}; "
+                "every name must belong to a single agent"
+            )
 
     def get(self, name: str) -> ResearchAgent:
-        """The agent of that id or alias, letter case aside. Raises UnknownAgent, with near matches."""
-        found = self._by_name.get(plain(name))
-        if found is None:
-            raise UnknownAgent(name, (one for agent in self for one in agent.names))
-        return found
+        """Return the agent of an id or alias, letter case aside.
+
+        Raises UnknownAgent, with similar names.
+        """
+        agent = self._by_name.get(plain(name))
+        if agent is None:
+            raise UnknownAgent(name, self.names())
+        return agent
 
     def find(self, name: object) -> ResearchAgent | None:
-        """The agent of that name, if there is one."""
-        return self._by_name.get(plain(name)) if isinstance(name, str) else None
+        """Return the agent of that name, if there is one."""
+        if not isinstance(name, str):
+            return None
+        return self._by_name.get(plain(name))
+
+    def names(self) -> Iterator[str]:
+        """Yield every id and alias."""
+        for agent in self:
+            yield from agent.names
 
     def offer(self, name: str) -> str:
-        """What to say was expected where an unknown name stands."""
-        near = UnknownAgent(name, (one for agent in self for one in agent.names)).near
-        return (
-            f"a registered agent, perhaps {' or '.join(near)}"
-            if near
-            else "a registered agent"
-        )
+        """Return what to expect in the place of an unknown name."""
+        similar = UnknownAgent(name, self.names()).near
+        if not similar:
+            return "a registered agent"
+        return f"a registered agent, perhaps {' or '.join(similar)}"
 
     def requirements(self, agent: ResearchAgent) -> tuple[str, ...]:
-        """The ids of all agents it requires, directly or through others; nearest first."""
-        found: dict[str, None] = {}
+        """Return the ids of all agents it requires, nearest first.
+
+        Directly or through others; names that are not registered are skipped.
+        """
+        required_ids: dict[str, None] = {}
         waiting = list(agent.requires)
         while waiting:
             required = self.find(waiting.pop(0))
-            if required is not None and required.id not in found:
-                found[required.id] = None
+            if required is not None and required.id not in required_ids:
+                required_ids[required.id] = None
                 waiting += required.requires
-        return tuple(found)
+        return tuple(required_ids)
 
     def __iter__(self) -> Iterator[ResearchAgent]:
         return iter(self.agents.values())

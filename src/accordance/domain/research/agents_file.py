@@ -1,4 +1,7 @@
-"""`agents.toml`: a registry as people write it. It has a contract like any message, and is linted before it is used."""
+"""`agents.toml`: a registry as people write it.
+
+It has a contract like any message, and is linted before it is used.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +36,18 @@ class BothLanguages(Closed):
 
 
 class WordLists(Closed):
-    """Words by which something is recognised, in Korean and in English."""
+    """Words by which a topic or an agent is recognised, in Korean and in English."""
 
     ko: list[Text] = Field(default_factory=list)
     en: list[Text] = Field(default_factory=list)
 
     def as_words(self) -> dict[str, tuple[str, ...]]:
-        """As the registry keeps them."""
+        """Return them as the registry keeps them."""
         return {"ko": tuple(self.ko), "en": tuple(self.en)}
 
 
 class AgentEntry(Closed):
-    """One agent."""
+    """An agent."""
 
     id: Text
     aliases: list[Text] = Field(default_factory=list)
@@ -76,32 +79,41 @@ _checker: Final = Checker(Registry((_FILE,)))
 
 
 def read_agents(text: str) -> AgentRegistry:
-    """A registry from its TOML, linted. Raises InvalidAgents with the first fault and how many there are."""
+    """Read a registry and lint it.
+
+    Raises InvalidAgents with the first error and the number of the others.
+    """
     registry = parse_agents(text)
-    errors = [finding for finding in lint(registry) if finding.kind == "error"]
-    if errors:
-        more = (
-            f" (and {len(errors) - 1} more; accordance research lint lists them)"
-            if len(errors) > 1
-            else ""
-        )
-        raise InvalidAgents(f"the agents do not hold together: {errors[0]}{more}")
-    return registry
+    errors = [fault for fault in lint(registry) if fault.kind == "error"]
+    if not errors:
+        return registry
+
+    rest = ""
+    if len(errors) > 1:
+        rest = f" (and {len(errors) - 1} more; accordance research lint lists them)"
+    raise InvalidAgents(f"the agents file is inconsistent: {errors[0]}{rest}")
 
 
 def parse_agents(text: str) -> AgentRegistry:
-    """A registry from its TOML, not linted yet. Raises InvalidAgents for what cannot be read at all."""
+    """Read a registry without linting it.
+
+    Raises InvalidAgents if the text is not TOML or violates the contract.
+    """
     try:
         message = read_toml(text)
     except NoToml as error:
-        raise InvalidAgents(f"the agents are no TOML: {error}") from None
-    found = _checker.check_value(message, _FILE)
-    if isinstance(found, Rejected):
-        more = f" (and {found.total - 1} more)" if found.total > 1 else ""
-        raise InvalidAgents(f"the agents do not fit: {found.violations[0]}{more}")
-    written: AgentsFile = found.value
-    topics = {name: words.as_words() for name, words in written.topics.items()}
-    return AgentRegistry(map(_agent, written.agents), topics)
+        raise InvalidAgents(f"the agents file is not valid TOML: {error}") from None
+
+    result = _checker.check_value(message, _FILE)
+    if isinstance(result, Rejected):
+        rest = f" (and {result.total - 1} more)" if result.total > 1 else ""
+        violation = result.violations[0]
+        raise InvalidAgents(f"the agents file is invalid: {violation}{rest}")
+
+    file: AgentsFile = result.value
+    agents = [_agent(entry) for entry in file.agents]
+    topics = {name: words.as_words() for name, words in file.topics.items()}
+    return AgentRegistry(agents, topics)
 
 
 def _agent(entry: AgentEntry) -> ResearchAgent:

@@ -1,14 +1,15 @@
-"""An answer in its place: from a registered agent, to a known request, on the right level, above its floor.
+"""An answer in its context: the agent, the request, the level, the floor.
 
-The contract `agent_answer_v1` judges the message alone; the rules here judge it against registry and request, in the same
-report. Profile `seed` asks nothing of this: it is the validator of seed 002 and no more.
+The contract `agent_answer_v1` judges the message alone; the rules here judge it against
+registry and request, in the same report. Profile `seed` leaves them out: it is the
+validator of seed 002 and no more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from accordance.contracts.catalogue.answer import (
     ANSWER,
@@ -30,6 +31,7 @@ from accordance.contracts.violation import (
     excerpt,
 )
 from accordance.domain.research.agents import CANDIDATES, AgentRegistry, ResearchAgent
+from accordance.domain.research.comparators import as_number
 from accordance.domain.research.floors import (
     LOW_TYPICALITY,
     Acknowledgement,
@@ -41,7 +43,6 @@ from accordance.domain.research.quality import (
     Profile,
     critique_quality,
     distribution,
-    number,
     part,
     provenance_completeness,
 )
@@ -52,7 +53,9 @@ ANSWER_TO_A_REQUEST: Final = replace(
         rule for rule in ANSWER.rules if rule is not phases_leave_their_outputs
     ),
 )
-"""The contract without the warning that one of the rules below speaks in earnest."""
+"""The contract without a warning: a rule below turns it into a violation."""
+
+MessageRule: TypeAlias = Callable[[JsonObject, Context], Iterator[Violation]]
 _checker: Final = Checker(Registry((ANSWER,)))
 
 
@@ -62,164 +65,134 @@ class AnswerExpectations:
 
     registry: AgentRegistry
     request: AgentRequest | None = None
-    words: str = ""  # what was asked, where it was a task of a plan and no request
-    agent: str | None = None  # who was asked, if somebody in particular
+    words: str = ""  # the goal of a task, where there is no request
+    agent: str | None = None  # the agent that was asked, if it was a particular one
     acknowledgement: Acknowledgement | None = None
 
     @property
     def quality(self) -> str:
-        """The quality level that was asked for; standard where nobody asked."""
+        """The quality level of the request, standard if it names none."""
         constraints = self.request.constraints if self.request else None
-        return (constraints.quality_level if constraints else None) or "standard"
+        level = constraints.quality_level if constraints else None
+        return level or "standard"
 
     def floor(self, agent: ResearchAgent) -> Floor:
-        """The floor of an agent's answer."""
+        """Return the floor of an agent's answer."""
         return floor_of(agent, self.registry, self.request, self.words)
 
 
 def check_answer(
-    raw: bytes | str, asked: AnswerExpectations, profile: Profile = "strict"
+    raw: bytes | str, expectations: AnswerExpectations, profile: Profile = "strict"
 ) -> Accepted[Any] | Rejected:
-    """Check one answer, read strictly. Never raises for a bad answer."""
+    """Check an answer, read strictly. Never raises for a bad answer."""
     if profile == "seed":
         return _checker.check(raw, ANSWER, Context(profile="seed"))
-    task = asked.request.task_id if asked.request else None
-    contract = ANSWER_TO_A_REQUEST.with_rules(*rules_for(asked))
-    return _checker.check(raw, contract, Context(task_id=task))
+
+    request = expectations.request
+    task_id = request.task_id if request else None
+    contract = ANSWER_TO_A_REQUEST.with_rules(*rules_for(expectations))
+    return _checker.check(raw, contract, Context(task_id=task_id))
 
 
 def awaits_a_person(result: Accepted[Any] | Rejected) -> bool:
-    """Whether nothing is wrong but that the selection is below its floor and nobody has acknowledged it."""
-    return isinstance(result, Rejected) and all(
-        one.code == "below_floor" for one in result.violations
-    )
+    """Whether the only fault is a selection below its floor.
+
+    Such an answer waits for a person to acknowledge the selection.
+    """
+    if isinstance(result, Accepted):
+        return False
+    return all(violation.code == "below_floor" for violation in result.violations)
 
 
-def rules_for(asked: AnswerExpectations) -> tuple[Rule, ...]:
-    """The rules that need more than the message."""
+def rules_for(expectations: AnswerExpectations) -> tuple[Rule, ...]:
+    """Return the rules that need more than the message."""
 
     def comes_from_the_agent_that_was_asked(
         message: JsonObject, _: Context
     ) -> Iterator[Violation]:
         """agent_id is registered, is the one that was asked, and vs_level is its level."""
-        yield from _identity(message, asked)
+        yield from _identity(message, expectations)
 
     def says_which_request_it_answers(
         message: JsonObject, context: Context
     ) -> Iterator[Notice]:
         """Where a request is known, the answer echoes its task_id."""
-        if context.task_id is not None and "task_id" not in message:
-            yield Notice(
-                "untied_answer",
-                "$.task_id",
-                f"does not say that it answers {context.task_id}",
-            )
+        if context.task_id is None or "task_id" in message:
+            return
+        text = f"does not say that it answers {context.task_id}"
+        yield Notice("untied_answer", "$.task_id", text)
 
     def respects_its_floor(
         message: JsonObject, _: Context
     ) -> Iterator[Violation | Notice]:
         """The selection is not below the T-score floor, or a person has acknowledged it."""
-        yield from _floor(message, asked)
+        yield from _floor(message, expectations)
 
-    complete = (
-        criticises_itself_in_earnest,
-        says_where_it_comes_from,
-        leaves_the_outputs_of_its_phases,
-    )
     return (
         comes_from_the_agent_that_was_asked,
         says_which_request_it_answers,
-        *(map(_as_a_warning, complete) if asked.quality == "draft" else complete),
-        *((is_ready_for_publication,) if asked.quality == "publication_ready" else ()),
+        *_quality_rules(expectations.quality),
         offers_more_than_the_obvious,
         respects_its_floor,
     )
 
 
-def _as_a_warning(rule: Callable[[JsonObject, Context], Iterator[Violation]]) -> Rule:
-    """The same rule for a draft: what is wanting is mentioned and refuses nothing."""
+def _quality_rules(level: str) -> tuple[Rule, ...]:
+    """Return the rules of a quality level: a draft is only warned."""
+    complete = (
+        criticises_itself_in_earnest,
+        says_where_it_comes_from,
+        leaves_the_outputs_of_its_phases,
+    )
+    if level == "draft":
+        return tuple(_as_a_warning(rule) for rule in complete)
+    if level == "publication_ready":
+        return (*complete, is_ready_for_publication)
+    return complete
 
-    def mentions(message: JsonObject, context: Context) -> Iterator[Notice]:
-        for fault in rule(message, context):
-            told = f"a draft may go without this: {fault.expected}"
-            yield Notice(fault.code, fault.path, told)
 
-    mentions.__doc__ = rule.__doc__
-    return mentions
+def _as_a_warning(rule: MessageRule) -> Rule:
+    """Return the same rule for a draft, with warnings in the place of violations."""
+
+    def warns(message: JsonObject, context: Context) -> Iterator[Notice]:
+        for violation in rule(message, context):
+            text = f"a draft may go without this: {violation.expected}"
+            yield Notice(violation.code, violation.path, text)
+
+    warns.__doc__ = rule.__doc__
+    return warns
 
 
-def leaves_the_outputs_of_its_phases(
-    message: JsonObject, _: Context
+# -- the agent
+
+
+def _identity(
+    message: JsonObject, expectations: AnswerExpectations
 ) -> Iterator[Violation]:
-    """Every phase that the level demands has left its output in the answer."""
-    for phase in missing_outputs(message):
-        yield Violation(
-            "phase_output_missing", HOME[phase], wanted_output(phase), "nothing"
-        )
-
-
-def is_ready_for_publication(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """Publication-ready: limitations are named, the options are many and not all obvious, the self-critique wants nothing."""
-    limitations = message.get("limitations")
-    if not says_something(limitations):
-        actual = excerpt(limitations) if "limitations" in message else "nothing"
-        yield _unready("$.limitations", "at least one limitation", actual)
-    found = distribution(message)
-    wanted = CANDIDATES.get(str(message.get("vs_level")), 0)
-    if 0 < found.count < wanted:
-        yield _unready(
-            "$.vs_metadata.t_scores",
-            f"at least {wanted} options",
-            f"{found.count} options",
-        )
-    if found.count and not found.passed:
-        expected = "an option below 0.6 and a selection that is not modal"
-        yield _unready("$.vs_metadata.t_scores", expected, "a narrow distribution")
-    critique = critique_quality(message)
-    if (
-        isinstance(message.get("self_critique"), dict)
-        and critique.passed
-        and critique.score < 1
-    ):
-        yield _unready(
-            "$.self_critique",
-            "all four parts in earnest",
-            f"wanting: {_wanting(critique)}",
-        )
-
-
-def _unready(where: str, expected: str, actual: str) -> Violation:
-    return Violation(
-        "below_quality",
-        where,
-        f"{expected}, for quality_level publication_ready",
-        actual,
-    )
-
-
-def _wanting(quality: Checklist) -> str:
-    return ", ".join(
-        name.removeprefix("has_") for name, holds in quality.checks.items() if not holds
-    )
-
-
-def _identity(message: JsonObject, asked: AnswerExpectations) -> Iterator[Violation]:
+    registry = expectations.registry
     name = message.get("agent_id")
     if not isinstance(name, str) or not name.strip():
         return
-    agent = asked.registry.find(name)
+
+    agent = registry.find(name)
     if agent is None:
-        yield Violation(
-            "unknown_agent", "$.agent_id", asked.registry.offer(name), excerpt(name)
-        )
+        expected = registry.offer(name)
+        yield Violation("unknown_agent", "$.agent_id", expected, excerpt(name))
         return
-    if asked.agent is not None and asked.registry.get(asked.agent) is not agent:
-        wanted = asked.registry.get(asked.agent).id
-        yield Violation("wrong_agent", "$.agent_id", excerpt(wanted), excerpt(name))
+
+    if expectations.agent is not None:
+        wanted = registry.get(expectations.agent)
+        if wanted is not agent:
+            expected = excerpt(wanted.id)
+            yield Violation("wrong_agent", "$.agent_id", expected, excerpt(name))
+
     level = message.get("vs_level")
     if isinstance(level, str) and level != agent.level:
         expected = f'"{agent.level}", the level of {agent.id}'
         yield Violation("level_mismatch", "$.vs_level", expected, excerpt(level))
+
+
+# -- completeness
 
 
 def criticises_itself_in_earnest(
@@ -229,70 +202,122 @@ def criticises_itself_in_earnest(
     critique = message.get("self_critique")
     if message.get("vs_level") != "Full" or not isinstance(critique, dict):
         return
+
     quality = critique_quality(message)
     if not quality.passed:
         expected = "two strengths, two weaknesses, one improvement, another perspective"
-        yield Violation(
-            "thin_critique",
-            "$.self_critique",
-            expected,
-            f"wanting: {_wanting(quality)}",
-        )
+        actual = f"wanting: {_missing_parts(quality)}"
+        yield Violation("thin_critique", "$.self_critique", expected, actual)
 
 
 def says_where_it_comes_from(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Provenance has at least one source and one step of reasoning."""
+    provenance = part(message, "provenance")
     checks = provenance_completeness(message).checks
-    for key, check in (
-        ("sources", "has_sources"),
-        ("reasoning_trace", "has_reasoning"),
-    ):
-        provenance = message.get("provenance")
-        if (
-            isinstance(provenance, dict)
-            and isinstance(provenance.get(key), list)
-            and not checks[check]
-        ):
-            yield Violation(
-                "thin_provenance",
-                f"$.provenance.{key}",
-                "at least one item",
-                excerpt(provenance[key]),
-            )
+    fields = {"sources": "has_sources", "reasoning_trace": "has_reasoning"}
+
+    for key, check in fields.items():
+        listed = provenance.get(key)
+        if isinstance(listed, list) and not checks[check]:
+            where = f"$.provenance.{key}"
+            expected = "at least one item"
+            yield Violation("thin_provenance", where, expected, excerpt(listed))
+
+
+def leaves_the_outputs_of_its_phases(
+    message: JsonObject, _: Context
+) -> Iterator[Violation]:
+    """Every phase that the level demands has left its output in the answer."""
+    for phase in missing_outputs(message):
+        expected = wanted_output(phase)
+        yield Violation("phase_output_missing", HOME[phase], expected, "nothing")
+
+
+def is_ready_for_publication(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """Publication-ready: limitations are named, the options are many and not all obvious, the self-critique wants nothing."""
+    yield from _unnamed_limitations(message)
+    yield from _narrow_options(message)
+    yield from _incomplete_critique(message)
+
+
+def _unnamed_limitations(message: JsonObject) -> Iterator[Violation]:
+    limitations = message.get("limitations")
+    if not says_something(limitations):
+        actual = excerpt(limitations) if "limitations" in message else "nothing"
+        yield _unready("$.limitations", "at least one limitation", actual)
+
+
+def _narrow_options(message: JsonObject) -> Iterator[Violation]:
+    where = "$.vs_metadata.t_scores"
+    options = distribution(message)
+    if not options.count:
+        return
+
+    fewest = CANDIDATES.get(str(message.get("vs_level")), 0)
+    if options.count < fewest:
+        yield _unready(where, f"at least {fewest} options", f"{options.count} options")
+    if not options.passed:
+        expected = "an option below 0.6 and a selection that is not modal"
+        yield _unready(where, expected, "a narrow distribution")
+
+
+def _incomplete_critique(message: JsonObject) -> Iterator[Violation]:
+    """Parts that are missing from a critique that is good enough otherwise."""
+    critique = critique_quality(message)
+    is_present = isinstance(message.get("self_critique"), dict)
+    if is_present and critique.passed and critique.score < 1:
+        actual = f"wanting: {_missing_parts(critique)}"
+        yield _unready("$.self_critique", "all four parts in earnest", actual)
+
+
+def _unready(where: str, expected: str, actual: str) -> Violation:
+    demanded = f"{expected}, for quality_level publication_ready"
+    return Violation("below_quality", where, demanded, actual)
+
+
+def _missing_parts(quality: Checklist) -> str:
+    failed = [name for name, holds in quality.checks.items() if not holds]
+    return ", ".join(name.removeprefix("has_") for name in failed)
+
+
+# -- typicality
 
 
 def offers_more_than_the_obvious(message: JsonObject, _: Context) -> Iterator[Notice]:
     """Some option is off the beaten track (below 0.6), and the selection is not modal."""
-    found = distribution(message)
-    if found.count and not found.passed:
-        told = (
-            "every option is modal"
-            if found.modal_only
-            else "no option below 0.6, or a modal selection"
-        )
-        yield Notice("narrow_distribution", "$.vs_metadata.t_scores", told)
+    options = distribution(message)
+    if not options.count or options.passed:
+        return
+
+    text = "no option below 0.6, or a modal selection"
+    if options.modal_only:
+        text = "every option is modal"
+    yield Notice("narrow_distribution", "$.vs_metadata.t_scores", text)
 
 
 def _floor(
-    message: JsonObject, asked: AnswerExpectations
+    message: JsonObject, expectations: AnswerExpectations
 ) -> Iterator[Violation | Notice]:
-    agent = asked.registry.find(message.get("agent_id"))
-    selection, where = (
-        part(part(message, "vs_metadata"), "final_selection"),
-        "$.vs_metadata.final_selection.t_score",
-    )
-    score = number(selection.get("t_score"))
+    where = "$.vs_metadata.final_selection.t_score"
+    selection = part(part(message, "vs_metadata"), "final_selection")
+    agent = expectations.registry.find(message.get("agent_id"))
+    score = as_number(selection.get("t_score"))
     if agent is None or score is None:
         return
-    floor, given = asked.floor(agent), asked.acknowledgement
+
+    floor = expectations.floor(agent)
     if floor.allows(score):
         if score < LOW_TYPICALITY:
             yield Notice("low_typicality", where, f"creative: below {LOW_TYPICALITY:g}")
-    elif given is not None and given.covers(
-        agent, message.get("task_id"), selection.get("option"), score
-    ):
-        by = f"below {floor.least:g}, acknowledged by {given.acknowledged_by} at {given.acknowledged_at}"
-        yield Notice("floor_acknowledged", where, by)
-    else:
-        expected = f"at least {floor.least:g} ({floor.source}), or a person's acknowledgement of this selection"
-        yield Violation("below_floor", where, expected, excerpt(selection["t_score"]))
+        return
+
+    task_id, option = message.get("task_id"), selection.get("option")
+    consent = expectations.acknowledgement
+    if consent is not None and consent.covers(agent, task_id, option, score):
+        by = f"acknowledged by {consent.acknowledged_by} at {consent.acknowledged_at}"
+        yield Notice("floor_acknowledged", where, f"below {floor.least:g}, {by}")
+        return
+
+    least = f"at least {floor.least:g} ({floor.source})"
+    expected = f"{least}, or a person's acknowledgement of this selection"
+    yield Violation("below_floor", where, expected, excerpt(selection["t_score"]))

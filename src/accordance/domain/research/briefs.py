@@ -1,7 +1,9 @@
-"""What the tasks of a plan made from handoffs know beside their words: the request they serve, and the answers handed over.
+"""What the tasks of a plan made from handoffs know beside their goal.
 
-Briefs lie in the plan's `constraints` under `research`, so that they are part of the plan and never change with a machine's
-settings. The request of a brief carries the budgets that hold for this very task.
+That is the request they serve, and the answers handed over to them. Briefs lie in the
+plan's `constraints` under `research`: they are part of the plan, so that they never
+change with the settings of a machine. The request of a brief carries the budgets of
+this very task.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.registry import Registry
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Rejected, Violation
+from accordance.domain.research.constraints import QUALITY_LEVELS
 
 VERSION: Final = "accordance.research_briefs.v1"
 KEY: Final = "research"
-_QUALITY: Final = ("draft", "standard", "publication_ready")
 
 
 class Brief(Closed):
-    """What a task knows: its request, and the answers handed over to it, by the ids of their agents."""
+    """The request of a task, and the answers handed over to it, by agent."""
 
     request: AgentRequest
     answers: dict[str, Object]
@@ -47,36 +49,42 @@ _checker: Final = Checker(Registry((BRIEFS,)))
 
 
 def read_briefs(constraints: object) -> Mapping[str, Brief] | tuple[Violation, ...]:
-    """The briefs in the constraints of a plan, by task. Constraints that mean something else have none."""
-    found = constraints.get(KEY) if isinstance(constraints, dict) else None
-    if not isinstance(found, dict) or found.get("schema_version") != VERSION:
+    """Return the briefs in the constraints of a plan, by task.
+
+    Constraints that mean something else have none.
+    """
+    briefs = constraints.get(KEY) if isinstance(constraints, dict) else None
+    if not isinstance(briefs, dict) or briefs.get("schema_version") != VERSION:
         return {}
-    result = _checker.check_value(found, BRIEFS)
-    return result.violations if isinstance(result, Rejected) else result.value.tasks
+
+    result = _checker.check_value(briefs, BRIEFS)
+    if isinstance(result, Rejected):
+        return result.violations
+    return result.value.tasks
 
 
 def with_budgets(request: AgentRequest, constraints: Sequence[object]) -> AgentRequest:
-    """The request with the budgets and the quality level among these constraints in the place of its own."""
+    """Return the request with budgets and quality level taken from the constraints.
+
+    They replace those of the request.
+    """
     budgets: JsonObject = {}
     for constraint in constraints:
         if isinstance(constraint, dict) and len(constraint) == 1:
-            budgets.update(
-                {
-                    name: value
-                    for name, value in constraint.items()
-                    if _is_budget(name, value)
-                }
-            )
-    message = {
-        key: value for key, value in dump(request).items() if key != "constraints"
-    }
-    return AgentRequest.model_validate(
-        {**message, **({"constraints": budgets} if budgets else {})}
-    )
+            name, value = next(iter(constraint.items()))
+            if _is_budget(name, value):
+                budgets[name] = value
+
+    message = dict(dump(request))
+    message.pop("constraints", None)
+    if budgets:
+        message["constraints"] = budgets
+    return AgentRequest.model_validate(message)
 
 
 def _is_budget(name: str, value: object) -> bool:
     if name == "quality_level":
-        return value in _QUALITY
-    is_amount = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return name in ("time_budget", "context_budget") and is_amount
+        return value in QUALITY_LEVELS
+    if name not in ("time_budget", "context_budget"):
+        return False
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

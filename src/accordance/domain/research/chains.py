@@ -1,4 +1,7 @@
-"""Handoffs taken together: no way leads back, and everybody comes after what they require. Linear in the handoffs."""
+"""Handoffs taken together: no cycle, and every agent after those it requires.
+
+Everything here is linear in the number of handoffs.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +20,17 @@ class Passing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
-    """One way in which handoffs do not fit together."""
+    """A reason why handoffs do not fit together."""
 
     code: Literal["cycle", "requires_missing", "unordered", "parallel_dependent"]
     agent: str = ""
-    other: str = ""  # what it requires, or what it cannot be parallel to
+    other: str = ""  # the agent it requires, or cannot work in parallel with
     cycle: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return (
-            self.code
-            if self.code == "cycle"
-            else f"{self.code}:{self.agent}<-{self.other}"
-        )
+        if self.code == "cycle":
+            return self.code
+        return f"{self.code}:{self.agent}<-{self.other}"
 
 
 def chain_faults(
@@ -37,112 +38,124 @@ def chain_faults(
     requires: Mapping[str, Collection[str]],
     prior: Collection[str] = (),
 ) -> tuple[ChainFault, ...]:
-    """Every fault: a cycle (one is named), requirements that are missing or not before, parallel ones that are not."""
+    """Return every fault of the handoffs; of several cycles only one."""
     return (
         *_cycles(passings),
-        *_requirements(passings, requires, frozenset(prior)),
-        *_parallels(passings, requires),
+        *_unmet_requirements(passings, requires, frozenset(prior)),
+        *_dependent_parallels(passings, requires),
     )
 
 
-def _following(passings: Iterable[Passing]) -> dict[str, list[str]]:
-    following: dict[str, list[str]] = {}
+def in_order(passings: Sequence[Passing]) -> tuple[str, ...]:
+    """Return all agents, each after those who hand over to it.
+
+    Agents on a cycle, and those behind one, are left out.
+    """
+    receivers_of = _receivers(passings)
+    waiting = _senders_to_wait_for(passings)
+    order = [agent for agent, count in waiting.items() if not count]
+
+    for agent in order:  # grows while it is walked
+        for receiver in receivers_of[agent]:
+            waiting[receiver] -= 1
+            if not waiting[receiver]:
+                order.append(receiver)
+
+    return tuple(order)
+
+
+def _receivers(passings: Iterable[Passing]) -> dict[str, list[str]]:
+    """Return whom each agent hands over to, with an entry for every agent."""
+    receivers: dict[str, list[str]] = {}
     for passing in passings:
-        following.setdefault(passing.sender, []).append(passing.receiver)
-        following.setdefault(passing.receiver, [])
-    return following
+        receivers.setdefault(passing.sender, []).append(passing.receiver)
+        receivers.setdefault(passing.receiver, [])
+    return receivers
+
+
+def _senders_to_wait_for(passings: Iterable[Passing]) -> dict[str, int]:
+    """Return how many handoffs each agent receives, with an entry for every agent."""
+    counts: dict[str, int] = {}
+    for passing in passings:
+        counts.setdefault(passing.sender, 0)
+        counts[passing.receiver] = counts.get(passing.receiver, 0) + 1
+    return counts
 
 
 def _cycles(passings: Sequence[Passing]) -> Iterator[ChainFault]:
-    """Take away agents nobody hands to, again and again; walk back among those that stay."""
-    following = _following(passings)
-    waiting = dict.fromkeys(following, 0)
-    for receivers in following.values():
-        for receiver in receivers:
-            waiting[receiver] += 1
-    free = [agent for agent, count in waiting.items() if not count]
-    while free:
-        for receiver in following[free.pop()]:
-            waiting[receiver] -= 1
-            if not waiting[receiver]:
-                free.append(receiver)
-    before = {
+    """Walk back among the agents that cannot be ordered, until one comes twice."""
+    ordered = frozenset(in_order(passings))
+    sender_of = {
         passing.receiver: passing.sender
         for passing in passings
-        if waiting[passing.sender] and waiting[passing.receiver]
+        if passing.sender not in ordered
     }
-    if not before:
+    if not sender_of:
         return
-    agent, order = next(iter(before)), list[str]()
-    while agent not in order:
-        order.append(agent)
-        agent = before[agent]
-    ring = order[order.index(agent) :]
-    yield ChainFault("cycle", cycle=tuple(reversed([agent, *ring[1:], agent])))
+
+    agent = next(iter(sender_of))
+    backwards: list[str] = []
+    while agent not in backwards:
+        backwards.append(agent)
+        agent = sender_of[agent]
+
+    ring = backwards[backwards.index(agent) :]
+    forwards = [agent, *reversed(ring)]
+    yield ChainFault("cycle", cycle=tuple(forwards))
 
 
-def _requirements(
+def _unmet_requirements(
     passings: Sequence[Passing],
     requires: Mapping[str, Collection[str]],
     prior: frozenset[str],
 ) -> Iterator[ChainFault]:
-    following = _following(passings)
-    for required in _each_once(
-        one for agent in following for one in requires.get(agent, ())
-    ):
+    """Every agent comes after those it requires, unless they have run before."""
+    receivers_of = _receivers(passings)
+
+    requiring: dict[str, list[str]] = {}
+    for agent in receivers_of:
+        for required in dict.fromkeys(requires.get(agent, ())):
+            requiring.setdefault(required, []).append(agent)
+
+    for required, agents in requiring.items():
         if required in prior:
             continue
-        after = _reachable(required, following) if required in following else set()
-        for agent in following:
-            if required not in requires.get(agent, ()):
-                continue
-            if required not in following:
+
+        if required not in receivers_of:
+            for agent in agents:
                 yield ChainFault("requires_missing", agent, required)
-            elif agent not in after:
+            continue
+
+        later = _reachable(required, receivers_of)
+        for agent in agents:
+            if agent not in later:
                 yield ChainFault("unordered", agent, required)
 
 
-def _each_once(names: Iterable[str]) -> Iterable[str]:
-    return dict.fromkeys(names)
-
-
-def _reachable(start: str, following: Mapping[str, Collection[str]]) -> set[str]:
-    reached: set[str] = set()
-    waiting = [start]
-    while waiting:
-        for receiver in following.get(waiting.pop(), ()):
-            if receiver not in reached:
-                reached.add(receiver)
-                waiting.append(receiver)
-    return reached
-
-
-def _parallels(
+def _dependent_parallels(
     passings: Sequence[Passing], requires: Mapping[str, Collection[str]]
 ) -> Iterator[ChainFault]:
-    """Agents that one sender hands to in parallel do not require each other, directly or through others."""
-    side_by_side: dict[str, list[str]] = {}
+    """Agents that a sender hands over to in parallel do not require each other."""
+    parallel_to: dict[str, list[str]] = {}
     for passing in passings:
         if passing.parallel:
-            side_by_side.setdefault(passing.sender, []).append(passing.receiver)
-    for receivers in side_by_side.values():
+            parallel_to.setdefault(passing.sender, []).append(passing.receiver)
+
+    for receivers in parallel_to.values():
         for agent in receivers:
-            needed = _reachable(agent, requires)
+            required = _reachable(agent, requires)
             for other in receivers:
-                if other in needed and other != agent:
+                if other in required and other != agent:
                     yield ChainFault("parallel_dependent", agent, other)
 
 
-def in_order(passings: Sequence[Passing]) -> tuple[str, ...]:
-    """Everybody who takes part, each after those who hand to them. For handoffs without a cycle."""
-    following = _following(passings)
-    waiting = dict.fromkeys(following, 0)
-    for passing in passings:
-        waiting[passing.receiver] += 1
-    order = [agent for agent, count in waiting.items() if not count]
-    for agent in order:  # grows while it is walked
-        for receiver in following[agent]:
-            waiting[receiver] -= 1
-            if not waiting[receiver]:
-                order.append(receiver)
-    return tuple(order)
+def _reachable(start: str, following: Mapping[str, Collection[str]]) -> set[str]:
+    """Return everything that follows a start, directly or through others."""
+    reached: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for name in following.get(waiting.pop(), ()):
+            if name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    return reached

@@ -1,6 +1,8 @@
-"""Expectations about values, as data: `">= 3"`, `"0.3..0.8"`, `{count = ">= 3"}`, `{one_of = ["a", "b"]}`.
+"""Expectations about values, written as data.
 
-One small language for golden cases and for the conditions of handoffs. It compares and counts; it runs nothing.
+`">= 3"`, `"0.3..0.8"`, `{count = ">= 3"}`, `{one_of = ["a", "b"]}`: a small language
+for golden cases and for the conditions of handoffs. It compares and counts; it runs
+nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from accordance.errors import InvalidComparator, InvalidPath
 Test: TypeAlias = Callable[[object], bool]
 
 ABSENT: Final = object()
-"""What stands where nothing stands."""
+"""The value at a path that leads nowhere."""
 
 _SIGNS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
@@ -35,103 +37,155 @@ _RANGE: Final = re.compile(rf"\s*({_NUMBER})\s*\.\.\s*({_NUMBER})\s*")
 
 @dataclass(frozen=True, slots=True)
 class Comparator:
-    """A test of one value, with the words it was written in."""
+    """A test of a value, with the text it was written as."""
 
     text: str
     holds: Test
 
 
 def comparator(written: object) -> Comparator:
-    """Read an expectation. Raises InvalidComparator with what can be written."""
+    """Read an expectation. Raises InvalidComparator, which says what can be written."""
     if isinstance(written, str):
-        return Comparator(written.strip(), _of_numbers(written))
+        return Comparator(written.strip(), _numeric_test(written))
     if isinstance(written, Mapping) and written:
-        tests = [_of_key(str(key), value) for key, value in written.items()]
-        text = ", ".join(f"{key} {_told(value)}" for key, value in written.items())
-        return Comparator(text, lambda value: all(test(value) for test in tests))
+        return _combined(written)
+
+    kinds = ", ".join(_KINDS)
     raise InvalidComparator(
-        f'{excerpt(written)} is no expectation; write ">= 3", "0.3..0.8" or one of {", ".join(_KINDS)}'
+        f"{excerpt(written)} is not an expectation; "
+        f'write ">= 3", "0.3..0.8" or one of {kinds}'
     )
 
 
-def _told(value: object) -> str:
-    return value if isinstance(value, str) else excerpt(value)
+def _combined(written: Mapping[object, object]) -> Comparator:
+    """Return the comparator of a table: all of its tests must hold."""
+    tests = []
+    texts = []
+    for key, value in written.items():
+        tests.append(_test_named(str(key), value))
+        shown = value if isinstance(value, str) else excerpt(value)
+        texts.append(f"{key} {shown}")
+
+    def all_hold(value: object) -> bool:
+        return all(test(value) for test in tests)
+
+    return Comparator(", ".join(texts), all_hold)
 
 
-def _of_numbers(text: str) -> Test:
-    if match := _BOUND.fullmatch(text):
-        sign, limit = _SIGNS[match[1]], float(match[2])
-        return lambda value: _is_number(value) and sign(_number(value), limit)
-    if match := _RANGE.fullmatch(text):
-        low, high = float(match[1]), float(match[2])
-        if low > high:
-            raise InvalidComparator(
-                f"{text!r}: nothing lies between {match[1]} and {match[2]}"
-            )
-        return lambda value: _is_number(value) and low <= _number(value) <= high
-    raise InvalidComparator(
-        f'{text!r} compares nothing; write e.g. ">= 3", "< 0.8" or "0.3..0.8"'
-    )
+def _numeric_test(text: str) -> Test:
+    bound = _BOUND.fullmatch(text)
+    if bound:
+        return _bound_test(bound[1], float(bound[2]))
 
-
-def _of_key(key: str, value: object) -> Test:
-    try:
-        return _KINDS[key](value)
-    except KeyError:
+    between = _RANGE.fullmatch(text)
+    if between is None:
         raise InvalidComparator(
-            f"{key!r} is no comparison; known: {', '.join(_KINDS)}"
-        ) from None
-
-
-def _equals(wanted: object) -> Test:
-    return lambda value: _same(value, wanted)
-
-
-def _one_of(wanted: object) -> Test:
-    words = _list("one_of", wanted)
-    return lambda value: any(_same(value, word) for word in words)
-
-
-def _contains(wanted: object) -> Test:
-    words = _list("contains", wanted)
-
-    def contains_all(value: object) -> bool:
-        if isinstance(value, str):
-            return all(isinstance(word, str) and word in value for word in words)
-        return isinstance(value, list) and all(
-            any(_same(item, word) for item in value) for word in words
+            f"{text!r} is not a comparison; "
+            'write for example ">= 3", "< 0.8" or "0.3..0.8"'
         )
 
-    return contains_all
+    low, high = float(between[1]), float(between[2])
+    if low > high:
+        raise InvalidComparator(
+            f"{text!r} is empty: {between[1]} is greater than {between[2]}"
+        )
+    return _range_test(low, high)
 
 
-def _within(wanted: object) -> Test:
-    words = _list("within", wanted)
-    return lambda value: (
-        isinstance(value, list)
-        and all(any(_same(item, word) for word in words) for item in value)
-    )
+def _bound_test(sign: str, limit: float) -> Test:
+    compare = _SIGNS[sign]
+
+    def holds(value: object) -> bool:
+        number = as_number(value)
+        return number is not None and compare(number, limit)
+
+    return holds
 
 
-def _count(wanted: object) -> Test:
-    inner = comparator(wanted).holds
-    return lambda value: isinstance(value, list | dict) and inner(len(value))
+def _range_test(low: float, high: float) -> Test:
+    def holds(value: object) -> bool:
+        number = as_number(value)
+        return number is not None and low <= number <= high
+
+    return holds
 
 
-def _least(wanted: object) -> Test:
-    inner = comparator(wanted).holds
-    return lambda value: bool(numbers := _numbers(value)) and inner(min(numbers))
+def _test_named(key: str, value: object) -> Test:
+    if key not in _KINDS:
+        kinds = ", ".join(_KINDS)
+        raise InvalidComparator(f"{key!r} is not a comparison; known: {kinds}")
+    return _KINDS[key](value)
 
 
-def _most(wanted: object) -> Test:
-    inner = comparator(wanted).holds
-    return lambda value: bool(numbers := _numbers(value)) and inner(max(numbers))
+# -- the kinds of tests a table can name
 
 
-def _exists(wanted: object) -> Test:
-    if not isinstance(wanted, bool):
-        raise InvalidComparator(f"exists takes true or false, got {excerpt(wanted)}")
-    return lambda value: (value is not ABSENT) is wanted
+def _equals(expected: object) -> Test:
+    return lambda value: _is_same(value, expected)
+
+
+def _one_of(expected: object) -> Test:
+    words = _list("one_of", expected)
+    return lambda value: _is_among(value, words)
+
+
+def _contains(expected: object) -> Test:
+    words = _list("contains", expected)
+
+    def holds(value: object) -> bool:
+        if isinstance(value, str):
+            return all(isinstance(word, str) and word in value for word in words)
+        if isinstance(value, list):
+            return all(_is_among(word, value) for word in words)
+        return False
+
+    return holds
+
+
+def _within(expected: object) -> Test:
+    words = _list("within", expected)
+
+    def holds(value: object) -> bool:
+        if not isinstance(value, list):
+            return False
+        return all(_is_among(item, words) for item in value)
+
+    return holds
+
+
+def _count(expected: object) -> Test:
+    test = comparator(expected).holds
+
+    def holds(value: object) -> bool:
+        return isinstance(value, list | dict) and test(len(value))
+
+    return holds
+
+
+def _least(expected: object) -> Test:
+    test = comparator(expected).holds
+
+    def holds(value: object) -> bool:
+        numbers = _numbers(value)
+        return bool(numbers) and test(min(numbers))
+
+    return holds
+
+
+def _most(expected: object) -> Test:
+    test = comparator(expected).holds
+
+    def holds(value: object) -> bool:
+        numbers = _numbers(value)
+        return bool(numbers) and test(max(numbers))
+
+    return holds
+
+
+def _exists(expected: object) -> Test:
+    if not isinstance(expected, bool):
+        raise InvalidComparator(f"exists takes true or false, got {excerpt(expected)}")
+    return lambda value: (value is not ABSENT) is expected
 
 
 _KINDS: Final[Mapping[str, Callable[[object], Test]]] = {
@@ -152,41 +206,54 @@ def _list(key: str, value: object) -> Sequence[object]:
     return value
 
 
-def _same(one: object, other: object) -> bool:
-    """Equal, and of one kind: true is not 1."""
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
+def _is_among(value: object, values: Sequence[object]) -> bool:
+    return any(_is_same(value, other) for other in values)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_same(value: object, other: object) -> bool:
+    """Whether two values are equal and of one kind: true is not 1."""
+    same_kind = isinstance(value, bool) == isinstance(other, bool)
+    return same_kind and value == other
 
 
-def _number(value: object) -> float:
-    return value if isinstance(value, int | float) else float("nan")
+# -- values
+
+
+def as_number(value: object) -> float | None:
+    """Return a value that is a number, which true and false are not."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value
 
 
 def _numbers(value: object) -> list[float]:
-    return (
-        [_number(item) for item in value if _is_number(item)]
-        if isinstance(value, list)
-        else []
-    )
+    if not isinstance(value, list):
+        return []
+    numbers = map(as_number, value)
+    return [number for number in numbers if number is not None]
 
 
-def found_at(message: JsonObject, path: str) -> object:
-    """What stands at a path, or ABSENT. `[*]` gathers from every item of a list: `$.t_scores[*].score`."""
+def value_at(message: JsonObject, path: str) -> object:
+    """Return the value at a path, or ABSENT.
+
+    `[*]` gathers from every item of a list: `$.t_scores[*].score`. Raises
+    InvalidComparator for a path that cannot be read.
+    """
     head, star, rest = path.partition("[*]")
     try:
         steps = parse(head)
     except InvalidPath as error:
         raise InvalidComparator(str(error)) from None
+
     try:
         value = lookup(message, steps)
     except InvalidPath:
         return ABSENT
+
     if not star:
         return value
     if not isinstance(value, list):
         return ABSENT
-    gathered = [found_at({"": item}, f'$[""]{rest}') for item in value]
+
+    gathered = [value_at({"": item}, f'$[""]{rest}') for item in value]
     return [item for item in gathered if item is not ABSENT]

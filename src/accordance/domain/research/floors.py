@@ -1,7 +1,8 @@
-"""T-score floors: how untypical a selection may be before a person must say yes.
+"""T-score floors: how untypical a selection may be before a person must agree.
 
-The floor is the highest of: the agent's floor for any topic, its floors for the topics the request touches, and the floor
-of the creativity the user's novelty dial asks for. Below it nothing is rejected in silence: it waits for a person.
+The floor is the highest of: the agent's floor for any topic, its floors for the topics
+that the request touches, and the floor of the creativity that the user's novelty dial
+asks for. A selection below it is not rejected for good: it waits for a person.
 """
 
 from __future__ import annotations
@@ -25,23 +26,26 @@ CREATIVITY: Final[tuple[tuple[float, str, float], ...]] = (
     (0.75, "innovative", 0.2),
     (1.0, "extreme", 0.0),
 )
-"""The novelty dial: up to which value, the name of that creativity, its floor."""
+"""The novelty dial: the highest value of a step, its name, and its floor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The least T-score a selection may have, and where that comes from."""
+    """The lowest T-score a selection may have, and where that comes from."""
 
     least: float
     source: str
 
     def allows(self, score: float) -> bool:
-        """A score on the floor is allowed."""
+        """Whether a score is on the floor or above it."""
         return score >= self.least
 
 
 def creativity(dial: float) -> tuple[str, float]:
-    """The creativity a novelty dial (0 safe, 1 innovative) asks for, and its floor."""
+    """Return name and floor of the creativity that a novelty dial asks for.
+
+    The dial goes from 0 (safe) to 1 (innovative).
+    """
     return next((name, floor) for upto, name, floor in CREATIVITY if dial <= upto)
 
 
@@ -51,29 +55,33 @@ def floor_of(
     request: AgentRequest | None = None,
     words: str = "",
 ) -> Floor:
-    """The floor that holds for an agent's answer to a request, or to a task in these words."""
-    topics = (
-        topics_in(words, registry) if request is None else topics_of(request, registry)
-    )
-    floors = [Floor(agent.floors.get(ANY_TOPIC, 0.0), f"{agent.id}, any topic")]
-    floors += [
-        Floor(agent.floors[topic], f"{agent.id}, topic {topic}")
-        for topic in topics
-        if topic in agent.floors
-    ]
-    dial = (
-        request.user_preferences.vs_novelty_dial
-        if request and request.user_preferences
-        else None
-    )
+    """Return the floor of an agent's answer to a request, or to a task in words."""
+    if request is None:
+        topics = topics_in(words, registry)
+    else:
+        topics = topics_of(request, registry)
+
+    general = agent.floors.get(ANY_TOPIC, 0.0)
+    floors = [Floor(general, f"{agent.id}, any topic")]
+    for topic in topics:
+        if topic in agent.floors:
+            source = f"{agent.id}, topic {topic}"
+            floors.append(Floor(agent.floors[topic], source))
+
+    preferences = request.user_preferences if request else None
+    dial = preferences.vs_novelty_dial if preferences else None
     if dial is not None:
         name, least = creativity(dial)
         floors.append(Floor(least, f"novelty dial {dial:g}, {name}"))
+
     return max(floors, key=lambda floor: floor.least)
 
 
 class Acknowledgement(Closed):
-    """A person's word that a selection below the floor is wanted. It is for this very selection and no other."""
+    """A person's statement that a selection below the floor is wanted.
+
+    It is valid for this very selection and no other.
+    """
 
     schema_version: Literal["accordance.acknowledgement.v1"]
     agent_id: Text
@@ -87,14 +95,13 @@ class Acknowledgement(Closed):
     def covers(
         self, agent: ResearchAgent, task_id: object, option: object, t_score: float
     ) -> bool:
-        """Whether it speaks of this selection as it stands: a changed one needs a new word."""
-        return (
-            plain(self.agent_id) in map(plain, agent.names)
-            and self.task_id in (None, task_id)
-            and isinstance(option, str)
-            and plain(self.option) == plain(option)
-            and abs(self.t_score - t_score) <= SAME_SCORE
-        )
+        """Whether it is about this selection; a changed one needs a new statement."""
+        names = [plain(name) for name in agent.names]
+        same_agent = plain(self.agent_id) in names
+        same_task = self.task_id is None or self.task_id == task_id
+        same_option = isinstance(option, str) and plain(self.option) == plain(option)
+        same_score = abs(self.t_score - t_score) <= SAME_SCORE
+        return same_agent and same_task and same_option and same_score
 
 
 ACKNOWLEDGEMENT: Final = Contract(

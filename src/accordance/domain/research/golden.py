@@ -1,11 +1,15 @@
-"""Golden sets: questions with expectations, and what came of asking them. Data in, a report out; who asks is elsewhere."""
+"""Golden sets: questions with expectations of their answers.
+
+Data in, a report out; asking the questions is left to others.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, JsonValue
 
@@ -25,7 +29,7 @@ from accordance.domain.research.comparators import (
     ABSENT,
     Comparator,
     comparator,
-    found_at,
+    value_at,
 )
 from accordance.domain.research.quality import (
     critique_quality,
@@ -39,7 +43,7 @@ _MOST_PROBLEMS: Final = 5
 
 
 class GoldenEntry(Closed):
-    """One case as it is written."""
+    """A case as it is written."""
 
     id: Text
     agent: Text
@@ -60,20 +64,25 @@ _FILE: Final = Contract(version="accordance.golden.v1", name="golden", model=Gol
 _checker: Final = Checker(Registry((_FILE, REQUEST)))
 
 
-def _phases(answer: JsonObject) -> float:
-    executed = found_at(answer, "$.vs_metadata.phase_executed")
-    done = executed if isinstance(executed, list) else []
-    return phase_completion(str(answer["vs_level"]), done).score
+# -- what is measured
+
+
+def _phase_completion(answer: JsonObject) -> float:
+    executed = value_at(answer, "$.vs_metadata.phase_executed")
+    phases = executed if isinstance(executed, list) else []
+    return phase_completion(str(answer["vs_level"]), phases).score
 
 
 def _critique(answer: JsonObject) -> float | None:
     """Only where there is one: levels below Full need none."""
-    return critique_quality(answer).score if "self_critique" in answer else None
+    if "self_critique" not in answer:
+        return None
+    return critique_quality(answer).score
 
 
 METRICS: Final[Mapping[str, Callable[[JsonObject], float | None]]] = MappingProxyType(
     {
-        "phase_completion": _phases,
+        "phase_completion": _phase_completion,
         "options": lambda answer: distribution(answer).count,
         "lowest": lambda answer: distribution(answer).lowest,
         "spread": lambda answer: distribution(answer).spread,
@@ -82,24 +91,48 @@ METRICS: Final[Mapping[str, Callable[[JsonObject], float | None]]] = MappingProx
         "provenance": lambda answer: provenance_completeness(answer).score,
     }
 )
-"""What is measured of every answer that honours its contract. Cases may expect something of these too, by name."""
+"""What is measured of every answer that honours its contract.
+
+Cases may state expectations about these too, by name.
+"""
+
+
+def _measured(answer: JsonObject) -> dict[str, float]:
+    """Return every metric that an answer has."""
+    metrics = {}
+    for name, metric in METRICS.items():
+        value = metric(answer)
+        if value is not None:
+            metrics[name] = round(float(value), 6)
+    return metrics
 
 
 @dataclass(frozen=True, slots=True)
 class GoldenExpectation:
-    """What must be found where: a path into the answer, or the name of a metric."""
+    """What a path into the answer, or a metric, has to be."""
 
     where: str
     comparator: Comparator
 
     def problem_in(self, answer: JsonObject) -> str | None:
-        """What is wrong, in one line, or None."""
-        metric = METRICS.get(self.where)
-        found = found_at(answer, self.where) if metric is None else metric(answer)
-        found = ABSENT if found is None and metric else found
-        if self.comparator.holds(found):
+        """Return what is wrong, in one line, or None."""
+        value = self._value_in(answer)
+        if self.comparator.holds(value):
             return None
-        return f"{self.where}: expected {self.comparator.text}, got {'nothing' if found is ABSENT else excerpt(found)}"
+
+        actual = "nothing" if value is ABSENT else excerpt(value)
+        return f"{self.where}: expected {self.comparator.text}, got {actual}"
+
+    def _value_in(self, answer: JsonObject) -> object:
+        metric = METRICS.get(self.where)
+        if metric is None:
+            return value_at(answer, self.where)
+
+        value = metric(answer)
+        return ABSENT if value is None else value
+
+
+# -- the sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,61 +148,86 @@ class GoldenCase:
 
 @dataclass(frozen=True, slots=True)
 class GoldenSet:
-    """Cases under one name."""
+    """Cases under a common name."""
 
     name: str
     cases: tuple[GoldenCase, ...]
 
 
 def read_golden(text: str, registry: AgentRegistry) -> GoldenSet:
-    """A golden set from its TOML. Raises InvalidGolden, naming the case at fault."""
+    """Read a golden set from TOML. Raises InvalidGolden, naming the case at fault."""
     try:
         message = read_toml(text)
     except NoToml as error:
-        raise InvalidGolden(f"the golden set is no TOML: {error}") from None
-    found = _checker.check_value(message, _FILE)
-    if isinstance(found, Rejected):
-        raise InvalidGolden(f"the golden set does not fit: {found.violations[0]}")
-    written: GoldenFile = found.value
-    ids = [entry.id for entry in written.cases]
-    if twice := next((name for at, name in enumerate(ids) if name in ids[:at]), None):
-        raise InvalidGolden(f"{twice}: two cases have this id")
-    return GoldenSet(
-        written.name, tuple(_case(entry, registry) for entry in written.cases)
-    )
+        raise InvalidGolden(f"the golden set is not valid TOML: {error}") from None
+
+    result = _checker.check_value(message, _FILE)
+    if isinstance(result, Rejected):
+        raise InvalidGolden(f"the golden set is invalid: {result.violations[0]}")
+    file: GoldenFile = result.value
+
+    occurrences = Counter(entry.id for entry in file.cases)
+    for case_id, count in occurrences.items():
+        if count > 1:
+            raise InvalidGolden(f"{case_id}: two cases have this id")
+
+    cases = [_case(entry, registry) for entry in file.cases]
+    return GoldenSet(file.name, tuple(cases))
 
 
 def _case(entry: GoldenEntry, registry: AgentRegistry) -> GoldenCase:
     request = _checker.check_value(dict(entry.request), REQUEST)
     if isinstance(request, Rejected):
-        raise InvalidGolden(
-            f"{entry.id}: its request does not fit: {request.violations[0]}"
-        )
+        violation = request.violations[0]
+        raise InvalidGolden(f"{entry.id}: its request is invalid: {violation}")
+
     try:
         agent = registry.get(entry.agent)
-        expectations = tuple(
-            _expectation(where, value) for where, value in entry.expect.items()
-        )
+        expectations = [
+            _expectation(where, written) for where, written in entry.expect.items()
+        ]
     except (UnknownAgent, InvalidComparator) as error:
         raise InvalidGolden(f"{entry.id}: {error}") from None
-    return GoldenCase(entry.id, agent, entry.about, request.value, expectations)
+
+    return GoldenCase(entry.id, agent, entry.about, request.value, tuple(expectations))
 
 
 def _expectation(where: str, written: object) -> GoldenExpectation:
-    if where not in METRICS:
-        if not where.startswith("$"):
-            raise InvalidComparator(
-                f"{where!r} is neither a path ($.…) nor a metric; metrics: {', '.join(METRICS)}"
-            )
-        found_at(
-            {}, where
-        )  # a path that cannot be read is a fault of the set, not of the answer
+    is_path = where.startswith("$")
+    if where not in METRICS and not is_path:
+        metrics = ", ".join(METRICS)
+        raise InvalidComparator(
+            f"{where!r} is neither a path ($.…) nor a metric; metrics: {metrics}"
+        )
+    if is_path:
+        value_at({}, where)  # raises for a path that cannot be read
     return GoldenExpectation(where, comparator(written))
+
+
+def chosen(golden: GoldenSet, ids: Iterable[str]) -> GoldenSet:
+    """Return the set with only the cases of these ids, with all if none is named.
+
+    Raises InvalidGolden.
+    """
+    wanted = dict.fromkeys(ids)
+    if not wanted:
+        return golden
+
+    by_id = {case.id: case for case in golden.cases}
+    for case_id in wanted:
+        if case_id not in by_id:
+            raise InvalidGolden(f"{case_id}: no such case in {golden.name}")
+
+    cases = [by_id[case_id] for case_id in wanted]
+    return GoldenSet(golden.name, tuple(cases))
+
+
+# -- the results
 
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """Nobody answered a case, and why."""
+    """The reason why a case got no answer."""
 
     reason: str = "no answer was given"
 
@@ -179,7 +237,7 @@ Given: TypeAlias = bytes | str | NoAnswer
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What came of one case."""
+    """The result of a case."""
 
     id: str
     level: str
@@ -188,91 +246,84 @@ class CaseResult:
     problems: tuple[str, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def passed(self) -> bool:
+        """Whether the case passed. A case without an answer did not."""
+        return self.status == "PASSED"
+
 
 @dataclass(frozen=True, slots=True)
 class GoldenReport:
-    """What came of a golden set."""
+    """The results of a golden set."""
 
     name: str
     results: tuple[CaseResult, ...]
 
     @property
     def passed(self) -> bool:
-        """Whether every case passed. A case without an answer did not."""
-        return all(result.status == "PASSED" for result in self.results)
+        """Whether every case passed."""
+        return all(result.passed for result in self.results)
 
     def by_level(self) -> dict[str, tuple[int, int]]:
-        """How many passed, of how many, per level."""
-        return {
-            level: (sum(one.status == "PASSED" for one in found), len(found))
-            for level in LEVELS
-            if (found := [one for one in self.results if one.level == level])
-        }
+        """Return how many cases passed, of how many, for each level."""
+        rates = {}
+        for level in LEVELS:
+            results = [result for result in self.results if result.level == level]
+            if results:
+                passed = sum(result.passed for result in results)
+                rates[level] = (passed, len(results))
+        return rates
 
     def metrics(self) -> dict[str, float]:
-        """The mean of every metric over the answers that were measured."""
-        return {
-            name: sum(measured) / len(measured)
-            for name in METRICS
-            if (
-                measured := [
-                    one.metrics[name] for one in self.results if name in one.metrics
-                ]
-            )
-        }
+        """Return the mean of every metric over the answers that have it."""
+        means = {}
+        for name in METRICS:
+            values = [
+                result.metrics[name]
+                for result in self.results
+                if name in result.metrics
+            ]
+            if values:
+                means[name] = sum(values) / len(values)
+        return means
 
 
 def judge_case(case: GoldenCase, raw: Given, registry: AgentRegistry) -> CaseResult:
-    """One answer against its case: first its contract, then what the case expects. No answer is no pass."""
-    begin = (case.id, case.agent.level, case.agent.id)
+    """Hold an answer against its contract, then against what the case expects."""
+    head = (case.id, case.agent.level, case.agent.id)
     if isinstance(raw, NoAnswer):
-        return CaseResult(*begin, "MISSING", (raw.reason,))
-    result = check_answer(
-        raw,
-        AnswerExpectations(
-            registry=registry, request=case.request, agent=case.agent.id
-        ),
+        return CaseResult(*head, "MISSING", (raw.reason,))
+
+    expectations = AnswerExpectations(
+        registry=registry, request=case.request, agent=case.agent.id
     )
+    result = check_answer(raw, expectations)
     if isinstance(result, Rejected):
-        problems = [str(violation) for violation in result.violations[:_MOST_PROBLEMS]]
-        more = result.total - len(problems)
-        return CaseResult(
-            *begin,
-            "FAILED",
-            (*problems, *([f"and {more} more violations"] if more else [])),
-        )
+        return CaseResult(*head, "FAILED", _violations(result))
+
     answer = dump(result.value)
-    found = tuple(
-        problem for one in case.expectations if (problem := one.problem_in(answer))
-    )
-    measured = {name: metric(answer) for name, metric in METRICS.items()}
-    metrics = {
-        name: round(float(value), 6)
-        for name, value in measured.items()
-        if value is not None
-    }
-    return CaseResult(*begin, "FAILED" if found else "PASSED", found, metrics)
+    problems = []
+    for expectation in case.expectations:
+        problem = expectation.problem_in(answer)
+        if problem is not None:
+            problems.append(problem)
+
+    status: Status = "FAILED" if problems else "PASSED"
+    return CaseResult(*head, status, tuple(problems), _measured(answer))
+
+
+def _violations(result: Rejected) -> tuple[str, ...]:
+    """Return the first violations, and the number of the others."""
+    texts = [str(violation) for violation in result.violations[:_MOST_PROBLEMS]]
+    rest = result.total - len(texts)
+    if rest:
+        texts.append(f"and {rest} more violations")
+    return tuple(texts)
 
 
 def run_golden(
     golden: GoldenSet, answers: Callable[[GoldenCase], Given], registry: AgentRegistry
 ) -> GoldenReport:
-    """Ask for an answer to every case, and judge it."""
-    return GoldenReport(
-        golden.name,
-        tuple(judge_case(case, answers(case), registry) for case in golden.cases),
-    )
-
-
-def chosen(golden: GoldenSet, ids: Iterable[str]) -> GoldenSet:
-    """Only the cases of these ids; all if none is named. Raises InvalidGolden."""
-    wanted = dict.fromkeys(ids)
-    known: dict[str, Any] = {case.id: case for case in golden.cases}
-    for name in wanted:
-        if name not in known:
-            raise InvalidGolden(f"{name}: no such case in {golden.name}")
-    return (
-        GoldenSet(golden.name, tuple(known[name] for name in wanted))
-        if wanted
-        else golden
-    )
+    """Get an answer to every case, and judge it."""
+    results = [judge_case(case, answers(case), registry) for case in golden.cases]
+    return GoldenReport(golden.name, tuple(results))

@@ -1,4 +1,7 @@
-"""A handoff against the facts: the sender's own checks are recomputed from its answer before they count."""
+"""A handoff against the facts.
+
+The sender's own checks are recomputed from its answer before they count.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ from accordance.contracts.violation import (
     Violation,
     excerpt,
 )
-from accordance.domain.research.agents import AgentRegistry, ResearchAgent
-from accordance.domain.research.comparators import Comparator, comparator, found_at
+from accordance.domain.research.agents import AgentRegistry
+from accordance.domain.research.comparators import Comparator, comparator, value_at
 from accordance.errors import InvalidComparator
 
 _checker: Final = Checker(Registry((ANSWER, HANDOFF)))
@@ -42,40 +45,46 @@ _FAILED_BY: Final[Mapping[str, frozenset[str]]] = {
     ),
     "vs_phase_completion": frozenset(("phase_missing",)),
 }
+"""The codes of violations that make each check fail."""
 
 
 def computed_checks(answer: JsonObject) -> dict[str, bool]:
-    """The three booleans of a handoff, from the sender's answer under the strict contract.
+    """Return the three checks of a handoff, computed from the sender's answer.
 
-    Where there are more faults than a report lists, none of the three is taken for true.
+    If there are more violations than a report lists, none of the three is taken for
+    true.
     """
     result = _checker.check_value(answer, ANSWER)
     if isinstance(result, Accepted):
         return dict.fromkeys(CHECKS, True)
+
     codes = {violation.code for violation in result.violations}
-    complete = result.total == len(result.violations)
-    checks = {check: complete and not codes & _FAILED_BY[check] for check in CHECKS}
+    all_listed = result.total == len(result.violations)
+    checks = {}
+    for check in CHECKS:
+        failures = codes & _FAILED_BY[check]
+        checks[check] = all_listed and not failures
+
     checks["vs_phase_completion"] &= answer.get("vs_level") in LEVELS
     return checks
 
 
 def false_claims(claimed: Mapping[str, object], answer: JsonObject) -> tuple[str, ...]:
-    """The checks that are claimed to pass and do not."""
+    """Return the checks that are claimed to pass but do not."""
     computed = computed_checks(answer)
-    return tuple(
-        check for check in CHECKS if claimed.get(check) is True and not computed[check]
-    )
+    claims = [check for check in CHECKS if claimed.get(check) is True]
+    return tuple(check for check in claims if not computed[check])
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a handoff is held against: the agents there are and the answers they gave, by canonical id."""
+    """The agents there are and the answers they gave, by canonical id."""
 
     registry: AgentRegistry
     answers: Mapping[str, JsonObject] = field(default_factory=dict)
 
     def answer_of(self, name: object) -> JsonObject | None:
-        """The answer of an agent, by any of its names."""
+        """Return the answer of an agent, by any of its names."""
         agent = self.registry.find(name)
         return self.answers.get(agent.id) if agent else None
 
@@ -83,16 +92,26 @@ class Known:
 def answers_by_agent(
     answers: list[JsonObject], registry: AgentRegistry
 ) -> dict[str, JsonObject]:
-    """Answers under the canonical ids of their agents; the last one counts. Raises UnknownAgent."""
-    return {registry.get(str(answer.get("agent_id"))).id: answer for answer in answers}
+    """Return answers under the canonical ids of their agents; the last one counts.
+
+    Raises UnknownAgent.
+    """
+    by_agent = {}
+    for answer in answers:
+        agent = registry.get(str(answer.get("agent_id")))
+        by_agent[agent.id] = answer
+    return by_agent
 
 
 def check_handoff(raw: bytes | str, known: Known) -> Accepted[Handoff] | Rejected:
-    """Check one handoff against its contract and the facts. Never raises for a bad handoff."""
-    return _checker.check(raw, _held_against(known))
+    """Check a handoff against its contract and the facts.
+
+    Never raises for a bad handoff.
+    """
+    return _checker.check(raw, _contract_with_facts(known))
 
 
-def _held_against(known: Known) -> Contract[Handoff]:
+def _contract_with_facts(known: Known) -> Contract[Handoff]:
     def both_agents_are_registered(
         message: JsonObject, _: Context
     ) -> Iterator[Violation]:
@@ -109,12 +128,10 @@ def _held_against(known: Known) -> Contract[Handoff]:
 
     def condition_holds(message: JsonObject, _: Context) -> Iterator[Notice]:
         """Whether a conditional handoff is taken."""
-        if not any(_condition(message)) and not is_taken(message, known):
-            yield Notice(
-                "handoff_not_taken",
-                "$.condition",
-                "does not hold for the sender's answer",
-            )
+        if any(_condition(message)) or is_taken(message, known):
+            return
+        text = "does not hold for the sender's answer"
+        yield Notice("handoff_not_taken", "$.condition", text)
 
     return HANDOFF.with_rules(
         both_agents_are_registered,
@@ -125,42 +142,38 @@ def _held_against(known: Known) -> Contract[Handoff]:
 
 
 def _agents(message: JsonObject, registry: AgentRegistry) -> Iterator[Violation]:
-    found: list[ResearchAgent] = []
     for key in ("from_agent", "to_agent"):
         name = message.get(key)
-        agent = registry.find(name)
-        if agent is not None:
-            found.append(agent)
-        elif isinstance(name, str) and name.strip():
-            yield Violation(
-                "unknown_agent", f"$.{key}", registry.offer(name), excerpt(name)
-            )
-    is_spelled_alike = message.get("from_agent") == message.get(
-        "to_agent"
-    )  # the contract speaks of that
-    if len(found) > 1 and found[0] is found[1] and not is_spelled_alike:
-        yield Violation(
-            "self_handoff",
-            "$.to_agent",
-            f"another agent than {found[0].id}",
-            excerpt(message["to_agent"]),
-        )
+        is_name = isinstance(name, str) and bool(name.strip())
+        if is_name and registry.find(name) is None:
+            expected = registry.offer(str(name))
+            yield Violation("unknown_agent", f"$.{key}", expected, excerpt(name))
+
+    from_agent, to_agent = message.get("from_agent"), message.get("to_agent")
+    if from_agent == to_agent:
+        return  # the contract itself refuses that
+
+    sender, receiver = registry.find(from_agent), registry.find(to_agent)
+    if sender is not None and sender is receiver:
+        expected = f"another agent than {sender.id}"
+        yield Violation("self_handoff", "$.to_agent", expected, excerpt(to_agent))
 
 
 def _claims(message: JsonObject, known: Known) -> Iterator[Violation]:
-    sender, validation = (
-        known.registry.find(message.get("from_agent")),
-        message.get("validation"),
-    )
+    sender = known.registry.find(message.get("from_agent"))
+    validation = message.get("validation")
     if sender is None or not isinstance(validation, dict):
         return
+
     answer = known.answers.get(sender.id)
     if answer is None:
         expected = f"the answer of {sender.id}, to recompute the claims from"
         yield Violation("answer_missing", "$.from_agent", expected, "none")
         return
+
     for check in false_claims(validation, answer):
-        expected = "false, as recomputed from the sender's answer, or an answer that passes this check"
+        recomputed = "false, as recomputed from the sender's answer"
+        expected = f"{recomputed}, or an answer that passes this check"
         yield Violation("false_claim", f"$.validation.{check}", expected, "true")
 
 
@@ -168,28 +181,39 @@ def _condition(message: JsonObject) -> Iterator[Violation]:
     try:
         _read_condition(message)
     except InvalidComparator as error:
-        yield Violation(
-            "bad_condition", "$.condition", str(error), excerpt(message["condition"])
-        )
+        actual = excerpt(message["condition"])
+        yield Violation("bad_condition", "$.condition", str(error), actual)
 
 
 def _read_condition(message: JsonObject) -> tuple[str, Comparator] | None:
-    """Where to look and what to expect; None where there is nothing to read. Raises InvalidComparator."""
+    """Return path and expectation of a condition, None if there is none to read.
+
+    Raises InvalidComparator.
+    """
     condition = message.get("condition")
     if message.get("handoff_type") != "conditional" or not isinstance(condition, dict):
         return None
+
     path = condition.get("path")
     if not isinstance(path, str) or "expect" not in condition:
-        return None  # the contract speaks of that
-    found_at({}, path)  # says whether the path can be read
+        return None  # the contract itself refuses that
+
+    value_at({}, path)  # raises for a path that cannot be read
     return path, comparator(condition["expect"])
 
 
 def is_taken(message: JsonObject, known: Known) -> bool:
-    """Whether an accepted handoff is taken: always, unless it is conditional and its condition does not hold."""
+    """Whether an accepted handoff is taken.
+
+    It always is, unless it is conditional and its condition does not hold.
+    """
     condition = _read_condition(message)
     if condition is None:
         return True
+
     answer = known.answer_of(message.get("from_agent"))
+    if answer is None:
+        return False
+
     path, expected = condition
-    return answer is not None and expected.holds(found_at(answer, path))
+    return expected.holds(value_at(answer, path))

@@ -1,25 +1,28 @@
-"""Whether a registry of agents holds together. One function per question; errors forbid loading, warnings do not."""
+"""Whether a registry of agents is consistent: a function for each question.
+
+Errors forbid loading the registry, warnings do not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from accordance.contracts.phases import phase_completion
 from accordance.domain.research.agents import ANY_TOPIC, AgentRegistry, ResearchAgent
 from accordance.domain.research.names import plain
 from accordance.errors import nearest
 
-GIVEN: Final = frozenset(
+REQUEST_FIELDS: Final = frozenset(
     ("user_query", "research_domain", "stage", "constraints", "user_preferences")
 )
-"""What a request brings along: nobody has to produce it."""
+"""Inputs that come with every request, so that no agent has to produce them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryFault:
-    """One fault of a registry, and the agent at fault."""
+    """A fault of a registry, and the agent at fault."""
 
     kind: Literal["error", "warning"]
     code: str
@@ -30,153 +33,160 @@ class RegistryFault:
         return f"{self.agent}: {self.message} [{self.code}]"
 
 
+Faults: TypeAlias = Iterator[RegistryFault]
+
+
 def lint(registry: AgentRegistry) -> tuple[RegistryFault, ...]:
-    """Every fault, errors first."""
-    found = [finding for question in QUESTIONS for finding in question(registry)]
-    return tuple(sorted(found, key=lambda one: one.kind != "error"))
+    """Return every fault, errors first."""
+    faults: list[RegistryFault] = []
+    for question in QUESTIONS:
+        faults += question(registry)
+    return tuple(sorted(faults, key=lambda fault: fault.kind != "error"))
 
 
-def ids_lead_somewhere(registry: AgentRegistry) -> Iterator[RegistryFault]:
-    """Requires and parallel_with name registered agents, and never the agent itself."""
-    names = [name for agent in registry for name in agent.names]
+def ids_lead_somewhere(registry: AgentRegistry) -> Faults:
+    """Requires and parallel_with name registered agents, never the agent itself."""
     for agent in registry:
-        for key, others in (
-            ("requires", agent.requires),
-            ("parallel_with", agent.parallel_with),
-        ):
-            for other in others:
-                found = registry.find(other)
-                if found is None:
-                    near = nearest(other, names)
-                    offer = f"; did you mean {' or '.join(near)}?" if near else ""
-                    yield RegistryFault(
-                        "error",
-                        "dangling_id",
-                        agent.id,
-                        f"{key} names {other}, who does not exist{offer}",
-                    )
-                elif found is agent:
-                    yield RegistryFault(
-                        "error", "own_id", agent.id, f"{key} names the agent itself"
-                    )
+        for name in agent.requires:
+            yield from _reference_faults(agent, "requires", name, registry)
+        for name in agent.parallel_with:
+            yield from _reference_faults(agent, "parallel_with", name, registry)
 
 
-def requirements_have_no_cycle(registry: AgentRegistry) -> Iterator[RegistryFault]:
-    """No agent requires itself through others. Each cycle is named once, at its first agent."""
-    told: set[str] = set()
+def _reference_faults(
+    agent: ResearchAgent, key: str, name: str, registry: AgentRegistry
+) -> Faults:
+    other = registry.find(name)
+    if other is None:
+        message = f"{key} names {name}, which is not registered"
+        similar = nearest(name, list(registry.names()))
+        if similar:
+            message += f"; did you mean {' or '.join(similar)}?"
+        yield RegistryFault("error", "dangling_id", agent.id, message)
+    elif other is agent:
+        message = f"{key} names the agent itself"
+        yield RegistryFault("error", "own_id", agent.id, message)
+
+
+def requirements_have_no_cycle(registry: AgentRegistry) -> Faults:
+    """No agent requires itself through others.
+
+    Each cycle is reported once, at its first agent.
+    """
+    reported: set[str] = set()
     for agent in registry:
-        if agent.id in told:
+        if agent.id in reported:
             continue
         cycle = _cycle_through(agent, registry)
         if cycle:
-            told.update(cycle)
-            yield RegistryFault(
-                "error",
-                "cycle",
-                agent.id,
-                f"requires itself: {' <- '.join([*cycle, agent.id])}",
-            )
+            reported.update(cycle)
+            path = " <- ".join([*cycle, agent.id])
+            message = f"requires itself: {path}"
+            yield RegistryFault("error", "cycle", agent.id, message)
 
 
 def _cycle_through(agent: ResearchAgent, registry: AgentRegistry) -> list[str]:
-    """The shortest way from an agent along its requirements back to itself; direct ones are own_id's business."""
-    ways = [[agent.id]]
+    """Return the shortest path along the requirements back to an agent, if any.
+
+    An agent that requires itself directly is the business of `ids_lead_somewhere`.
+    """
+    paths = [[agent.id]]
     seen = {agent.id}
-    while ways:
-        way = ways.pop(0)
-        for name in registry.agents[way[-1]].requires:
+    while paths:
+        path = paths.pop(0)
+        for name in registry.agents[path[-1]].requires:
             required = registry.find(name)
-            if required is agent and len(way) > 1:
-                return way
+            if required is agent and len(path) > 1:
+                return path
             if required is not None and required.id not in seen:
                 seen.add(required.id)
-                ways.append([*way, required.id])
+                paths.append([*path, required.id])
     return []
 
 
-def parallel_pairs_are_independent(registry: AgentRegistry) -> Iterator[RegistryFault]:
-    """Agents that may run side by side do not require each other, and both say so."""
+def parallel_pairs_are_independent(registry: AgentRegistry) -> Faults:
+    """Agents that may work side by side do not require each other, and both say so."""
     for agent in registry:
         for name in agent.parallel_with:
             other = registry.find(name)
-            if other is None or other is agent:
-                continue
-            if other.id in registry.requirements(
-                agent
-            ) or agent.id in registry.requirements(other):
-                message = f"parallel_with names {other.id}, yet one of them requires the other"
-                yield RegistryFault("error", "contradictory_pair", agent.id, message)
-            elif all(registry.find(back) is not agent for back in other.parallel_with):
-                yield RegistryFault(
-                    "warning",
-                    "one_sided_pair",
-                    agent.id,
-                    f"parallel_with names {other.id}, who does not name it back",
-                )
+            if other is not None and other is not agent:
+                yield from _pair_faults(agent, other, registry)
 
 
-def phases_fit_the_level(registry: AgentRegistry) -> Iterator[RegistryFault]:
-    """The phases contain what the level demands."""
+def _pair_faults(
+    agent: ResearchAgent, other: ResearchAgent, registry: AgentRegistry
+) -> Faults:
+    requires_other = other.id in registry.requirements(agent)
+    required_by_other = agent.id in registry.requirements(other)
+    if requires_other or required_by_other:
+        message = f"parallel_with names {other.id}, but one of them requires the other"
+        yield RegistryFault("error", "contradictory_pair", agent.id, message)
+        return
+
+    partners = [registry.find(name) for name in other.parallel_with]
+    if agent not in partners:
+        message = f"parallel_with names {other.id}, which does not name it in return"
+        yield RegistryFault("warning", "one_sided_pair", agent.id, message)
+
+
+def phases_fit_the_level(registry: AgentRegistry) -> Faults:
+    """The phases contain those that the level demands."""
     for agent in registry:
         missing = phase_completion(agent.level, agent.phases).missing
         if missing:
-            listed = ", ".join(map(str, missing))
-            yield RegistryFault(
-                "error",
-                "level_phases",
-                agent.id,
-                f"level {agent.level} demands the phases {listed} too",
-            )
+            phases = ", ".join(map(str, missing))
+            message = f"level {agent.level} also demands the phases {phases}"
+            yield RegistryFault("error", "level_phases", agent.id, message)
 
 
-def floors_name_topics(registry: AgentRegistry) -> Iterator[RegistryFault]:
+def floors_name_topics(registry: AgentRegistry) -> Faults:
     """Every floor is for a topic that the registry can recognise."""
+    topics = (ANY_TOPIC, *registry.topics)
     for agent in registry:
         for topic in agent.floors:
-            if topic != ANY_TOPIC and topic not in registry.topics:
-                known = ", ".join((ANY_TOPIC, *registry.topics))
-                yield RegistryFault(
-                    "error",
-                    "unknown_topic",
-                    agent.id,
-                    f"floors names the topic {topic}; known: {known}",
-                )
+            if topic not in topics:
+                known = ", ".join(topics)
+                message = f"floors names the topic {topic}; known: {known}"
+                yield RegistryFault("error", "unknown_topic", agent.id, message)
 
 
-def inputs_come_from_somewhere(registry: AgentRegistry) -> Iterator[RegistryFault]:
+def inputs_come_from_somewhere(registry: AgentRegistry) -> Faults:
     """Every input is part of a request or an output of an agent it requires."""
     for agent in registry:
-        made = {
-            output
-            for one in registry.requirements(agent)
-            for output in registry.agents[one].outputs
-        }
-        for wanted in agent.inputs:
-            if wanted not in GIVEN and wanted not in made:
-                message = f"needs {wanted}, which neither a request nor an agent it requires gives"
+        available = set(REQUEST_FIELDS)
+        for required in registry.requirements(agent):
+            available.update(registry.agents[required].outputs)
+
+        for name in agent.inputs:
+            if name not in available:
+                source = "neither a request nor an agent it requires"
+                message = f"needs {name}, which {source} provides"
                 yield RegistryFault(
                     "warning", "input_without_source", agent.id, message
                 )
 
 
-def triggers_tell_agents_apart(registry: AgentRegistry) -> Iterator[RegistryFault]:
-    """A trigger word names one agent."""
+def triggers_tell_agents_apart(registry: AgentRegistry) -> Faults:
+    """A trigger word belongs to a single agent."""
     owners: dict[str, str] = {}
     for agent in registry:
-        for word in {
-            plain(word): None for words in agent.triggers.values() for word in words
-        }:
+        for word in _trigger_words(agent):
             owner = owners.setdefault(word, agent.id)
             if owner != agent.id:
-                yield RegistryFault(
-                    "warning",
-                    "shared_trigger",
-                    agent.id,
-                    f"the trigger {word!r} belongs to {owner} too",
-                )
+                message = f"the trigger {word!r} already belongs to {owner}"
+                yield RegistryFault("warning", "shared_trigger", agent.id, message)
 
 
-QUESTIONS: Final[tuple[Callable[[AgentRegistry], Iterator[RegistryFault]], ...]] = (
+def _trigger_words(agent: ResearchAgent) -> list[str]:
+    """Return the triggers of an agent in plain form, each once."""
+    words: dict[str, None] = {}
+    for group in agent.triggers.values():
+        for word in group:
+            words[plain(word)] = None
+    return list(words)
+
+
+QUESTIONS: Final[tuple[Callable[[AgentRegistry], Faults], ...]] = (
     ids_lead_somewhere,
     requirements_have_no_cycle,
     parallel_pairs_are_independent,

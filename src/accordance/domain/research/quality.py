@@ -1,7 +1,8 @@
-"""What a single answer is worth, measured: its spread of T-scores, its self-critique, its provenance.
+"""What a single answer is worth: its T-scores, its self-critique, its provenance.
 
-The rules are those of the harness that grew up beside seed 002. Where that harness counts characters as if they were
-items, profile `seed` does so too; the default counts items that say something.
+The rules are those of the harness beside seed 002. Where that harness counts characters
+as if they were items, profile `seed` does so too; the default counts items that say
+something.
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from accordance.contracts.jsonpath import JsonObject
+from accordance.domain.research.comparators import as_number
 
 Profile: TypeAlias = Literal["strict", "seed"]
 
 MODAL_ABOVE: Final = 0.8
 DIVERSE_BELOW: Final = 0.6
 CRITIQUE_PASSES_AT: Final = 0.75
+FEWEST_STRENGTHS: Final = 2
+FEWEST_WEAKNESSES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How an answer's T-scores lie."""
+    """How the T-scores of an answer are distributed."""
 
     count: int
     lowest: float
@@ -30,40 +34,45 @@ class Distribution:
 
     @property
     def modal_only(self) -> bool:
-        """Whether every option is what everybody would say."""
+        """Whether every option is the obvious one."""
         return self.count > 0 and self.lowest > MODAL_ABOVE
 
     @property
     def spread(self) -> float:
-        """From the least to the most typical."""
+        """The distance from the least to the most typical option."""
         return self.highest - self.lowest
 
     @property
     def passed(self) -> bool:
-        """Some option is off the beaten track, and the selection is not modal."""
+        """Whether some option is off the beaten track and the selection not modal."""
         if self.count == 0 or self.selected is None:
             return False
         return self.lowest < DIVERSE_BELOW and self.selected <= MODAL_ABOVE
 
 
 def distribution(answer: JsonObject) -> Distribution:
-    """The single-answer check. What is no score is left out: the contract speaks of that."""
+    """Return the distribution of an answer's T-scores.
+
+    Entries that are not scores are left out: they violate the contract, which says so.
+    """
     metadata = part(answer, "vs_metadata")
-    entries = metadata.get("t_scores")
-    scores = [
-        float(score)
-        for entry in (entries if isinstance(entries, list) else ())
-        if isinstance(entry, dict) and (score := number(entry.get("score"))) is not None
-    ]
-    selected = number(part(metadata, "final_selection").get("t_score"))
-    return Distribution(
-        len(scores), min(scores, default=0.0), max(scores, default=0.0), selected
-    )
+    selection = part(metadata, "final_selection")
+    selected = as_number(selection.get("t_score"))
+
+    scores = []
+    for entry in items(metadata, "t_scores"):
+        score = as_number(entry.get("score")) if isinstance(entry, dict) else None
+        if score is not None:
+            scores.append(float(score))
+
+    lowest = min(scores, default=0.0)
+    highest = max(scores, default=0.0)
+    return Distribution(len(scores), lowest, highest, selected)
 
 
 @dataclass(frozen=True, slots=True)
 class Checklist:
-    """Named checks and the share of them that must hold."""
+    """Named checks, and the share of them that must hold."""
 
     checks: Mapping[str, bool]
     passes_at: float = 1.0
@@ -80,25 +89,27 @@ class Checklist:
 
 
 def critique_quality(answer: JsonObject, profile: Profile = "strict") -> Checklist:
-    """Two strengths, two weaknesses, one improvement, another perspective (or a weakness to stand in for it)."""
+    """Check the self-critique of an answer.
+
+    It has two strengths, two weaknesses, one improvement and another perspective; a
+    weakness can stand in for the perspective.
+    """
     critique = part(answer, "self_critique")
-    strengths, weaknesses, improvements, others = (
-        _count(critique.get(key), profile)
-        for key in (
-            "strengths",
-            "weaknesses",
-            "improvement_suggestions",
-            "alternative_perspectives",
-        )
-    )
-    has_others = (
-        "alternative_perspectives" in critique if profile == "seed" else others >= 1
-    )
+    strengths = _count(critique.get("strengths"), profile)
+    weaknesses = _count(critique.get("weaknesses"), profile)
+    improvements = _count(critique.get("improvement_suggestions"), profile)
+
+    if profile == "seed":
+        has_perspectives = "alternative_perspectives" in critique
+    else:
+        perspectives = critique.get("alternative_perspectives")
+        has_perspectives = _count(perspectives, profile) >= 1
+
     checks = {
-        "has_strengths": strengths >= 2,  # noqa: PLR2004 - said above
-        "has_weaknesses": weaknesses >= 2,  # noqa: PLR2004
+        "has_strengths": strengths >= FEWEST_STRENGTHS,
+        "has_weaknesses": weaknesses >= FEWEST_WEAKNESSES,
         "has_improvements": improvements >= 1,
-        "has_alternatives": has_others or weaknesses >= 1,
+        "has_alternatives": has_perspectives or weaknesses >= 1,
     }
     return Checklist(checks, CRITIQUE_PASSES_AT)
 
@@ -106,36 +117,42 @@ def critique_quality(answer: JsonObject, profile: Profile = "strict") -> Checkli
 def provenance_completeness(
     answer: JsonObject, profile: Profile = "strict"
 ) -> Checklist:
-    """At least one source, at least one step of reasoning, and a word on assumptions, though there may be none."""
+    """Check that an answer has a source, a step of reasoning, and its assumptions.
+
+    The list of assumptions may be empty, but it has to be there.
+    """
     provenance = part(answer, "provenance")
+    sources = _count(provenance.get("sources"), profile)
+    reasoning = _count(provenance.get("reasoning_trace"), profile)
     checks = {
-        "has_sources": _count(provenance.get("sources"), profile) >= 1,
-        "has_reasoning": _count(provenance.get("reasoning_trace"), profile) >= 1,
+        "has_sources": sources >= 1,
+        "has_reasoning": reasoning >= 1,
         "has_assumptions": "assumptions" in provenance,
     }
     return Checklist(checks)
 
 
-def part(message: JsonObject, key: str) -> JsonObject:
-    """An object inside of a message, empty if it is none."""
-    found = message.get(key)
-    return found if isinstance(found, dict) else {}
-
-
-def _count(items: object, profile: Profile) -> int:
+def _count(value: object, profile: Profile) -> int:
     if profile == "seed":
-        return len(items) if isinstance(items, str | list | dict) else 0
-    if not isinstance(items, list):
+        return len(value) if isinstance(value, str | list | dict) else 0
+    if not isinstance(value, list):
         return 0
-    return sum(
-        1 for item in items if item and (not isinstance(item, str) or item.strip())
-    )
+    return sum(_says_something(item) for item in value)
 
 
-def number(value: object) -> float | None:
-    """A number, which true is not."""
-    return (
-        value
-        if isinstance(value, int | float) and not isinstance(value, bool)
-        else None
-    )
+def _says_something(item: object) -> bool:
+    if isinstance(item, str):
+        return bool(item.strip())
+    return bool(item)
+
+
+def part(message: JsonObject, key: str) -> JsonObject:
+    """Return the object under a key, an empty one if there is none."""
+    value = message.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def items(message: JsonObject, key: str) -> list[object]:
+    """Return the list under a key, an empty one if there is none."""
+    value = message.get(key)
+    return value if isinstance(value, list) else []

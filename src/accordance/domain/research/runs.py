@@ -1,11 +1,14 @@
-"""Stored answers: what is kept of a run, which runs belong together, and the port that storage implements."""
+"""Stored answers: what is kept of a run, and which runs belong together.
+
+`AnswerStore` is the port that storage implements.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
@@ -25,7 +28,7 @@ from accordance.errors import InvalidRun
 
 
 class Group(NamedTuple):
-    """Runs that are comparable: one agent, one question, one version of the contract."""
+    """Comparable runs: the same agent, question and version of the contract."""
 
     agent_id: str
     request: str  # request_digest
@@ -33,7 +36,7 @@ class Group(NamedTuple):
 
 
 class StoredRun(NamedTuple):
-    """What counting needs of a stored answer."""
+    """The part of a stored answer that counting needs."""
 
     group: Group
     at: str  # UTC, of fixed width: sorts as text
@@ -43,14 +46,14 @@ class StoredRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """One answer as it is kept: the message, and the run it is."""
+    """An answer as it is kept: the message, and its run."""
 
     run: StoredRun
     answer: JsonObject
 
     @property
     def content(self) -> bytes:
-        """The message as it is kept: the same bytes for the same message."""
+        """The message in bytes, the same for the same message."""
         return _canonical(self.answer)
 
     @property
@@ -63,69 +66,42 @@ class AnswerStore(Protocol):
     """Where answers are kept."""
 
     def add(self, answers: Iterable[StoredAnswer]) -> None:
-        """Keep answers, all or none. The same answer in the same group is kept once."""
+        """Keep answers, all or none. The same answer in a group is kept once."""
 
     def answers(
         self, agent_id: str | None = None, request: str | None = None
     ) -> Iterator[StoredAnswer]:
-        """The answers of an agent, to a request (its digest), or all; group after group, each in the order of time."""
+        """Yield the answers of an agent, to a request (its digest), or all.
+
+        They come group by group, each in the order of time.
+        """
 
     def runs(
         self, agent_id: str | None = None, request: str | None = None
     ) -> Iterator[StoredRun]:
-        """The same without the messages: what counting needs, streamed."""
-
-
-@dataclass(slots=True)
-class AnswersInMemory:
-    """Keeps answers for as long as it lives."""
-
-    _kept: dict[tuple[Group, str], StoredAnswer] = field(default_factory=dict)
-
-    def add(self, answers: Iterable[StoredAnswer]) -> None:
-        """Keep answers, all or none."""
-        given = {(stored.run.group, stored.digest): stored for stored in answers}
-        self._kept = given | self._kept
-
-    def answers(
-        self, agent_id: str | None = None, request: str | None = None
-    ) -> Iterator[StoredAnswer]:
-        """In the order the port promises."""
-        wanted = (
-            one
-            for one in self._kept.values()
-            if agent_id in (None, one.run.group.agent_id)
-            and request in (None, one.run.group.request)
-        )
-        return iter(sorted(wanted, key=lambda one: (*one.run[:2], one.digest)))
-
-    def runs(
-        self, agent_id: str | None = None, request: str | None = None
-    ) -> Iterator[StoredRun]:
-        """Without the messages."""
-        return (stored.run for stored in self.answers(agent_id, request))
+        """Yield the same without the messages: what counting needs, streamed."""
 
 
 def request_digest(request: AgentRequest) -> str:
-    """A hash of what was asked. Not of its id: the same question asked twice is one question.
+    """Return a hash of the question, without its id.
 
-    Texts are compared in one Unicode form with single spaces; keys, and the agents that ran before, in no order.
+    The same question asked twice is one question. Texts are compared in one Unicode
+    form with single spaces; the order of keys and of prior agents does not count.
     """
-    asked = {
-        key: value
-        for key, value in dump(request).items()
-        if key not in ("task_id", "schema_version")
-    }
-    prior = asked.get("prior_agents")
+    question = dict(dump(request))
+    question.pop("task_id", None)
+    question.pop("schema_version", None)
+
+    prior = question.get("prior_agents")
     if isinstance(prior, list):
-        asked["prior_agents"] = sorted(prior)
-    return hashlib.sha256(_canonical(_tidied(asked))).hexdigest()
+        question["prior_agents"] = sorted(prior)
+
+    return hashlib.sha256(_canonical(_tidied(question))).hexdigest()
 
 
 def _canonical(value: object) -> bytes:
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":")
-    ).encode()
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode()
 
 
 def _tidied(value: object) -> object:
@@ -143,29 +119,32 @@ def _tidied(value: object) -> object:
 def stored_answer(
     answer: AgentAnswer, agent: ResearchAgent, request: AgentRequest
 ) -> StoredAnswer:
-    """A checked answer, ready to be kept."""
+    """Return a checked answer in the form in which it is kept."""
     message = dump(answer)
     group = Group(agent.id, request_digest(request), ANSWER.version)
-    run = StoredRun(group, in_utc(answer.execution_timestamp), *choice_of(message))
-    return StoredAnswer(run, message)
+    at = in_utc(answer.execution_timestamp)
+    choice = choice_of(message)
+    return StoredAnswer(StoredRun(group, at, *choice), message)
 
 
 def in_utc(time: str) -> str:
-    """A time of the contract as UTC with microseconds; without an offset it is taken for UTC. Raises InvalidRun."""
+    """Return a time of the contract as UTC with microseconds.
+
+    A time without an offset is taken for UTC. Raises InvalidRun.
+    """
     try:
         moment = datetime.fromisoformat(time.upper())
-        moment = (
-            moment.replace(tzinfo=UTC)
-            if moment.tzinfo is None
-            else moment.astimezone(UTC)
-        )
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        in_order = moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise InvalidRun(f"{time!r} is no time that can be ordered") from None
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+        raise InvalidRun(f"{time!r} is not a time that can be ordered") from None
+
+    return in_order.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def tally_runs(runs: Iterable[StoredRun]) -> dict[Group, Tally]:
-    """A tally per group, from runs that come in the order of time within their group."""
+    """Count runs by group; within a group they come in the order of time."""
     tallies: dict[Group, Tally] = {}
     for run in runs:
         tally = tallies.get(run.group)
@@ -176,5 +155,6 @@ def tally_runs(runs: Iterable[StoredRun]) -> dict[Group, Tally]:
 
 
 def collapse_by_group(runs: Iterable[StoredRun]) -> dict[Group, CollapseReport]:
-    """What can be said of every group."""
-    return {group: collapse(tally) for group, tally in tally_runs(runs).items()}
+    """Return the report of every group."""
+    tallies = tally_runs(runs)
+    return {group: collapse(tally) for group, tally in tallies.items()}

@@ -1,480 +1,283 @@
-"""Accepted handoffs become a plan: a task for each agent that has not answered yet, told what was decided before it.
+"""Accepted handoffs put together: who works after whom, and under which constraints.
 
-Agents that one sender hands to in sequence work one after the other, those it hands to in parallel side by side. A condition that
-does not hold leaves its receiver out; a conditional handoff without a condition waits for a person's yes. Constraints are
-carried along.
+A condition that does not hold leaves its receiver out. Constraints are carried along
+every path, even where a handoff forgets to repeat them.
 """
 
 from __future__ import annotations
 
 import json
-import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from types import MappingProxyType
-from typing import Final
+from typing import NamedTuple
 
 from accordance.contracts.catalogue.handoff import Handoff
 from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Notice, Violation, excerpt
-from accordance.domain.research.agents import AgentRegistry, language_of
-from accordance.domain.research.briefs import KEY, VERSION, with_budgets
+from accordance.domain.research.agents import AgentRegistry
 from accordance.domain.research.chains import (
     ChainFault,
     Passing,
     chain_faults,
     in_order,
 )
+from accordance.domain.research.constraints import merged, subject_of
 from accordance.domain.research.handoffs import Known, is_taken
-from accordance.domain.research.names import plain
 
-OWNER: Final = "research"
-_IDS: Final = uuid.UUID(
-    "0e1d43f1-52c1-5f0c-9f2e-6a1f6a3b7c11"
-)  # our own namespace for derived ids
-_QUALITY: Final = ("draft", "standard", "publication_ready")
+
+class Step(NamedTuple):
+    """A handoff that is taken, with its position among all that were handed in."""
+
+    position: int
+    handoff: Handoff
+    passing: Passing
+
+    @property
+    def constraints(self) -> Sequence[object]:
+        """The constraints that the handoff itself passes on."""
+        return self.handoff.context_transfer.constraints_inherited
 
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """Handoffs that fit together, and those that were not taken."""
+    """Handoffs that fit together."""
 
     request: AgentRequest
-    taken: tuple[Handoff, ...]
-    passings: tuple[Passing, ...]
+    steps: tuple[Step, ...]
     constraints: Mapping[str, tuple[object, ...]]  # by agent: everything it inherits
     notices: tuple[Notice, ...]
-    answers: Mapping[str, JsonObject] = field(
-        default_factory=dict
-    )  # by agent: those given already
+    answers: Mapping[str, JsonObject] = field(default_factory=dict)  # by agent
+
+    @property
+    def passings(self) -> tuple[Passing, ...]:
+        """Who hands over to whom."""
+        return tuple(step.passing for step in self.steps)
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Everyone who takes part, each after those who hand over to them."""
+        return in_order(self.passings)
 
     @property
     def open_agents(self) -> tuple[str, ...]:
-        """Who has still to answer, each after those who hand to them."""
-        return tuple(
-            agent for agent in in_order(self.passings) if agent not in self.answers
-        )
+        """The agents that have yet to answer, in the same order."""
+        return tuple(agent for agent in self.agents if agent not in self.answers)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandoverWords:
-    """How a task is told what was handed over to it."""
-
-    decisions: str
-    constraints: str
-    context: str
-    dial: str
-    confirm: str
-
-
-HANDOVER_WORDS: Final[Mapping[str, HandoverWords]] = MappingProxyType(
-    {
-        "ko": HandoverWords(
-            decisions="이미 결정된 것",
-            constraints="지켜야 할 제약",
-            context="학문 분야: {domain}, 단계: {stage}",
-            dial="새로움 다이얼: {dial:g} (0 안전, 1 혁신)",
-            confirm="{sender}에서 {receiver}(으)로 넘긴다",
-        ),
-        "en": HandoverWords(
-            decisions="Decided already",
-            constraints="Constraints to keep",
-            context="Research domain: {domain}, stage: {stage}",
-            dial="Novelty dial: {dial:g} (0 safe, 1 innovative)",
-            confirm="hand over from {sender} to {receiver}",
-        ),
-    }
-)
+    def steps_to(self, agent: str) -> tuple[Step, ...]:
+        """The handoffs that an agent receives."""
+        return tuple(step for step in self.steps if step.passing.receiver == agent)
 
 
 def build_workflow(
     request: AgentRequest, handoffs: Sequence[Handoff], known: Known
 ) -> Workflow | tuple[Violation, ...]:
-    """Put accepted handoffs together. Gives the violations if they do not fit: a path names the handoff at fault."""
-    registry = known.registry
-    places = [at for at, one in enumerate(handoffs) if is_taken(dump(one), known)]
-    taken = tuple(handoffs[at] for at in places)
-    passings = tuple(
-        Passing(
-            registry.get(one.from_agent).id,
-            registry.get(one.to_agent).id,
-            one.handoff_type == "parallel",
-        )
-        for one in taken
-    )
-    prior = [registry.get(name).id for name in request.prior_agents or ()]
-    requires = {
-        agent.id: [registry.get(name).id for name in agent.requires]
-        for agent in registry
-    }
-    takes_part = {
-        end for passing in passings for end in (passing.sender, passing.receiver)
-    }
-    answers = {
-        agent: answer for agent, answer in known.answers.items() if agent in takes_part
-    }
+    """Put accepted handoffs together.
+
+    Returns the violations if they do not fit; the path of each one names the handoff
+    at fault.
+    """
+    steps = _taken_steps(handoffs, known)
+    answers = _answers_of_participants(steps, known)
+
     faults = (
-        *_blocked(taken, places),
-        *_to_other_requests(answers, request, passings, places),
-        *(
-            _violation(fault, passings, places)
-            for fault in chain_faults(passings, requires, prior)
-        ),
+        *_blocked(steps),
+        *_answers_to_other_requests(answers, request, steps),
+        *_chain_violations(steps, request, known.registry),
     )
     if faults:
         return faults
-    constraints, dropped = _inherited(request, taken, passings, places)
-    notices = (*_skipped(handoffs, places), *dropped)
-    workflow = Workflow(request, taken, passings, constraints, notices, answers)
-    return tuple(_without_time(workflow, places)) or workflow
+
+    constraints = _inherited_constraints(request, steps)
+    without_time = tuple(_without_time(steps, constraints, answers))
+    if without_time:
+        return without_time
+
+    notices = (
+        *_not_taken(handoffs, steps),
+        *_dropped_constraints(request, steps, constraints),
+    )
+    return Workflow(request, steps, constraints, notices, answers)
 
 
-def _to_other_requests(
-    answers: Mapping[str, JsonObject],
-    request: AgentRequest,
-    passings: Sequence[Passing],
-    places: Sequence[int],
+def _taken_steps(handoffs: Sequence[Handoff], known: Known) -> tuple[Step, ...]:
+    """Return the handoffs whose condition, if they have one, holds."""
+    steps = []
+    for position, handoff in enumerate(handoffs):
+        if is_taken(dump(handoff), known):
+            passing = _passing(handoff, known.registry)
+            steps.append(Step(position, handoff, passing))
+    return tuple(steps)
+
+
+def _passing(handoff: Handoff, registry: AgentRegistry) -> Passing:
+    return Passing(
+        sender=registry.get(handoff.from_agent).id,
+        receiver=registry.get(handoff.to_agent).id,
+        parallel=handoff.handoff_type == "parallel",
+    )
+
+
+def _answers_of_participants(
+    steps: Sequence[Step], known: Known
+) -> dict[str, JsonObject]:
+    participants = set()
+    for step in steps:
+        participants |= {step.passing.sender, step.passing.receiver}
+
+    return {
+        agent: answer
+        for agent, answer in known.answers.items()
+        if agent in participants
+    }
+
+
+def _first_position(agent: str, steps: Sequence[Step]) -> int:
+    """Return the position of the first handoff that an agent takes part in."""
+    return next(
+        step.position
+        for step in steps
+        if agent in (step.passing.sender, step.passing.receiver)
+    )
+
+
+# -- what can be wrong with handoffs that are each accepted
+
+
+def _blocked(steps: Sequence[Step]) -> Iterator[Violation]:
+    """The sender's own checks pass."""
+    for step in steps:
+        for check in step.handoff.blocked_by:
+            where = f"$[{step.position}].validation.{check}"
+            expected = "true, before the work goes on"
+            yield Violation("handoff_refused", where, expected, "false")
+
+
+def _answers_to_other_requests(
+    answers: Mapping[str, JsonObject], request: AgentRequest, steps: Sequence[Step]
 ) -> Iterator[Violation]:
-    """An answer that is taken for given answers this request; one without a task_id is vouched for by whoever gives it."""
+    """Every answer is an answer to this request.
+
+    An answer without a task_id cannot be checked; the caller vouches for it.
+    """
     for agent, answer in answers.items():
         task_id = answer.get("task_id")
-        if task_id not in (None, request.task_id):
-            where = f"$[{_place_of(agent, passings, places)}]"
-            expected = f"an answer of {agent} to {request.task_id}"
-            yield Violation("wrong_task", where, expected, excerpt(task_id))
+        if task_id is None or task_id == request.task_id:
+            continue
+        where = f"$[{_first_position(agent, steps)}]"
+        expected = f"an answer of {agent} to {request.task_id}"
+        yield Violation("wrong_task", where, expected, excerpt(task_id))
 
 
-def _without_time(workflow: Workflow, places: Sequence[int]) -> Iterator[Violation]:
-    """There is time for what is left to do."""
-    for agent in workflow.open_agents:
-        if {"time_budget": 0} in workflow.constraints[agent]:
-            where = f"$[{_place_of(agent, workflow.passings, places)}].context_transfer.constraints_inherited"
-            yield Violation(
-                "out_of_range", where, f"a time_budget above 0 for {agent}", "0"
-            )
+def _chain_violations(
+    steps: Sequence[Step], request: AgentRequest, registry: AgentRegistry
+) -> Iterator[Violation]:
+    """The handoffs form no cycle, and every agent comes after those it requires."""
+    passings = [step.passing for step in steps]
+    prior = [registry.get(name).id for name in request.prior_agents or ()]
+    requires = {}
+    for agent in registry:
+        requires[agent.id] = [registry.get(name).id for name in agent.requires]
+
+    for fault in chain_faults(passings, requires, prior):
+        agent_at_fault = fault.agent or fault.cycle[0]
+        where = f"$[{_first_position(agent_at_fault, steps)}]"
+        expected, actual = _fault_texts(fault)
+        yield Violation(fault.code, where, expected, actual)
 
 
-def _place_of(agent: str, passings: Sequence[Passing], places: Sequence[int]) -> int:
-    """The place of the first handoff an agent takes part in."""
-    return next(
-        at for at, passing in zip(places, passings, strict=True) if agent in passing[:2]
-    )
-
-
-def _blocked(taken: Sequence[Handoff], places: Sequence[int]) -> Iterator[Violation]:
-    for at, one in zip(places, taken, strict=True):
-        for check in one.blocked_by:
-            where = f"$[{at}].validation.{check}"
-            yield Violation(
-                "handoff_refused", where, "true, before the work goes on", "false"
-            )
-
-
-def _skipped(handoffs: Sequence[Handoff], places: Sequence[int]) -> Iterator[Notice]:
-    taken = set(places)
-    for at, one in enumerate(handoffs):
-        if at not in taken:
-            told = f"{one.from_agent} -> {one.to_agent}: its condition does not hold"
-            yield Notice("handoff_not_taken", f"$[{at}]", told)
-
-
-def _violation(
-    fault: ChainFault, passings: Sequence[Passing], places: Sequence[int]
-) -> Violation:
-    agent = fault.agent or fault.cycle[0]
-    where = f"$[{_place_of(agent, passings, places)}]"
+def _fault_texts(fault: ChainFault) -> tuple[str, str]:
+    """Return what was expected instead of a fault, and what is there."""
+    agent, other = fault.agent, fault.other
     match fault.code:
         case "cycle":
-            return Violation(
-                "cycle",
-                where,
-                "no way back to the same agent",
-                " -> ".join(fault.cycle),
-            )
+            return "no way back to the same agent", " -> ".join(fault.cycle)
         case "requires_missing":
-            expected = f"{fault.other}, which {fault.agent} requires, among the handoffs or in prior_agents"
-            return Violation("requires_missing", where, expected, "nothing")
+            place = "among the handoffs or in prior_agents"
+            return f"{other}, which {agent} requires, {place}", "nothing"
         case "unordered":
-            expected = f"a way from {fault.other} to {fault.agent}, which requires it"
-            return Violation("unordered", where, expected, "none")
+            return f"a way from {other} to {agent}, which requires it", "none"
         case _:
-            expected = f"{fault.agent} after {fault.other}, which it requires"
-            return Violation("parallel_dependent", where, expected, "both in parallel")
+            return f"{agent} after {other}, which it requires", "both in parallel"
 
 
-def _inherited(
-    request: AgentRequest,
-    taken: Sequence[Handoff],
-    passings: Sequence[Passing],
-    places: Sequence[int],
-) -> tuple[dict[str, tuple[object, ...]], list[Notice]]:
-    """What each agent inherits: the request's constraints, and those of all handoffs on the ways to it."""
-    asked = (
-        [{key: value} for key, value in dump(request.constraints).items()]
-        if request.constraints
-        else []
-    )
-    incoming: dict[str, list[tuple[int, str]]] = {}
-    for at, passing in enumerate(passings):
-        incoming.setdefault(passing.receiver, []).append((at, passing.sender))
+def _without_time(
+    steps: Sequence[Step],
+    constraints: Mapping[str, tuple[object, ...]],
+    answers: Mapping[str, JsonObject],
+) -> Iterator[Violation]:
+    """Every agent that has yet to answer has time left for it."""
+    for agent, inherited in constraints.items():
+        if agent in answers or {"time_budget": 0} not in inherited:
+            continue
+        handoff = f"$[{_first_position(agent, steps)}]"
+        where = f"{handoff}.context_transfer.constraints_inherited"
+        expected = f"a time_budget above 0 for {agent}"
+        yield Violation("out_of_range", where, expected, "0")
+
+
+# -- constraints along the chain
+
+
+def _inherited_constraints(
+    request: AgentRequest, steps: Sequence[Step]
+) -> dict[str, tuple[object, ...]]:
+    """Return what each agent inherits: from the request, and along every path to it."""
     inherited: dict[str, tuple[object, ...]] = {}
-    notices: list[Notice] = []
-    for agent in in_order(passings):
-        found: list[object] = list(asked)
-        for at, sender in incoming.get(agent, ()):
-            said = taken[at].context_transfer.constraints_inherited
-            notices += _dropped(places[at], inherited[sender], [*asked, *said])
-            found += [*inherited[sender], *said]
-        inherited[agent] = tuple(merged(found))
-    return inherited, notices
+    requested = _requested_constraints(request)
+    incoming = _steps_by_receiver(steps)
+
+    for agent in in_order([step.passing for step in steps]):
+        collected = list(requested)
+        for step in incoming.get(agent, ()):
+            collected += inherited[step.passing.sender]
+            collected += step.constraints
+        inherited[agent] = tuple(merged(collected))
+
+    return inherited
 
 
-def _dropped(
-    at: int, carried: Sequence[object], said: Sequence[object]
+def _requested_constraints(request: AgentRequest) -> list[object]:
+    if request.constraints is None:
+        return []
+    return [{name: value} for name, value in dump(request.constraints).items()]
+
+
+def _steps_by_receiver(steps: Sequence[Step]) -> dict[str, list[Step]]:
+    incoming: dict[str, list[Step]] = {}
+    for step in steps:
+        incoming.setdefault(step.passing.receiver, []).append(step)
+    return incoming
+
+
+# -- what is worth a warning
+
+
+def _not_taken(handoffs: Sequence[Handoff], steps: Sequence[Step]) -> Iterator[Notice]:
+    taken = {step.position for step in steps}
+    for position, handoff in enumerate(handoffs):
+        if position not in taken:
+            ends = f"{handoff.from_agent} -> {handoff.to_agent}"
+            text = f"{ends}: its condition does not hold"
+            yield Notice("handoff_not_taken", f"$[{position}]", text)
+
+
+def _dropped_constraints(
+    request: AgentRequest,
+    steps: Sequence[Step],
+    inherited: Mapping[str, tuple[object, ...]],
 ) -> Iterator[Notice]:
-    repeated = {_key(one) for one in said}
-    for one in carried:
-        if _key(one) not in repeated:
-            where = f"$[{at}].context_transfer.constraints_inherited"
-            yield Notice(
-                "constraint_dropped",
-                where,
-                f"leaves out {json.dumps(one, ensure_ascii=False)}; carried on",
-            )
+    """Constraints of the sender that a handoff does not repeat; they apply anyway."""
+    requested = _requested_constraints(request)
+    incoming = _steps_by_receiver(steps)
 
-
-def merged(constraints: Sequence[object]) -> list[object]:
-    """Constraints without repetition; of two budgets the smaller, of two quality levels the higher."""
-    found: dict[str, object] = {}
-    for one in constraints:
-        key = _key(one)
-        found[key] = _tighter(found[key], one) if key in found else one
-    return list(found.values())
-
-
-def _key(constraint: object) -> str:
-    """Two constraints with one key are about the same thing."""
-    if isinstance(constraint, str):
-        return f'"{plain(constraint)}'
-    if (
-        isinstance(constraint, dict)
-        and len(constraint) == 1
-        and (name := next(iter(constraint))) in _TIGHTER
-    ):
-        return f"\n{name}"
-    return json.dumps(constraint, sort_keys=True, ensure_ascii=False)
-
-
-def _tighter(one: object, other: object) -> object:
-    if (
-        isinstance(one, dict)
-        and isinstance(other, dict)
-        and (name := next(iter(one), "")) in _TIGHTER
-    ):
-        return min(
-            (one, other), key=lambda constraint: _TIGHTER[name](constraint[name])
-        )
-    return one
-
-
-def _amount(value: object) -> float:
-    return (
-        value
-        if isinstance(value, int | float) and not isinstance(value, bool)
-        else float("inf")
-    )
-
-
-def _rank(value: object) -> float:
-    return -_QUALITY.index(value) if value in _QUALITY else 1
-
-
-_TIGHTER: Final = {
-    "time_budget": _amount,
-    "context_budget": _amount,
-    "quality_level": _rank,
-}
-
-
-def plan_of(
-    workflow: Workflow,
-    registry: AgentRegistry,
-    created_at: str,
-    title: str | None = None,
-) -> JsonObject:
-    """The workflow as `plan_json_v1`. The same handoffs give the same ids, so that a plan can be made again."""
-    agents = workflow.open_agents
-    steps = (
-        f"{passing.sender}>{passing.receiver} {handoff.handoff_type}"
-        for handoff, passing in zip(workflow.taken, workflow.passings, strict=True)
-    )
-    plan_id = _derived(workflow.request.task_id, *steps, *agents)
-    root = _derived(plan_id, "root")
-    task_ids = {agent: _derived(plan_id, agent) for agent in agents}
-    head = {
-        "plan_id": plan_id,
-        "title": title or workflow.request.user_query,
-        "root_task_id": root,
-        "created_at": created_at,
-        "owner_agent_id": OWNER,
-        "constraints": {
-            "inherited": {agent: list(workflow.constraints[agent]) for agent in agents},
-            KEY: {
-                "schema_version": VERSION,
-                "tasks": {task_ids[agent]: _brief(agent, workflow) for agent in agents},
-            },
-        },
-    }
-    language = language_of(workflow.request)
-    goal = _node(plan_id, root, "GOAL", str(head["title"]), OWNER) | {
-        "goal_statement": workflow.request.user_query
-    }
-    nodes = [goal] + [
-        _node(
-            plan_id,
-            task_ids[agent],
-            "ACTION",
-            registry.agents[agent].title[language],
-            agent,
-        )
-        | _briefing(agent, workflow, HANDOVER_WORDS[language])
-        for agent in agents
-    ]
-    edges = [_edge(plan_id, root, task_ids[agent], "DECOMPOSE") for agent in agents]
-    for earlier, later in _orders(workflow):
-        edges.append(_edge(plan_id, task_ids[earlier], task_ids[later], "DEPENDS_ON"))
-    return {
-        "schema_version": "plan_json_v1",
-        "plan": head,
-        "nodes": nodes,
-        "edges": edges,
-        "requirements": list(_confirmations(plan_id, task_ids, workflow)),
-    }
-
-
-def _orders(workflow: Workflow) -> tuple[tuple[str, str], ...]:
-    """Who works before whom, among those who have still to answer: each pair once."""
-    agents = workflow.open_agents
-    found = {(one.sender, one.receiver): None for one in workflow.passings}
-    in_sequence: dict[str, set[str]] = {}
-    for handoff, passing in zip(workflow.taken, workflow.passings, strict=True):
-        if handoff.handoff_type == "sequential":
-            in_sequence.setdefault(passing.sender, set()).add(passing.receiver)
-    for receivers in in_sequence.values():
-        chain = [agent for agent in agents if agent in receivers]
-        found.update(dict.fromkeys(pairwise(chain)))
-    still_open = frozenset(agents)
-    return tuple(pair for pair in found if still_open.issuperset(pair))
-
-
-def _confirmations(
-    plan_id: str, task_ids: Mapping[str, str], workflow: Workflow
-) -> Iterator[JsonObject]:
-    """Conditional handoffs that name no condition: a person says whether they are taken."""
-    asked = {
-        (passing.sender, passing.receiver): None
-        for handoff, passing in zip(workflow.taken, workflow.passings, strict=True)
-        if handoff.handoff_type == "conditional"
-        and handoff.condition is None
-        and passing.receiver in task_ids
-    }
-    words = HANDOVER_WORDS[language_of(workflow.request)]
-    for sender, receiver in asked:
-        yield {
-            "requirement_id": _derived(plan_id, "CONFIRMATION", sender, receiver),
-            "task_id": task_ids[receiver],
-            "name": words.confirm.format(sender=sender, receiver=receiver),
-            "kind": "CONFIRMATION",
-            "required": True,
-            "min_count": 1,
-            "allowed_types": [],
-            "source": "USER",
-        }
-
-
-def _brief(agent: str, workflow: Workflow) -> JsonObject:
-    """What the task of an agent is held to, and the answers it builds on that are no tasks of the plan."""
-    senders = [one.sender for one in workflow.passings if one.receiver == agent]
-    return {
-        "request": dump(with_budgets(workflow.request, workflow.constraints[agent])),
-        "answers": {
-            sender: workflow.answers[sender]
-            for sender in senders
-            if sender in workflow.answers
-        },
-    }
-
-
-def _briefing(agent: str, workflow: Workflow, words: HandoverWords) -> JsonObject:
-    """What the handoffs to an agent tell it, in words: a goal is read by everybody, whatever does the task."""
-    told = [
-        handoff.context_transfer
-        for handoff, passing in zip(workflow.taken, workflow.passings, strict=True)
-        if passing.receiver == agent
-    ]
-    decisions = _texts(
-        decision for transfer in told for decision in transfer.key_decisions
-    )
-    questions = _texts(
-        question for transfer in told for question in transfer.open_questions
-    )
-    request = workflow.request
-    dial = (
-        request.user_preferences.vs_novelty_dial if request.user_preferences else None
-    )
-    lines = [
-        *(transfer.summary for transfer in told),
-        *_listed(words.decisions, decisions),
-        *_listed(words.constraints, _texts(workflow.constraints[agent])),
-        words.context.format(
-            domain=request.context.research_domain, stage=request.context.stage
-        ),
-        *([words.dial.format(dial=dial)] if dial is not None else []),
-    ]
-    return {
-        "goal_statement": "\n".join(lines),
-        "rationale": "\n".join(questions) or None,
-    }
-
-
-def _texts(items: Iterable[object]) -> list[str]:
-    """Each item once, as a text."""
-    texts = (
-        item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
-        for item in items
-    )
-    return list(dict.fromkeys(texts))
-
-
-def _listed(label: str, lines: Sequence[str]) -> list[str]:
-    return [f"{label}:", *(f"- {line}" for line in lines)] if lines else []
-
-
-def _node(plan_id: str, task_id: str, kind: str, title: str, owner: str) -> JsonObject:
-    return {
-        "task_id": task_id,
-        "plan_id": plan_id,
-        "node_type": kind,
-        "title": title,
-        "owner_agent_id": owner,
-        "priority": 0,
-        "tags": ["research"],
-    }
-
-
-def _edge(plan_id: str, source: str, target: str, kind: str) -> JsonObject:
-    return {
-        "edge_id": _derived(plan_id, kind, source, target),
-        "plan_id": plan_id,
-        "from_task_id": source,
-        "to_task_id": target,
-        "edge_type": kind,
-        "metadata": {"and_or": "AND"} if kind == "DECOMPOSE" else None,
-    }
-
-
-def _derived(*parts: str) -> str:
-    return str(uuid.uuid5(_IDS, "\n".join(parts)))
+    for agent in inherited:
+        for step in incoming.get(agent, ()):
+            repeated = {subject_of(item) for item in (*requested, *step.constraints)}
+            where = f"$[{step.position}].context_transfer.constraints_inherited"
+            for constraint in inherited[step.passing.sender]:
+                if subject_of(constraint) not in repeated:
+                    text = json.dumps(constraint, ensure_ascii=False)
+                    message = f"leaves out {text}, which still applies"
+                    yield Notice("constraint_dropped", where, message)

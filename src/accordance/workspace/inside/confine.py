@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 STATUS = 3
-"""Anything written here means: not started. The kernel closes it as the command begins."""
+"""Anything written here means: not started. Closed as the command begins."""
 NOT_CONFINED = 125
 
 # Options of prctl.
@@ -60,23 +60,73 @@ ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
 # Machine type -> audit architecture, and the numbers of the system calls below.
 MACHINES = {
-    "x86_64": (0xC000003E, {
-        "socket": 41, "add_key": 248, "request_key": 249, "keyctl": 250, "bpf": 321,
-        "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
-        "shmget": 29, "shmat": 30, "shmctl": 31, "semget": 64, "semop": 65, "semctl": 66, "semtimedop": 220,
-        "msgget": 68, "msgsnd": 69, "msgrcv": 70, "msgctl": 71, "mq_open": 240, "mq_unlink": 241,
-        "prlimit64": 302, "setpriority": 141, "ioprio_set": 251, "sched_setparam": 142,
-        "sched_setscheduler": 144, "sched_setaffinity": 203, "sched_setattr": 314,
-    }),
-    "aarch64": (0xC00000B7, {
-        "socket": 198, "add_key": 217, "request_key": 218, "keyctl": 219, "bpf": 280,
-        "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
-        "shmget": 194, "shmat": 196, "shmctl": 195, "semget": 190, "semop": 193, "semctl": 191, "semtimedop": 192,
-        "msgget": 186, "msgsnd": 189, "msgrcv": 188, "msgctl": 187, "mq_open": 180, "mq_unlink": 181,
-        "prlimit64": 261, "setpriority": 140, "ioprio_set": 30, "sched_setparam": 118,
-        "sched_setscheduler": 119, "sched_setaffinity": 122, "sched_setattr": 274,
-    }),
-}  # fmt: skip
+    "x86_64": (
+        0xC000003E,
+        {
+            "socket": 41,
+            "add_key": 248,
+            "request_key": 249,
+            "keyctl": 250,
+            "bpf": 321,
+            "io_uring_setup": 425,
+            "io_uring_enter": 426,
+            "io_uring_register": 427,
+            "shmget": 29,
+            "shmat": 30,
+            "shmctl": 31,
+            "semget": 64,
+            "semop": 65,
+            "semctl": 66,
+            "semtimedop": 220,
+            "msgget": 68,
+            "msgsnd": 69,
+            "msgrcv": 70,
+            "msgctl": 71,
+            "mq_open": 240,
+            "mq_unlink": 241,
+            "prlimit64": 302,
+            "setpriority": 141,
+            "ioprio_set": 251,
+            "sched_setparam": 142,
+            "sched_setscheduler": 144,
+            "sched_setaffinity": 203,
+            "sched_setattr": 314,
+        },
+    ),
+    "aarch64": (
+        0xC00000B7,
+        {
+            "socket": 198,
+            "add_key": 217,
+            "request_key": 218,
+            "keyctl": 219,
+            "bpf": 280,
+            "io_uring_setup": 425,
+            "io_uring_enter": 426,
+            "io_uring_register": 427,
+            "shmget": 194,
+            "shmat": 196,
+            "shmctl": 195,
+            "semget": 190,
+            "semop": 193,
+            "semctl": 191,
+            "semtimedop": 192,
+            "msgget": 186,
+            "msgsnd": 189,
+            "msgrcv": 188,
+            "msgctl": 187,
+            "mq_open": 180,
+            "mq_unlink": 181,
+            "prlimit64": 261,
+            "setpriority": 140,
+            "ioprio_set": 30,
+            "sched_setparam": 118,
+            "sched_setscheduler": 119,
+            "sched_setaffinity": 122,
+            "sched_setattr": 274,
+        },
+    ),
+}
 # What a test has no business with.
 REFUSED = (
     "add_key",
@@ -90,16 +140,27 @@ REFUSED = (
 # Refused where processes and memory of the same user are in reach: what outlives the
 # command, and what others could read.
 REFUSED_IF_SHARED = (
-    "shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop",
-    "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink",
-)  # fmt: skip
+    "shmget",
+    "shmat",
+    "shmctl",
+    "semget",
+    "semop",
+    "semctl",
+    "semtimedop",
+    "msgget",
+    "msgsnd",
+    "msgrcv",
+    "msgctl",
+    "mq_open",
+    "mq_unlink",
+)
 # Where the arguments of a call stand; of a pointer, its upper half too.
 FIRST = 16
 SECOND = 24
 THIRD = 32
 THIRD_UPPER = 36
-# The same for calls that change another process: allowed if all conditions of a row hold.
-# 0 is the caller itself.
+# The same for calls that change another process: allowed if all conditions of a row
+# hold. 0 is the caller itself.
 ITSELF = (((FIRST, 0),),)
 ALLOWED_IF_SHARED = {
     "prlimit64": (

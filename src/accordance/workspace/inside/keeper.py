@@ -1,10 +1,10 @@
 """The keeper of a command: starts it, keeps its output, and leaves nothing running.
 
-Runs outside the sandbox as `python -I -S keeper.py`, between accordance and the command.
-Reads its plan as one line on standard input and reports one line of JSON on standard
-output. It adopts every orphan below it, so it still finds a daemon that forked twice and
-left its session. When standard input closes, accordance is gone or wants the command no
-more, and the command is ended.
+Runs outside the sandbox as `python -I -S keeper.py`, between accordance and the
+command. Reads its plan as one line on standard input and reports one line of JSON on
+standard output. It adopts every orphan below it, so it still finds a daemon that forked
+twice and left its session. When standard input closes, accordance is gone or wants the
+command no more, and the command is ended.
 """
 
 from __future__ import annotations

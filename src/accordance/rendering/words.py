@@ -1,4 +1,4 @@
-"""Every word that research reports say to people, one table per language."""
+"""The words of research reports, in a table for each language."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LANGUAGES: Final[tuple[Language, ...]] = ("ko", "en", "zh")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportWords:
-    """The words of reports. A language that lacks one does not type-check."""
+    """The words of reports. A language that lacks a word does not type-check."""
 
     # the T-score table: the heads are the seed's in Korean
     option: str
@@ -198,7 +198,7 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             t_scores="T-score distribution",
             selection="Final selection",
             justification="Justification",
-            phase_outputs="What the phases left",
+            phase_outputs="Outputs of the phases",
             provenance="Provenance",
             sources="Sources",
             reasoning="Reasoning",
@@ -206,9 +206,15 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             limitations="Limitations",
             next_agents="Next agents",
             distribution="Distribution check",
-            distribution_ok="Some option is off the beaten track, and the selection is not modal.",
-            distribution_modal="Every option is modal: only the obvious was said.",
-            distribution_narrow="No option is off the beaten track, or the selection is modal.",
+            distribution_ok=(
+                "An option is off the beaten track, and the selection is not modal."
+            ),
+            distribution_modal=(
+                "Every option is modal: the answer only states the obvious."
+            ),
+            distribution_narrow=(
+                "No option is off the beaten track, or the selection is modal."
+            ),
             none="none",
             collapse_report="Mode collapse report",
             request="Request",
@@ -233,11 +239,11 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
             because={
                 "task_type": "task type {detail}",
                 "stage": "stage {detail}",
-                "trigger": "the request says '{detail}'",
+                "trigger": "the request contains '{detail}'",
                 "required_by": "{detail} requires it",
             },
-            ready="can begin at once",
-            waits_for="after",
+            ready="can start now",
+            waits_for="starts after",
             no_proposal="no agent fits",
             plot_title="T-score distribution",
             selected="selected",

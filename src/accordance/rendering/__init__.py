@@ -1,0 +1,1 @@
+"""How plans and research are shown: text in, text out, nothing else."""

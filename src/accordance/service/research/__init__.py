@@ -1,0 +1,1 @@
+"""Research: agents, answers, handoffs, golden sets and the runs in a ledger."""
