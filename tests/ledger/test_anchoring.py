@@ -162,7 +162,7 @@ def changed_inside(anchor: dict[str, Any]) -> object:
         pytest.param(
             lambda one: one, "other.pub", "not signed with this key", id="another key"
         ),
-        pytest.param(unsigned, "key.pub", "nobody signed it", id="no signature"),
+        pytest.param(unsigned, "key.pub", "it is not signed", id="no signature"),
         pytest.param(
             changed_inside, "key.pub", "no anchor that can be read", id="changed inside"
         ),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple
 
@@ -113,10 +114,23 @@ def submit(
 
     Whoever names their attempt, or themselves as the `holder` of the task, is refused if it is not theirs any more.
     """
+    with receive(ledger, raw, task_id) as (tx, named):
+        return submit_in(tx, home, raw, named, attempt, holder)
+
+
+@contextmanager
+def receive(
+    ledger: Ledger, raw: bytes, task_id: str | None
+) -> Iterator[tuple[Transaction, str]]:
+    """Open the transaction in which a message is handed in for a task.
+
+    Yields it with the id of the task, which the message names itself where the caller
+    does not. Raises MessageTooLarge, TaskUnnamed.
+    """
     must_fit(raw)
     named = task_id or named_task(raw)
     with ledger.write() as tx:
-        return submit_in(tx, home, raw, named, attempt, holder)
+        yield tx, named
 
 
 def submit_in(
