@@ -208,7 +208,7 @@ def test_what_is_left_for_others_ends_the_run(tmp_path: Path) -> None:
         {"PENDING": 1, "READY": 1, "DONE": 1},
     ), ran.err
     assert (
-        "waits for somebody who asks for it (`accordance task next`)"
+        "waits for an outside worker to ask for it (`accordance task next`)"
         in accordance("run", cwd=tmp_path).out
     )
 
