@@ -18,7 +18,8 @@ from accordance.domain.records import (
 )
 from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, IllegalTransition, NotFound
-from accordance.work.intake import TaskUnnamed, submit
+from accordance.work.arrivals import TaskUnnamed
+from accordance.work.intake import submit
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import ProductUnnamed, review
 from accordance.work.tasks import (

@@ -26,11 +26,13 @@ from accordance.errors import Conflict
 from accordance.judging.own_submission import Claim
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.intake import (
+from accordance.work.arrivals import (
     ArrivedMessage,
     arrive,
     not_now,
     not_theirs,
+)
+from accordance.work.intake import (
     refuse,
     repeated_answer,
 )

@@ -19,10 +19,10 @@ from accordance.executors.code_map import code_map
 from accordance.judging.judge import AttemptTree
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
+from accordance.work.arrivals import not_theirs
 from accordance.work.assignment import assignment, with_conflict
 from accordance.work.coding_tasks import EXTERNAL, coding_task, wanted_in
 from accordance.work.faults import fail_in, report_of
-from accordance.work.intake import not_theirs
 from accordance.work.lent_clones import LENT, Loan, loan_under_way
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import kept_from_sweeping

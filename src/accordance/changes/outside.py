@@ -20,8 +20,11 @@ from accordance.errors import Conflict
 from accordance.judging.own_submission import Claim
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger
+from accordance.work.arrivals import (
+    must_fit,
+    named_task,
+)
 from accordance.work.coding_tasks import TAG, coding_task
-from accordance.work.intake import must_fit, named_task
 from accordance.work.intake import submit as submit_message
 from accordance.work.landing import head_of
 from accordance.work.lent_clones import loan_under_way, sweep_loans

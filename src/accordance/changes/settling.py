@@ -26,19 +26,20 @@ from accordance.domain.verdict import Outcome, Verdict
 from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
 from accordance.store.ledger import Transaction
+from accordance.work.arrivals import (
+    ArrivedMessage,
+    arrive,
+)
 from accordance.work.inputs import supply_from_artifact
 from accordance.work.intake import (
-    ArrivedMessage,
-    Product,
-    arrive,
     case_of,
     judge_arrived,
     refuse,
     settle,
-    store_product,
 )
 from accordance.work.landing import lands_on_head
 from accordance.work.message_kinds import JudgedMessage
+from accordance.work.products import Product, store_product
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import approve_product
 from accordance.workspace.bundle import MANIFEST
@@ -187,7 +188,8 @@ def _keep_patch(
     if isinstance(message.result, Accepted):
         summary = message.result.value.summary
     patch = (home.root / change.bundle / "patch.diff").read_bytes()
-    return store_product(tx, home, arrived, Product("change", "diff", patch, summary))
+    product = Product("change", "diff", patch, summary)
+    return store_product(tx, home, arrived.task, product)
 
 
 # -- reaching a verdict again

@@ -15,9 +15,11 @@ from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import MessageRecord, TaskRecord
 from accordance.store.ledger import Transaction
 from accordance.store.rows import turn_of_task
-from accordance.work.intake import (
+from accordance.work.arrivals import (
     ArrivedMessage,
     arrive,
+)
+from accordance.work.intake import (
     case_of,
     judge_arrived,
     refuse,

@@ -18,6 +18,7 @@ from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind, rule_lost_lease
 from accordance.errors import Conflict, TasksWait
 from accordance.store.ledger import Ledger, Transaction
+from accordance.work.arrivals import not_theirs
 from accordance.work.coding_tasks import (
     allows_external,
     change_to_make,
@@ -26,7 +27,10 @@ from accordance.work.coding_tasks import (
 )
 from accordance.work.contracts_for import Holding, to_actions
 from accordance.work.inputs import bind_inputs
-from accordance.work.intake import begin_attempt, case_of, not_theirs
+from accordance.work.intake import (
+    begin_attempt,
+    case_of,
+)
 from accordance.work.own_work import is_own_work
 
 LEASE_SECONDS: Final = 15 * 60
