@@ -723,7 +723,7 @@ def test_a_plan_is_not_changed_while_it_runs(tmp_path: Path) -> None:
         second.err,
         err,
     )
-    assert "runs already and is not replaced" in other.err
+    assert "is already running and cannot be replaced" in other.err
     assert "another process runs on" in second.err
     assert json.loads(out)["title"] == "Spring catalogue"
     assert holds(tmp_path)

@@ -149,7 +149,7 @@ def test_ids_that_cannot_be_kept(project: Project) -> None:
         plan([node("root", "GOAL"), node("a\0b")], [edge("root", "a\0b")]),
         {**small_plan(), "requirements": [requirement("a", requirement_id="r\0")]},
     ):
-        with pytest.raises(UnfitPlan, match="holds a NUL character"):
+        with pytest.raises(UnfitPlan, match="contains a NUL character"):
             project.imports(message)
     project.runs(
         plan([node("root", "GOAL"), node("a\u2400b")], [edge("root", "a\u2400b")])

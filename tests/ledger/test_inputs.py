@@ -305,7 +305,7 @@ def test_files_that_do_not_fit(project: Project) -> None:
     project.runs(small_plan())
     project.submit("a", asking("a", "sheet", "xlsx"))
     with pytest.raises(
-        UnfitAnswer, match=r"prices.md: is none of the wanted types \(xlsx\)"
+        UnfitAnswer, match=r"prices.md is none of the wanted types \(xlsx\)"
     ):
         project.answer(files=(Upload("prices.md", b"content"),))
     with pytest.raises(UnfitAnswer, match="say something"):
@@ -321,7 +321,7 @@ def test_files_that_do_not_fit(project: Project) -> None:
 )
 def test_an_upload_is_named_like_a_file(name: str) -> None:
     """Whoever hands a file over does not choose the folder it lands in."""
-    with pytest.raises(UnfitAnswer, match="is not the name of a file"):
+    with pytest.raises(UnfitAnswer, match="is not a file name"):
         Upload(name, b"content")
 
 

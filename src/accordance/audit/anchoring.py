@@ -110,7 +110,7 @@ def read_anchor(raw: bytes, public: Path | None) -> tuple[Anchor, str]:
             statement = json.loads(base64.b64decode(document["payload"]))
         anchor = _anchor_in(statement)
     except UNREADABLE:
-        raise UnreadableAnchor("it is no anchor that can be read") from None
+        raise UnreadableAnchor("it is not a readable anchor") from None
 
     if public is None:
         return anchor, "not checked, no key was given" if is_signed else "none"
@@ -194,5 +194,5 @@ def _compare(
     elif current_hash != head.hash:
         findings.broken(
             f"event {head.seq} is not the one in {when}:"
-            " the chain was made anew since then"
+            " the chain was rewritten since then"
         )

@@ -29,7 +29,7 @@ UNREADABLE: Final = (
 )
 """The errors that reading a tampered record may raise."""
 _MAX_FINDINGS: Final = 100
-"""Findings of a kind that are listed; the audit of a ruined ledger ends all the same."""
+"""Findings of a kind that are listed, so that a ruined ledger can be audited too."""
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class AuditFindings:
 def fetch(
     tx: Transaction, sha256: str, label: str, findings: AuditFindings
 ) -> bytes | None:
-    """Return a blob; note it as a finding, and return None, if it is gone or changed."""
+    """Return a blob; None, with a finding, if it is gone or changed."""
     findings.blobs += 1
 
     try:

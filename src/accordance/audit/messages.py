@@ -154,11 +154,11 @@ def _compare_ruling(
 
     if verdict is None:
         if again.outcome is not None:
-            findings.missing(f"the verdict of {label} is missing or too many")
+            findings.missing(f"the verdict of {label} is missing")
         return
 
     if again.outcome is None:
-        findings.broken(f"the verdict of {label} is missing or too many")
+        findings.broken(f"{label} has a verdict that does not follow from it")
         return
 
     stored = (verdict.outcome, verdict.reason_code, verdict.messages)
@@ -180,7 +180,7 @@ def verify_changes(
     root: Path | None,
     findings: AuditFindings,
 ) -> None:
-    """Check that every verdict on a change follows from the evidence its event names."""
+    """Check that every verdict on a change follows from the evidence of its event."""
     verdicts = _verdicts_of(tx, plan)
     submissions = tx.find(MessageRecord, plan_id=plan.plan_id, kind="SUBMISSION")
     judged = {

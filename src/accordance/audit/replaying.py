@@ -80,7 +80,7 @@ class PlanReplay:
 
         result = check_value(parse_object(raw, DOCUMENT_LIMITS), "PLAN_GEN")
         if isinstance(result, Rejected):
-            self._findings.broken(f"the plan's document {document[:12]} is no plan")
+            self._findings.broken(f"the plan's document {document[:12]} is not a plan")
             return
 
         plan = result.value
@@ -125,9 +125,7 @@ class PlanReplay:
     def _follow(self, entry: ChainEntry) -> None:
         """Compare an event that had a cause with the next consequence that is due."""
         if not self._due:
-            self._findings.broken(
-                f"event {entry.seq}: {entry.kind} followed from nothing"
-            )
+            self._findings.broken(f"event {entry.seq}: {entry.kind} has no cause")
             return
         self._compare(entry, self._due.popleft())
 
@@ -166,9 +164,7 @@ class PlanReplay:
             return
 
         if self.rules.get(plan.revision) != plan.rules:
-            self._findings.broken(
-                "the plan is held to other rules than it was imported with"
-            )
+            self._findings.broken("the plan's rules are not those it was imported with")
         self._compare_tasks(self._plan, plan.plan_id)
 
     def _compare_tasks(self, plan: PlanInMemory, plan_id: str) -> None:
@@ -230,7 +226,7 @@ class AttemptContracts:
             self.by_attempt[task_id, self._begun[task_id]] = held_to
 
     def _carry_over(self, task_id: str) -> None:
-        """An executor that is asked again within its run is held to the same contract."""
+        """Hold an executor that is asked again in its run to the same contract."""
         number = self._begun[task_id]
         self._begun[task_id] += 1
         if (task_id, number) in self.by_attempt:

@@ -55,7 +55,7 @@ class Derived:
     seq: int
     values: Values
 
-    def fits(self, table: Table, values: Values) -> bool:  # noqa: ARG002 - as for a seal
+    def fits(self, table: Table, values: Values) -> bool:  # noqa: ARG002 - like a seal
         """Whether the stored values are those that follow."""
         return values == self.values
 
@@ -97,9 +97,7 @@ class Rows:
         That happens once, before anything is sealed. Later it would hide tampering.
         """
         if self._has_seals:
-            self.findings.broken(
-                f"event {entry.seq}: rows were sealed anew after they had been sealed"
-            )
+            self.findings.broken(f"event {entry.seq}: rows were sealed a second time")
 
         notice = (
             f"rows older than {entry.at[:19]} are as the upgrade found them;"

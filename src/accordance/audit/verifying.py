@@ -47,9 +47,7 @@ def verify_ledger(tx: Transaction, root: Path | None = None) -> list[AuditFindin
     by_plan = [verify_plan(tx, plan_id, root) for plan_id in plan_ids]
     for findings in by_plan:
         if findings.plan_id not in begun_plans:
-            findings.missing(
-                "the event of the ledger that says that the plan began is missing"
-            )
+            findings.missing("the ledger's event that began the plan is missing")
 
     rows.compare(tx, unplanned_tables())
     _verify_strays(tx, own)

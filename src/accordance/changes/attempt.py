@@ -4,9 +4,9 @@
     repo = "."        # the repository, relative to the project folder
     base = "main"     # what the first change of a plan builds on; HEAD by default
 
-The changes of a plan are made one after the other, each on the commit of the one before.
-So every change is judged on exactly the tree it lands on. The user's working tree and
-branches are never touched.
+The changes of a plan are made one after the other, each on the commit of the one
+before. So every change is judged on exactly the tree it lands on. The user's working
+tree and branches are never touched.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ class Workshop:
     ) -> Commission:
         """Return what an attempt takes from the ledger.
 
-        `change` is the scc.task.v1 of the task. Raises PreflightFailed, InvalidSettings.
+        `change` is the scc.task.v1 of the task. Raises PreflightFailed,
+        InvalidSettings.
         """
         gateway = self._gateway(tx, task)
         standing = task.progress.standing
@@ -147,7 +148,7 @@ class Workshop:
 
 
 def workshop_of(home: Home, isolation: str | None = None) -> Workshop:
-    """Return the workshop of a project, as `[workspace]` says. Raises InvalidSettings."""
+    """Return the workshop of a project, by `[workspace]`. Raises InvalidSettings."""
     workspace = home.settings().workspace
     repository = (home.root / workspace.repo).resolve()
     return Workshop(home, repository, workspace.base, isolation)
@@ -272,7 +273,7 @@ class CodingAttempt:
             return
         if head is None or not branch.contains(head, tip):
             raise WorkspaceError(
-                f"the branch {branch.name} is there and is not this ledger's;"
+                f"the branch {branch.name} exists, but this ledger did not make it;"
                 " rename or delete it, then answer"
             )
 

@@ -47,8 +47,8 @@ def hand_out(
 ) -> HandedOut | NoTaskReason:
     """Take up the next task that can be begun, with its assignment.
 
-    A change comes with its clone. One that cannot be begun waits for a person, as it does
-    in a run, and the next task is taken up.
+    A change comes with its clone. One that cannot be begun waits for a person, as it
+    does in a run, and the next task is taken up.
     """
     sweep_loans(ledger, home)
     while True:

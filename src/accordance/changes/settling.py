@@ -139,8 +139,8 @@ def _take_effect(
 def _name_evidence(root: Path, change: JudgedChange) -> None:
     """Give the evidence of a change that counts its name.
 
-    Several runs of an attempt may have been judged: by a worker that was thought dead, or
-    in a run that was cut off. Which of them counts is known here, where the plan is
+    Several runs of an attempt may have been judged: by a worker that was thought dead,
+    or in a run that was cut off. Which of them counts is known here, where the plan is
     locked. Evidence that has the name already was left by another run, and is kept.
 
     Raises BundleBroken if the evidence is gone.
@@ -219,14 +219,14 @@ def _differences(
     """Where a bundle differs from what the ledger knows."""
     bundle = message.case["bundle"]
     if manifest_of(folder) != message.case["manifest"]:
-        yield f"the manifest of {bundle} is not the one that was judged by"
+        yield f"the manifest of {bundle} is not the one that was judged"
 
     for name, content in (("submit.json", raw), ("task.json", task)):
         file = folder / name
         if not file.is_file() or file.read_bytes() != content:
-            yield f"{name} in {bundle} is not the ledger's"
+            yield f"{name} in {bundle} differs from the ledger's"
 
 
 def manifest_of(folder: Path) -> str:
-    """Return the hash of a bundle's manifest, which holds the hashes of all its files."""
+    """Return the hash of the manifest, which holds the hashes of all other files."""
     return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()

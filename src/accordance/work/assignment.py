@@ -108,7 +108,8 @@ def with_conflict(document: dict[str, Any], paths: tuple[str, ...]) -> dict[str,
 
     error = (
         f"{MERGE_CONFLICT}: your last change does not apply to the current state of"
-        f" {listed(list(paths))}; nothing of it is there: make it again on what you find"
+        f" {listed(list(paths))}; nothing of it is there: make it again on what you"
+        " find"
     )
     context = document["context"]
     errors = [error, *context["last_errors"]]

@@ -1,4 +1,6 @@
-"""Tasks that change a repository: nodes with a `task` of scc.task.v1 and the tag `code`.
+"""Coding tasks: nodes that carry a `task` of scc.task.v1 and the tag `code`.
+
+They change a repository:
 
     {"task_id": "72c84e9c-...", "node_type": "ACTION", "tags": ["code"],
      "title": "Round half up", ...,

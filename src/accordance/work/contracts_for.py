@@ -1,4 +1,4 @@
-"""Which contract a message is held to: an action's, an answer's, a change's or a review's.
+"""The contract of a message: of an action, an answer, a change or a review.
 
 Routes may choose the contract of an action when its attempt begins. The event that
 begins the attempt keeps their choice. So the message is judged, now and by `verify`, by
@@ -35,7 +35,7 @@ from accordance.work.research_tasks import answers_of, how_to_answer
 
 ACTIONS: Contract[Action] = ACTION.in_scope(ACTION.scopes[0])
 HELD_TO: Final = "held_to"
-"""The key in the event that begins an attempt; without it, the contract is an action's."""
+"""A key of the event that begins an attempt; without it the attempt is an action."""
 
 Holding: TypeAlias = Callable[[Transaction, TaskRecord], Payload]
 """Returns what is written down of the contract when an attempt begins."""

@@ -1,7 +1,7 @@
 """Runs that ended without a message.
 
-Accordance's own report of the fault takes the place of the message: it is kept and ruled
-on in the same way, and can be recomputed.
+Accordance's own report of the fault takes the place of the message: it is kept and
+ruled on in the same way, and can be recomputed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def fail_in(
     """Settle a run that ended without a message; the report says why.
 
     The report holds `code`, `text` and what was seen. A product may be reviewed several
-    times within an attempt, so `lease`, the end of the lease, tells which review failed.
+    times within an attempt, so `lease`, the end of the lease, tells which review
+    failed.
     """
     arrived = arrive(tx, task_id, "FAULT", report_bytes(report))
     task = arrived.task

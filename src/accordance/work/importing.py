@@ -1,4 +1,4 @@
-"""Importing a plan: all of it enters the ledger at its beginning, in one transaction."""
+"""Importing a plan: all of it enters the ledger, in one transaction."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
     """Store a plan that honours its contract. The same plan again changes nothing.
 
     A plan in which nothing has begun may be replaced; a running one may not. `source`,
-    what the plan was read from, is kept with it. `roles` are those that its coding tasks
-    may name. `watch` is called for every node, `also` in the same transaction.
+    what the plan was read from, is kept with it. `roles` are those that its coding
+    tasks may name. `watch` is called for every node, `also` in the same transaction.
 
-    Raises Conflict, UnfitPlan, and InvalidTasks for coding tasks that could not be judged
-    by.
+    Raises Conflict, UnfitPlan, and InvalidTasks for coding tasks that could not be
+    judged by.
     """
     _refuse_unstorable_ids(plan)
     violations = check_tasks(plan, roles)
@@ -183,8 +183,8 @@ def _next_revision(record: PlanRecord, old: PlanRecord) -> PlanRecord:
     """The record of a plan that replaces an earlier revision. Raises Conflict."""
     if old.state is PlanState.ACTIVE or old.run_started_at is not None:
         raise Conflict(
-            f"plan {old.plan_id} runs already and is not replaced;"
-            " give the new plan a plan_id of its own"
+            f"plan {old.plan_id} is already running and cannot be replaced;"
+            " give the new plan its own plan_id"
         )
     return replace(
         record,
@@ -218,8 +218,8 @@ def _refuse_unstorable_ids(plan: Plan) -> None:
     for name in ids:
         if "\0" in name:
             raise UnfitPlan(
-                f"the id {name!r} holds a NUL character, which not every database"
-                " keeps; leave it out"
+                f"the id {name!r} contains a NUL character, which not every database"
+                " can store; remove it"
             )
 
 
@@ -235,8 +235,8 @@ def _refuse_foreign_tasks(tx: Transaction, plan: Plan) -> None:
         return
     if root.plan_id != plan.plan.plan_id:
         raise Conflict(
-            f"task {root.task_id} belongs to plan {root.plan_id} already;"
-            " give every task an id of its own"
+            f"task {root.task_id} already belongs to plan {root.plan_id};"
+            " give every task its own id"
         )
 
 

@@ -65,7 +65,7 @@ class Upload:
     def __post_init__(self) -> None:
         is_path = "/" in self.name or "\0" in self.name
         if is_path or self.name in ("", ".", ".."):
-            raise UnfitAnswer(f"{self.name!r}: is not the name of a file")
+            raise UnfitAnswer(f"{self.name!r} is not a file name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ def _check_fits(question: QuestionRecord, reply: PersonAnswer) -> None:
                 raise GoalWaits(
                     f"{question_id}: the goal goes on by itself when its dead part is"
                     " requeued or dropped",
-                    way_out="look after that, or give the goal up",
+                    way_out="requeue or drop that part, or give the goal up",
                 )
         case _:
             if not (reply.text or reply.files or reply.give_up or reply.approve):
@@ -217,7 +217,7 @@ def _decline(tx: Transaction, question: QuestionRecord, reply: PersonAnswer) -> 
     task_id = question.task_id or ""
     if tx.progress(task_id).state is State.ABANDONED:
         raise Conflict(
-            f"task {task_id} is not wanted now: the question counts when it is chosen"
+            f"task {task_id} is not in use now: the question counts once it is chosen"
         )
     tx.happen(task_id, Event.BURIED, why=_why(question, reply))
 
@@ -264,7 +264,7 @@ def _vouch(tx: Transaction, task_id: str, why: dict[str, str]) -> None:
         raise UnfitAnswer(f"task {task_id} has no product to approve")
     if is_behind(tx, task):
         raise Conflict(
-            f"the plan's branch has moved on since task {task_id} was done:"
+            f"the plan's branch has moved on since task {task_id} was done;"
             " let it be tried again"
         )
 
@@ -280,7 +280,7 @@ def _keep_input(home: Home, upload: Upload, needs: list[RequirementRecord]) -> N
     if needs and not fitting:
         kinds = sorted({allowed for need in needs for allowed in need.allowed_types})
         raise UnfitAnswer(
-            f"{upload.name}: is none of the wanted types ({', '.join(kinds)})"
+            f"{upload.name} is none of the wanted types ({', '.join(kinds)})"
         )
 
     place = _place(fitting[0], upload.name) if fitting else f"answers/{upload.name}"

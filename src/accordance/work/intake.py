@@ -129,8 +129,8 @@ def repeated_answer(
 def _why_not_repeated(arrived: ArrivedMessage, earlier: Receipt) -> str | None:
     """Why a message does not get its earlier answer, if so.
 
-    The task was returned or given another chance since. The answer would say that all is
-    well, while the task waits for another message.
+    The task was returned or given another chance since. The answer would say that all
+    is well, while the task waits for another message.
     """
     task, state = arrived.task, arrived.task.progress.state
     if state not in CLAIMABLE or earlier.content.get("state") == state:
@@ -275,7 +275,8 @@ def settle(
 ) -> Receipt:
     """Let a ruling take effect: the event, the moves, the answer and the verdict.
 
-    `act` does what only this kind of message does, and returns what to add to the answer.
+    `act` does what only this kind of message does, and returns what to add to the
+    answer.
     """
     result, ruling = judged.result, judged.ruling
     accepted = isinstance(result, Accepted)

@@ -1,4 +1,4 @@
-"""Where the changes of a plan land: each on the commit it was judged on, or not at all."""
+"""Where changes land: each on the commit it was judged on, or not at all."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Clones that are lent to outside workers: which they are, and how long they are kept.
 
-The ledger knows each of them by an event, LENT, which is written before the clone is put
-in its place. So a clone that no event names belongs to another ledger, and is left alone.
+The ledger knows each of them by an event, LENT, which is written before the clone is
+put in its place. So a clone that no event names belongs to another ledger, and is left
+alone.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Loan:
         return home.lent / self.name
 
     def is_there(self, home: Home) -> bool:
-        """Whether the clone is where it was put; a link in its place is not the clone."""
+        """Whether the clone is where it was put; a link in its place does not count."""
         place = self.place(home)
         return place.is_dir() and not place.is_symlink()
 

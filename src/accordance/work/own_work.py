@@ -33,7 +33,7 @@ class Maker:
 
     holder: str | None = None  # the worker who took the task up
     executor: str | None = None
-    """An executor that accordance ran; then the holder is only the process it ran in."""
+    """An executor that accordance ran; the holder is then the process it ran in."""
     model: str | None = None
 
     def is_worker(self, name: str) -> bool:

@@ -1,9 +1,10 @@
 """Tasks that research agents answer: who answers, under which contract, and how.
 
 The agent is the task's owner if the registry knows it; otherwise any agent of the
-registry may answer. A task made from a handoff has a brief: the request with its novelty
-dial, budgets and quality level, and the answers handed over. Without a brief the floor
-of the selection follows from the words of plan and task, as it does for a request.
+registry may answer. A task made from a handoff has a brief: the request with its
+novelty dial, budgets and quality level, and the answers handed over. Without a brief
+the floor of the selection follows from the words of plan and task, as it does for a
+request.
 """
 
 from __future__ import annotations

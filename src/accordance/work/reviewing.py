@@ -69,11 +69,11 @@ def review(
 ) -> Receipt:
     """Hand in a review of a task's product.
 
-    `task_id` is the reviewed task, or the CHECK that reviews it. `product` is the hash of
-    what the reviewer saw; it may be in the message instead, or known from the lease. A
-    review of anything but the current product is refused. So is one from a reviewer whose
-    `attempt` is over or who no longer is the `holder` of the task, and one by a worker,
-    `not_own_of`, who made the product.
+    `task_id` is the reviewed task, or the CHECK that reviews it. `product` is the hash
+    of what the reviewer saw; it may be in the message instead, or known from the lease.
+    A review of anything but the current product is refused. So is one from a reviewer
+    whose `attempt` is over or who no longer is the `holder` of the task, and one by a
+    worker, `not_own_of`, who made the product.
     """
     with receive(ledger, raw, task_id) as (tx, named):
         return review_in(

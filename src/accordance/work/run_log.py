@@ -3,8 +3,8 @@
 Before an executor is asked, the parts of its prompt and their recipe are kept as blobs
 and named by an event, PROMPTED. The transaction that settles the run writes a second
 event, RAN, with the executor's report. Between them each answer of a model is named by
-an event, kept before anything is made of it. All are links of the plan's chain, so every
-prompt can be rebuilt at any time.
+an event, kept before anything is made of it. All are links of the plan's chain, so
+every prompt can be rebuilt at any time.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def keep_report(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> None:
 def report_payload(
     tx: Transaction, run: RunOf, report: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what the event of a run says of it; all of its report is kept as a blob."""
+    """Keep all of a report as a blob; return what the event of its run says."""
     payload: dict[str, Any] = {"kind": run.kind, "attempt": run.attempt, **report}
     del payload["seen"]
     if report["seen"]:

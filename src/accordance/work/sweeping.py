@@ -25,9 +25,9 @@ _IN_WORK: Final = (State.IN_PROGRESS, State.READY_TO_CHECK)
 def swept(ledger: Ledger, home: Home, *, is_alone: bool) -> Iterator[None]:
     """Sweep the project folder, and work in it for as long as the block runs.
 
-    Everything goes if no other process works on the ledger (`is_alone`, SQLite), and none
-    on another ledger in the same folder. Otherwise only what belongs to tasks that are
-    not in work goes.
+    Everything goes if no other process works on the ledger (`is_alone`, SQLite), and
+    none on another ledger in the same folder. Otherwise only what belongs to tasks that
+    are not in work goes.
     """
     sweep_loans(ledger, home)
     with _open_lock(home) as lock:
