@@ -53,9 +53,8 @@ def verify_messages(
     findings: AuditFindings,
 ) -> None:
     """Check that every message is there, was announced, and gets the same ruling."""
-    known = set()
     verdicts = _verdicts_of(tx, plan)
-
+    known = set()
     for message in tx.find(MessageRecord, plan_id=plan.plan_id):
         findings.messages += 1
         known.add(message.message_id)
@@ -68,19 +67,24 @@ def verify_messages(
         was_refused = event is not None and "why" in event
         if raw is None or was_refused or message.kind == "SUBMISSION":
             continue
-
-        is_of_plan = message.kind == "PLAN_REVIEW"
-        revision = message.attempt if is_of_plan else plan.revision
-        own_rules = rules.get(revision, plan.rules)
-        ruling = _rejudge(tx, own_rules, terms, message, raw)
+        ruling = _rejudge(tx, _rules_for(message, plan, rules), terms, message, raw)
         if ruling is None:
             findings.broken(_unreadable_grounds(message))
-        else:
-            verdict = verdicts.get(message.message_id)
-            _compare_ruling(ruling, message, verdict, findings)
+            continue
+        verdict = verdicts.get(message.message_id)
+        _compare_ruling(ruling, message, verdict, findings)
 
     for message_id in announced.keys() - known:
         findings.missing(f"message {message_id[:_ID_LENGTH]} is missing")
+
+
+def _rules_for(
+    message: MessageRecord, plan: PlanRecord, rules: Mapping[int, Rules]
+) -> Rules:
+    """The rules a message was judged by: those of the revision it was about."""
+    is_of_plan = message.kind == "PLAN_REVIEW"
+    revision = message.attempt if is_of_plan else plan.revision
+    return rules.get(revision, plan.rules)
 
 
 def _label(message: MessageRecord) -> str:

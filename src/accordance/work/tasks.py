@@ -120,24 +120,35 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
         holding=holding,
         passes=None if own_work else partial(is_own_work, worker=holder),
     )
-    if plan_id is not None:
-        with ledger.write() as tx:
-            return take(tx, plan_id)
+    if plan_id is None:
+        return _take_from_any_plan(ledger, take)
+    with ledger.write() as tx:
+        return take(tx, plan_id)
 
+
+def _take_from_any_plan(
+    ledger: Ledger, take: Callable[[Transaction, str], Taken | NoTaskReason]
+) -> Taken | NoTaskReason:
+    """Take up a task of the oldest plan that has one.
+
+    If none has, the reason is that of the oldest plan that is not finished.
+    """
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, at_rest(tx, plan)) for plan in reversed(tx.plans())]
+    if not plans:
+        return NoTaskReason.NO_PLAN
 
-    nothing = NoTaskReason.FINISHED if plans else NoTaskReason.NO_PLAN
-    for name, reason in plans:
-        if reason is None:
+    reason = NoTaskReason.FINISHED
+    for plan_id, rest in plans:
+        outcome: Taken | NoTaskReason | None = rest
+        if outcome is None:
             with ledger.write() as tx:
-                taken = take(tx, name)
-            if isinstance(taken, Taken):
-                return taken
-            reason = taken  # noqa: PLW2901 - the plan has come to rest meanwhile
-        if nothing is NoTaskReason.FINISHED:
-            nothing = reason
-    return nothing
+                outcome = take(tx, plan_id)
+        if isinstance(outcome, Taken):
+            return outcome
+        if reason is NoTaskReason.FINISHED:
+            reason = outcome
+    return reason
 
 
 def held_by(tx: Transaction, holder: str, plan_id: str | None = None) -> list[Taken]:
