@@ -90,7 +90,7 @@ def test_a_revision_may_bring_other_rules(project: Project) -> None:
 def test_a_plan_that_runs_is_not_replaced(project: Project) -> None:
     """It would lose what was done."""
     project.runs(small_plan())
-    with pytest.raises(Conflict, match="runs already"):
+    with pytest.raises(Conflict, match="already running"):
         project.imports(changed(small_plan(), "plan.title", "Another"))
     assert project.plan().title == "Spring catalogue"
 

@@ -181,7 +181,7 @@ def test_a_confirmation_for_an_alternative_that_waits(project: Project) -> None:
     ]
     confirm = requirement("two", kind="CONFIRMATION", name="ok")
     project.runs(plan(nodes, edges, requirements=[confirm]))
-    with pytest.raises(Conflict, match="not wanted now"):
+    with pytest.raises(Conflict, match="not in use now"):
         project.answer(yes=False)
     project.answer(yes=True)
     assert project.state("two") == "ABANDONED"

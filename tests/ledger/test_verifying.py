@@ -74,7 +74,7 @@ TAMPERING = {
     "a deleted last event": ("DELETE FROM task_events WHERE seq = (SELECT max(seq) FROM task_events)", "completeness", "are missing"),
     "an added event": ("INSERT INTO task_events SELECT plan_id, seq + 1, kind, task_id, at, payload, hash FROM task_events ORDER BY seq DESC LIMIT 1", "integrity", "the chain does not end where the plan says"),
     "another head": ("UPDATE plans SET head_hash = '0'", "integrity", "the chain does not end where the plan says"),
-    "other rules": ("UPDATE plans SET rules = replace(rules, '\"attempts\": 3', '\"attempts\": 4')", "integrity", "other rules than it was imported with"),
+    "other rules": ("UPDATE plans SET rules = replace(rules, '\"attempts\": 3', '\"attempts\": 4')", "integrity", "the plan's rules are not those it was imported with"),
     "no events": ("DELETE FROM task_events", "completeness", "the event that imported the plan is missing"),
     "a changed blob": ("UPDATE blobs SET content = x'78'", "integrity", "is not what was kept"),
     "a missing message": ("DELETE FROM blobs WHERE sha256 IN (SELECT sha256 FROM messages)", "completeness", "is missing"),

@@ -1036,7 +1036,7 @@ def test_the_fuse_for_calls(project: Project) -> None:
     (question,) = project.questions()
     assert "calls_per_run: 2 of 2 messages are used up" in question.text
     assert project.submit("b").status == "refused"
-    with pytest.raises(Conflict, match="runs already"):
+    with pytest.raises(Conflict, match="already running"):
         project.imports(small_plan())
     project.answer(text="go on")
     project.finish("b")
