@@ -25,7 +25,7 @@ from accordance.executors.tool_server import serve, server_of
 from accordance.mcp.tools import Desk
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
-from accordance.work.intake import MessageTooLarge
+from accordance.work.arrivals import MessageTooLarge
 from accordance.work.tasks import release
 from tests.acceptance.cli import accordance, path_with_accordance
 from tests.executors.assignments import a_spec
