@@ -26,7 +26,7 @@ from accordance.executors.opinion import Opinion
 MODEL_CALL: Final = "model_call"
 """The record of a call of a model."""
 ASKED_AGAIN: Final = "asked_again"
-"""The record of an answer that broke its contract, so that the model was asked again."""
+"""The record of an answer that broke its contract and was asked for again."""
 MOST_REPEATED: Final = 20_000
 """Characters of a bad answer that are shown to the model again."""
 

@@ -131,7 +131,8 @@ class ProjectAttempts:
         """Run the executor of an attempt."""
         try:
             with self.ledger.read() as tx:
-                plan = tx.plan(tx.task(attempt.task_id).plan_id)
+                task = tx.task(attempt.task_id)
+                plan = tx.plan(task.plan_id)
                 prepared = self._prepare(tx, plan, attempt, stop)
         except _NotBegun as error:
             return error.outcome
@@ -162,16 +163,11 @@ class ProjectAttempts:
     ) -> ExecutorRun:
         """Read everything a run needs. Raises _NotBegun if something prevents it."""
         task = tx.task(attempt.task_id)
-        kind: Literal["action", "review"] = (
-            "action" if attempt.kind == "action" else "review"
-        )
+        kind = _kind_of(attempt)
         change = coding_task(tx, task) if kind == "action" else None
         choice = self._choose(tx, task, attempt, wanted_for(task, kind, change))
         executor = self._executor_of(choice)
-
-        if task.lease is None:
-            raise _NotBegun(Fault.STOPPED, "the task was taken away from this worker")
-        taken = Taken(task, kind, task.lease)
+        taken = _taken(task, kind)
 
         limits = self._limits(tx, plan, taken, choice, stop)
         job = None
@@ -183,16 +179,10 @@ class ProjectAttempts:
             tx, task, kind, change, contract_of_change(choice.spec)
         )
         document = assignment_under(tx, self.home, taken, contract, change)
-        run = RunOf(
-            plan_id=plan.plan_id,
-            task_id=task.task_id,
-            kind=attempt.kind,
-            attempt=attempt.number,
-        )
         return ExecutorRun(
             ledger=self.ledger,
             root=self.home.root,
-            run=run,
+            run=_run_of(plan, attempt),
             choice=choice,
             executor=executor,
             limits=limits,
@@ -295,6 +285,26 @@ def _queues_of(executor: str, spec: Spec) -> dict[str, Bound]:
             per_minute=bounds.per_minute or spec.per_minute,
         )
     return queues
+
+
+def _kind_of(attempt: TaskAttempt) -> Literal["action", "review"]:
+    return "action" if attempt.kind == "action" else "review"
+
+
+def _taken(task: TaskRecord, kind: Literal["action", "review"]) -> Taken:
+    """Return the task with its lease. Raises _NotBegun if it has none any more."""
+    if task.lease is None:
+        raise _NotBegun(Fault.STOPPED, "the task was taken away from this worker")
+    return Taken(task, kind, task.lease)
+
+
+def _run_of(plan: PlanRecord, attempt: TaskAttempt) -> RunOf:
+    return RunOf(
+        plan_id=plan.plan_id,
+        task_id=attempt.task_id,
+        kind=attempt.kind,
+        attempt=attempt.number,
+    )
 
 
 def _failures(task: TaskRecord, kind: Kind) -> int:

@@ -74,18 +74,8 @@ class Consultation:
         instructions = self._instructions(document, choice)
 
         subject = "plan" if kind == "plan" else "plan_review"
-        run = RunOf(
-            plan_id=self.plan_id,
-            task_id=None,
-            kind=subject,
-            attempt=document["attempt"],
-        )
-        self.note(
-            PROMPTED,
-            lambda tx: prompt_payload(
-                tx, run, instructions, choice.executor, choice.model
-            ),
-        )
+        run = self._run_of(subject, document["attempt"])
+        self._record_prompt(run, choice, instructions)
 
         self.runs += 1
         assignment = Assignment(
@@ -100,7 +90,7 @@ class Consultation:
         produced = run_tidily(executor, assignment, limits)
 
         self.spent += produced.spending
-        self._record(run, produced)
+        self._record_outcome(run, produced)
         self._wait_after(produced)
         return produced
 
@@ -158,9 +148,20 @@ class Consultation:
         except ContextTooLarge as error:
             raise Unanswered(Produced(fault=Fault.TOO_LONG, text=str(error))) from None
 
+    def _run_of(self, subject: str, attempt: int) -> RunOf:
+        return RunOf(plan_id=self.plan_id, task_id=None, kind=subject, attempt=attempt)
+
+    def _record_prompt(
+        self, run: RunOf, choice: Choice, instructions: BuiltPrompt
+    ) -> None:
+        def payload(tx: Transaction) -> Payload:
+            return prompt_payload(tx, run, instructions, choice.executor, choice.model)
+
+        self.note(PROMPTED, payload)
+
     # -- after a run
 
-    def _record(self, run: RunOf, produced: Produced) -> None:
+    def _record_outcome(self, run: RunOf, produced: Produced) -> None:
         report = produced.to_json()
         self.note(RAN, lambda tx: report_payload(tx, run, report))
         for answer in bad_answers(report):

@@ -1,4 +1,4 @@
-"""A run that is about to begin: its executor, instructions and limits, and its records."""
+"""A run that is about to begin: its executor, instructions, limits and records."""
 
 from __future__ import annotations
 

@@ -36,8 +36,9 @@ def record_bad_answers(
     """
     task = tx.task(task_id)
     lease = task.lease
-    resuming = _RESUMING_EVENTS.get(task.progress.state)
-    is_current = task.progress.standing.counters.attempts == attempt
+    progress = task.progress
+    resuming = _RESUMING_EVENTS.get(progress.state)
+    is_current = progress.standing.counters.attempts == attempt
     if lease is None or resuming is None or not is_current:
         return attempt
 
@@ -45,4 +46,6 @@ def record_bad_answers(
         tx.happen(task_id, Event.UNPARSEABLE, why=answer)
         tx.happen(task_id, resuming)
         tx.take(task_id, lease)
-    return tx.task(task_id).progress.standing.counters.attempts
+
+    task = tx.task(task_id)
+    return task.progress.standing.counters.attempts

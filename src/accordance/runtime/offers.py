@@ -1,4 +1,4 @@
-"""Offering ready tasks to their executors: what was queued, and what could not begin."""
+"""Ready tasks offered to executors: what was queued, and what could not begin."""
 
 from __future__ import annotations
 

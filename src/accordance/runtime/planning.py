@@ -1,4 +1,4 @@
-"""A model writes a plan: checked, imported, reviewed, and rewritten after the review."""
+"""A model writes a plan, which is checked, imported, reviewed and rewritten."""
 
 from __future__ import annotations
 

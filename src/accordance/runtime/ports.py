@@ -1,12 +1,12 @@
 """What the parts of the runtime know of each other: a small protocol for each.
 
-    Scheduling     which ready tasks begin now                    scheduler.Scheduler
-    Router         which queue a task goes into                   attempt_runner.ProjectAttempts
-    AttemptRunner  a run of an executor                           attempt_runner.ProjectAttempts
-    Workflows      steps that survive a kill, queues that commit  workflow.WorkflowEngine
-    AttemptSteps   what the workflow of an attempt does           attempt_path.AttemptPath
-    Listener       what the caller's interface is told            passed in by it
-    Branches       where the branches of changed plans point      publishing.Publishing
+    Scheduling     which ready tasks begin now           scheduler.Scheduler
+    Router         which queue a task goes into          attempt_runner.ProjectAttempts
+    AttemptRunner  a run of an executor                  attempt_runner.ProjectAttempts
+    Workflows      durable steps, transactional queues   workflow.WorkflowEngine
+    AttemptSteps   what the workflow of an attempt does  attempt_path.AttemptPath
+    Listener       reports to the caller's interface     passed in by it
+    Branches       the branches of changed plans         publishing.Publishing
 
 `attempt_path` depends on these alone, so that the path of an attempt can be read
 without knowing any of them.
@@ -148,7 +148,7 @@ class AttemptSteps(Protocol):
 
 
 class Listener(Protocol):
-    """Is told how a run proceeds.
+    """Receives reports on a run.
 
     Called from any thread. An error it raises is reported as a notice and changes
     nothing.

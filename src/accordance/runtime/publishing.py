@@ -76,8 +76,14 @@ class Publishing:
             return
         self._due = time.monotonic() + self.seconds
 
-        with self.ledger.read() as tx:
-            plans = [tx.plan(self.plan_id)] if self.plan_id else tx.plans()
-            coding_plans = [plan.plan_id for plan in plans if coding_tasks(tx, plan)]
-        for plan_id in coding_plans:
+        for plan_id in self._coding_plans():
             self.publish(plan_id)
+
+    def _coding_plans(self) -> list[str]:
+        """Return the plans that have a branch."""
+        with self.ledger.read() as tx:
+            if self.plan_id:
+                plans = [tx.plan(self.plan_id)]
+            else:
+                plans = tx.plans()
+            return [plan.plan_id for plan in plans if coding_tasks(tx, plan)]

@@ -48,9 +48,10 @@ class Reconciler:
 
     def is_due(self, seconds: float) -> bool:
         """Whether the last look was so long ago. If so, the clock starts again."""
-        if time.monotonic() - self._last < seconds:
+        now = time.monotonic()
+        if now - self._last < seconds:
             return False
-        self._last = time.monotonic()
+        self._last = now
         return True
 
     def are_stranded(self, plans: Iterable[str]) -> bool:
@@ -62,12 +63,13 @@ class Reconciler:
         """Look at everything that is in work in a plan."""
         with self.ledger.read() as tx:
             in_work = {workflow_id(taken): taken for taken in _in_work(tx, plan_id)}
-
         workflows = self.engine.known(list(in_work))
-        moving = [
-            self._is_moving(taken, workflows.get(name))
-            for name, taken in in_work.items()
-        ]
+
+        moving = []
+        for name, taken in in_work.items():
+            workflow = workflows.get(name)
+            moving.append(self._is_moving(taken, workflow))
+
         if moving and not any(moving):
             self._stranded.add(plan_id)
         else:

@@ -213,12 +213,15 @@ class Runner:
         """Give other workers, which may have the executor, some time; then ask."""
         if self._rests_since is None:
             self._rests_since = time.monotonic()
-        had_time = time.monotonic() >= self._rests_since + _OTHERS_SECONDS
 
-        if had_time or not self.crew.has_company():
-            is_set_up = self._has_begun or look.rest is NoTaskReason.ELSEWHERE
-            self._unstartable.ask_a_person(is_set_up=is_set_up)
-            self._signals.wake.set()
+        others_until = self._rests_since + _OTHERS_SECONDS
+        had_time = time.monotonic() >= others_until
+        if not had_time and self.crew.has_company():
+            return
+
+        is_set_up = self._has_begun or look.rest is NoTaskReason.ELSEWHERE
+        self._unstartable.ask_a_person(is_set_up=is_set_up)
+        self._signals.wake.set()
 
     def _look(self) -> Look:
         """Stop unwanted attempts, take up tasks, and look after stranded attempts."""
@@ -243,7 +246,8 @@ class Runner:
         Now and then there is a look all the same.
         """
         is_full = self.slots.busy and not self.slots.any_room
-        return is_full and time.monotonic() < self._last_look + _FULL_LOOK_SECONDS
+        next_look = self._last_look + _FULL_LOOK_SECONDS
+        return is_full and time.monotonic() < next_look
 
     def _look_at_plans(self) -> dict[str, Look]:
         """Take up what can begin, plan by plan."""
@@ -296,9 +300,12 @@ def is_wanted(tx: Transaction, attempt: TaskAttempt) -> bool:
     task = tx.task(attempt.task_id)
     if tx.plan(task.plan_id).state is PlanState.HELD:
         return False
-    if task.lease is None or task.progress.standing.counters.attempts != attempt.number:
+
+    counters = task.progress.standing.counters
+    if task.lease is None or counters.attempts != attempt.number:
         return False
 
-    if task.progress.state is State.READY_TO_CHECK:
+    state = task.progress.state
+    if state is State.READY_TO_CHECK:
         return task.lease.until == attempt.lease
-    return task.progress.state is State.IN_PROGRESS
+    return state is State.IN_PROGRESS

@@ -5,8 +5,8 @@ waits for an outside worker, or another change is under way. So the tasks behind
 offered, too, until no queue has room.
 
 With thousands of ready tasks that is slow. The whole line is therefore walked only now
-and then, for at most a tenth of the time. Whenever an attempt is settled, only the first
-few tasks are offered, and the few behind those that could not begin at the last walk.
+and then, for at most a tenth of the time. When an attempt is settled, only the first few
+tasks are offered, and the few behind those that could not begin at the last walk.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ class Scheduler:
         return offers.queued
 
     def _no_offers(self, tx: Transaction, plan_id: str) -> Offers:
-        return Offers(self._most(tx, plan_id), self.slots.roomy())
+        most = self._most(tx, plan_id)
+        return Offers(most, self.slots.roomy())
 
     def _most(self, tx: Transaction, plan_id: str) -> int | None:
         """Return how many tasks of a plan may be taken up; None: any number."""
@@ -111,7 +112,9 @@ class Scheduler:
         last = self._walks.get(plan_id, _Walk())
         if time.monotonic() >= last.next_at:
             return True
-        has_moved = tx.plan(plan_id).head.seq != last.head
+
+        plan = tx.plan(plan_id)
+        has_moved = plan.head.seq != last.head
         return has_moved and not self.slots.busy
 
     def _walk(self, unit: QueueingTransaction, plan_id: str, offers: Offers) -> None:
@@ -130,8 +133,9 @@ class Scheduler:
 
         if offered > _AHEAD:
             now = time.monotonic()
-            next_at = now + _PAUSE * (now - started)
-            self._walks[plan_id] = _Walk(next_at, unit.tx.plan(plan_id).head.seq)
+            duration = now - started
+            plan = unit.tx.plan(plan_id)
+            self._walks[plan_id] = _Walk(now + _PAUSE * duration, plan.head.seq)
 
         if passed is None:
             self._passed.pop(plan_id, None)

@@ -59,8 +59,9 @@ class Slots:
         `beside` are the queues of attempts that are about to be queued.
         """
         with self._changed:
+            running = self._queues_in_use()
             waiting = [entry.queue for entry in self._waiting.values()]
-            return self._left(queue, [*self._queues_in_use(), *waiting, *beside])
+            return self._left(queue, [*running, *waiting, *beside])
 
     def roomy(self, beside: Sequence[str] = ()) -> frozenset[str]:
         """Return the queues that have room for more."""
@@ -69,7 +70,8 @@ class Slots:
     @property
     def any_room(self) -> int:
         """How many more attempts may be taken up in the roomiest queue."""
-        return max((self.room(queue) for queue in self.bounds), default=0)
+        rooms = [self.room(queue) for queue in self.bounds]
+        return max(rooms, default=0)
 
     def _queues_in_use(self) -> list[str]:
         return [slot.queue for slot in self._running.values()]
@@ -91,9 +93,12 @@ class Slots:
         return max(0, left)
 
     def _count_of_executor(self, executor: str, used: list[str]) -> int:
-        known = [self.bounds[queue] for queue in used if queue in self.bounds]
-        executors = [bound.executor for bound in known]
-        return executors.count(executor)
+        count = 0
+        for queue in used:
+            bound = self.bounds.get(queue)
+            if bound is not None and bound.executor == executor:
+                count += 1
+        return count
 
     # -- rests
 
@@ -123,10 +128,10 @@ class Slots:
         """
         earliest = time.monotonic() - seconds
         with self._changed:
-            waiting = [
-                entry for entry in self._waiting.values() if entry.queue == queue
-            ]
-            return any(entry.since >= earliest for entry in waiting)
+            for entry in self._waiting.values():
+                if entry.queue == queue and entry.since >= earliest:
+                    return True
+            return False
 
     def forget(
         self, still_queued: Callable[[list[str]], Iterator[str]], seconds: float = 1.0
@@ -168,7 +173,8 @@ class Slots:
         return slot
 
     def _has_slot(self, queue: str) -> bool:
-        return self._left(queue, self._queues_in_use()) > 0
+        running = self._queues_in_use()
+        return self._left(queue, running) > 0
 
     def end(self, slot: Slot) -> None:
         """Give a slot back. May be called twice."""

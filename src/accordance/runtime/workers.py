@@ -165,9 +165,7 @@ class Heart:
         """Whether a worker that is alive serves a queue."""
         with translated(self.engine), self.engine.begin() as connection:
             rows = connection.execute(_QUEUES, {"seconds": self.dead_after}).scalars()
-            return any(
-                queues is None or queue in json.loads(queues) for queues in rows
-            )
+            return any(queues is None or queue in json.loads(queues) for queues in rows)
 
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):

@@ -1,4 +1,4 @@
-"""What a run of an agent amounts to: a message or a fault, its cost, and the records."""
+"""The outcome of an agent's run: a message or a fault, its cost, and its records."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
-from accordance.executors.llm.conversation import Conversation
+from accordance.executors.llm.model_conversation import ModelConversation
 from accordance.executors.llm.models import CannotBegin, key_for, open_model
 from accordance.executors.protocol import Assignment, Produced, RunLimits
 from accordance.executors.redaction import withhold
@@ -40,7 +40,7 @@ class LlmExecutor:
             return Produced(fault=error.fault, text=str(error))
 
         started = time.monotonic()
-        conversation = Conversation(self.spec, assignment, limits, name, key)
+        conversation = ModelConversation(self.spec, assignment, limits, name, key)
         produced = asyncio.run(_bounded(conversation.hold(model), limits))
         seconds = time.monotonic() - started
 

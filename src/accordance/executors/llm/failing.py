@@ -61,7 +61,7 @@ def seconds_to_wait(error: Exception) -> float | None:
 
 
 def describe_error(error: Exception, key: str) -> str:
-    """Return the error as a short line, without the key, which some endpoints repeat."""
+    """Return the error as a short line, without the key: some endpoints repeat it."""
     one_line = " ".join(str(error).split())
     text = without_key(one_line, key)
     return f"{type(error).__name__}: {text[:_TEXT_CHARACTERS]}"

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Conversation:
-    """One conversation with a model, and everything recorded of it."""
+class ModelConversation:
+    """A conversation with a model, and everything recorded of it."""
 
     spec: LlmSpec
     assignment: Assignment
