@@ -51,7 +51,6 @@ class Consultation:
     fuses: Fuses
     stop: threading.Event = field(default_factory=threading.Event)
     spent: Spending = field(default_factory=Spending)
-    runs: int = 0
     _failures: int = 0  # consecutive faults that pass by themselves
     _events: list[tuple[str, Payload]] = field(default_factory=list)
     """Events that are not in the chain yet."""
@@ -77,7 +76,6 @@ class Consultation:
         run = self._run_of(subject, document["attempt"])
         self._record_prompt(run, choice, instructions)
 
-        self.runs += 1
         assignment = Assignment(
             document=document,
             contract=contract,

@@ -124,7 +124,7 @@ class Asker:
         size = len(reply.text) + reply.thinking_characters
         if size > self.max_bytes:
             reply.fail(
-                Fault.FLOODED, f"the answer is longer than {self.max_bytes:,} bytes"
+                Fault.FLOODED, f"the model wrote more than {self.max_bytes:,} bytes"
             )
 
 
