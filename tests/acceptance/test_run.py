@@ -686,7 +686,7 @@ def test_a_bound_on_the_cost_needs_a_price(tmp_path: Path, fuse: str) -> None:
         task = accordance("task", "show", "a", "--json", cwd=tmp_path).json
         assert (ran.code, len(server.requests)) == (3, 0)
         assert task["questions"][0]["text"].startswith(
-            "PREFLIGHT_FAILED: a fuse bounds the cost, and nobody knows"
+            "PREFLIGHT_FAILED: a fuse bounds the cost, but the price of the model"
         )
         assert "[executors.m.prices]" in task["questions"][0]["text"]
         (tmp_path / "accordance.toml").write_text(settings + prices)

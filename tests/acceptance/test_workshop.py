@@ -27,7 +27,7 @@ from accordance.domain.preflight import preflight
 from accordance.domain.routing import Choice
 from accordance.domain.spending import Spending
 from accordance.executors.opinion import Opinion
-from accordance.executors.prompt_building import tell
+from accordance.executors.prompt_building import build_prompt
 from accordance.executors.protocol import Produced, Seen
 from accordance.judging import judge, task_input
 from accordance.judging.claims import read_claim
@@ -505,7 +505,7 @@ def test_a_reviewer_of_a_change_sees_what_was_asked_and_what_was_shown(
     ]
     assert (change["report"], change["changed_files"]) == ("Done.\n", ["src/app.py"])
     assert "+    return items[len(items) - 1]" in told["context"]["product"]["content"]
-    prompt = tell(told, "reviewer.v1", shop.home.root).prompt.user
+    prompt = build_prompt(told, "reviewer.v1", shop.home.root).prompt.user
     for words in (
         "last() returns the last item.",
         "src/**",

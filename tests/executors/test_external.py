@@ -487,7 +487,7 @@ def test_a_line_that_cannot_be_read_is_answered(line: str, request_id: object) -
     answers = [json.loads(one) for one in spoken.getvalue().splitlines()]
     assert [one["id"] for one in answers] == [request_id, "next"]
     assert answers[0]["error"]["code"] == -32700
-    assert "one JSON-RPC 2.0 message a line" in answers[0]["error"]["message"]
+    assert "one JSON-RPC 2.0 message per line" in answers[0]["error"]["message"]
 
 
 def test_an_agent_with_two_tasks(home: Path) -> None:
