@@ -253,7 +253,7 @@ def test_a_run_that_has_cost_too_much_is_held(
         (
             Fuses(cost_per_task=2.0),
             spending(40),
-            "cost_per_task: nobody knows the price of 1 of its calls; say so with `prices` in accordance.toml",
+            "cost_per_task: the price of 1 of its calls is unknown; set `prices` in accordance.toml",
         ),
         (Fuses(tokens_per_run=100), spending(40, 0.5), Budget(tokens=60)),
         (
