@@ -47,20 +47,35 @@ def lay_out_base(
     for path, entry in before.entries.items():
         folder = path if entry.kind is EntryKind.DIRECTORY else path.rpartition("/")[0]
         (target / name_of(folder)).mkdir(parents=True, exist_ok=True)
+    _copy_files(workspace, before, after, target)
+    if workspace.commit:
+        give_history(workspace, target)
+    return JudgedTree(target, before)
+
+
+def _copy_files(
+    workspace: Workspace, before: Snapshot, after: Snapshot, target: Path
+) -> None:
+    """Copy files and links, each from a tree that still has it."""
+    withheld = workspace.withheld
+    withheld_place = workspace.work if withheld is None else withheld.place
+    withheld_entries = {} if withheld is None else withheld.entries
     source = workspace.pristine or workspace.work
-    with opened(source) as tree:
+
+    with opened(source) as tree, opened(withheld_place) as ours:
         for path, entry in before.entries.items():
             place = target / name_of(path)
             is_untouched = workspace.pristine or _same(after.entries.get(path), entry)
             if entry.kind is EntryKind.SYMLINK:
                 place.symlink_to(name_of(entry.target))
-            elif entry.kind is EntryKind.FILE and is_untouched:
+            elif entry.kind is not EntryKind.FILE:
+                continue
+            elif _same(withheld_entries.get(path), entry):
+                copy_below(ours, entry, place)
+            elif is_untouched:
                 copy_below(tree, entry, place)
-            elif entry.kind is EntryKind.FILE:
+            else:
                 _write_from_git(workspace, entry, place)
-    if workspace.commit:
-        give_history(workspace, target)
-    return JudgedTree(target, before)
 
 
 def _same(after: TreeEntry | None, before: TreeEntry) -> bool:
