@@ -30,6 +30,8 @@ KNOWN = [
 ]
 PLAIN = [
     "make test",
+    "A=1",
+    "python -X dev",
     "node server.js",
     "npm test",
     "tox -e py311",

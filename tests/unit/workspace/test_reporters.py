@@ -472,6 +472,28 @@ def test_a_stream_that_ends_too_early_is_incomplete(stream: list[bytes]) -> None
     assert report.incomplete
 
 
+def test_a_file_that_cannot_be_collected_is_an_error() -> None:
+    collect = {**RESULT, "phase": "collect", "outcome": "failed"}
+    end = {**END, "number": 2, "status": 2}
+
+    report = read_stream(lines(BEGIN, collect, end))
+
+    assert report is not None
+    assert [result.outcome for result in report.results] == [TestOutcome.ERROR]
+
+
+def test_a_test_of_two_processes_counts_by_its_worst_outcome() -> None:
+    passed = [BEGIN, RESULT, CANARY, END]
+    failed = [BEGIN, {**RESULT, "outcome": "failed"}, CANARY, {**END, "status": 1}]
+    again = [{**event, "pid": 2} for event in failed]
+    third = [{**event, "pid": 3} for event in passed]
+
+    report = read_stream(lines(*passed, *again, *third))
+
+    assert report is not None
+    assert [result.outcome for result in report.results] == [TestOutcome.FAILED]
+
+
 def test_a_test_that_was_run_again_counts_by_its_last_run() -> None:
     setup = {**RESULT, "phase": "setup"}
     first = [setup, {**RESULT, "outcome": "rerun"}]
