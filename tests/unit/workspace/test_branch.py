@@ -130,8 +130,8 @@ def test_two_processes_may_move_a_branch_at_once(tmp_path: Path, moves: int) -> 
 
     class Overtaken(Branch):
         def is_checked_out(self) -> bool:
-            for commit in landed:
-                branch.move_to(commit)
+            for tip in landed:
+                branch.move_to(tip)
             return False
 
     Overtaken(branch.repository, branch.name).move_to(first)
