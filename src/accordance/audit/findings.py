@@ -45,6 +45,7 @@ class AuditFindings:
     notices: list[str] = field(default_factory=list)  # what the events cannot prove
     head: Head = EMPTY  # where the chain ends
     named: set[str] = field(default_factory=set)  # blobs that its events name
+    numbers: list[int] = field(default_factory=list)  # of its events, in their order
 
     @property
     def holds(self) -> bool:

@@ -20,6 +20,7 @@ from accordance.audit.messages import (
     verify_messages,
     verify_verdicts,
 )
+from accordance.audit.numbers import verify_number, verify_numbers
 from accordance.audit.rows import Rows, planned_tables, unplanned_tables
 from accordance.changes.settling import JUDGED
 from accordance.contracts.limits import Limits
@@ -71,6 +72,7 @@ def verify_ledger(tx: Transaction, root: Path | None = None) -> list[AuditFindin
             )
     rows.compare(tx, unplanned_tables())
     _verify_strays(tx, own)
+    verify_numbers(tx, [*found, own], own)
     _verify_blobs(tx, rows.blobs.union(*(one.named for one in found)), own)
     return [*found, own]
 
@@ -192,6 +194,7 @@ def _linked(
                 found.broken(
                     f"event {entry.seq} ({entry.kind}) is not what was written"
                 )
+            verify_number(entry, found)
             found.head = Head(seq=entry.seq, hash=entry.hash)
             found.events += 1
             yield entry

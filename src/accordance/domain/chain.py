@@ -26,7 +26,11 @@ EMPTY: Final = Head()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainEntry:
-    """One event, as it was written down."""
+    """One event, as it was written down.
+
+    `seq` is its place in its chain. `number` is its place among all events of the
+    ledger; it is given when the transaction ends, and no hash covers it.
+    """
 
     plan_id: str
     seq: int
@@ -35,6 +39,7 @@ class ChainEntry:
     at: str
     payload: Payload
     hash: str
+    number: int | None = None
 
 
 def next_entry(
