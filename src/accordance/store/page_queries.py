@@ -58,7 +58,7 @@ def _plans(_: Filter, behind: Key | None) -> Select[Any]:
     query = select(PLANS).order_by(imported_at.desc(), plan_id)
     if behind is None:
         return query
-    time, name = behind
+    time, name = (literal(part, Words) for part in behind)
     older = imported_at < time
     same_time = and_(imported_at == time, plan_id > name)
     begins_here = imported_at <= time  # follows from the rest, and leads the index
