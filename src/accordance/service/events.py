@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from accordance.domain.chain import ChainEntry
 from accordance.domain.filters import Filter, Subject, Term, Word
 from accordance.domain.paging import MOST_ITEMS, PageRequest
 from accordance.service.listing import ListQuery, filter_for
@@ -41,20 +42,34 @@ class EventReader:
     filter: str = ""
     after: int = 0  # the number of the last event that was looked at
     with_seals: bool = field(default=False, kw_only=True)
+    _last_seq: int = field(default=0, init=False)  # of use where there is one plan
 
     def news(self) -> Iterator[EventView]:
-        """Yield what has happened since the last look, all of it."""
+        """Yield what has happened since the last look, all of it.
+
+        No transaction is open while a reader takes its time with an event.
+        """
+        there_is_more = True
+        while there_is_more:
+            entries, there_is_more = self._next_page()
+            for entry in entries:
+                yield event_view(entry)
+
+    def _next_page(self) -> tuple[tuple[ChainEntry, ...], bool]:
         with self.project.ledger.read() as tx:
             newest = tx.last_number()
             wanted = _filter(tx, self.filter, with_seals=self.with_seals)
-            cursor: str | None = cursor_after(wanted, self.after)
-            while cursor is not None:
-                request = PageRequest(limit=MOST_ITEMS, cursor=cursor)
-                page = tx.page(EVENT_LIST, wanted, request)
-                for entry in page.items:
-                    yield event_view(entry)
-                cursor = page.next
+            cursor = cursor_after(wanted, self.after, self._last_seq)
+            request = PageRequest(limit=MOST_ITEMS, cursor=cursor)
+            page = tx.page(EVENT_LIST, wanted, request)
+
+        if page.items:
+            self._last_seq = page.items[-1].seq
+        there_is_more = page.next is not None
+        if there_is_more:
+            newest = page.items[-1].number or newest
         self.after = max(self.after, newest)
+        return page.items, there_is_more
 
     def wait(self, seconds: float) -> None:
         """Wait until something more has happened, whether or not it fits."""
