@@ -123,9 +123,18 @@ class Branch:
             )
 
         branch = f"{_HEADS}{self.name}"
-        self.git("update-ref", "-m", "accordance", branch, commit, tip or "")
+        try:
+            self.git("update-ref", "-m", "accordance", branch, commit, tip or "")
+        except GitFailed:
+            if not self._was_moved_meanwhile(commit):
+                raise
         with contextlib.suppress(GitFailed):  # the next move does it then
             self._forget_landed(commit)
+
+    def _was_moved_meanwhile(self, commit: str) -> bool:
+        """Whether another process has moved the branch to the commit, or beyond it."""
+        tip = self.tip
+        return tip is not None and self.contains(tip, commit)
 
     def _forget_landed(self, commit: str) -> None:
         """Delete the names of commits that this commit contains."""
