@@ -20,7 +20,7 @@ from tests.unit.test_contracts import GREETING, Greeting
 
 SOURCE = Path(accordance.__file__).parent
 PURE = [
-    SOURCE / "errors.py",
+    *(SOURCE / "errors").rglob("*.py"),
     *(SOURCE / "contracts").rglob("*.py"),
     *(SOURCE / "domain").rglob("*.py"),
     *(SOURCE / "rendering").rglob("*.py"),

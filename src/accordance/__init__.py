@@ -8,7 +8,7 @@
     else:
         ask_again(feedback(result))
 
-Names are loaded when they are first used, so that `import accordance` costs next to nothing.
+Names are loaded when they are first used, so `import accordance` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -146,10 +146,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        module = _WHERE[name]
-    except KeyError:
-        raise AttributeError(f"module 'accordance' has no attribute {name!r}") from None
+    module = _WHERE.get(name)
+    if module is None:
+        raise AttributeError(f"module 'accordance' has no attribute {name!r}")
     value = getattr(importlib.import_module(module), name)
     globals()[name] = value
     return value

@@ -1,4 +1,4 @@
-"""The library face: one registry with everything built in and installed, and the calls on it."""
+"""The library's calls, on a registry of all built-in and installed contracts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ __all__ = [
 ]
 
 registry: Final = Registry(CATALOGUE, discover=installed_contracts)
-"""The default registry: the catalogue, what installed packages bring, and every model with `@contract` on it."""
+"""The default registry.
+
+It has the catalogue, the contracts of installed packages, and every model with
+`@contract` on it.
+"""
 
 contract = registry.contract
 _checker: Final = Checker(registry)
@@ -37,15 +41,17 @@ check_value = _checker.check_value
 
 
 def contract_summary() -> JsonObject:
-    """What machines need to know of every contract, by scope: its version, its required keys, its enumerations."""
+    """Return every contract by scope: its version, required keys and enumerations."""
     return summary(registry)
 
 
 class StreamGuard(stream.MessageGuard):
-    """Feed it the chunks of one message. It answers with the violation that dooms it, or None while there is hope.
+    """Checks a message while it arrives in chunks.
 
-    It knows what can be known early: text around the object, a second object, a wrong schema_version or task_id,
-    a key twice, text that is not JSON, limits. A stream it lets pass still has to be checked as a whole.
+    `feed` returns the first violation that cannot be undone, or None. It sees what can
+    be seen early: text around the object, a second object, a wrong schema_version or
+    task_id, a repeated key, text that is not JSON, limits. The whole message still has
+    to be checked when it is complete.
     """
 
     def __init__(
@@ -54,11 +60,13 @@ class StreamGuard(stream.MessageGuard):
         context: Context = NO_CONTEXT,
         limits: Limits = LIMITS,
     ) -> None:
-        super().__init__(
-            None if contract is None else registry.find(contract), context, limits
-        )
+        wanted = None if contract is None else registry.find(contract)
+        super().__init__(wanted, context, limits)
 
 
 def schema(contract: ContractLike, dialect: str = "json-schema") -> Export:
-    """The schema of a contract, in a dialect: json-schema, openai, anthropic, gemini or llguidance."""
+    """Return the schema of a contract in a dialect.
+
+    Dialects: json-schema, openai, anthropic, gemini and llguidance.
+    """
     return export_schema(registry.find(contract), dialect)

@@ -10,5 +10,6 @@ GOLDEN: Final = "golden.toml"
 
 
 def shipped(name: str) -> str:
-    """The text of one of them."""
-    return files("accordance").joinpath("data", name).read_text(encoding="utf-8")
+    """Return the text of a file that comes with the package."""
+    path = files("accordance").joinpath("data", name)
+    return path.read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import Any
 
-from accordance.changes import attempt as coding
+from accordance.changes import concluding
 from accordance.cli.main import main
 
 
@@ -20,5 +20,5 @@ def die(*_: Any) -> None:
 
 
 if __name__ == "__main__":
-    coding.judge_on = die  # type: ignore[attr-defined,assignment]
+    concluding.judge_on = die  # type: ignore[attr-defined,assignment]
     main(["run", "--json", "--home", sys.argv[1]])

@@ -185,12 +185,12 @@ def test_a_baseline_within_reach(
     ("content", "exit_code", "says"),
     [
         pytest.param(None, 5, "no file", id="no file"),
-        pytest.param("{}", 2, "is no baseline", id="nothing in it"),
-        pytest.param("sure, here it is", 2, "is no baseline", id="no JSON"),
+        pytest.param("{}", 2, "is not a baseline", id="nothing in it"),
+        pytest.param("sure, here it is", 2, "is not a baseline", id="no JSON"),
         pytest.param(
             '{"commit": "HEAD", "tree": "", "git_settings": {}}',
             2,
-            "no commit id",
+            "is not a commit id",
             id="a name",
         ),
         pytest.param(
@@ -202,7 +202,7 @@ def test_a_baseline_within_reach(
         pytest.param(
             '{"commit": "HEAD-ID", "tree": "", "git_settings": {}}',
             2,
-            "do not agree",
+            "its commit and its tree disagree",
             id="another tree",
         ),
     ],

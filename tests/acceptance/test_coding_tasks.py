@@ -386,7 +386,7 @@ def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> No
     [
         pytest.param(lambda one: one.plan["nodes"][1]["task"].update(allowedTests=["no-such-program"]), "no-such-program is not installed", id="a test nobody can run"),
         pytest.param(lambda one: git(one.repository, "branch", BRANCH), "is not this ledger's", id="a branch of that name"),
-        pytest.param(lambda one: shutil.rmtree(one.repository), "is no git repository", id="no repository"),
+        pytest.param(lambda one: shutil.rmtree(one.repository), "is not a git repository", id="no repository"),
     ],
 )  # fmt: skip
 def test_what_cannot_begin(project: CodingProject, spoil: object, said: str) -> None:
@@ -442,7 +442,7 @@ def test_evidence_that_was_touched_is_seen(project: CodingProject) -> None:
     facts.write_bytes(whole)
     manifest = project.bundle() / "manifest.json"
     manifest.write_bytes(manifest.read_bytes() + b"\n")
-    assert "is not the one that was judged by" in project("verify").out
+    assert "is not the one that was judged" in project("verify").out
     shutil.rmtree(project.bundle())
     gone = project("verify")
     assert (gone.code, "is not there" in gone.out) == (1, True)

@@ -23,10 +23,11 @@ from accordance.domain.case import Usage
 from accordance.errors import Conflict, InvalidSettings, NotFound
 from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on
 from accordance.judging.task_input import PreflightFailed, read_task
-from accordance.workspace.attestation import new_key, sign_bundle
+from accordance.workspace.attestation import sign_bundle
 from tests.acceptance.checkout import Checkout
 from tests.acceptance.cli import accordance
 from tests.hostile.stage import FILES, FIXED, FOLDER, TEST, Stage, git
+from tests.keys import new_key
 from tests.unit.cases import TASK_ID
 
 pytestmark = pytest.mark.skipif(
@@ -375,7 +376,7 @@ BAD = [
     pytest.param(lambda _: ("--task", "-", "--submit", "-"), 2, "both be standard input", id="one input"),
     pytest.param(lambda _: ("--task", "-"), 2, "PREFLIGHT_FAILED: contract:", id="empty task"),
     pytest.param(lambda _: ("--task", "."), 2, "cannot be read: Is a directory", id="a folder as task"),
-    pytest.param(lambda _: ("--attest", "nowhere.pem"), 2, "holds no private key", id="no key"),
+    pytest.param(lambda _: ("--attest", "nowhere.pem"), 2, "holds no readable private key", id="no key"),
     pytest.param(no_task, 2, "$.task_id", id="no task"),
     pytest.param(asked(role="wizard"), 2, "unknown_role", id="role"),
     pytest.param(asked(task_id="../../etc"), 2, "$.task_id", id="an id that is a path"),
@@ -399,7 +400,7 @@ BAD = [
     pytest.param(bad_settings("[tiers]\nmine = 0"), 2, "whole number from 1, got 0", id="settings: tier"),
     pytest.param(bad_settings("[roles.engineer]\nfly = true"), 2, "no key 'fly'", id="settings: role"),
     pytest.param(judged_before, 6, "attempt 1 was judged before", id="judged before"),
-    pytest.param(linked_away, 2, "is no folder of its own", id="artifacts linked away"),
+    pytest.param(linked_away, 2, "is a link or a file, not a folder", id="artifacts linked away"),
 ]  # fmt: skip
 
 
@@ -485,7 +486,7 @@ def test_a_directory_without_git(checkout: Checkout, tmp_path: Path) -> None:
     assert FIXED.splitlines()[1] in (checkout.bundle / "patch.diff").read_text("utf-8")
     nothing = checkout.judge("--attempt", "2")
     assert nothing.code == 5
-    assert "without an earlier copy there is nothing to compare" in nothing.err
+    assert "an earlier copy is needed to compare it with" in nothing.err
     inside = checkout.judge("--base", checkout.work / "src", "--attempt", "2")
     assert "one lies in the other" in inside.err
 
@@ -581,7 +582,7 @@ def test_attestation(checkout: Checkout) -> None:
     )
     assert (foreign.code, foreign.json["signature"]) == (1, "does not hold")
     nobody = accordance("verify", checkout.bundle, "--key", checkout.place / "no.pub")
-    assert (nobody.code, "holds no public key" in nobody.err) == (2, True)
+    assert (nobody.code, "holds no readable public key" in nobody.err) == (2, True)
     log = checkout.bundle / "gateway.log"
     log.write_text(log.read_text("utf-8") + "nothing to see\n", "utf-8")
     _write_manifest_anew(checkout.bundle)
@@ -596,9 +597,7 @@ def test_attestation(checkout: Checkout) -> None:
         in accordance("verify", checkout.bundle, "--key", public).out
     )
     (checkout.bundle / "attestation.json").unlink()
-    assert (
-        "nobody signed it" in accordance("verify", checkout.bundle, "--key", public).out
-    )
+    assert "is not signed" in accordance("verify", checkout.bundle, "--key", public).out
 
 
 def holds(folder: Path, name: str) -> bool:
@@ -688,8 +687,8 @@ def _replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
         pytest.param(_replaced("runs/01.log", "Assertion", "assertion"), "is not the output of", id="log"),
         pytest.param(_replaced("tree-after.json", "src/app.py", "src/apt.py"), "not the difference of the two trees", id="tree"),
         pytest.param(_replaced("facts.json", '"steering": []', '"steering": [{"path":"x","steers":"y"}]'), "the files that steer tests are not", id="steering"),
-        pytest.param(_replaced("task.json", "src/**", "../**"), "task.json is no task", id="task"),
-        pytest.param(_replaced("terms.json", "engineer", "doc"), "terms.json speaks of the role doc", id="terms"),
+        pytest.param(_replaced("task.json", "src/**", "../**"), "task.json is not a task", id="task"),
+        pytest.param(_replaced("terms.json", "engineer", "doc"), "terms.json names the role doc", id="terms"),
         pytest.param(lambda bundle: (bundle / "facts.json").write_text("[]", "utf-8"), "no readable facts.json", id="facts"),
         pytest.param(lambda bundle: (bundle / "judgement.json").write_text("[1]", "utf-8"), "cannot be reached again", id="no judgement"),
     ],

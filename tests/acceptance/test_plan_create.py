@@ -286,7 +286,11 @@ def unused_port() -> int:
     ("settings", "code", "said"),
     [
         ("", 2, "no executor for this task: none is configured"),
-        ('[executors.far]\nkind = "external"', 2, "far works when it asks for work"),
+        (
+            '[executors.far]\nkind = "external"',
+            2,
+            "far is an outside worker and cannot be asked",
+        ),
         (
             '[executors.m]\nkind = "llm"\nmodel = "m"\nkey_env = "NO_SUCH_KEY"',
             4,

@@ -144,7 +144,7 @@ def test_nothing_begins_before_the_review(home: Path) -> None:
     assert accordance("task", "next", "--json", cwd=home).json["task"]["task_id"] == "a"
     worse = changed(small_plan(), "plan.title", "Too late")
     ran = imported(home, worse)
-    assert (ran.code, "runs already" in ran.err) == (6, True)
+    assert (ran.code, "already running" in ran.err) == (6, True)
     assert accordance("verify", cwd=home).code == 0
 
 

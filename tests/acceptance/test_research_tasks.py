@@ -360,7 +360,7 @@ def test_budgets_of_a_request_bind_the_run(tmp_path: Path) -> None:
     (late,) = accordance("inbox", "list", "--json", cwd=tmp_path / "time").json
     assert "longer than 1 s" in late["text"]
     (large,) = accordance("inbox", "list", "--json", cwd=tmp_path / "context").json
-    assert "bytes, and 200 are allowed" in large["text"]
+    assert "bytes, but only 200 are allowed" in large["text"]
 
 
 def test_briefs_that_cannot_be_read_are_refused_with_the_plan(tmp_path: Path) -> None:

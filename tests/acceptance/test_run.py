@@ -208,7 +208,7 @@ def test_what_is_left_for_others_ends_the_run(tmp_path: Path) -> None:
         {"PENDING": 1, "READY": 1, "DONE": 1},
     ), ran.err
     assert (
-        "waits for somebody who asks for it (`accordance task next`)"
+        "waits for an outside worker to ask for it (`accordance task next`)"
         in accordance("run", cwd=tmp_path).out
     )
 
@@ -686,7 +686,7 @@ def test_a_bound_on_the_cost_needs_a_price(tmp_path: Path, fuse: str) -> None:
         task = accordance("task", "show", "a", "--json", cwd=tmp_path).json
         assert (ran.code, len(server.requests)) == (3, 0)
         assert task["questions"][0]["text"].startswith(
-            "PREFLIGHT_FAILED: a fuse bounds the cost, and nobody knows"
+            "PREFLIGHT_FAILED: a fuse bounds the cost, but the price of the model"
         )
         assert "[executors.m.prices]" in task["questions"][0]["text"]
         (tmp_path / "accordance.toml").write_text(settings + prices)
@@ -723,7 +723,7 @@ def test_a_plan_is_not_changed_while_it_runs(tmp_path: Path) -> None:
         second.err,
         err,
     )
-    assert "runs already and is not replaced" in other.err
+    assert "is already running and cannot be replaced" in other.err
     assert "another process runs on" in second.err
     assert json.loads(out)["title"] == "Spring catalogue"
     assert holds(tmp_path)

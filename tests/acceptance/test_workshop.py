@@ -17,6 +17,7 @@ import pytest
 
 from accordance.api import check
 from accordance.changes import attempt as coding
+from accordance.changes import concluding
 from accordance.changes.attempt import Commission, Workshop, workshop_of
 from accordance.changes.settling import change_in
 from accordance.domain.case import Budget
@@ -26,7 +27,7 @@ from accordance.domain.preflight import preflight
 from accordance.domain.routing import Choice
 from accordance.domain.spending import Spending
 from accordance.executors.opinion import Opinion
-from accordance.executors.prompt_building import tell
+from accordance.executors.prompt_building import build_prompt
 from accordance.executors.protocol import Produced, Seen
 from accordance.judging import judge, task_input
 from accordance.judging.claims import read_claim
@@ -169,7 +170,7 @@ def test_nothing_is_found_out_twice(
     """
     preflights = count_calls(monkeypatch, preflight, coding, task_input)
     readings = count_calls(monkeypatch, read_claim, judge)
-    checks = count_calls(monkeypatch, check, coding)
+    checks = count_calls(monkeypatch, check, concluding)
     walks = count_calls(monkeypatch, whole_tree, coding, collecting, leftovers)
     copies = count_calls(monkeypatch, take_snapshot, testing)
     seen: list[tuple[int, ...]] = []
@@ -504,7 +505,7 @@ def test_a_reviewer_of_a_change_sees_what_was_asked_and_what_was_shown(
     ]
     assert (change["report"], change["changed_files"]) == ("Done.\n", ["src/app.py"])
     assert "+    return items[len(items) - 1]" in told["context"]["product"]["content"]
-    prompt = tell(told, "reviewer.v1", shop.home.root).prompt.user
+    prompt = build_prompt(told, "reviewer.v1", shop.home.root).prompt.user
     for words in (
         "last() returns the last item.",
         "src/**",
@@ -577,7 +578,7 @@ def test_what_was_done_is_kept_before_it_is_judged(
         )
 
     with monkeypatch.context() as patched:
-        patched.setattr(coding, "judge_on", cut_off)
+        patched.setattr(concluding, "judge_on", cut_off)
         with pytest.raises(SystemExit):
             shop.carry_out(job, a_choice(), agent, memory)
     produced = shop.carry_out(
@@ -613,7 +614,7 @@ def test_what_cannot_be_judged_was_paid_for_all_the_same(
     def fails(*_: object) -> None:
         raise WorkspaceError("the disk is full")
 
-    monkeypatch.setattr(coding, "judge_on", fails)
+    monkeypatch.setattr(concluding, "judge_on", fails)
     produced = shop.carry_out(
         job, a_choice(), lambda work, _: Produced(raw=hand_in(work), spending=SPENT)
     )

@@ -25,12 +25,11 @@ from accordance.domain.facts import (
 from accordance.domain.inheritance import beyond
 from accordance.domain.judging import History, judge
 from accordance.domain.patch import read_patch
-from accordance.domain.roles import role_from, role_named
+from accordance.domain.roles import ROLES, role_from
 from accordance.domain.scope import PathScope
 from accordance.domain.verdict import as_outcome, as_verdict
 from accordance.errors import InvalidPattern
 from accordance.gates.running import run_gates
-from accordance.gates.scope import patch_is_in_scope
 from tests.conformance.lines import Line, Lines
 
 LINES = Lines("gateway.jsonl")
@@ -166,8 +165,11 @@ def scope_of(line: Line) -> PathScope:
 
 def diff_scope(line: Line) -> dict[str, Any]:
     patch = read_patch(line["facts"]["diff_text"])
-    clean = patch_is_in_scope(scope_of(line), patch, line["facts"].get("symlinks", {}))
-    return {"touched": list(patch.touched), "scope_clean": clean}
+    scope = scope_of(line)
+    links = {**line["facts"].get("symlinks", {}), **patch.links}
+    are_allowed = all(scope.rule(path, links) == "allowed" for path in patch.touched)
+    is_clean = not patch.problem and are_allowed
+    return {"touched": list(patch.touched), "scope_clean": is_clean}
 
 
 def pins_subset(line: Line) -> dict[str, Any]:
@@ -256,7 +258,7 @@ def case_of(line: Line) -> Case:
     )
     return Case(
         task=task,
-        role=role_named(task.role),
+        role=ROLES[task.role],
         scope=scope_of(line),
         submission=submission,
         facts=AttemptFacts(changes=changes, runs=runs, evidence=evidence),

@@ -83,7 +83,7 @@ def test_a_local_model_that_cannot_be_had_is_said(
     monkeypatch.setattr("accordance.executors.local.find_spec", lambda name: name)
     produced = executor.run(an_assignment(tmp_path), RunLimits())
     assert (produced.fault, produced.code) == (Fault.UNKNOWN_MODEL, "MODEL_UNAVAILABLE")
-    assert "none.gguf is no file" in produced.text
+    assert "none.gguf is not a file" in produced.text
 
 
 ECHO = """

@@ -25,7 +25,7 @@ from accordance.executors.tool_server import serve, server_of
 from accordance.mcp.tools import Desk
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
-from accordance.work.intake import MessageTooLarge
+from accordance.work.arrivals import MessageTooLarge
 from accordance.work.tasks import release
 from tests.acceptance.cli import accordance, path_with_accordance
 from tests.executors.assignments import a_spec
@@ -487,7 +487,7 @@ def test_a_line_that_cannot_be_read_is_answered(line: str, request_id: object) -
     answers = [json.loads(one) for one in spoken.getvalue().splitlines()]
     assert [one["id"] for one in answers] == [request_id, "next"]
     assert answers[0]["error"]["code"] == -32700
-    assert "one JSON-RPC 2.0 message a line" in answers[0]["error"]["message"]
+    assert "one JSON-RPC 2.0 message per line" in answers[0]["error"]["message"]
 
 
 def test_an_agent_with_two_tasks(home: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from accordance.domain.case import Budget
 from accordance.domain.executor_specs import AgentSpec, LlmSpec
 from accordance.domain.spending import Spending
-from accordance.executors.pricing import nobody_knows, pricing, room_for_answer
+from accordance.executors.pricing import has_unknown_price, pricing, room_for_answer
 from tests.executors.assignments import a_spec
 
 SPENT = Spending(read=1_000_000, written=100_000, calls=2)
@@ -22,7 +22,7 @@ def cost(**said: Any) -> float | None:
     spec = a_spec(**said)
     assert isinstance(spec, LlmSpec | AgentSpec)
     put = pricing(spec, spec.model)
-    assert nobody_knows(spec, spec.model) is (put is None)
+    assert has_unknown_price(spec, spec.model) is (put is None)
     return put(SPENT).cost if put else None
 
 
@@ -49,12 +49,12 @@ def test_public_lists_come_next(
     assert cost(kind=kind, model=model, **provider) is None
 
 
-def test_what_nobody_knows_is_none_and_what_is_here_is_free() -> None:
+def test_an_unknown_price_is_none_and_a_local_model_is_free() -> None:
     """A program has no tokens to be priced."""
     assert cost(kind="llm", model="m") is None
     assert cost(kind="codex") is None
     assert cost(kind="llm", provider="local", model="m.gguf") == 0.0
-    assert not nobody_knows(a_spec(kind="command", command="true"), None)
+    assert not has_unknown_price(a_spec(kind="command", command="true"), None)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from accordance.domain.prompting import rebuild
 from accordance.domain.routing import PROMPTS
 from accordance.errors import ContextTooLarge, UnknownPrompt
-from accordance.executors.prompt_building import packed, tell
+from accordance.executors.prompt_building import build_prompt, packed
 from accordance.executors.prompt_files import SHARED, PromptFiles
 from tests.unit.test_executor_values import DOCUMENT
 
@@ -49,7 +49,7 @@ def test_a_prompt_is_built_from_files_and_context(tmp_path: Path) -> None:
         **DOCUMENT,
         "context": {**DOCUMENT["context"], "inputs": [*listed, confirmed]},
     }
-    prompt = tell(document, "worker.v1", tmp_path).prompt
+    prompt = build_prompt(document, "worker.v1", tmp_path).prompt
     assert [part.name for part in prompt.parts[:2]] == [SHARED, "worker.v1"]
     assert "gives you no orders" in prompt.system
     assert "rye 4.20" in prompt.user
@@ -79,7 +79,7 @@ def test_a_long_input_is_told_from_its_beginning(
     (tmp_path / "sheet.txt").write_bytes(content)
     one = {"name": "sheet", "kind": "FILE", "reference": "sheet.txt"}
     document = {**DOCUMENT, "context": {"inputs": [one]}}
-    told = tell(document, "worker.v1", tmp_path)
+    told = build_prompt(document, "worker.v1", tmp_path)
     part = next(
         (part.text for part in told.prompt.parts if "input sheet" in part.name), ""
     )
@@ -107,14 +107,14 @@ def test_what_was_cut_is_told(tmp_path: Path) -> None:
         "context": {**DOCUMENT["context"], "dependencies": [long], "product": None},
     }
     assert packed(document, tmp_path).size <= 50_000
-    prompt = tell(document, "worker.v1", tmp_path).prompt
+    prompt = build_prompt(document, "worker.v1", tmp_path).prompt
     assert prompt.parts[-1].name == "cut"
     assert "left out" in prompt.user or "shortened" in prompt.user
     assert (
         packed(document, tmp_path, 90_000).trims == ()
     )  # whoever has more room is told more
     assert packed(document, tmp_path, 3_000).size <= 3_000
-    assert tell(document, "worker.v1", tmp_path, 90_000).trims == ()
+    assert build_prompt(document, "worker.v1", tmp_path, 90_000).trims == ()
     huge = {**document, "task": {**document["task"], "goal_statement": "x" * 60_000}}
     with pytest.raises(ContextTooLarge):
-        tell(huge, "worker.v1", tmp_path)
+        build_prompt(huge, "worker.v1", tmp_path)

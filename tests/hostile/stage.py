@@ -23,7 +23,7 @@ from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.isolation import CommandLimits
-from accordance.workspace.snapshot import StatCache, take_snapshot
+from accordance.workspace.snapshot import take_snapshot
 from tests.unit.cases import TASK_ID, a_submit
 
 TEST = "python -B tests/test_app.py"
@@ -94,7 +94,6 @@ class Stage:
     report: str = "Fixed the index.\n"
     workspace: Workspace = field(init=False)
     before: Snapshot = field(init=False)
-    cache: StatCache = field(default_factory=StatCache)
 
     @property
     def work(self) -> Path:
@@ -135,7 +134,7 @@ class Stage:
     def begin(self) -> None:
         """The agent's clone, and what it looks like before."""
         self.workspace = clone(self.place / "repository", self.place / "attempt")
-        self.before = base_snapshot(self.workspace, self.cache)
+        self.before = base_snapshot(self.workspace)
         self.ask()
 
     def ask(self) -> None:
@@ -205,7 +204,6 @@ class Stage:
             workspace=self.workspace,
             before=self.before,
             private=self.place / "private",
-            cache=self.cache,
         )
         how = JudgeOptions(gateway=Gateway(limits=LIMITS), bundles=self.place / "kept")
         return judge_on(

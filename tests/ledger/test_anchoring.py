@@ -16,7 +16,7 @@ from sqlalchemy import text
 from accordance.cli.main import run
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
-from accordance.workspace.attestation import new_key
+from tests.keys import new_key
 from tests.ledger.project import Clock, Project
 from tests.messages import PLAN, small_plan
 
@@ -111,7 +111,7 @@ def without_the_plan(project: Project) -> None:
     ("change", "said"),
     [
         pytest.param(
-            made_anew, "the chain was made anew since then", id="all times are others"
+            made_anew, "the chain was rewritten since then", id="all times are others"
         ),
         pytest.param(
             cut_short, "the last one in the anchor", id="the newest events are gone"
@@ -162,17 +162,15 @@ def changed_inside(anchor: dict[str, Any]) -> object:
         pytest.param(
             lambda one: one, "other.pub", "not signed with this key", id="another key"
         ),
-        pytest.param(unsigned, "key.pub", "nobody signed it", id="no signature"),
+        pytest.param(unsigned, "key.pub", "it is not signed", id="no signature"),
         pytest.param(
-            changed_inside, "key.pub", "no anchor that can be read", id="changed inside"
+            changed_inside, "key.pub", "not a readable anchor", id="changed inside"
         ),
-        pytest.param(
-            lambda _: [], "key.pub", "no anchor that can be read", id="a list"
-        ),
+        pytest.param(lambda _: [], "key.pub", "not a readable anchor", id="a list"),
         pytest.param(
             lambda _: {"payload": 1},
             "key.pub",
-            "no anchor that can be read",
+            "not a readable anchor",
             id="half an envelope",
         ),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accordance.domain.prompting import rebuild
-from accordance.executors.prompt_building import tell
+from accordance.executors.prompt_building import build_prompt
 from accordance.mcp.tools import Desk
 from accordance.project.home import Home
 from accordance.store.memory import MemoryLedger
@@ -68,7 +68,7 @@ def test_an_executor_is_told_all_that_the_plan_asks_for(project: Project) -> Non
     assert (task["goal_statement"], task["tags"]) == ("An offer", ["offer"])
     assert task["further"] == {"estimated_person_days": 2}
     assert told["plan"]["constraints"] == CONSTRAINTS
-    prompt = tell(told, "worker.v1", project.home.root).prompt
+    prompt = build_prompt(told, "worker.v1", project.home.root).prompt
     for words in (
         "names a price",
         "fits on a page",
@@ -93,7 +93,7 @@ def test_a_reviewer_is_told_the_same_about_the_task_it_judges(project: Project) 
         SPEC,
     )
     assert told["plan"]["constraints"] == CONSTRAINTS
-    prompt = tell(told, "reviewer.v1", project.home.root).prompt
+    prompt = build_prompt(told, "reviewer.v1", project.home.root).prompt
     for words in ("An offer", "names a price", "offer.md", "German"):
         assert words in prompt.user
 
@@ -116,7 +116,7 @@ def test_a_plan_that_asks_for_nothing_more(project: Project) -> None:
         {},
     )
     assert told["plan"]["constraints"] == {}
-    prompt = tell(told, "worker.v1", project.home.root).prompt
+    prompt = build_prompt(told, "worker.v1", project.home.root).prompt
     assert "Acceptance criteria" not in prompt.user
     assert "Constraints of the plan" not in prompt.user
 

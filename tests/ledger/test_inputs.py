@@ -181,7 +181,7 @@ def test_a_confirmation_for_an_alternative_that_waits(project: Project) -> None:
     ]
     confirm = requirement("two", kind="CONFIRMATION", name="ok")
     project.runs(plan(nodes, edges, requirements=[confirm]))
-    with pytest.raises(Conflict, match="not wanted now"):
+    with pytest.raises(Conflict, match="not in use now"):
         project.answer(yes=False)
     project.answer(yes=True)
     assert project.state("two") == "ABANDONED"
@@ -305,7 +305,7 @@ def test_files_that_do_not_fit(project: Project) -> None:
     project.runs(small_plan())
     project.submit("a", asking("a", "sheet", "xlsx"))
     with pytest.raises(
-        UnfitAnswer, match=r"prices.md: is none of the wanted types \(xlsx\)"
+        UnfitAnswer, match=r"prices.md is none of the wanted types \(xlsx\)"
     ):
         project.answer(files=(Upload("prices.md", b"content"),))
     with pytest.raises(UnfitAnswer, match="say something"):
@@ -321,7 +321,7 @@ def test_files_that_do_not_fit(project: Project) -> None:
 )
 def test_an_upload_is_named_like_a_file(name: str) -> None:
     """Whoever hands a file over does not choose the folder it lands in."""
-    with pytest.raises(UnfitAnswer, match="is not the name of a file"):
+    with pytest.raises(UnfitAnswer, match="is not a file name"):
         Upload(name, b"content")
 
 

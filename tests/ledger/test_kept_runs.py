@@ -184,7 +184,7 @@ def test_the_next_attempt_is_told_why_the_last_run_brought_nothing(
     project.submit("a", b"late", attempt=1)
     assert _errors_told(project) == [
         *rejected,
-        "No message came: The run took longer than it may (it took longer than 5 s). Do less, and answer in time.",
+        "No message came: The run took longer than allowed (it took longer than 5 s). Do less, and answer in time.",
     ]
     with project.ledger.write() as tx:
         fail_in(tx, "a", 3, Produced(fault=Fault.SERVER_ERROR, text="500").to_json())
@@ -253,7 +253,7 @@ def test_a_run_that_has_cost_too_much_is_held(
         (
             Fuses(cost_per_task=2.0),
             spending(40),
-            "cost_per_task: nobody knows the price of 1 of its calls; say so with `prices` in accordance.toml",
+            "cost_per_task: the price of 1 of its calls is unknown; set `prices` in accordance.toml",
         ),
         (Fuses(tokens_per_run=100), spending(40, 0.5), Budget(tokens=60)),
         (

@@ -10,7 +10,7 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters
 from accordance.domain.records import Rules
 from accordance.executors.protocol import ASKED_AGAIN, MODEL_CALL
-from accordance.runtime.mending import count_mended
+from accordance.runtime.mending import record_bad_answers
 from accordance.work.tasks import Taken
 from tests.ledger.project import Project, failing
 from tests.ledger.test_work import GARBAGE, checked_plan, wide_plan
@@ -29,7 +29,7 @@ def a_report(bad_answers: int) -> dict[str, Any]:
 def mend(project: Project, task: str, attempt: int, bad_answers: int) -> int:
     """Write down that so many answers were mended; the number of the attempt afterwards."""
     with project.ledger.write() as tx:
-        return count_mended(tx, task, attempt, a_report(bad_answers))
+        return record_bad_answers(tx, task, attempt, a_report(bad_answers))
 
 
 def counters(project: Project, task: str = "a") -> Counters:

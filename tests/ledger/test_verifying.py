@@ -66,7 +66,7 @@ TAMPERING = {
     "a changed event": ("UPDATE task_events SET payload = '{}' WHERE kind = 'LLM_UNPARSEABLE' AND task_id IS NULL", "integrity", "(LLM_UNPARSEABLE) is not what was written"),
     "a changed move": ("UPDATE task_events SET payload = '{\"from\": \"READY\", \"to\": \"DONE\"}' WHERE kind = 'CLAIMED'", "integrity", "but ('a', <Event.CLAIMED"),
     "an impossible move": ("UPDATE task_events SET kind = 'VOUCHED' WHERE kind = 'PRODUCED'", "integrity", "VOUCHED could not happen to task a"),
-    "a move without its cause": ("UPDATE task_events SET payload = '{\"because\": 1}' WHERE kind = 'CLAIMED'", "integrity", "CLAIMED followed from nothing"),
+    "a move without its cause": ("UPDATE task_events SET payload = '{\"because\": 1}' WHERE kind = 'CLAIMED'", "integrity", "CLAIMED has no cause"),
     "an event with another time": ("UPDATE task_events SET at = 'x' WHERE seq = 4", "integrity", "event 4"),
     "a deleted event": ("DELETE FROM task_events WHERE seq = 3", "completeness", "events 3 to 3 are missing"),
     "a deleted consequence": ("DELETE FROM task_events WHERE kind = 'COMPLETED'", "completeness", "are missing"),
@@ -74,7 +74,7 @@ TAMPERING = {
     "a deleted last event": ("DELETE FROM task_events WHERE seq = (SELECT max(seq) FROM task_events)", "completeness", "are missing"),
     "an added event": ("INSERT INTO task_events SELECT plan_id, seq + 1, kind, task_id, at, payload, hash FROM task_events ORDER BY seq DESC LIMIT 1", "integrity", "the chain does not end where the plan says"),
     "another head": ("UPDATE plans SET head_hash = '0'", "integrity", "the chain does not end where the plan says"),
-    "other rules": ("UPDATE plans SET rules = replace(rules, '\"attempts\": 3', '\"attempts\": 4')", "integrity", "other rules than it was imported with"),
+    "other rules": ("UPDATE plans SET rules = replace(rules, '\"attempts\": 3', '\"attempts\": 4')", "integrity", "the plan's rules are not those it was imported with"),
     "no events": ("DELETE FROM task_events", "completeness", "the event that imported the plan is missing"),
     "a changed blob": ("UPDATE blobs SET content = x'78'", "integrity", "is not what was kept"),
     "a missing message": ("DELETE FROM blobs WHERE sha256 IN (SELECT sha256 FROM messages)", "completeness", "is missing"),
@@ -89,7 +89,7 @@ TAMPERING = {
     "a changed verdict": ("UPDATE verdicts SET outcome = 'DONE' WHERE outcome = 'RETRY'", "integrity", "the verdict was DONE, it is RETRY when judged again"),
     "other words in a verdict": ("UPDATE verdicts SET messages = '[]'", "integrity", "when judged again"),
     "a verdict with another head": ("UPDATE verdicts SET head_hash = '0'", "integrity", "names a head that is not in the chain"),
-    "an added verdict": ("INSERT INTO verdicts SELECT message_id, plan_id, subject, 'DONE', 'X', '[]', 1, 'x', at FROM messages WHERE kind = 'ACTION' AND message_id NOT IN (SELECT message_id FROM verdicts) LIMIT 1", "integrity", "is missing or too many"),
+    "an added verdict": ("INSERT INTO verdicts SELECT message_id, plan_id, subject, 'DONE', 'X', '[]', 1, 'x', at FROM messages WHERE kind = 'ACTION' AND message_id NOT IN (SELECT message_id FROM verdicts) LIMIT 1", "integrity", "has a verdict that does not follow"),
     "a verdict and its case": ("UPDATE verdicts SET reason_code = 'X'", "integrity", "is not what its event says"),
     "a deleted message": ("DELETE FROM messages", "completeness", "message a:ACTION:1"),
     "a message nobody announced": ("UPDATE task_events SET payload = '{}' WHERE kind = 'MESSAGE'", "completeness", "the event of message"),
@@ -185,7 +185,7 @@ def test_a_plan_that_is_no_plan(on_sqlite: Project, tmp_path: Path) -> None:
         f"UPDATE task_events SET payload = '{payload}' WHERE kind = '{PlanEvent.IMPORTED}'",
     )
     found = on_sqlite.verify()
-    assert f"the plan's document {other[:12]} is no plan" in found.integrity
+    assert f"the plan's document {other[:12]} is not a plan" in found.integrity
     assert "event 1: the rules of the plan cannot be read" in found.integrity
 
 

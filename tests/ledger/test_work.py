@@ -18,7 +18,8 @@ from accordance.domain.records import (
 )
 from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, IllegalTransition, NotFound
-from accordance.work.intake import TaskUnnamed, submit
+from accordance.work.arrivals import TaskUnnamed
+from accordance.work.intake import submit
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import ProductUnnamed, review
 from accordance.work.tasks import (
@@ -1035,7 +1036,7 @@ def test_the_fuse_for_calls(project: Project) -> None:
     (question,) = project.questions()
     assert "calls_per_run: 2 of 2 messages are used up" in question.text
     assert project.submit("b").status == "refused"
-    with pytest.raises(Conflict, match="runs already"):
+    with pytest.raises(Conflict, match="already running"):
         project.imports(small_plan())
     project.answer(text="go on")
     project.finish("b")

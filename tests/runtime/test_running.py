@@ -673,7 +673,7 @@ def test_a_provider_that_asks_for_a_pause_gets_it(on: Stage) -> None:
 
     assert on.runner(run).until_it_rests() is NoTaskReason.FINISHED
     assert called[1] - called[0] >= 0.5
-    assert on.told == ["q: 429 Too Many Requests; it is called again in 0.5 s"]
+    assert on.told == ["q: 429 Too Many Requests; next call in 0.5 s"]
     assert on.verdicts("a")[0] == ("RETRY", "EXECUTOR_ERROR")
     assert on.holds()
 

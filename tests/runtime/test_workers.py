@@ -110,7 +110,7 @@ def test_workers_of_other_versions_are_told_of(on_postgresql: Stage) -> None:
     add_worker(on, "older", "00", "1 hour")
     assert on.runner(worker_id="w-1").until_it_rests() is NoTaskReason.FINISHED
     assert on.told == [
-        "1 workers of engine version 0 are here too: each version goes on with its own attempts"
+        "workers of engine version 0 are running, too (1); each version resumes its own attempts"
     ]
 
 

@@ -30,7 +30,7 @@ from accordance import (
 )
 from accordance.contracts.checking import Checker
 from accordance.contracts.contract import contract_of
-from accordance.contracts.expectations import free_parts
+from accordance.contracts.free_parts import free_parts
 from accordance.errors import (
     ContractAlreadyRegistered,
     InvalidContract,
@@ -356,7 +356,7 @@ def test_a_registry_refuses_a_second_definition() -> None:
         own.register(Contract(version="greeting_v1", model=Greeting))
     with pytest.raises(
         ContractAlreadyRegistered,
-        match=r"registered already for Greeting; .* a new name",
+        match=r"already registered for Greeting; .* a new name",
     ):
         own.register(Contract(version="greeting_v1", model=BaseModel))
     twin = Contract(
@@ -968,4 +968,4 @@ def test_contracts_made_on_the_way_are_not_kept_for_ever() -> None:
         assert checker.check(
             '{"schema_version": "greeting_v1", "text": "hi"}', GREETING.with_rules()
         )
-    assert len(checker._roads) <= 256
+    assert len(checker._prepared) <= 256

@@ -92,24 +92,24 @@ ERRORS = {
     "something near": (NotFound("plan", "p1", ["p2"]), "no plan 'p1'", "did you mean p2?"),
     "a second definition": (
         ContractAlreadyRegistered("x.v1", "Other"),
-        "'x.v1' is registered already for Other",
-        "a version is never redefined: give the new one a new name, or register it in a Registry of its own",
+        "'x.v1' is already registered for Other",
+        "a version is never redefined: choose a new name, or use a Registry of its own",
     ),
     "too much to tell": (
         ContextTooLarge(2000, 1000),
-        "what must be told takes 2,000 bytes, and 1,000 are allowed",
+        "the agent's context needs 2,000 bytes, but only 1,000 are allowed",
         "split the task or raise its context budget",
     ),
-    "a move": (IllegalTransition("DONE", "CLAIMED", ()), "CLAIMED cannot happen to a task that is DONE", "nothing leaves that state"),
+    "a move": (IllegalTransition("DONE", "CLAIMED", ()), "CLAIMED cannot happen to a task that is DONE", "that state is final"),
     "no room": (
         CannotWrite("x", OSError(28, "No space left on device")),
         "x: cannot be written (No space left on device)",
         "name another place, or make this one writable",
     ),
-    "a changed ledger": (LedgerDamaged("row 1"), "the ledger was changed from outside: row 1", "have the ledger verified"),
+    "a changed ledger": (LedgerDamaged("row 1"), "the ledger was changed from outside: row 1", "verify the ledger to see the extent"),
     "no score": (InvalidTScore("x", 2), "x: a T-score is a number from 0 to 1, got 2", ""),
     "no phase": (InvalidPhases("x", "y", 2), "x:y: got 2", ""),
-    "no answer": (NotAccepted([1], "bad"), "asked once, no answer was accepted; the last one: bad", ""),
+    "no answer": (NotAccepted([1], "bad"), "no answer was accepted in 1 attempt; the last one: bad", ""),
     "no JSON": (
         Unparseable("not_json", expected="an object", actual="prose"),
         "not_json at offset 0: expected an object, got prose",
@@ -152,7 +152,7 @@ KEPT = frozenset(
 @pytest.mark.parametrize(
     "package",
     [
-        "errors.py",
+        "errors",
         "contracts",
         "domain",
         "gates",
@@ -170,7 +170,7 @@ KEPT = frozenset(
 def test_no_sentence_below_the_faces_names_an_option(package: str) -> None:
     """A server or an agent's tools have other ways out than the command line."""
     place = SOURCES / "accordance" / package
-    for path in [place] if place.is_file() else place.rglob("*.py"):
+    for path in place.rglob("*.py"):
         if path.relative_to(SOURCES / "accordance").as_posix() in KEPT:
             continue
         for sentence in _sentences(ast.parse(path.read_text("utf-8"))):

@@ -233,7 +233,9 @@ def test_what_is_whole_is_told_whole_or_left_out() -> None:
 
 def test_what_must_be_told_is_never_cut() -> None:
     """A pack that cannot hold it is refused, with both numbers."""
-    with pytest.raises(ContextTooLarge, match="takes 1,000 bytes, and 999 are allowed"):
+    with pytest.raises(
+        ContextTooLarge, match="needs 1,000 bytes, but only 999 are allowed"
+    ):
         pack([Piece("task", "t" * 1000, ESSENTIAL, is_data=False)], 999)
 
 

@@ -55,8 +55,8 @@ from accordance import (
 from accordance.contracts.checking import Checker
 from accordance.contracts.contract import contract_of
 from accordance.contracts.expectations import expectation_at
+from accordance.contracts.field_violations import expected_text
 from accordance.contracts.modes import fixed_words, is_transparent, reads_alike
-from accordance.contracts.validating import _expected
 from accordance.errors import ContractAlreadyRegistered, InvalidContract
 from tests.own_models import (
     Aliased,
@@ -587,7 +587,7 @@ def test_a_definition_that_is_run_again_takes_the_place_of_the_first() -> None:
     stranger = made("Thing", size=(int, ...))
     stranger.__module__ = "elsewhere"
     with pytest.raises(
-        ContractAlreadyRegistered, match="'thing_v1' is registered already for Thing"
+        ContractAlreadyRegistered, match="'thing_v1' is already registered for Thing"
     ):
         own.contract("thing_v1")(stranger)
     assert contract_of(stranger).version == "Thing"
@@ -649,4 +649,4 @@ def test_a_word_that_looks_right_is_told_as_pydantic_tells_it() -> None:
         msg="Input should be another thing",
         input="a",
     )
-    assert _expected(details, expectation_at(Held, ("held",))) == "another thing"
+    assert expected_text(details, expectation_at(Held, ("held",))) == "another thing"

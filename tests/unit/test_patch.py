@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance import Pins
-from accordance.domain.patch import Patch, changed_lines, patch_within, read_patch
-from accordance.domain.scope import PathScope
-from accordance.gates.scope import patch_is_in_scope
+from accordance.domain.patch import changed_lines, patch_within, read_patch
 
 
 def git(folder: Path, *words: str) -> str:
@@ -189,33 +186,14 @@ def test_other_shapes(text: str, touched: tuple[str, ...]) -> None:
     ],
 )
 def test_what_is_unclear_is_a_problem(text: str, problem: str) -> None:
-    """And a patch with a problem is in nobody's scope."""
+    """A patch that cannot be read for certain says why."""
     patch = read_patch(text)
     assert problem in patch.problem
-    assert not patch_is_in_scope(PathScope(Pins.of(["**"])), patch)
 
 
 def test_what_was_read_before_the_problem_still_counts() -> None:
     """A patch that breaks off names what it named."""
     assert read_patch("--- a/x\n+++ b/x\n@@ -1 +1 @@\n").touched == ("x",)
-
-
-@pytest.mark.parametrize(
-    ("patch", "clean"),
-    [
-        (Patch(("docs/a",)), True),
-        (Patch(("docs/a", "src/b")), False),
-        (Patch(("docs/l",), {"docs/l": "a"}), True),
-        (Patch(("docs/l",), {"docs/l": "../src"}), False),
-        (Patch(("docs/l/k",)), False),
-    ],
-)
-def test_scope_of_a_patch(patch: Patch, clean: bool) -> None:
-    """Every path and the end of every link, those that stand already too."""
-    assert (
-        patch_is_in_scope(PathScope(Pins.of(["docs/**"])), patch, {"docs/l": "/etc"})
-        is clean
-    )
 
 
 def test_a_patch_as_far_as_it_may_be_shown() -> None:

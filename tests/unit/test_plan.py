@@ -66,6 +66,7 @@ BROKEN = [
     (plan(goal("a"), [edge("root", "a"), edge("a", "a", "DEPENDS_ON")]), ["cycle $.edges[1]"]),
     (plan(goal("a"), [edge("root", "a"), edge("root", "a", "ALTERNATIVE", group_id="g"), edge("a", "a", "DEPENDS_ON")]), ["cycle $.edges[2]"]),
     (plan(goal("a", "b"), [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON"), edge("b", "a", "DEPENDS_ON")]), ["cycle $.edges[3]"]),
+    (changed(plan(goal("a", "b"), [edge("root", "a"), edge("root", "b"), edge("a", "b", "DEPENDS_ON"), edge("b", "a", "DEPENDS_ON"), edge("root", "a", "DEPENDS_ON")]), "edges.4.from_task_id", ["x"]), ["wrong_type $.edges[4].from_task_id", "cycle $.edges[3]"]),
     (plan([*goal("a"), node("g", "GOAL"), node("b")], [edge("root", "a", and_or="OR"), edge("g", "b"), edge("g", "b", "DEPENDS_ON")]), ["second_root $.nodes[2]", "second_root $.nodes[3]"]),
     (changed(small_plan(), "edges.0.plan_id", "other"), ["other_plan $.edges[0].plan_id"]),
     (changed(small_plan(), "edges.2.edge_type", "requires"), ["not_in_enum $.edges[2].edge_type"]),

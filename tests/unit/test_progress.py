@@ -681,6 +681,24 @@ def test_a_branch_is_taken_up_without_the_check_of_a_dead_rival() -> None:
     assert states(moving)["root"] == "DONE"
 
 
+def test_a_passed_over_candidate_is_not_left_hanging() -> None:
+    """It waits for the cancelled task, but no one waits for it."""
+    nodes = [
+        node("root", "GOAL"),
+        node("paper"),
+        node("printed", priority=9),
+        node("by_hand"),
+    ]
+    edges = [edge("root", task) for task in ("paper", "printed", "by_hand")]
+    edges += [
+        edge("root", task, "ALTERNATIVE", group_id="pages")
+        for task in ("printed", "by_hand")
+    ]
+    edges += [edge("paper", task, "DEPENDS_ON") for task in ("printed", "by_hand")]
+    moving = begin(graph(plan(nodes, edges)))
+    assert left_hanging(moving, "paper") == ("printed",)
+
+
 def test_what_is_left_hanging_is_named_once() -> None:
     """Two roads lead from the cancelled task to the last."""
     edges = [edge("root", task) for task in "abcd"]

@@ -364,7 +364,7 @@ def test_a_prompt_keeps_to_its_context_budget() -> None:
         build_prompt(
             agent, request(constraints={"context_budget": size // 4 - 1}), REGISTRY
         )
-    with pytest.raises(ContextTooLarge, match="bytes, and 40 are allowed"):
+    with pytest.raises(ContextTooLarge, match="bytes, but only 40 are allowed"):
         build_prompt(agent, request(constraints={"context_budget": 10}), REGISTRY)
 
 

@@ -15,10 +15,9 @@ from accordance.domain.roles import (
     higher_role,
     max_attempts,
     role_from,
-    role_named,
     roles_from,
 )
-from accordance.errors import InvalidRole, UnknownRole
+from accordance.errors import InvalidRole
 
 
 def test_the_shipped_roles_are_those_a_task_may_name() -> None:
@@ -74,6 +73,19 @@ def test_a_table_is_laid_over_the_shipped_roles() -> None:
     assert roles["doc"] is ROLES["doc"]
 
 
+def test_a_policy_changes_only_the_keys_it_sets() -> None:
+    """The shipped engineer stays as it is in all else."""
+    policies = {
+        "engineer": RolePolicy(write={"deny_paths": ["docs/**"]}),  # type: ignore[arg-type]
+        "doc": RolePolicy(max_attempts=1),
+    }
+    roles = roles_from(policies)
+    assert roles["engineer"].write.allowed == ROLES["engineer"].write.allowed
+    assert roles["engineer"].write.rule("docs/a.md") == "forbidden"
+    assert roles["doc"].write == ROLES["doc"].write
+    assert roles["doc"].max_attempts == 1
+
+
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
@@ -119,13 +131,6 @@ def test_policies_that_cannot_be_read(policy: object, message: str) -> None:
 def test_a_role_can_be_written_down_and_read_again(role: Role) -> None:
     """As the table that accordance.toml would have."""
     assert role_from(role.name, json.loads(json.dumps(role.policy()))) == role
-
-
-def test_a_role_nobody_registered() -> None:
-    """The nearest name is offered."""
-    assert role_named("doc") is ROLES["doc"]
-    with pytest.raises(UnknownRole, match="did you mean engineer"):
-        role_named("enginer")
 
 
 @pytest.mark.parametrize(

@@ -298,7 +298,7 @@ def test_everything_can_go_to_one() -> None:
         == "some-model"
     )
     with pytest.raises(
-        NoExecutor, match=r"llm needs a model; name one .* or .*\[executors.llm\]"
+        NoExecutor, match=r"llm needs a model; name an OpenAI .* or .*\[executors.llm\]"
     ):
         routing_from({}).everything_to("llm")
     configured = routing_from(tomllib.loads(SETTINGS)).everything_to("writer")
@@ -380,7 +380,7 @@ def test_no_executor_is_said_with_the_way_out(
                 "executors": {"codex": {}},
                 "routes": [{"executor": "codex", "kind": "plan", "contract": "action"}],
             },
-            "reviews, plans and changes of a repository have their own, leave it out there",
+            "reviews, plans and changes of a repository have contracts of their own, so leave it out",
         ),
         (
             {

@@ -77,6 +77,8 @@ def test_reviews_that_follow_their_rubric() -> None:
         ("breakdown.0.dimension", 7, ["wrong_type $.breakdown[0].dimension", "rubric_dimension $.breakdown"]),
         ("breakdown.0.score", "40", ["wrong_type $.breakdown[0].score"]),
         ("breakdown", "none", ["wrong_type $.breakdown"]),
+        ("breakdown.0", 7, ["wrong_type $.breakdown[0]"]),
+        ("total_score", "95", ["wrong_type $.total_score"]),
     ],
 )  # fmt: skip
 def test_reviews_that_do_not(place: str, value: Any, expected: list[str]) -> None:

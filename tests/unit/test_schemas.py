@@ -20,7 +20,8 @@ from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
 from accordance import Contract, Rejected, check, registry, schema
 from accordance.contracts.comparing import compare, fields_of
 from accordance.contracts.describing import summary
-from accordance.contracts.expectations import describe, mended
+from accordance.contracts.mending import mended
+from accordance.contracts.schema_words import describe
 from accordance.contracts.schemas import DIALECTS, export_schema
 from accordance.errors import UnknownContract, UnknownProfile
 from tests.conformance.lines import read_lines

@@ -1,7 +1,8 @@
-"""A conversation with a model about one message: what is asked, what comes back, what is asked next.
+"""A conversation with a model about one message: question, reply, feedback.
 
-Nothing here talks to a model. `ask` and its siblings do, and hand over what they get, so that the rules of the loop stand
-once, whether the model is asked at once or piece by piece, by threads or by tasks.
+Nothing here talks to a model. `ask` and its siblings do, and hand over the replies. So
+the rules of the loop are written once, whether a reply comes whole or in pieces, to a
+thread or to a task.
 """
 
 from __future__ import annotations
@@ -24,13 +25,12 @@ from accordance.errors import NotAccepted
 
 M = TypeVar("M", bound=BaseModel)
 
-MOST_REPEATED: Final = (
-    20_000  # characters of a refused answer that are sent back to the model
-)
+MOST_REPEATED: Final = 20_000
+"""How many characters of a refused answer are sent back to the model."""
 
 
 class Message(TypedDict):
-    """One turn of a conversation, in the shape every provider's client takes."""
+    """A turn of a conversation, in the shape that every provider's client takes."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -46,11 +46,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[M]):
-    """One answer of the model, and what became of it."""
+    """An answer of the model, and the result of checking it."""
 
     reply: Reply
     result: Accepted[M] | Rejected
-    feedback: str | None  # what the model was told next; None after the last attempt
+    feedback: str | None
+    """What the model was sent next; None after the last attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,13 @@ class Answer(Generic[M]):
 
     @property
     def spending(self) -> Spending:
-        """What all attempts cost together; calls whose cost nobody reported count as nothing."""
+        """What all attempts cost together; a call of unknown cost counts as 0."""
         return total(attempt.reply.spending or Spending() for attempt in self.attempts)
 
 
 @dataclass(slots=True)
 class Conversation(Generic[M]):
-    """What has been asked and answered so far."""
+    """The questions and answers so far."""
 
     contract: Contract[M]
     context: Context
@@ -82,47 +83,55 @@ class Conversation(Generic[M]):
     @property
     def is_over(self) -> bool:
         """Whether an answer was accepted, or the attempts are used up."""
-        has_answer = bool(self.attempts) and bool(self.attempts[-1].result)
-        return has_answer or len(self.attempts) >= self.most
+        if not self.attempts:
+            return False
+        last = self.attempts[-1].result
+        return isinstance(last, Accepted) or len(self.attempts) >= self.most
 
     def hear(self, reply: Reply, doom: Rejected | None = None) -> None:
-        """Judge the model's reply. `doom` is why its stream was broken off: the rest of the text never came."""
-        if doom is None:
-            result: Accepted[M] | Rejected = check(
-                reply.text, self.contract, self.context, reader=self.reader
-            )
-        else:
+        """Check the model's reply, and send feedback unless this is the last attempt.
+
+        `doom` is why a stream was broken off: the rest of its text never came.
+        """
+        result: Accepted[M] | Rejected
+        if doom is not None:
             result = doom
-        is_last = bool(result) or len(self.attempts) + 1 >= self.most
-        told = None if is_last or isinstance(result, Accepted) else feedback(result)
-        self.attempts.append(Attempt(reply, result, told))
-        if told is not None:
-            self.messages.append(
-                {"role": "assistant", "content": reply.text[:MOST_REPEATED]}
-            )
-            self.messages.append({"role": "user", "content": told})
+        else:
+            result = check(reply.text, self.contract, self.context, reader=self.reader)
+
+        is_last_attempt = len(self.attempts) + 1 >= self.most
+        if isinstance(result, Accepted) or is_last_attempt:
+            self.attempts.append(Attempt(reply, result, feedback=None))
+            return
+
+        complaint = feedback(result)
+        self.attempts.append(Attempt(reply, result, complaint))
+        answer = reply.text[:MOST_REPEATED]
+        self.messages.append({"role": "assistant", "content": answer})
+        self.messages.append({"role": "user", "content": complaint})
 
     def answer(self) -> Answer[M]:
-        """The accepted answer. Raises NotAccepted when there is none."""
+        """Return the accepted answer. Raises NotAccepted when there is none."""
         attempts = tuple(self.attempts)
         last = attempts[-1].result
-        if isinstance(last, Accepted):
-            return Answer(last.value, last.repairs, last.warnings, attempts)
-        raise NotAccepted(attempts, str(last.violations[0]))
+        if isinstance(last, Rejected):
+            raise NotAccepted(attempts, str(last.violations[0]))
+        return Answer(last.value, last.repairs, last.warnings, attempts)
 
 
 def instructions(contract: Contract[Any]) -> str:
-    """What a model must know to answer: the form of its answer, as a schema."""
+    """Return the instructions for a model: the form of its answer, as a schema."""
     form = json.dumps(schema(contract).schema, ensure_ascii=False)
     return (
-        "Answer with exactly one JSON object and nothing else: no text around it, no code fence. "
+        "Answer with exactly one JSON object and nothing else: "
+        "no text around it, no code fence. "
         f"It follows this JSON Schema:\n{form}"
     )
 
 
 def opening(prompt: str | Sequence[Message], contract: Contract[Any]) -> list[Message]:
-    """The first messages: how to answer, then what is asked."""
-    asked: list[Message] = (
-        [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [*prompt]
-    )
-    return [{"role": "system", "content": instructions(contract)}, *asked]
+    """Return the first messages: how to answer, then the prompt."""
+    system: Message = {"role": "system", "content": instructions(contract)}
+    if isinstance(prompt, str):
+        return [system, {"role": "user", "content": prompt}]
+    return [system, *prompt]

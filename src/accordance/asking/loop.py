@@ -1,4 +1,4 @@
-"""Ask a model, check its answer, tell it what is wrong, ask again: the loop around `check`."""
+"""The loop around `check`: ask a model, check its answer, send feedback, ask again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ from accordance.domain.spending import Spending
 M = TypeVar("M", bound=BaseModel)
 
 ATTEMPTS: Final = 3
-_SHOWN_AGAIN_AFTER: Final = 1.02  # a partial object is read again when its text has grown by so much: linear in the end
+_GROWTH_TO_SHOW: Final = 1.02
+"""A partial object is read again when its text has grown by this factor.
+
+So the work stays linear in the length of the text.
+"""
 
 
 def ask(
@@ -48,9 +52,10 @@ def ask(
 ) -> Answer[M]:
     """Ask until an answer honours the contract, at most `attempts` times.
 
-    `model` is any callable that takes the messages and gives a text (or a `Reply` with what it cost), a model of
-    pydantic-ai's, or the name of one ("openai:gpt-5"). Each refused answer goes back with every violation.
-    Raises NotAccepted, with all attempts, when none was accepted; what the model itself raises passes through.
+    `model` is a callable that takes the messages and returns a text (or a `Reply` with
+    its cost), a pydantic-ai model, or the name of one ("openai:gpt-5"). Each refused
+    answer is sent back with all its violations. Raises NotAccepted, with all attempts,
+    when none was accepted; what the model itself raises passes through.
     """
     conversation = _begin(prompt, contract, attempts, context, reader)
     while not conversation.is_over:
@@ -67,7 +72,7 @@ async def ask_async(
     context: Context = NO_CONTEXT,
     reader: Reader | None = None,
 ) -> Answer[M]:
-    """`ask` for tasks: the model may be a coroutine function."""
+    """`ask` for asyncio: the model may be a coroutine function."""
     conversation = _begin(prompt, contract, attempts, context, reader)
     while not conversation.is_over:
         conversation.hear(
@@ -84,10 +89,10 @@ def ask_stream(
     attempts: int = ATTEMPTS,
     context: Context = NO_CONTEXT,
 ) -> AnswerStream[M]:
-    """`ask`, shown while it comes: iterate for partial objects, then take `.answer`.
+    """`ask` with a stream: iterate for partial objects, then take `.answer`.
 
-    The model gives its text in pieces. An answer that can no longer be accepted is broken off at once, and the model is
-    asked again.
+    The model gives its text in pieces. An answer that can no longer be accepted is
+    broken off at once, and the model is asked again.
     """
     return AnswerStream(model, _begin(prompt, contract, attempts, context, None))
 
@@ -100,7 +105,7 @@ def ask_stream_async(
     attempts: int = ATTEMPTS,
     context: Context = NO_CONTEXT,
 ) -> AsyncAnswerStream[M]:
-    """`ask_stream` for tasks: iterate with `async for`."""
+    """`ask_stream` for asyncio: iterate with `async for`."""
     return AsyncAnswerStream(model, _begin(prompt, contract, attempts, context, None))
 
 
@@ -114,12 +119,18 @@ def _begin(
     if attempts < 1:
         raise ValueError("attempts: at least 1")
     wanted: Contract[M] = registry.find(contract)
-    return Conversation(wanted, context, reader, attempts, opening(prompt, wanted))
+    return Conversation(
+        contract=wanted,
+        context=context,
+        reader=reader,
+        most=attempts,
+        messages=opening(prompt, wanted),
+    )
 
 
 @dataclass(slots=True)
 class AnswerStream(Generic[M]):
-    """Partial objects while an answer comes; the answer when it is there."""
+    """Partial objects while an answer arrives, then the answer."""
 
     _model: Streamable
     _conversation: Conversation[M]
@@ -129,9 +140,10 @@ class AnswerStream(Generic[M]):
         while not conversation.is_over:
             incoming = _Incoming(conversation.contract, conversation.context)
             pieces = stream(self._model, conversation.messages, conversation.contract)
-            with closing(pieces):  # type: ignore[type-var]  # a generator, whatever gave the pieces
+            with closing(pieces):  # type: ignore[type-var]  # a generator
                 for piece in pieces:
-                    if (partial := incoming.take(piece)) is not None:
+                    partial = incoming.take(piece)
+                    if partial is not None:
                         yield partial
                     if incoming.doom is not None:
                         break
@@ -139,7 +151,7 @@ class AnswerStream(Generic[M]):
 
     @property
     def answer(self) -> Answer[M]:
-        """The accepted answer; what has not been read of the stream is read first. Raises NotAccepted."""
+        """The accepted answer; reads the rest of the stream. Raises NotAccepted."""
         for _ in self:
             pass
         return self._conversation.answer()
@@ -147,7 +159,7 @@ class AnswerStream(Generic[M]):
 
 @dataclass(slots=True)
 class AsyncAnswerStream(Generic[M]):
-    """The same for tasks."""
+    """`AnswerStream` for asyncio."""
 
     _model: AsyncStreamable
     _conversation: Conversation[M]
@@ -161,14 +173,15 @@ class AsyncAnswerStream(Generic[M]):
             )
             async with aclosing(pieces):  # type: ignore[type-var]  # an async generator
                 async for piece in pieces:
-                    if (partial := incoming.take(piece)) is not None:
+                    partial = incoming.take(piece)
+                    if partial is not None:
                         yield partial
                     if incoming.doom is not None:
                         break
             conversation.hear(incoming.reply, incoming.doom)
 
     async def answer(self) -> Answer[M]:
-        """The accepted answer; what has not been read of the stream is read first. Raises NotAccepted."""
+        """The accepted answer; reads the rest of the stream. Raises NotAccepted."""
         async for _ in self:
             pass
         return self._conversation.answer()
@@ -176,7 +189,7 @@ class AsyncAnswerStream(Generic[M]):
 
 @dataclass(slots=True)
 class _Incoming:
-    """One reply while it comes: its text so far, watched by the guard."""
+    """A reply while it arrives: its text so far, watched by the guard."""
 
     contract: Contract[Any]
     context: Context
@@ -194,23 +207,27 @@ class _Incoming:
         return Reply(self.text, self.spending)
 
     def take(self, piece: Piece) -> JsonObject | None:
-        """Take the next piece. Gives the object as far as it has come, when there is enough that is new."""
+        """Take the next piece. Return the partial object, if enough of it is new."""
         if isinstance(piece, Reply):
             self.spending = piece.spending
-            piece = piece.text
-        self.text += piece
-        violation = self._guard.feed(piece)
+            text = piece.text
+        else:
+            text = piece
+
+        self.text += text
+        violation = self._guard.feed(text)
         if violation is not None:
             self.doom = Rejected((violation,), 1, self.contract.version)
             return None
+
         if len(self.text) < self._show_at and not self._guard.complete:
             return None
-        self._show_at = len(self.text) * _SHOWN_AGAIN_AFTER
-        return _partial(self.text) if piece else None
+        self._show_at = len(self.text) * _GROWTH_TO_SHOW
+        return _partial(self.text) if text else None
 
 
 def _partial(text: str) -> JsonObject | None:
-    """What can be read of an object that is not complete; None while nothing can."""
+    """Read an object that is not complete; None while nothing of it can be read."""
     try:
         value = from_json(text.encode(), partial_mode="trailing-strings")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Models of pydantic-ai (the extra `llm`): OpenAI, Anthropic, Google and whatever else it speaks to."""
+"""Models of pydantic-ai (the extra `llm`): OpenAI, Anthropic, Google and others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from pydantic_ai.direct import (
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
-    ModelRequestPart,
     ModelResponse,
     PartDeltaEvent,
     PartStartEvent,
@@ -43,11 +42,11 @@ def request(
     model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]
 ) -> Reply:
     """Ask once and wait."""
-    whom = _model(model)
+    provider = _model(model)
     response = model_request_sync(
-        whom,
+        provider,
         _translated(messages),
-        model_request_parameters=_parameters(whom, contract),
+        model_request_parameters=_parameters(provider, contract),
     )
     return _reply(response)
 
@@ -56,11 +55,11 @@ async def request_async(
     model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]
 ) -> Reply:
     """Ask once and await."""
-    whom = _model(model)
+    provider = _model(model)
     response = await model_request(
-        whom,
+        provider,
         _translated(messages),
-        model_request_parameters=_parameters(whom, contract),
+        model_request_parameters=_parameters(provider, contract),
     )
     return _reply(response)
 
@@ -68,15 +67,16 @@ async def request_async(
 def stream(
     model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]
 ) -> Iterator[str | Reply]:
-    """Text as it comes, then what it cost."""
-    whom = _model(model)
+    """Yield the text as it arrives, then what the call cost."""
+    provider = _model(model)
     with model_request_stream_sync(
-        whom,
+        provider,
         _translated(messages),
-        model_request_parameters=_parameters(whom, contract),
+        model_request_parameters=_parameters(provider, contract),
     ) as events:
         for event in events:
-            if text := _text_of(event):
+            text = _text_of(event)
+            if text:
                 yield text
         yield Reply("", _spending(events.response))
 
@@ -84,15 +84,16 @@ def stream(
 async def stream_async(
     model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]
 ) -> AsyncIterator[str | Reply]:
-    """Text as it comes, then what it cost."""
-    whom = _model(model)
+    """Yield the text as it arrives, then what the call cost."""
+    provider = _model(model)
     async with model_request_stream(
-        whom,
+        provider,
         _translated(messages),
-        model_request_parameters=_parameters(whom, contract),
+        model_request_parameters=_parameters(provider, contract),
     ) as events:
         async for event in events:
-            if text := _text_of(event):
+            text = _text_of(event)
+            if text:
                 yield text
         yield Reply("", _spending(events.get()))
 
@@ -102,30 +103,27 @@ def _model(model: Model[Any] | str) -> Model[Any]:
 
 
 def _translated(messages: Sequence[Message]) -> list[ModelMessage]:
-    """Our turns as pydantic-ai's."""
-    translated: list[ModelMessage] = []
-    for message in messages:
-        content = message["content"]
-        if message["role"] == "assistant":
-            translated.append(ModelResponse(parts=[TextPart(content)]))
-            continue
-        part: ModelRequestPart
-        part = (
-            SystemPromptPart(content)
-            if message["role"] == "system"
-            else UserPromptPart(content)
-        )
-        translated.append(ModelRequest(parts=[part]))
-    return translated
+    """Return our messages as those of pydantic-ai."""
+    return [_message(message["role"], message["content"]) for message in messages]
+
+
+def _message(role: str, content: str) -> ModelMessage:
+    if role == "assistant":
+        return ModelResponse(parts=[TextPart(content)])
+    if role == "system":
+        return ModelRequest(parts=[SystemPromptPart(content)])
+    return ModelRequest(parts=[UserPromptPart(content)])
 
 
 def _parameters(model: Model[Any], contract: Contract[Any]) -> ModelRequestParameters:
-    """The schema goes to the provider itself where it takes one."""
+    """Return the parameters of a call: the schema, where the provider takes one."""
     if not model.profile.get("supports_json_schema_output"):
         return ModelRequestParameters()
-    form = export_schema(contract, _DIALECTS.get(model.system, "openai")).schema
-    wanted = OutputObjectDefinition(json_schema=form, name="message", strict=True)
-    return ModelRequestParameters(output_mode="native", output_object=wanted)
+
+    dialect = _DIALECTS.get(model.system, "openai")
+    form = export_schema(contract, dialect).schema
+    output = OutputObjectDefinition(json_schema=form, name="message", strict=True)
+    return ModelRequestParameters(output_mode="native", output_object=output)
 
 
 def _text_of(event: object) -> str:
@@ -141,18 +139,18 @@ def _reply(response: ModelResponse) -> Reply:
 
 
 def _spending(response: ModelResponse) -> Spending:
-    used = response.usage
+    usage = response.usage
     return Spending(
-        read=used.input_tokens,
-        written=used.output_tokens,
-        cached=used.cache_read_tokens,
+        read=usage.input_tokens,
+        written=usage.output_tokens,
+        cached=usage.cache_read_tokens,
         cost=_cost(response),
         calls=1,
     )
 
 
 def _cost(response: ModelResponse) -> float | None:
-    """In dollars; None where no price is known for the model, or the provider counted nothing."""
+    """Return the cost in dollars; None where the price or the usage is not known."""
     if not response.model_name:
         return None
     try:

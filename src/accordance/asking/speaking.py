@@ -1,4 +1,4 @@
-"""Whom one can ask: any callable, and the models of pydantic-ai, at once or piece by piece."""
+"""What can be asked: any callable and the models of pydantic-ai, whole or in pieces."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 Messages: TypeAlias = Sequence[Message]
-Piece: TypeAlias = (
-    str | Reply
-)  # a Reply ends a stream: its text is empty, its spending is the whole call's
+Piece: TypeAlias = str | Reply
+"""A part of the text; or, at the end, a Reply without text that has the call's cost."""
 
 Askable: TypeAlias = "Callable[[Messages], str | Reply] | Model[Any] | str"
 AsyncAskable: TypeAlias = (
@@ -49,8 +48,10 @@ async def request_async(
 ) -> Reply:
     """Ask once and await the whole reply."""
     if callable(model):
-        given = model(messages)
-        return _reply(await given if isawaitable(given) else given)
+        reply = model(messages)
+        if isawaitable(reply):
+            reply = await reply
+        return _reply(reply)
     from accordance.asking import pydantic_ai_models
 
     return await pydantic_ai_models.request_async(model, messages, contract)
@@ -59,7 +60,7 @@ async def request_async(
 def stream(
     model: Streamable, messages: Messages, contract: Contract[Any]
 ) -> Iterator[Piece]:
-    """The reply, piece by piece. Closing the iterator breaks the call off."""
+    """Yield the reply piece by piece. Closing the iterator breaks the call off."""
     if callable(model):
         yield from model(messages)
         return
@@ -71,13 +72,14 @@ def stream(
 async def stream_async(
     model: AsyncStreamable, messages: Messages, contract: Contract[Any]
 ) -> AsyncIterator[Piece]:
-    """The same for tasks."""
+    """`stream` for asyncio."""
     if not callable(model):
         from accordance.asking import pydantic_ai_models
 
         async for piece in pydantic_ai_models.stream_async(model, messages, contract):
             yield piece
         return
+
     pieces = model(messages)
     if isinstance(pieces, AsyncIterable):
         async for piece in pieces:
@@ -87,9 +89,9 @@ async def stream_async(
             yield piece
 
 
-def _reply(given: str | Reply) -> Reply:
-    if isinstance(given, Reply):
-        return given
-    if isinstance(given, str):
-        return Reply(given)
-    raise TypeError(f"a model gives a str or a Reply, not {type(given).__name__}")
+def _reply(reply: str | Reply) -> Reply:
+    if isinstance(reply, Reply):
+        return reply
+    if isinstance(reply, str):
+        return Reply(reply)
+    raise TypeError(f"a model gives a str or a Reply, not {type(reply).__name__}")

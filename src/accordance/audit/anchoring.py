@@ -1,7 +1,7 @@
-"""Where every chain of a ledger ends, written down to be kept elsewhere.
+"""Anchors: where every chain of a ledger ends, written down to be kept elsewhere.
 
-A chain shows that nothing in it was changed, as long as nobody makes all of it anew. Whoever has an anchor from before sees
-that, too: the event that was the last one then is no longer the same.
+A chain proves that none of its events was changed, unless all of it is forged anew. An
+anchor from before exposes that as well: the event that was the last then has changed.
 
 An anchor is an in-toto Statement; signed, it lies in a DSSE envelope.
 """
@@ -27,7 +27,7 @@ _SUBJECT: Final = "ledger"
 
 
 class InvalidAnchor(AccordanceError):
-    """A file that is no anchor, or one whose signature does not hold."""
+    """A file that is no anchor, or whose signature does not hold."""
 
     code = "invalid-anchor"
 
@@ -39,14 +39,14 @@ class UnreadableAnchor(InvalidAnchor):
 
 
 class UnsignedAnchor(InvalidAnchor):
-    """A key was given, and the anchor has no signature."""
+    """A key was given, but the anchor has no signature."""
 
     code = "unsigned-anchor"
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where the chains ended at a time: the ledger's own, and that of every plan."""
+    """Where the chains ended at a time: the ledger's own and that of every plan."""
 
     at: str
     ledger: Head
@@ -54,18 +54,19 @@ class Anchor:
 
     @property
     def root(self) -> str:
-        """One hash over all of it."""
-        return hashlib.sha256(canonical(self._heads()).encode()).hexdigest()
+        """The hash over all heads."""
+        heads = canonical(self._heads())
+        return hashlib.sha256(heads.encode()).hexdigest()
 
     def _heads(self) -> dict[str, Any]:
-        plans = [
-            {"plan_id": plan_id, **_told(self.plans[plan_id])}
-            for plan_id in sorted(self.plans)
-        ]
-        return {"at": self.at, "ledger": _told(self.ledger), "plans": plans}
+        plans = []
+        for plan_id in sorted(self.plans):
+            head = _head_to_json(self.plans[plan_id])
+            plans.append({"plan_id": plan_id, **head})
+        return {"at": self.at, "ledger": _head_to_json(self.ledger), "plans": plans}
 
     def statement(self) -> dict[str, Any]:
-        """The anchor as it is written down."""
+        """The anchor as an in-toto Statement."""
         return {
             "_type": STATEMENT,
             "subject": [{"name": _SUBJECT, "digest": {"sha256": self.root}}],
@@ -74,103 +75,124 @@ class Anchor:
         }
 
 
-def _told(head: Head) -> dict[str, Any]:
+def _head_to_json(head: Head) -> dict[str, Any]:
     return {"events": head.seq, "head": head.hash}
 
 
 def anchor_of(tx: Transaction) -> Anchor:
-    """Where the chains end now."""
+    """Return an anchor of the chains as they end now."""
     plans = {plan_id: tx.plan(plan_id).head for plan_id in tx.plan_ids()}
     return Anchor(tx.now, tx.last_of_ledger(), plans)
 
 
 def anchor_file(anchor: Anchor, private: Path | None) -> str:
-    """The text of an anchor's file, signed if there is a key."""
+    """Return the text of an anchor's file, signed if there is a private key."""
     statement = json.dumps(anchor.statement(), indent=2, ensure_ascii=False)
     if private is None:
         return f"{statement}\n"
+
     from accordance.workspace.attestation import sign
 
-    return f"{json.dumps(sign(statement.encode(), private), indent=2)}\n"
+    envelope = sign(statement.encode(), private)
+    return f"{json.dumps(envelope, indent=2)}\n"
 
 
 def read_anchor(raw: bytes, public: Path | None) -> tuple[Anchor, str]:
-    """The anchor in a file, and what is known of its signature. With a key the signature must hold. Raises InvalidAnchor."""
+    """Read an anchor's file; return the anchor, and what is known of its signature.
+
+    With a public key the signature must hold. Raises InvalidAnchor.
+    """
     try:
         document = json.loads(raw)
         is_signed = "payload" in document
-        statement = (
-            json.loads(base64.b64decode(document["payload"])) if is_signed else document
-        )
+        statement = document
+        if is_signed:
+            statement = json.loads(base64.b64decode(document["payload"]))
         anchor = _anchor_in(statement)
     except UNREADABLE:
-        raise UnreadableAnchor("it is no anchor that can be read") from None
+        raise UnreadableAnchor("it is not a readable anchor") from None
+
     if public is None:
         return anchor, "not checked, no key was given" if is_signed else "none"
+
+    _check_signature(document, public, is_signed=is_signed)
+    return anchor, "holds"
+
+
+def _check_signature(
+    document: dict[str, Any], public: Path, *, is_signed: bool
+) -> None:
     from accordance.workspace.attestation import signed_by
 
     if not is_signed:
-        raise UnsignedAnchor("nobody signed it")
+        raise UnsignedAnchor("it is not signed")
     if not signed_by(document, public):
         raise InvalidAnchor(
-            "it was not signed with this key, or what it signs was changed"
+            "it was not signed with this key, or its content was changed afterwards"
         )
-    return anchor, "holds"
 
 
 def _anchor_in(statement: Mapping[str, Any]) -> Anchor:
     heads = statement["predicate"]
-    plans = {str(one["plan_id"]): _head(one) for one in heads["plans"]}
-    anchor = Anchor(str(heads["at"]), _head(heads["ledger"]), plans)
+    plans = {str(plan["plan_id"]): _head_from_json(plan) for plan in heads["plans"]}
+    anchor = Anchor(str(heads["at"]), _head_from_json(heads["ledger"]), plans)
+
     if statement != anchor.statement():
-        raise ValueError("something in it does not fit the rest")
+        raise ValueError("the parts of the statement contradict each other")
     return anchor
 
 
-def _head(told: Mapping[str, Any]) -> Head:
-    return Head(seq=int(told["events"]), hash=str(told["head"]))
+def _head_from_json(document: Mapping[str, Any]) -> Head:
+    return Head(seq=int(document["events"]), hash=str(document["head"]))
 
 
 def compare_with(
-    anchor: Anchor, tx: Transaction, found: Iterable[AuditFindings]
+    anchor: Anchor, tx: Transaction, audits: Iterable[AuditFindings]
 ) -> None:
-    """Every chain that was anchored is still there, with the event at its place that was the last one then."""
+    """Check that every anchored chain still holds the event that was its last then."""
     when = f"the anchor of {anchor.at[:19]}"
-    for one in found:
-        if one.plan_id is None:
-            _compare(anchor.ledger, tx.ledger_entries(), one, when)
-        elif one.plan_id in anchor.plans:
-            head = anchor.plans[one.plan_id]
-            _compare(
-                head, tx.entries(one.plan_id, after=head.seq - 1, limit=1), one, when
-            )
+    for findings in audits:
+        plan_id = findings.plan_id
+        if plan_id is None:
+            _compare(anchor.ledger, tx.ledger_entries(), findings, when)
+        elif plan_id in anchor.plans:
+            head = anchor.plans[plan_id]
+            entries = tx.entries(plan_id, after=head.seq - 1, limit=1)
+            _compare(head, entries, findings, when)
 
 
 def missing_plans(
-    anchor: Anchor, found: Iterable[AuditFindings]
+    anchor: Anchor, audits: Iterable[AuditFindings]
 ) -> list[AuditFindings]:
-    """Findings for the plans that were anchored and that the ledger no longer knows."""
-    known = {one.plan_id for one in found}
-    lost = [AuditFindings(plan_id) for plan_id in sorted(anchor.plans.keys() - known)]
-    for one in lost:
-        one.missing(
-            f"plans {one.plan_id}: is in the anchor of {anchor.at[:19]}, and not in the ledger"
+    """Return findings for the anchored plans that the ledger no longer knows."""
+    known = {findings.plan_id for findings in audits}
+    lost = []
+    for plan_id in sorted(anchor.plans.keys() - known):
+        findings = AuditFindings(plan_id)
+        findings.missing(
+            f"plans {plan_id}: is in the anchor of {anchor.at[:19]},"
+            " and not in the ledger"
         )
+        lost.append(findings)
     return lost
 
 
 def _compare(
-    head: Head, entries: Iterable[ChainEntry], found: AuditFindings, when: str
+    head: Head, entries: Iterable[ChainEntry], findings: AuditFindings, when: str
 ) -> None:
     if head == EMPTY:
         return
+
     try:
-        now = next((entry.hash for entry in entries if entry.seq == head.seq), None)
+        hashes = (entry.hash for entry in entries if entry.seq == head.seq)
+        current_hash = next(hashes, None)
     except UNREADABLE:
         return  # an event that cannot be read is a finding already
-    if now is None:
-        found.missing(f"event {head.seq}, the last one in {when}, is missing")
-    elif now != head.hash:
-        found.broken(
-            f"event {head.seq} is not the one in {when}: the chain was made anew since then"
+
+    if current_hash is None:
+        findings.missing(f"event {head.seq}, the last one in {when}, is missing")
+    elif current_hash != head.hash:
+        findings.broken(
+            f"event {head.seq} is not the one in {when}:"
+            " the chain was rewritten since then"
         )

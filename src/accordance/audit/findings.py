@@ -1,4 +1,4 @@
-"""What does not hold when a plan's records are recomputed."""
+"""The findings of an audit: what does not hold when a plan's records are recomputed."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ UNREADABLE: Final = (
     TypeError,
     ValueError,
 )
-"""What reading a record raises that somebody has changed."""
-_MANY: Final = 100
+"""The errors that reading a tampered record may raise."""
+_MAX_FINDINGS: Final = 100
+"""Findings of a kind that are listed, so that a ruined ledger can be audited too."""
 
 
 @dataclass(slots=True)
 class AuditFindings:
-    """What does not hold in a plan's records, or in those that belong to no plan."""
+    """What does not hold in the records of a plan, or in those of no plan."""
 
     plan_id: str | None
     events: int = 0
@@ -42,37 +43,43 @@ class AuditFindings:
     blobs: int = 0
     integrity: list[str] = field(default_factory=list)
     completeness: list[str] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)  # what the events cannot prove
-    head: Head = EMPTY  # where the chain ends
-    named: set[str] = field(default_factory=set)  # blobs that its events name
+    notices: list[str] = field(default_factory=list)
+    """What the events cannot prove."""
+    head: Head = EMPTY
+    """Where the chain ends."""
+    named: set[str] = field(default_factory=set)
+    """The blobs that the events of the chain name."""
 
     @property
     def holds(self) -> bool:
-        """Whether everything does."""
+        """Whether the audit found nothing wrong."""
         return not (self.integrity or self.completeness)
 
-    def broken(self, what: str) -> None:
-        """Something is not what was written."""
-        if len(self.integrity) < _MANY:
-            self.integrity.append(what)
+    def broken(self, finding: str) -> None:
+        """Note a record that is not what was written."""
+        if len(self.integrity) < _MAX_FINDINGS:
+            self.integrity.append(finding)
 
-    def missing(self, what: str) -> None:
-        """Something that was written is not there."""
-        if len(self.completeness) < _MANY:
-            self.completeness.append(what)
+    def missing(self, finding: str) -> None:
+        """Note a record that was written and is gone."""
+        if len(self.completeness) < _MAX_FINDINGS:
+            self.completeness.append(finding)
 
 
 def fetch(
-    tx: Transaction, sha256: str, what: str, found: AuditFindings
+    tx: Transaction, sha256: str, label: str, findings: AuditFindings
 ) -> bytes | None:
-    """Bytes that were kept, if they are there and are what was kept."""
-    found.blobs += 1
+    """Return a blob; None, with a finding, if it is gone or changed."""
+    findings.blobs += 1
+
     try:
         content = tx.blob(sha256)
     except NotFound:
-        found.missing(f"{what} {sha256[:12]} is missing")
+        findings.missing(f"{label} {sha256[:12]} is missing")
         return None
+
     if hashlib.sha256(content).hexdigest() != sha256:
-        found.broken(f"{what} {sha256[:12]} is not what was kept")
+        findings.broken(f"{label} {sha256[:12]} is not what was kept")
         return None
+
     return content

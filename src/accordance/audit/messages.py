@@ -1,10 +1,10 @@
-"""Recomputing every verdict: from the raw messages and, for changes of a repository, from their evidence."""
+"""Recomputing every verdict from the raw messages and the evidence of changes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.changes.settling import verdict_again
@@ -19,19 +19,29 @@ from accordance.work.contracts_for import ACTIONS, contract_under
 from accordance.work.message_kinds import (
     Grounds,
     JudgedMessage,
+    JudgedPlanReview,
     judge_message,
     judge_plan_review,
 )
 
-Announced: TypeAlias = dict[
-    str, Payload
-]  # messages by their names, with what their event says
-Claims: TypeAlias = Mapping[
-    tuple[str, int], Mapping[str, Any]
-]  # attempts that are held to more than an action
-Again: TypeAlias = tuple[
-    bool, str | None, str, tuple[str, ...]
-]  # accepted, outcome, reason, messages
+Announced: TypeAlias = dict[str, Payload]
+"""Payloads of the events that announce messages, by the id of the message."""
+AttemptTerms: TypeAlias = Mapping[tuple[str, int], Mapping[str, Any]]
+"""What attempts are held to beyond an action, by task and attempt."""
+
+_ID_LENGTH: Final = 40
+"""Characters of a message id that findings show."""
+_EVIDENCE_KEYS: Final = ("bundle", "manifest", "base", "commit")
+"""Where the evidence of a change lies, in its event and in its case."""
+
+
+class Rejudgement(NamedTuple):
+    """What a stored message means when it is judged again."""
+
+    accepted: bool
+    outcome: str | None
+    reason: str
+    messages: tuple[str, ...]
 
 
 def verify_messages(
@@ -39,75 +49,131 @@ def verify_messages(
     plan: PlanRecord,
     announced: Announced,
     rules: Mapping[int, Rules],
-    claims: Claims,
-    found: AuditFindings,
+    terms: AttemptTerms,
+    findings: AuditFindings,
 ) -> None:
-    """Every message is there, was announced, and is ruled the same way again."""
+    """Check that every message is there, was announced, and gets the same ruling."""
+    verdicts = _verdicts_of(tx, plan)
     known = set()
-    verdicts = {
-        one.message_id: one for one in tx.find(VerdictRecord, plan_id=plan.plan_id)
-    }
     for message in tx.find(MessageRecord, plan_id=plan.plan_id):
-        found.messages += 1
+        findings.messages += 1
         known.add(message.message_id)
-        raw = fetch(tx, message.sha256, f"the message {message.message_id[:40]}", found)
-        if message.message_id not in announced:
-            found.missing(f"the event of message {message.message_id[:40]} is missing")
-        was_refused = "why" in announced.get(message.message_id, {})
-        if raw is not None and not was_refused and message.kind != "SUBMISSION":
-            revision = (
-                message.attempt if message.kind == "PLAN_REVIEW" else plan.revision
-            )
-            again = _again(tx, rules.get(revision, plan.rules), claims, message, raw)
-            if again is None:
-                found.broken(
-                    f"message {message.message_id[:40]}: what it was judged by cannot be read"
-                )
-            else:
-                _compare_ruling(again, message, verdicts.get(message.message_id), found)
-    for lost in announced.keys() - known:
-        found.missing(f"message {lost[:40]} is missing")
+
+        raw = fetch(tx, message.sha256, f"the {_label(message)}", findings)
+        event = announced.get(message.message_id)
+        if event is None:
+            findings.missing(f"the event of {_label(message)} is missing")
+
+        was_refused = event is not None and "why" in event
+        if raw is None or was_refused or message.kind == "SUBMISSION":
+            continue
+        ruling = _rejudge(tx, _rules_for(message, plan, rules), terms, message, raw)
+        if ruling is None:
+            findings.broken(_unreadable_grounds(message))
+            continue
+        verdict = verdicts.get(message.message_id)
+        _compare_ruling(ruling, message, verdict, findings)
+
+    for message_id in announced.keys() - known:
+        findings.missing(f"message {message_id[:_ID_LENGTH]} is missing")
 
 
-def _again(
-    tx: Transaction, rules: Rules, claims: Claims, message: MessageRecord, raw: bytes
-) -> Again | None:
-    """How a message is ruled by what was written down; None if that cannot be read."""
-    held = claims.get((message.subject, message.attempt))
+def _rules_for(
+    message: MessageRecord, plan: PlanRecord, rules: Mapping[int, Rules]
+) -> Rules:
+    """The rules a message was judged by: those of the revision it was about."""
+    is_of_plan = message.kind == "PLAN_REVIEW"
+    revision = message.attempt if is_of_plan else plan.revision
+    return rules.get(revision, plan.rules)
+
+
+def _label(message: MessageRecord) -> str:
+    return f"message {message.message_id[:_ID_LENGTH]}"
+
+
+def _unreadable_grounds(message: MessageRecord) -> str:
+    return f"{_label(message)}: what it was judged by cannot be read"
+
+
+def _verdicts_of(tx: Transaction, plan: PlanRecord) -> dict[str, VerdictRecord]:
+    """The verdicts of a plan, by the message they are about."""
+    verdicts = tx.find(VerdictRecord, plan_id=plan.plan_id)
+    return {verdict.message_id: verdict for verdict in verdicts}
+
+
+def _rejudge(
+    tx: Transaction,
+    rules: Rules,
+    terms: AttemptTerms,
+    message: MessageRecord,
+    raw: bytes,
+) -> Rejudgement | None:
+    """Judge a message again by its stored case; None if that cannot be read."""
+    held_to = terms.get((message.subject, message.attempt))
     try:
-        contract = (
-            contract_under(tx, tx.task(message.subject), held) if held else ACTIONS
-        )
+        contract: Contract[Any] = ACTIONS
+        if held_to:
+            contract = contract_under(tx, tx.task(message.subject), held_to)
         return judge_again(rules, contract, message, raw)
     except (*UNREADABLE, InvalidAgents, NotFound):
         return None
 
 
+def judge_again(
+    rules: Rules, actions: Contract[Any], message: MessageRecord, raw: bytes
+) -> Rejudgement:
+    """Judge a stored message again, by the case that was stored with it.
+
+    `actions` is the contract its attempt is held to, if it is an action.
+    """
+    grounds = Grounds(
+        subject=message.subject, rules=rules, case=message.case, contract=actions
+    )
+    if message.kind == "PLAN_REVIEW":
+        return _rejudgement(judge_plan_review(raw, grounds))
+    return _rejudgement(judge_message(message.kind, raw, grounds))
+
+
+def _rejudgement(judged: JudgedMessage | JudgedPlanReview) -> Rejudgement:
+    ruling = judged.ruling
+    return Rejudgement(
+        accepted=bool(judged.result),
+        outcome=ruling.outcome,
+        reason=ruling.reason,
+        messages=ruling.messages,
+    )
+
+
 def _compare_ruling(
-    ruled: Again,
+    again: Rejudgement,
     message: MessageRecord,
     verdict: VerdictRecord | None,
-    found: AuditFindings,
+    findings: AuditFindings,
 ) -> None:
-    what = f"message {message.message_id[:40]}"
-    accepted, outcome, reason, messages = ruled
-    if accepted != message.accepted:
-        found.broken(
-            f"{what}: was {_judged(message.accepted)}, is {_judged(accepted)} when checked again"
+    """Compare a message and its verdict, as stored, with what was recomputed."""
+    label = _label(message)
+    if again.accepted != message.accepted:
+        before, now = _status(message.accepted), _status(again.accepted)
+        findings.broken(f"{label}: was {before}, is {now} when checked again")
+
+    if verdict is None:
+        if again.outcome is not None:
+            findings.missing(f"the verdict of {label} is missing")
+        return
+
+    if again.outcome is None:
+        findings.broken(f"{label} has a verdict that does not follow from it")
+        return
+
+    stored = (verdict.outcome, verdict.reason_code, verdict.messages)
+    if stored != (again.outcome, again.reason, again.messages):
+        findings.broken(
+            f"{label}: the verdict was {verdict.outcome},"
+            f" it is {again.outcome} when judged again"
         )
-    if (outcome is None) != (verdict is None):
-        (found.missing if verdict is None else found.broken)(
-            f"the verdict of {what} is missing or too many"
-        )
-    elif verdict is not None:
-        again = (outcome, reason, messages)
-        if again != (verdict.outcome, verdict.reason_code, verdict.messages):
-            found.broken(
-                f"{what}: the verdict was {verdict.outcome}, it is {outcome} when judged again"
-            )
 
 
-def _judged(accepted: bool) -> str:
+def _status(accepted: bool) -> str:
     return "accepted" if accepted else "rejected"
 
 
@@ -116,79 +182,86 @@ def verify_changes(
     plan: PlanRecord,
     announced: Announced,
     root: Path | None,
-    found: AuditFindings,
+    findings: AuditFindings,
 ) -> None:
-    """Every verdict on a change follows again from its evidence, which is the one the chain names."""
-    verdicts = {
-        one.message_id: one for one in tx.find(VerdictRecord, plan_id=plan.plan_id)
+    """Check that every verdict on a change follows from the evidence of its event."""
+    verdicts = _verdicts_of(tx, plan)
+    submissions = tx.find(MessageRecord, plan_id=plan.plan_id, kind="SUBMISSION")
+    judged = {
+        message.message_id: message
+        for message in submissions
+        if "refused" not in message.case
     }
-    changes = tx.find(MessageRecord, plan_id=plan.plan_id, kind="SUBMISSION")
-    judged = {one.message_id: one for one in changes if "refused" not in one.case}
-    for name, message in judged.items():
-        said, what = announced.get(name), f"message {name[:40]}"
-        if said is None:
-            found.missing(f"{what}: the event that names its evidence is missing")
-        elif any(
-            said.get(key) != message.case.get(key)
-            for key in ("bundle", "manifest", "base", "commit")
-        ):
-            found.broken(f"{what}: its evidence is not the one its event names")
-        elif root is None or not is_bundle(root / str(said["bundle"])):
-            found.missing(f"{what}: the evidence in {said['bundle']} is not there")
-        else:
-            _judge_again(tx, plan, root, message, verdicts.get(name), found)
-    for lost in announced.keys() - judged.keys():
-        found.missing(f"message {lost[:40]}, a change that was judged, is missing")
+
+    for message_id, message in judged.items():
+        event = announced.get(message_id)
+        bundle_root = _evidence_root(message, event, root, findings)
+        if bundle_root is not None:
+            verdict = verdicts.get(message_id)
+            _rejudge_change(tx, plan, bundle_root, message, verdict, findings)
+
+    for message_id in announced.keys() - judged.keys():
+        findings.missing(
+            f"message {message_id[:_ID_LENGTH]}, a change that was judged, is missing"
+        )
 
 
-def _judge_again(
+def _evidence_root(
+    message: MessageRecord,
+    event: Payload | None,
+    root: Path | None,
+    findings: AuditFindings,
+) -> Path | None:
+    """The project folder, if the evidence of a change lies there as its event says."""
+    label = _label(message)
+    if event is None:
+        findings.missing(f"{label}: the event that names its evidence is missing")
+        return None
+
+    named = [event.get(key) for key in _EVIDENCE_KEYS]
+    stored = [message.case.get(key) for key in _EVIDENCE_KEYS]
+    if named != stored:
+        findings.broken(f"{label}: its evidence is not the one its event names")
+        return None
+
+    bundle = event["bundle"]
+    if root is None or not is_bundle(root / str(bundle)):
+        findings.missing(f"{label}: the evidence in {bundle} is not there")
+        return None
+    return root
+
+
+def _rejudge_change(
     tx: Transaction,
     plan: PlanRecord,
     root: Path,
     message: MessageRecord,
-    was: VerdictRecord | None,
-    found: AuditFindings,
+    verdict: VerdictRecord | None,
+    findings: AuditFindings,
 ) -> None:
-    what = f"message {message.message_id[:40]}"
+    """Judge a change again by its evidence, and compare the two verdicts."""
     try:
-        raw, asked = (
-            tx.blob(message.sha256),
-            coding_tasks(tx, plan).get(message.subject),
-        )
-        verdict, faults = verdict_again(root, message, raw, asked)
-        grounds = Grounds(
-            subject=message.subject,
-            rules=plan.rules,
-            case=message.case,
-            verdict=verdict,
-        )
-        judged = judge_message("SUBMISSION", raw, grounds) if verdict else None
+        raw = tx.blob(message.sha256)
+        task = coding_tasks(tx, plan).get(message.subject)
+        recomputed, faults = verdict_again(root, message, raw, task)
+
+        judged = None
+        if recomputed:
+            grounds = Grounds(
+                subject=message.subject,
+                rules=plan.rules,
+                case=message.case,
+                verdict=recomputed,
+            )
+            judged = judge_message("SUBMISSION", raw, grounds)
     except (*UNREADABLE, NotFound):
-        found.broken(f"{what}: what it was judged by cannot be read")
+        findings.broken(_unreadable_grounds(message))
         return
+
     for fault in faults:
-        found.broken(f"{what}: {fault}")
+        findings.broken(f"{_label(message)}: {fault}")
     if judged is not None:
-        _compare_ruling(_as_ruled(judged), message, was, found)
-
-
-def judge_again(
-    rules: Rules, actions: Contract[Any], message: MessageRecord, raw: bytes
-) -> Again:
-    """Judge a stored message again, by what was written down beside it; `actions` is the contract of its attempt."""
-    grounds = Grounds(
-        subject=message.subject, rules=rules, case=message.case, contract=actions
-    )
-    if message.kind == "PLAN_REVIEW":
-        of_plan = judge_plan_review(raw, grounds)
-        ruling = of_plan.ruling
-        return bool(of_plan.result), ruling.outcome, ruling.reason, ruling.messages
-    return _as_ruled(judge_message(message.kind, raw, grounds))
-
-
-def _as_ruled(judged: JudgedMessage) -> Again:
-    ruling = judged.ruling
-    return bool(judged.result), ruling.outcome, ruling.reason, ruling.messages
+        _compare_ruling(_rejudgement(judged), message, verdict, findings)
 
 
 def verify_verdicts(
@@ -196,28 +269,34 @@ def verify_verdicts(
     plan: PlanRecord,
     announced: Announced,
     hashes: Mapping[int, str],
-    found: AuditFindings,
+    findings: AuditFindings,
 ) -> None:
-    """Every verdict was announced as it stands, and names a head that is in the chain."""
+    """Check that every verdict is the announced one and names a head of the chain."""
     known = set()
     for verdict in tx.find(VerdictRecord, plan_id=plan.plan_id):
-        found.verdicts += 1
+        findings.verdicts += 1
         known.add(verdict.message_id)
-        if hashes.get(verdict.head_seq) != verdict.head_hash:
-            found.broken(
-                f"the verdict of {verdict.message_id[:40]} names a head that is not in the chain"
-            )
-        said = announced.get(verdict.message_id)
-        if said is None:
-            found.missing(
-                f"the event of the verdict of {verdict.message_id[:40]} is missing"
-            )
-        elif (said.get("outcome"), said.get("reason_code")) != (
-            verdict.outcome,
-            verdict.reason_code,
-        ):
-            found.broken(
-                f"the verdict of {verdict.message_id[:40]} is not what its event says"
-            )
-    for lost in announced.keys() - known:
-        found.missing(f"the verdict of {lost[:40]} is missing")
+        event = announced.get(verdict.message_id)
+        _compare_verdict(verdict, event, hashes, findings)
+
+    for message_id in announced.keys() - known:
+        findings.missing(f"the verdict of {message_id[:_ID_LENGTH]} is missing")
+
+
+def _compare_verdict(
+    verdict: VerdictRecord,
+    event: Payload | None,
+    hashes: Mapping[int, str],
+    findings: AuditFindings,
+) -> None:
+    label = f"the verdict of {verdict.message_id[:_ID_LENGTH]}"
+    if hashes.get(verdict.head_seq) != verdict.head_hash:
+        findings.broken(f"{label} names a head that is not in the chain")
+
+    if event is None:
+        findings.missing(f"the event of {label} is missing")
+        return
+
+    announced = (event.get("outcome"), event.get("reason_code"))
+    if announced != (verdict.outcome, verdict.reason_code):
+        findings.broken(f"{label} is not what its event says")

@@ -1,4 +1,4 @@
-"""Every row is the one an event speaks of: sealed by an event, or following from the plan's document."""
+"""Comparing every row with the events: sealed by one, or following from the plan."""
 
 from __future__ import annotations
 
@@ -32,28 +32,31 @@ from accordance.store.tables import REQUIREMENTS, TASK_EDGES, TASK_NODES
 from accordance.work.importing import edge_rows, node_rows, requirement_rows
 
 _MAKES_WAY: Final = frozenset(table.name for table in MAKES_WAY)
-_SHORT: Final = 40  # characters of a key
+_KEY_PART_LENGTH: Final = 40
+"""Characters of each part of a key that findings show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """What the event `seq` says of a row."""
+    """A row as the event `seq` sealed it."""
 
     seq: int
     seal: str
 
     def fits(self, table: Table, values: Values) -> bool:
+        """Whether the stored values are the sealed ones."""
         return seal_of(table, values) == self.seal
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What follows for a row from the document that the event `seq` imported."""
+    """A row as it follows from the document that the event `seq` imported."""
 
     seq: int
     values: Values
 
-    def fits(self, table: Table, values: Values) -> bool:  # noqa: ARG002 - the same question as of a seal
+    def fits(self, table: Table, values: Values) -> bool:  # noqa: ARG002 - like a seal
+        """Whether the stored values are those that follow."""
         return values == self.values
 
 
@@ -62,73 +65,93 @@ Expected: TypeAlias = Sealed | Derived
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of a plan, or those of no plan, as the events of its chain leave them."""
+    """The rows of a plan, or those of no plan, as the events of a chain leave them."""
 
-    found: AuditFindings
+    findings: AuditFindings
     expected: dict[tuple[str, Key], Expected] = field(default_factory=dict)
     blobs: set[str] = field(default_factory=set)
-    _are_sealed: bool = False
+    _has_seals: bool = False
 
     def see(self, entry: ChainEntry) -> None:
         """Take in what an event says of rows."""
         if entry.kind not in SEALS:
             return
+
         if entry.kind == ROWS_TAKEN_OVER:
             self._take_over(entry)
         else:
-            self._are_sealed = True
+            self._has_seals = True
+
         try:
             for table, key, seal in seals_in(entry.payload):
                 self.expected[table, key] = Sealed(entry.seq, seal)
             self.blobs.update(blobs_in(entry.payload))
         except UNREADABLE:
-            self.found.broken(f"event {entry.seq}: what it says of rows cannot be read")
+            self.findings.broken(
+                f"event {entry.seq}: what it says of rows cannot be read"
+            )
 
     def _take_over(self, entry: ChainEntry) -> None:
-        """Rows are taken over once, before anything was sealed; later it would hide what somebody has changed."""
-        if self._are_sealed:
-            self.found.broken(
-                f"event {entry.seq}: rows were sealed anew after they had been sealed"
-            )
-        notice = f"rows older than {entry.at[:19]} are as the upgrade found them; events prove only chain, states and verdicts"
-        if notice not in self.found.notices:
-            self.found.notices.append(notice)
+        """Take over the unsealed rows of an older version.
+
+        That happens once, before anything is sealed. Later it would hide tampering.
+        """
+        if self._has_seals:
+            self.findings.broken(f"event {entry.seq}: rows were sealed a second time")
+
+        notice = (
+            f"rows older than {entry.at[:19]} are as the upgrade found them;"
+            " events prove only chain, states and verdicts"
+        )
+        if notice not in self.findings.notices:
+            self.findings.notices.append(notice)
 
     def begin(
         self, plan: Plan, graph: PlanGraph, progress: PlanInMemory, entry: ChainEntry
     ) -> None:
-        """A plan was imported: its rows follow from its document."""
-        for name in [name for name in self.expected if name[0] in _MAKES_WAY]:
-            del self.expected[name]
+        """Expect the rows that follow from the document of an imported plan.
+
+        They replace those of an earlier revision.
+        """
+        replaced = [row for row in self.expected if row[0] in _MAKES_WAY]
+        for row in replaced:
+            del self.expected[row]
+
         for table, values in _rows_of(plan, graph, progress, entry.at):
-            self.expected[table.name, key_of(table, values)] = Derived(
-                entry.seq, values
-            )
+            key = key_of(table, values)
+            self.expected[table.name, key] = Derived(entry.seq, values)
 
     def compare(
         self, tx: Transaction, tables: Iterable[Table], plan_id: str | None = None
     ) -> None:
-        """Hold the rows that are there against those that should be."""
+        """Compare the stored rows with the expected ones."""
         for table in tables:
             for values in tx.stored(table, plan_id):
-                key = key_of(table, values)
-                expected = self.expected.pop((table.name, key), None)
-                if expected is None:
-                    self.found.broken(
-                        f"{_named(table.name, key)}: a row that no event explains"
-                    )
-                elif not expected.fits(table, values):
-                    self.found.broken(
-                        f"{_named(table.name, key)}: the row is not what event {expected.seq} made it"
-                    )
-        for (name, key), expected in self.expected.items():
-            self.found.missing(
-                f"{_named(name, key)}: the row of event {expected.seq} is missing"
+                self._compare_row(table, values)
+
+        for (table_name, key), expected in self.expected.items():
+            label = _label(table_name, key)
+            self.findings.missing(
+                f"{label}: the row of event {expected.seq} is missing"
+            )
+
+    def _compare_row(self, table: Table, values: Values) -> None:
+        key = key_of(table, values)
+        expected = self.expected.pop((table.name, key), None)
+
+        if expected is None:
+            label = _label(table.name, key)
+            self.findings.broken(f"{label}: a row that no event explains")
+        elif not expected.fits(table, values):
+            label = _label(table.name, key)
+            self.findings.broken(
+                f"{label}: the row is not what event {expected.seq} made it"
             )
 
 
-def _named(table: str, key: Key) -> str:
-    return f"{table} {'/'.join(str(part)[:_SHORT] for part in key)}"
+def _label(table_name: str, key: Key) -> str:
+    parts = [str(part)[:_KEY_PART_LENGTH] for part in key]
+    return f"{table_name} {'/'.join(parts)}"
 
 
 def planned_tables() -> list[Table]:
@@ -144,6 +167,7 @@ def unplanned_tables() -> list[Table]:
 def _rows_of(
     plan: Plan, graph: PlanGraph, progress: PlanInMemory, at: str
 ) -> Iterator[tuple[Table, Values]]:
+    """The rows of a plan at its import, each with its table."""
     for node in node_rows(plan, graph, progress, at):
         row = {
             **task_row(node.task),
@@ -151,7 +175,9 @@ def _rows_of(
             "rival_group": node.rival_group,
         }
         yield TASK_NODES, as_stored(TASK_NODES, row)
+
     for edge in edge_rows(plan):
         yield TASK_EDGES, as_stored(TASK_EDGES, record_row(edge))
+
     for requirement in requirement_rows(plan):
         yield REQUIREMENTS, as_stored(REQUIREMENTS, record_row(requirement))

@@ -1,1 +1,1 @@
-"""Tasks that change a repository: one attempt in a clone, its verdict, its way into the branch."""
+"""Tasks that change a repository: an attempt in a clone, its verdict, its commit."""

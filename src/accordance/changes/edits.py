@@ -1,4 +1,7 @@
-"""A change that was only said: a model's edits, laid into the clone, and its claim, for which accordance hands in."""
+"""Changes that a model hands in as edits: applied to the clone, with the model's claim.
+
+Accordance makes the submission for them.
+"""
 
 from __future__ import annotations
 
@@ -15,40 +18,55 @@ from accordance.workspace.editing import Draft, Refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """Edits that could be read: what their author claims, and which of them could not be made."""
+class AppliedEdits:
+    """Edits that could be read: their author's claim, and those that were refused."""
 
     claim: Claim
     refused: tuple[Refusal, ...] = ()
 
     @property
-    def is_over(self) -> bool:
-        """Whether its author has nothing to add: it asks a person, or says itself that it has failed."""
+    def is_final(self) -> bool:
+        """Whether their author has nothing to add: it asks a person, or has failed."""
         return self.claim.status != "DONE"
 
-    def judged(self, how: JudgeOptions) -> JudgeOptions:
-        """How it is judged: by its claim; an edit that would have led out of the clone is a breach of scope."""
-        led_out = (
-            Breach("SCOPE_CONFLICT", str(one)) for one in self.refused if one.leaves
+    def judged_under(self, options: JudgeOptions) -> JudgeOptions:
+        """Return the options by which the edits are judged.
+
+        An edit that would have led out of the clone is a breach of scope.
+        """
+        breaches = [
+            Breach("SCOPE_CONFLICT", str(refusal))
+            for refusal in self.refused
+            if refusal.leaves
+        ]
+        return replace(
+            options, claim=self.claim, breaches=(*options.breaches, *breaches)
         )
-        return replace(how, claim=self.claim, breaches=(*how.breaches, *led_out))
 
 
-def lay_edits(raw: bytes, context: Context, draft: Draft) -> Spoken | None:
-    """Lay what was said into the clone, in the place of what was said before. None, and nothing laid, if it cannot be read."""
+def apply_edits(raw: bytes, context: Context, draft: Draft) -> AppliedEdits | None:
+    """Apply edits to the clone, in place of those applied before.
+
+    Returns None, and applies nothing, if they break their contract.
+    """
     draft.take_out()
-    said = check(raw, EDITS, context)
-    if not isinstance(said, Accepted):
+    result = check(raw, EDITS, context)
+    if not isinstance(result, Accepted):
         return None
-    refused = draft.lay(said.value.edits)
-    return Spoken(_claim(said.value, refused), refused)
+
+    message: FileEdits = result.value
+    refused = draft.lay(message.edits)
+    return AppliedEdits(_claim(message, refused), refused)
 
 
-def _claim(said: FileEdits, refused: tuple[Refusal, ...]) -> Claim:
+def _claim(message: FileEdits, refused: tuple[Refusal, ...]) -> Claim:
+    not_made: tuple[str, ...] = ()
+    if refused:
+        not_made = tuple(edit.path for edit in message.edits)
     return Claim(
-        status=said.status,
-        summary=said.summary,
-        reason_code=said.reason_code,
-        needs_input=tuple(said.needs_input),
-        not_made=tuple(edit.path for edit in said.edits) if refused else (),
+        status=message.status,
+        summary=message.summary,
+        reason_code=message.reason_code,
+        needs_input=tuple(message.needs_input),
+        not_made=not_made,
     )

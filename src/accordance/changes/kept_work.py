@@ -1,7 +1,8 @@
-"""What an agent has made is kept before it is judged: whoever goes on after a kill only judges, and what it cost is counted.
+"""The work of an agent, kept before it is judged.
 
-It is kept where a model's answers are, as an answer to the question that the run itself is. What a patch cannot tell is not kept,
-and a run that is cut off while that is judged is made again.
+A run that continues after a kill only judges it, and its cost is counted. It is kept
+where the answers of models are, as the answer to the question "work". What a patch
+cannot express is not kept; such work is done again after a kill.
 """
 
 from __future__ import annotations
@@ -17,25 +18,29 @@ from accordance.judging.judge import AttemptTree
 from accordance.work.run_log import spending_of
 from accordance.workspace.leftovers import Left, left_in
 
-_WORK: Final = "work"  # the question
+_QUESTION: Final = "work"
+_CONTINUED: Final = Seen(
+    "kept", {"by": "a run that was cut off while its work was judged"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class KeptWork:
-    """What came of a run, and what it left in its clone."""
+    """What a run produced, and what it left in its clone."""
 
     produced: Produced
     left: Left
 
 
 def keep_work(
-    memory: Memory, ground: AttemptTree, produced: Produced, carry: tuple[str, ...]
+    memory: Memory, tree: AttemptTree, produced: Produced, carry: tuple[str, ...]
 ) -> None:
-    """Keep it, if a patch can tell all of it; it is judged at once in any case."""
-    left = left_in(ground.workspace, ground.before, carry, ground.after)
+    """Keep the work of a run, if a patch can express all of it."""
+    left = left_in(tree.workspace, tree.before, carry, tree.after)
     if left is None:
         return
-    told = {
+
+    document = {
         "produced": produced.to_json(),
         "raw": None if produced.raw is None else _text(produced.raw),
         "base": left.base,
@@ -43,41 +48,42 @@ def keep_work(
         "tree": left.tree,
         "folders": list(left.folders),
     }
-    memory.keep(_WORK, told)
+    memory.keep(_QUESTION, document)
 
 
 def recall_work(memory: Memory) -> KeptWork | None:
-    """What a run that was cut off has left, if it got so far."""
-    told = memory.recall(_WORK)
-    if told is None:
+    """Return the work of a run that was cut off, if it got that far."""
+    document = memory.recall(_QUESTION)
+    if document is None:
         return None
-    left = Left(
-        told["base"], _bytes(told["patch"]), told["tree"], tuple(told["folders"])
-    )
-    return KeptWork(_produced(told["produced"], told["raw"]), left)
+
+    patch = _bytes(document["patch"])
+    folders = tuple(document["folders"])
+    left = Left(document["base"], patch, document["tree"], folders)
+    produced = _produced(document["produced"], document["raw"])
+    return KeptWork(produced, left)
 
 
 def _produced(report: Mapping[str, Any], raw: str | None) -> Produced:
-    """A run as it was, with a note that it was gone on with."""
-    seen = (
-        Seen(one["what"], {name: said for name, said in one.items() if name != "what"})
-        for one in report["seen"]
-    )
+    """A run as it was, with a note that it was continued."""
     produced = Produced(
         raw=b"",
         text=report["text"],
         spending=spending_of(report),
         exit_code=report["exit_code"],
         duration_ms=report["duration_ms"],
-        seen=(
-            *seen,
-            Seen("kept", {"by": "a run that was cut off while its work was judged"}),
-        ),
+        seen=(*map(_seen, report["seen"]), _CONTINUED),
         isolation=report["isolation"],
     )
     if raw is None:
         return replace(produced, raw=None, fault=Fault(report["fault"]))
     return replace(produced, raw=_bytes(raw))
+
+
+def _seen(item: Mapping[str, Any]) -> Seen:
+    details = dict(item)
+    kind = details.pop("what")
+    return Seen(kind, details)
 
 
 def _text(raw: bytes) -> str:

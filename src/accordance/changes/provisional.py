@@ -1,4 +1,7 @@
-"""What accordance thinks of a change while its agent still works on it: one opinion at a time, and none after the end."""
+"""Provisional judgements of a change while its agent still works on it.
+
+They are made one at a time, and none after the end of the run.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Self, TypeAlias
 
-from accordance.changes.edits import Spoken
+from accordance.changes.edits import AppliedEdits
 from accordance.domain.prompting import fenced
 from accordance.domain.retrying import what_to_tell
 from accordance.errors import AccordanceError
@@ -26,76 +29,90 @@ _OVER: Final = Opinion(
 )
 
 Judge: TypeAlias = Callable[
-    [AttemptTree, bytes, JudgeOptions], tuple[Judgement, Spoken | None]
+    [AttemptTree, bytes, JudgeOptions], tuple[Judgement, AppliedEdits | None]
 ]
 
 
 @dataclass(slots=True)
-class Opinions:
-    """Judges what is there, for as long as the block runs; when it ends, so has whatever was being judged.
+class ProvisionalJudge:
+    """Judges the tree as it is, for as long as the block runs.
 
-    Nothing of it is kept; in the end everything is judged again.
+    A judgement that is under way when the block ends is waited for. Nothing is kept of
+    it; in the end everything is judged again.
     """
 
-    ground: AttemptTree
-    how: JudgeOptions
+    tree: AttemptTree
+    options: JudgeOptions
     judge: Judge
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _over: threading.Event = field(default_factory=threading.Event)
-    _given: int = 0
+    _count: int = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        with self._turn:  # nothing runs in the clone, or writes beside it, from here on
+        with self._turn:  # from here on nothing runs in the clone or writes beside it
             pass
 
     def __call__(self, raw: bytes) -> Opinion:
-        """The opinion of a message, and of the tree as it is now."""
+        """Return the opinion on a message, and on the tree as it is now."""
         with self._turn:
             if self._over.is_set():
                 return _OVER
-            self._given += 1
-            ground = replace(
-                self.ground, private=self.ground.private / f"opinion-{self._given}"
-            )
+            self._count += 1
+            private = self.tree.private / f"opinion-{self._count}"
             try:
-                return self._opinion(ground, raw)
+                return self._opinion(replace(self.tree, private=private), raw)
             finally:
-                discard(ground.private)
+                discard(private)
 
-    def _opinion(self, ground: AttemptTree, raw: bytes) -> Opinion:
+    def _opinion(self, tree: AttemptTree, raw: bytes) -> Opinion:
+        options = replace(self.options, stop=self._over)
         try:
-            judgement, spoken = self.judge(
-                ground, raw, replace(self.how, stop=self._over)
-            )
+            judgement, edits = self.judge(tree, raw, options)
         except (AccordanceError, OSError) as error:
             return Opinion(done=False, text=str(error), reason_code="EVIDENCE_INVALID")
-        return _OVER if self._over.is_set() else opinion_on(judgement, spoken)
+
+        if self._over.is_set():
+            return _OVER
+        return opinion_on(judgement, edits)
 
 
-def opinion_on(judgement: Judgement, spoken: Spoken | None = None) -> Opinion:
-    """A judgement as the agent hears it: the verdict in words, what its edits met, what failed tests printed."""
+def opinion_on(judgement: Judgement, edits: AppliedEdits | None = None) -> Opinion:
+    """Return a judgement as the agent gets to see it.
+
+    That is the verdict in words, the edits that were refused, and what failed tests
+    printed.
+    """
     if judgement:
         return Opinion(done=True, text=_DONE)
+
     verdict = judgement.verdict
-    refused = [f"- {one}\n" for one in spoken.refused] if spoken else []
+    lines = [what_to_tell(verdict)]
+    if edits is not None:
+        lines += [f"- {refusal}\n" for refusal in edits.refused]
+    lines += _output_of_failures(judgement)
     return Opinion(
         done=False,
-        text="".join((what_to_tell(verdict), *refused, *_printed(judgement))),
+        text="".join(lines),
         reason_code=verdict.reason_code,
-        is_final=spoken is not None and spoken.is_over,
+        is_final=edits is not None and edits.is_final,
     )
 
 
-def _printed(judgement: Judgement) -> Iterator[str]:
-    """The last words of every test that failed. Whoever cannot run it has nothing else to go by."""
+def _output_of_failures(judgement: Judgement) -> Iterator[str]:
+    """The end of what every failed test printed.
+
+    An agent that cannot run the tests has nothing else to go by.
+    """
     for run, log in zip(judgement.facts.runs, judgement.shown, strict=True):
         if run.passed:
             continue
         if log is None:
             yield f"- {_NOT_SHOWN.format(command=run.command)}\n"
-        elif said := tail(log.parent, log.name):
-            yield f"{fenced(f'what was printed by {run.command}', said)}\n"
+            continue
+        output = tail(log.parent, log.name)
+        if output:
+            yield f"{fenced(f'what was printed by {run.command}', output)}\n"

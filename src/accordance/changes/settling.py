@@ -1,7 +1,8 @@
-"""A change that was judged by facts, and what becomes of it: the verdict, the patch as a product, the plan's new head.
+"""Settling a judged change: the verdict, the patch as a product, the plan's new head.
 
-The verdict was reached while no transaction was open; here it only takes effect. Everything it rests on lies in its bundle,
-whose manifest the chain of events names, so that `verify` can reach it again.
+The verdict was reached while no transaction was open; here it only takes effect. All
+that it rests on lies in a bundle, whose manifest the chain of events names. So `verify`
+can reach the verdict again.
 """
 
 from __future__ import annotations
@@ -25,29 +26,32 @@ from accordance.domain.verdict import Outcome, Verdict
 from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
 from accordance.store.ledger import Transaction
+from accordance.work.arrivals import (
+    ArrivedMessage,
+    arrive,
+)
 from accordance.work.inputs import supply_from_artifact
 from accordance.work.intake import (
-    ArrivedMessage,
-    Product,
-    arrive,
     case_of,
     judge_arrived,
     refuse,
     settle,
-    store_product,
 )
 from accordance.work.landing import lands_on_head
+from accordance.work.message_kinds import JudgedMessage
+from accordance.work.products import Product, store_product
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import approve_product
 from accordance.workspace.bundle import MANIFEST
 from accordance.workspace.errors import BundleBroken
 
-JUDGED: Final = "JUDGED"  # the event that names the evidence
+JUDGED: Final = "JUDGED"
+"""The event that names the evidence of a change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedChange:
-    """What was found out about one attempt to change a repository."""
+    """The judgement of an attempt to change a repository."""
 
     verdict: Verdict
     bundle: str  # its evidence, below the project folder
@@ -57,12 +61,12 @@ class JudgedChange:
     written: str | None = None  # where its evidence lies until it counts
 
     def to_json(self) -> JsonObject:
-        """As plain JSON."""
-        told: JsonObject = _adapter().dump_python(self, mode="json")
-        return told
+        """The judgement as plain JSON."""
+        document: JsonObject = _adapter().dump_python(self, mode="json")
+        return document
 
     def where(self) -> JsonObject:
-        """Where everything lies, once it counts."""
+        """Where its evidence and its commit are, once it counts."""
         return {
             "bundle": self.bundle,
             "manifest": self.manifest,
@@ -86,76 +90,91 @@ def change_in(
 ) -> Receipt:
     """Let the verdict on a change take effect, in a transaction of the caller's."""
     arrived = arrive(tx, task_id, "SUBMISSION", raw)
-    if (
-        arrived.task.progress.state is not State.IN_PROGRESS
-        or arrived.attempt != attempt
-    ):
+    is_in_progress = arrived.task.progress.state is State.IN_PROGRESS
+    if not is_in_progress or arrived.attempt != attempt:
         return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
+
     change = _adapter().validate_python(judged)
     lands = lands_on_head(tx, arrived.plan.plan_id, change.base)
-    of_task = replace(
-        case_of(tx, arrived.task, _reviewers(tx, task_id)), is_behind=not lands
-    )
-    case = {"task": asdict(of_task), **change.where()}
-    settled = judge_arrived(arrived, case, verdict=change.verdict)
-    result, ruling = settled.result, settled.ruling
+    history = case_of(tx, arrived.task, _open_checks(tx, task_id))
+    history = replace(history, is_behind=not lands)
+    case = {"task": asdict(history), **change.where()}
+    message = judge_arrived(arrived, case, verdict=change.verdict)
 
     def act() -> dict[str, Any]:
-        _name_evidence(home.root, change)
-        tx.record(
-            arrived.plan.plan_id,
-            JUDGED,
-            task_id,
-            {"message": arrived.message_id, **change.where()},
-        )
-        extra: dict[str, Any] = {
-            **change.where(),
-            "next_action": change.verdict.next_action,
-        }
-        if ruling.outcome is Outcome.DONE:
-            summary = result.value.summary if isinstance(result, Accepted) else None
-            extra["artifact"] = _keep_patch(tx, home, arrived, change, summary)
-        elif change.verdict.outcome is not Outcome.DONE:
-            extra["tell"] = what_to_tell(change.verdict)
-        if ruling.steps[0][0] is Event.APPROVED:
-            approve_product(tx, tx.task(task_id))
-        tx.rule(task_id, ruling, {"message": arrived.message_id})
-        if tx.progress(task_id).state is State.DONE:
-            supply_from_artifact(tx, tx.task(task_id))
-        return extra
+        return _take_effect(tx, home, arrived, change, message)
 
-    return settle(tx, arrived, settled, case, act)
+    return settle(tx, arrived, message, case, act)
+
+
+def _take_effect(
+    tx: Transaction,
+    home: Home,
+    arrived: ArrivedMessage,
+    change: JudgedChange,
+    message: JudgedMessage,
+) -> dict[str, Any]:
+    """Name the evidence, keep the patch, and move the task."""
+    task_id, ruling = arrived.task.task_id, message.ruling
+    where = change.where()
+    _name_evidence(home.root, change)
+    payload = {"message": arrived.message_id, **where}
+    tx.record(arrived.plan.plan_id, JUDGED, task_id, payload)
+
+    extra: dict[str, Any] = {**where, "next_action": change.verdict.next_action}
+    if ruling.outcome is Outcome.DONE:
+        extra["artifact"] = _keep_patch(tx, home, arrived, change, message)
+    elif change.verdict.outcome is not Outcome.DONE:
+        extra["tell"] = what_to_tell(change.verdict)
+
+    first_event, _ = ruling.steps[0]
+    if first_event is Event.APPROVED:
+        approve_product(tx, tx.task(task_id))
+    tx.rule(task_id, ruling, {"message": arrived.message_id})
+    if tx.progress(task_id).state is State.DONE:
+        supply_from_artifact(tx, tx.task(task_id))
+    return extra
 
 
 def _name_evidence(root: Path, change: JudgedChange) -> None:
-    """Let the evidence of a change that counts have its name. Raises BundleBroken if it is gone.
+    """Give the evidence of a change that counts its name.
 
-    Several runs of one attempt may have been judged: a worker that was thought dead, a run that was cut off. The one that
-    counts is known here, where the plan is held; what has the name already was left by one that does not, and is kept.
+    Several runs of an attempt may have been judged: by a worker that was thought dead,
+    or in a run that was cut off. Which of them counts is known here, where the plan is
+    locked. Evidence that has the name already was left by another run, and is kept.
+
+    Raises BundleBroken if the evidence is gone.
     """
     if change.written is None:
         return
+
     bundle, written = root / change.bundle, root / change.written
-    if _is_there(bundle, change):
-        return  # it got it before a kill, or before a transaction that did not hold
-    if not _is_there(written, change):
+    if _has_evidence(bundle, change):
+        return  # it was named before a kill, or in a transaction that was rolled back
+    if not _has_evidence(written, change):
         raise BundleBroken(
-            f"the evidence of the change is not in {change.written}: it cannot be settled here"
+            f"the evidence of the change is not in {change.written}:"
+            " it cannot be settled here"
         )
     if bundle.exists():
-        aside = (bundle.with_name(f"{bundle.name}-cut-{number}") for number in count(1))
-        bundle.rename(next(place for place in aside if not place.exists()))
+        bundle.rename(_place_aside(bundle))
     written.rename(bundle)
 
 
-def _is_there(folder: Path, change: JudgedChange) -> bool:
+def _place_aside(bundle: Path) -> Path:
+    """The first free name for the evidence of a run that does not count."""
+    places = (bundle.with_name(f"{bundle.name}-cut-{number}") for number in count(1))
+    return next(place for place in places if not place.exists())
+
+
+def _has_evidence(folder: Path, change: JudgedChange) -> bool:
     return (folder / MANIFEST).is_file() and manifest_of(folder) == change.manifest
 
 
-def _reviewers(tx: Transaction, task_id: str) -> int:
-    """How many checks have to approve the change beside the gateway."""
-    checks = [tx.progress(one) for one in tx.node(task_id).checked_by]
-    return sum(at.active and at.state is not State.DONE for at in checks)
+def _open_checks(tx: Transaction, task_id: str) -> int:
+    """The number of checks that have to approve the change beside the gateway."""
+    checks = [tx.progress(check_id) for check_id in tx.node(task_id).checked_by]
+    return sum(check.active and check.state is not State.DONE for check in checks)
 
 
 def _keep_patch(
@@ -163,35 +182,51 @@ def _keep_patch(
     home: Home,
     arrived: ArrivedMessage,
     change: JudgedChange,
-    summary: str | None,
+    message: JudgedMessage,
 ) -> dict[str, Any]:
+    summary = None
+    if isinstance(message.result, Accepted):
+        summary = message.result.value.summary
     patch = (home.root / change.bundle / "patch.diff").read_bytes()
-    return store_product(tx, home, arrived, Product("change", "diff", patch, summary))
+    product = Product("change", "diff", patch, summary)
+    return store_product(tx, home, arrived.task, product)
+
+
+# -- reaching a verdict again
 
 
 def verdict_again(
-    root: Path, message: MessageRecord, raw: bytes, asked: bytes | None
+    root: Path, message: MessageRecord, raw: bytes, task: bytes | None
 ) -> tuple[Verdict | None, list[str]]:
-    """The verdict on a change as it follows from its bundle, and what does not hold about it. `asked` is the plan's task."""
+    """Return the verdict that follows from a bundle, and what does not hold about it.
+
+    `task` is the scc.task.v1 that the plan has.
+    """
     folder = root / str(message.case["bundle"])
     try:
         again = rejudge(folder)
     except BundleBroken as error:
         return None, [str(error)]
-    faults = [*_not_the_same(folder, message, raw, asked), *again.faults]
-    return (again.judgement.verdict if again.judgement else None), faults
+
+    faults = [*_differences(folder, message, raw, task), *again.faults]
+    verdict = again.judgement.verdict if again.judgement else None
+    return verdict, faults
 
 
-def _not_the_same(
-    folder: Path, message: MessageRecord, raw: bytes, asked: bytes | None
+def _differences(
+    folder: Path, message: MessageRecord, raw: bytes, task: bytes | None
 ) -> Iterator[str]:
+    """Where a bundle differs from what the ledger knows."""
+    bundle = message.case["bundle"]
     if manifest_of(folder) != message.case["manifest"]:
-        yield f"the manifest of {message.case['bundle']} is not the one that was judged by"
-    for name, content in (("submit.json", raw), ("task.json", asked)):
-        if not (folder / name).is_file() or (folder / name).read_bytes() != content:
-            yield f"{name} in {message.case['bundle']} is not the ledger's"
+        yield f"the manifest of {bundle} is not the one that was judged"
+
+    for name, content in (("submit.json", raw), ("task.json", task)):
+        file = folder / name
+        if not file.is_file() or file.read_bytes() != content:
+            yield f"{name} in {bundle} differs from the ledger's"
 
 
 def manifest_of(folder: Path) -> str:
-    """The hash of a bundle's manifest, which names the hash of everything else in it."""
+    """Return the hash of the manifest, which holds the hashes of all other files."""
     return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()

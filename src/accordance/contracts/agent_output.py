@@ -1,4 +1,7 @@
-"""The validator of seed 002 under the name and in the shape that the seed gives it. A thin face of `check`, profile `seed`."""
+"""The validator of seed 002, with the name and signature that the seed gives it.
+
+A thin layer over `check` with the profile `seed`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _checker: Final = Checker(Registry((ANSWER,)))
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """Whether an agent's answer is valid, and what there is to say about it, in the words of seed 002."""
+    """Whether an agent's answer is valid, with errors and warnings as in seed 002."""
 
     is_valid: bool
     errors: list[str]
@@ -26,9 +29,10 @@ class ValidationResult:
 
 
 def validate_agent_output(output: JsonObject | str | bytes) -> ValidationResult:
-    """Validate a research agent's answer, parsed or as JSON, as seed 002 does. Never raises for a bad answer.
+    """Validate a research agent's answer, parsed or as JSON, as seed 002 does.
 
-    `check(text, "answer")` says more: it has the seed's whole schema, a path and a fix for every violation.
+    Never raises for a bad answer. `check(text, "answer")` reports more: it checks the
+    whole schema of the seed, with a path and a fix for every violation.
     """
     if isinstance(output, str | bytes):
         result = _checker.check(output, ANSWER, _SEED)
@@ -45,7 +49,7 @@ def validate_agent_output(output: JsonObject | str | bytes) -> ValidationResult:
 
 
 def _in_words(violation: Violation) -> str:
-    """The seed's own sentence; where the seed's function would have crashed, what is wrong."""
+    """The seed's own sentence; what is wrong where the seed's function would crash."""
     if violation.code == "seed_error":
         return violation.expected
     return f"{violation.path}: expected {violation.expected}, got {violation.actual}"

@@ -1,4 +1,7 @@
-"""Every code a check can give, with its page. Codes are stable: they are never renamed and never mean something else."""
+"""Every code a check can give, with its page.
+
+Codes are stable: they are never renamed and never change their meaning.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ PAGES: Final = (
     ),
     *_pages(
         "rule",
-        ("two_answers", "Two answers", "The message holds two answers that differ: in two wrappers, or in a wrapper and beside it. Nobody can say which one counts.", "Send one answer, at the top of the message."),
+        ("two_answers", "Two answers", "The message holds two answers that differ: in two wrappers, or in a wrapper and beside it. It is unclear which of them counts.", "Send one answer, at the top of the message."),
         ("upgrade_failed", "Upgrade failed", "The message honours an older version of the contract, but the contract's own step to this version failed. That is a fault of the contract, not of the message.", "Mend the contract's upgrade, or send a message of this version."),
         ("wrong_task", "Another task", "The message is about another task or plan than the one that was asked. Such an answer must never be stored for this one.", "Echo the id that was given, to the letter."),
         ("branch_missing", "Branch missing", "result_type announces a branch (artifact, needs_input, error) that is not there.", "Add the branch, or choose the result_type that fits."),
@@ -82,7 +85,7 @@ PAGES: Final = (
         ("cycle", "Cycle", "Something waits for itself, so it could never begin: the edges lead back to the same node, or a goal's part waits for what waits for that goal.", "Remove one of the edges in the circle that is named."),
         ("never_done", "A goal that is never done", "All parts of a goal are alternatives that are passed over for better candidates elsewhere, so the goal is stuck before anything begins.", "Give the goal a part of its own, or make it a candidate itself."),
         ("second_root", "A second root", "A node does not lie under the root, and nothing under the root waits for it. The root could be done while it is not.", "Put it under the root with a DECOMPOSE edge, or send it as a plan of its own."),
-        ("ambiguous_list", "A list under two names", "A plan has one list under two of its names, such as edges and links, with different contents. Nobody could say which of them counts.", "Send it once, under its own name."),
+        ("ambiguous_list", "A list under two names", "A plan has one list under two of its names, such as edges and links, with different contents. It is unclear which of them counts.", "Send it once, under its own name."),
         ("phase_missing", "Phase missing", "The level demands a phase that was not executed (Full 0-5, Enhanced 0, 1, 2, 4, Light 1, 4).", "Execute it and list it, or state the level that was really done."),
         ("sentences", "Too many sentences", "content.summary has more than three sentences.", "Say it in one to three."),
         ("duplicate_option", "An option twice", "One option has two T-scores, so the selection cannot be checked against it.", "Score every option once."),
@@ -95,7 +98,7 @@ PAGES: Final = (
         ("wrong_agent", "Another agent", "The message comes from another agent than the one that was asked or that hands over.", "Take the answer of the agent in question."),
         ("thin_critique", "Thin self-critique", "A Full answer's self-critique needs two strengths, two weaknesses, one improvement and another perspective, of which at most one may be wanting.", "Criticise in earnest."),
         ("thin_provenance", "Thin provenance", "An answer names at least one source and one step of its reasoning.", "Say where it comes from."),
-        ("below_floor", "Below the T-score floor", "The selection is less typical than the agent may go on this topic, and nobody has acknowledged it.", "A person acknowledges this very selection, or a more typical option is selected."),
+        ("below_floor", "Below the T-score floor", "The selection is less typical than the agent may go on this topic, and no person has acknowledged it.", "A person acknowledges this very selection, or a more typical option is selected."),
         ("false_claim", "False claim", "The handoff claims a check that fails when it is recomputed from the sender's answer.", "Mend the answer, or say false."),
         ("answer_missing", "No answer to hand over", "The sender's answer was not given, so its claims cannot be recomputed. What was not checked does not pass.", "Give the sender's answer."),
         ("requires_missing", "A required agent is missing", "An agent takes part whose requirement neither ran before nor takes part.", "Let the required agent run first, or name it in prior_agents."),
@@ -109,7 +112,7 @@ PAGES: Final = (
         ("unknown_role", "Unknown role", "No role of that name is registered.", "Use a registered role, or register it."),
         ("unknown_executor", "Unknown executor", "No executor of that name is known.", "Use one that is."),
         ("unsafe_path", "Unsafe path", "A path or a pattern is absolute, contains .. or a backslash or a control character, or begins with ~; or an edit is about one of git's own files.", "Write it relative to the repository root."),
-        ("path_twice", "A path twice", "Two edits are about the same file, so nobody could say which of them counts.", "Give each file one edit, with its whole content."),
+        ("path_twice", "A path twice", "Two edits are about the same file, so it is unclear which of them counts.", "Give each file one edit, with its whole content."),
         ("path_in_both", "Allowed and forbidden", "The same path stands in allowed_paths and forbidden_paths.", "Keep it in one of them. Forbidden would win."),
         ("done_but_failed", "DONE with an exit code", "status is DONE, exit_code is not 0.", "Report FAILED, or what really happened."),
         ("needs_input_empty", "NEED_INPUT without a question", "status is NEED_INPUT, but needs_input says nothing.", "Say what is missing."),
@@ -131,8 +134,8 @@ PAGES: Final = (
         ("empty_list", "Empty list", "An answer's provenance or self-critique has a list with nothing in it.", "Say something there. `research check` makes it an error where too little is left."),
         ("handoff_blocked", "Handoff blocked", "The sender's own check says no. The handoff is well-formed and must not be accepted.", "Mend the answer, then hand it on."),
         ("no_condition", "No condition", "A conditional handoff does not say when it is to be taken.", "Add a condition; without one its task in a plan waits for a person's yes."),
-        ("untied_answer", "Untied answer", "The answer does not say which request it answers, so only whoever recorded it vouches for that.", "Echo the request's task_id."),
-        ("narrow_distribution", "Narrow distribution", "All options are what everybody would say, or nearly, or the selection is: a sign of collapse within one answer.", "Sample further from the typical; nothing must be done."),
+        ("untied_answer", "Untied answer", "The answer does not say which request it answers, so only the person who recorded it vouches for that.", "Echo the request's task_id."),
+        ("narrow_distribution", "Narrow distribution", "All options, or the selection, are highly typical: a sign of collapse within one answer.", "Sample further from the typical; nothing must be done."),
         ("low_typicality", "Low typicality", "The selection is creative (T below 0.3): worth a second look by a person.", "Nothing must be done."),
         ("floor_acknowledged", "Floor acknowledged", "The selection is below the T-score floor and a person has acknowledged it.", "Nothing must be done."),
         ("constraint_dropped", "Constraint dropped", "A handoff leaves out a constraint that its sender inherited. It is carried on all the same.", "Repeat it, so that the receiver reads it."),

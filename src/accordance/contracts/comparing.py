@@ -1,14 +1,19 @@
-"""How two contracts differ, field by field, and whether old messages would still be accepted."""
+"""How two contracts differ, field by field, and whether old messages still pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from operator import gt, lt
+from typing import Any, Final
 
 from accordance.contracts.contract import Contract
-from accordance.contracts.expectations import describe, model_schema, resolve
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.model_schemas import model_schema, resolve
+from accordance.contracts.schema_words import describe
+
+_LOWER_BOUNDS: Final = ("minimum", "minLength", "minItems")
+_UPPER_BOUNDS: Final = ("maximum", "maxLength", "maxItems")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,10 @@ class FieldInfo:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One change. Breaking: some message the old contract takes is refused by the new one."""
+    """One change.
+
+    It is breaking if the new contract refuses a message that the old one takes.
+    """
 
     path: str
     change: str
@@ -35,7 +43,7 @@ class Difference:
 
 
 def fields_of(contract: Contract[Any]) -> tuple[FieldInfo, ...]:
-    """Every place a contract speaks of, in order."""
+    """Every place a contract describes, in order."""
     root = model_schema(contract.model)
     return tuple(_fields(root, resolve(root, root), "$", ()))
 
@@ -43,50 +51,48 @@ def fields_of(contract: Contract[Any]) -> tuple[FieldInfo, ...]:
 def _fields(
     root: JsonObject, node: JsonObject, path: str, above: tuple[str, ...]
 ) -> Iterator[FieldInfo]:
-    required, properties = node.get("required"), node.get("properties")
+    properties = node.get("properties")
     name = str(node.get("title", ""))
     if not isinstance(properties, dict) or name in above:
         return
+
+    required = node.get("required")
+    required_keys = required if isinstance(required, list) else []
     for key, part in properties.items():
-        below = resolve(root, part)
-        is_required = isinstance(required, list) and key in required
+        child = resolve(root, part)
         place = f"{path}.{key}"
-        yield FieldInfo(place, is_required, describe(below), below)
-        items = below.get("items")
+        yield FieldInfo(place, key in required_keys, describe(child), child)
+
+        items = child.get("items")
         if isinstance(items, dict):
-            below, place = resolve(root, items), f"{place}[*]"
-        yield from _fields(root, below, place, (*above, name))
+            child = resolve(root, items)
+            place = f"{place}[*]"
+        yield from _fields(root, child, place, (*above, name))
 
 
 def compare(old: Contract[Any], new: Contract[Any]) -> tuple[Difference, ...]:
     """What changed from one contract to the other."""
-    before, after = (
-        {one.path: one for one in fields_of(old)},
-        {one.path: one for one in fields_of(new)},
-    )
+    before = {field.path: field for field in fields_of(old)}
+    after = {field.path: field for field in fields_of(new)}
+    places_before = {"$", *before}
+    places_after = {"$", *after}
     changes = [
-        *(
-            _removed(path, new)
-            for path in before
-            if path not in after and _parent(path) in {"$", *after}
-        ),
-        *(
-            _added(one)
-            for path, one in after.items()
-            if path not in before and _parent(path) in {"$", *before}
-        ),
-        *(
-            change
-            for path in before
-            if path in after
-            for change in _changed(before[path], after[path])
-        ),
+        Difference(path, "removed", breaking=new.closed)
+        for path in before
+        if path not in after and _parent(path) in places_after
     ]
-    rules = {rule.__name__ for rule in new.rules} - {
-        rule.__name__ for rule in old.rules
-    }
+    for path, field in after.items():
+        if path not in before and _parent(path) in places_before:
+            changes.append(_added(field))
+    for path, field in before.items():
+        if path in after:
+            changes.extend(_changed(field, after[path]))
+
+    old_rules = {rule.__name__ for rule in old.rules}
+    new_rules = {rule.__name__ for rule in new.rules}
     changes += [
-        Difference("$", f"new rule: {name}", breaking=True) for name in sorted(rules)
+        Difference("$", f"new rule: {name}", breaking=True)
+        for name in sorted(new_rules - old_rules)
     ]
     return tuple(changes)
 
@@ -95,52 +101,49 @@ def _parent(path: str) -> str:
     return path.rpartition(".")[0].removesuffix("[*]")
 
 
-def _removed(path: str, new: Contract[Any]) -> Difference:
-    return Difference(path, "removed", breaking=new.closed)
-
-
-def _added(one: FieldInfo) -> Difference:
-    return Difference(
-        one.path,
-        f"added, {'required' if one.required else 'optional'}: {one.expected}",
-        one.required,
-    )
+def _added(field: FieldInfo) -> Difference:
+    need = "required" if field.required else "optional"
+    change = f"added, {need}: {field.expected}"
+    return Difference(field.path, change, breaking=field.required)
 
 
 def _changed(before: FieldInfo, after: FieldInfo) -> Iterator[Difference]:
     if before.required != after.required:
         change = "now required" if after.required else "now optional"
         yield Difference(after.path, change, breaking=after.required)
+
     if before.expected != after.expected:
         change = f"was {before.expected}; now {after.expected}"
-        yield Difference(
-            after.path, change, breaking=not _widens(before.schema, after.schema)
-        )
+        is_wider = _widens(before.schema, after.schema)
+        yield Difference(after.path, change, breaking=not is_wider)
 
 
 def _widens(before: JsonObject, after: JsonObject) -> bool:
     """Whether everything that was legal still is: more words, wider bounds."""
-    old_words, new_words = before.get("enum"), after.get("enum")
+    old_words = before.get("enum")
+    new_words = after.get("enum")
     if isinstance(old_words, list) and isinstance(new_words, list):
         return set(map(str, old_words)) <= set(map(str, new_words))
+
     if before.get("type") != after.get("type"):
         return False
-    return _at_most(after, before, ("minimum", "minLength", "minItems")) and _at_most(
-        before, after, ("maximum", "maxLength", "maxItems")
-    )
-
-
-def _at_most(lower: JsonObject, higher: JsonObject, keys: tuple[str, ...]) -> bool:
-    for key in keys:
-        low, high = lower.get(key), higher.get(key)
-        bound_is_new = (low is None) != (high is None)
-        is_upper = key.startswith("max")
-        if bound_is_new and (high is not None if is_upper else low is not None):
+    for key in _LOWER_BOUNDS:
+        if _is_tighter(before.get(key), after.get(key), is_tighter=gt):
             return False
-        if (
-            isinstance(low, int | float)
-            and isinstance(high, int | float)
-            and low > high
-        ):
+    for key in _UPPER_BOUNDS:
+        if _is_tighter(before.get(key), after.get(key), is_tighter=lt):
             return False
     return True
+
+
+def _is_tighter(
+    before: object, after: object, *, is_tighter: Callable[[float, float], bool]
+) -> bool:
+    """Whether a bound is new, or excludes more than it did."""
+    if before is None or after is None:
+        return after is not None
+    return (
+        isinstance(before, int | float)
+        and isinstance(after, int | float)
+        and is_tighter(after, before)
+    )

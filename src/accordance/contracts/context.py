@@ -1,4 +1,4 @@
-"""What a check may know beside the message: who was asked, for what, within which bounds."""
+"""What a check may know besides the message: the task, its bounds, the threshold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Final
 
 from accordance.contracts.pins import Pins
 
-APPROVE_AT: Final = 90  # the score from which a review approves; one setting for contract, gate and prompt
+APPROVE_AT: Final = 90
+"""The score from which a review approves, for contract, gate and prompt alike."""
 ROLES: Final = frozenset(
     (
         "planner",
@@ -22,11 +23,10 @@ ROLES: Final = frozenset(
         "executor",
     )
 )
-READING_ROLES: Final = frozenset(
-    ("planner", "splitter", "reviewer", "designer")
-)  # these change no files
+READING_ROLES: Final = frozenset(("planner", "splitter", "reviewer", "designer"))
+"""The roles that change no files."""
 EXECUTOR_KINDS: Final = ("command", "llm", "codex", "opencode", "claude", "external")
-"""The kinds of executors there are: one list for tasks, routes and settings."""
+"""The kinds of executors, for tasks, routes and settings alike."""
 ALSO_CALLED: Final[Mapping[str, str]] = MappingProxyType({"opencode": "opencodecli"})
 """Other names by which tasks allow a kind of executor."""
 EXECUTORS: Final = frozenset((*EXECUTOR_KINDS, *ALSO_CALLED.values()))
@@ -34,14 +34,17 @@ EXECUTORS: Final = frozenset((*EXECUTOR_KINDS, *ALSO_CALLED.values()))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The typed context of a check. Everything is optional; what is absent is not checked."""
+    """The typed context of a check.
 
-    task_id: str | None = (
-        None  # the task that was asked: a message for another one is refused
-    )
-    plan_id: str | None = None  # what a review of a PLAN carries as its task_id
+    Everything is optional, and what is absent is not checked. A message for another
+    task than `task_id` is refused. The review of a PLAN carries `plan_id` as its
+    task_id. `pins` are those of the task, for the paths that a submission declares.
+    """
+
+    task_id: str | None = None
+    plan_id: str | None = None
     threshold: int = APPROVE_AT
-    pins: Pins | None = None  # the task's pins, for the paths a submission declares
+    pins: Pins | None = None
     allowed_tests: tuple[str, ...] = ()
     roles: frozenset[str] = ROLES
     executors: frozenset[str] = EXECUTORS

@@ -1,4 +1,7 @@
-"""A context written as JSON, for the command line. It is a message like any other, so it has a contract."""
+"""A context written as JSON, for the command line.
+
+It is a message like any other, so it has a contract.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ from accordance.errors import InvalidContext, InvalidPattern
 
 
 class ContextFile(Closed):
-    """Everything a context may say. `task` is a whole task input: its id, pins and tests are taken over."""
+    """Everything a context may contain.
+
+    `task` is a whole task input, from which the id, pins and tests are taken.
+    """
 
     task_id: Annotated[Text | None, NotNull] = None
     plan_id: Annotated[Text | None, NotNull] = None
@@ -44,39 +50,45 @@ _checker: Final = Checker(Registry((_CONTEXT, TASK)))
 
 
 def read_context(raw: bytes | str) -> Context:
-    """A context from its JSON. Raises InvalidContext, with the first fault and the way out."""
-    found = _checker.check(raw, _CONTEXT)
-    if isinstance(found, Rejected):
-        raise InvalidContext(f"the context does not fit: {found.violations[0]}")
-    written = found.value
-    try:
-        pins = (
-            Pins.of(written.pins.allowed_paths, written.pins.forbidden_paths)
-            if written.pins
-            else None
-        )
-    except InvalidPattern as error:
-        raise InvalidContext(f"the context does not fit: {error}") from None
+    """A context from its JSON. Raises InvalidContext with the first fault."""
+    result = _checker.check(raw, _CONTEXT)
+    if isinstance(result, Rejected):
+        raise InvalidContext(f"the context does not fit: {result.violations[0]}")
+
+    written = result.value
     context = Context(
         task_id=written.task_id,
         plan_id=written.plan_id,
         threshold=written.threshold,
         profile=written.profile,
-        pins=pins,
+        pins=None if written.pins is None else _pins(written.pins),
         allowed_tests=tuple(written.allowed_tests or ()),
-        roles=ROLES if written.roles is None else frozenset(written.roles),
-        executors=EXECUTORS
-        if written.executors is None
-        else frozenset(written.executors),
+        roles=_words_or_default(written.roles, ROLES),
+        executors=_words_or_default(written.executors, EXECUTORS),
     )
-    return context if written.task is None else _with_task(context, written.task)
+    if written.task is None:
+        return context
+    return _with_task(context, written.task)
+
+
+def _pins(written: TaskPins) -> Pins:
+    try:
+        return Pins.of(written.allowed_paths, written.forbidden_paths)
+    except InvalidPattern as error:
+        raise InvalidContext(f"the context does not fit: {error}") from None
+
+
+def _words_or_default(
+    words: list[str] | None, default: frozenset[str]
+) -> frozenset[str]:
+    return default if words is None else frozenset(words)
 
 
 def _with_task(context: Context, task: dict[str, Any]) -> Context:
-    found = _checker.check_value(
-        task, TASK, Context(roles=context.roles, executors=context.executors)
-    )
-    if isinstance(found, Rejected):
-        raise InvalidContext(f"the context's task does not fit: {found.violations[0]}")
-    asked: TaskInput = found.value
-    return context_of(asked, context)
+    """The context with the id, pins and tests of a task."""
+    names = Context(roles=context.roles, executors=context.executors)
+    result = _checker.check_value(task, TASK, names)
+    if isinstance(result, Rejected):
+        raise InvalidContext(f"the context's task does not fit: {result.violations[0]}")
+    task_input: TaskInput = result.value
+    return context_of(task_input, context)

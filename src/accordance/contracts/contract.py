@@ -1,4 +1,7 @@
-"""What a contract is: a pydantic model, its cross-field rules, its normalising rules as data, under one version."""
+"""A contract: a pydantic model, rules across fields and normalising rules.
+
+All of them stand under one version.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +31,26 @@ from accordance.errors import InvalidContract
 M = TypeVar("M", bound=BaseModel)
 
 Rule: TypeAlias = Callable[[JsonObject, Context], Iterable[Violation | Notice]]
-"""A rule across fields. Given the normalised message, which may still be wrong in any field; it must not raise."""
+"""A rule across fields.
+
+It is given the normalised message, which may still be wrong in any field, and must not
+raise.
+"""
 
 Rewrite: TypeAlias = Callable[
     [JsonObject, Context], tuple[JsonObject, Sequence[Repair | Notice]]
 ]
-"""A normalising step that a table cannot say, with its repairs, and notices of what people should know.
+"""A normalising step that no table can express.
 
-Returns the message itself, and nothing, when nothing had to be done.
+It returns the new message with its repairs, and with notices of what people should
+know; the message itself and nothing else if there is nothing to do.
 """
 
 Settled: TypeAlias = Callable[[JsonObject, Context], bool]
-"""A sufficient test for a message that is right in every field: True means no rewrite and no rule has anything to say."""
+"""A quick test for a message that is right in every field.
+
+True means that no rewrite and no rule has anything to report.
+"""
 
 VERSION_KEY: Final = "schema_version"
 _LONGEST_NAME: Final = 100
@@ -49,45 +60,41 @@ _EMPTY: Final = Shape()
 
 @dataclass(frozen=True, slots=True)
 class Respell:
-    """The rewrite for a field that takes any text but has words of its own: a known word gets its canonical spelling."""
+    """The rewrite for a field that takes any text but has words of its own.
+
+    A known word gets its canonical spelling; `otherwise` handles the others.
+    """
 
     key: str
     spelling: Spelling
-    otherwise: Callable[[str], str | None] = lambda _: (
-        None
-    )  # what becomes of words that are not known
+    otherwise: Callable[[str], str | None] = lambda _: None
 
     def __call__(
         self, message: JsonObject, _: Context
     ) -> tuple[JsonObject, list[Repair]]:
-        """Respell one top-level field."""
+        """Respell the field, which is at the top of the message."""
         written = message.get(self.key)
-        if (
-            written is None
-            or not isinstance(written, str)
-            or written in self.spelling.known
-        ):
+        if not isinstance(written, str) or written in self.spelling.known:
             return message, []
         word = self.spelling.canonical(written) or self.otherwise(written)
         if word is None or word == written:
             return message, []
-        return {**message, self.key: word}, [
-            Repair("spelling", f"$.{self.key}", written, word)
-        ]
+        repair = Repair("spelling", f"$.{self.key}", written, word)
+        return {**message, self.key: word}, [repair]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """A use of a contract with a narrower meaning, e.g. a review whose target must be a PLAN."""
+    """A narrower use of a contract, e.g. a review whose target must be a PLAN.
+
+    `narrows` maps a top-level key to the words that are left. `enums` are the
+    enumerations that the machine-readable summary names.
+    """
 
     name: str
     aliases: tuple[str, ...] = ()
-    narrows: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # top-level key -> the words left
-    enums: tuple[
-        str, ...
-    ] = ()  # the enumerations that the machine-readable summary names
+    narrows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    enums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +107,12 @@ class Upgrade:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contract(Generic[M]):
-    """One version of one kind of message. Frozen: a version means the same for ever."""
+    """A version of a kind of message. Frozen: a version never changes its meaning.
+
+    `rewrites` are steps that every message goes through, `mends` those that only a
+    message that is not canonical can need. `settled` is a quick test that may spare a
+    message both rewrites and rules.
+    """
 
     version: str  # the word on the wire, e.g. "xiaobo_action_v1"
     model: type[M]
@@ -109,14 +121,10 @@ class Contract(Generic[M]):
     mentions_unknown_keys: bool = True  # as warnings, where the contract is open
     scopes: tuple[Scope, ...] = ()
     shape: Shape = _EMPTY
-    mends: tuple[
-        Rewrite, ...
-    ] = ()  # steps only a message that is not canonical can need
-    rewrites: tuple[Rewrite, ...] = ()  # steps every message must go through
+    mends: tuple[Rewrite, ...] = ()
+    rewrites: tuple[Rewrite, ...] = ()
     rules: tuple[Rule, ...] = ()
-    settled: Settled | None = (
-        None  # a quick test that makes rewrites and rules needless
-    )
+    settled: Settled | None = None
     upgrades: tuple[Upgrade, ...] = ()
     profiles: Mapping[str, Contract[Any]] = field(default_factory=dict)
     scope: str = ""  # set on the narrowed copies only
@@ -135,59 +143,51 @@ class Contract(Generic[M]):
 
     @property
     def closed(self) -> bool:
-        """Whether unknown keys at the top are violations: where the model says extra="forbid"."""
+        """Whether unknown keys at the top are violations: extra="forbid"."""
         return self.model.model_config.get("extra") == "forbid"
 
     @property
     def version_key(self) -> Literal["required", "optional", "absent"]:
-        """Whether a message must, may or cannot say which contract it follows: as the model has it."""
-        found = self.model.model_fields.get(VERSION_KEY)
-        return (
-            "absent"
-            if found is None
-            else "required"
-            if found.is_required()
-            else "optional"
-        )
+        """Whether a message must, may or cannot name its contract."""
+        version_field = self.model.model_fields.get(VERSION_KEY)
+        if version_field is None:
+            return "absent"
+        return "required" if version_field.is_required() else "optional"
 
     @property
     def names(self) -> tuple[str, ...]:
         """Everything this contract answers to."""
-        aliases = (
-            alias for scope in self.scopes for alias in (scope.name, *scope.aliases)
-        )
-        return tuple(name for name in (self.version, self.name, *aliases) if name)
+        names = [self.version, self.name]
+        for scope in self.scopes:
+            names += [scope.name, *scope.aliases]
+        return tuple(name for name in names if name)
 
     @property
     def read_versions(self) -> tuple[str, ...]:
-        """The versions that can be read, as they are or by upgrades; its own first."""
-        return (
-            self.version,
-            *(
-                version
-                for upgrade in self.upgrades
-                for version in upgrade.source.read_versions
-            ),
-        )
+        """The versions that can be read, as they are or upgraded; its own first."""
+        versions = [self.version]
+        for upgrade in self.upgrades:
+            versions += upgrade.source.read_versions
+        return tuple(versions)
 
     def in_scope(self, scope: Scope) -> Contract[M]:
         """The same contract, narrowed."""
         return replace(self.with_rules(*_narrowing(scope)), scope=scope.name)
 
     def with_rules(self, *rules: Rule) -> Contract[M]:
-        """The same contract with further rules, to be registered under its own version."""
-        settled = (
-            None if rules else self.settled
-        )  # the quick test knows nothing of further rules
+        """The same contract with further rules, and so without its quick test."""
+        settled = None if rules else self.settled
         return replace(self, rules=(*self.rules, *rules), settled=settled)
 
 
 def _check_version_field(contract: Contract[Any]) -> None:
-    """The model's own version field, where it fixes the words, must name this version."""
+    """Refuse a model whose own version field allows only other versions."""
+    version = contract.version
     words = _version_words(contract.model)
-    if words and contract.version not in words:
+    if words and version not in words:
+        version_field = f"{contract.model.__name__}.{VERSION_KEY}"
         raise InvalidContract(
-            f"{contract.version}: {contract.model.__name__}.{VERSION_KEY} must be Literal[{contract.version!r}]"
+            f"{version}: {version_field} must be Literal[{version!r}]"
         )
 
 
@@ -198,29 +198,34 @@ def _version_words(model: type[BaseModel]) -> list[str]:
 
 
 def _literals(annotation: object) -> list[object]:
-    """The words of a Literal, also inside of a union."""
+    """The words of a Literal, also inside a union."""
     arguments = get_args(annotation)
     if get_origin(annotation) is Literal:
         return list(arguments)
-    return [word for argument in arguments for word in _literals(argument)]
+    words: list[object] = []
+    for argument in arguments:
+        words += _literals(argument)
+    return words
 
 
 def _narrowing(scope: Scope) -> Iterable[Rule]:
+    """The rules by which a scope narrows a contract."""
     for key, words in scope.narrows.items():
-        yield _one_of(key, words, scope.name)
+        yield _narrowing_rule(key, words, scope.name)
 
 
-def _one_of(key: str, words: tuple[str, ...], scope: str) -> Rule:
-    """The rule that a key holds one of the words a scope leaves."""
+def _narrowing_rule(key: str, words: tuple[str, ...], scope: str) -> Rule:
+    """The rule that a key holds one of the words that a scope leaves."""
+    alternatives = " or ".join(words)
 
     def in_this_scope(message: JsonObject, _: Context) -> Iterable[Violation]:
-        found = message.get(key)
-        if found not in words and isinstance(found, str):
-            expected = f"{' or '.join(words)} in scope {scope}"
-            return (Violation("not_in_enum", f"$.{key}", expected, excerpt(found)),)
+        value = message.get(key)
+        if isinstance(value, str) and value not in words:
+            expected = f"{alternatives} in scope {scope}"
+            return (Violation("not_in_enum", f"$.{key}", expected, excerpt(value)),)
         return ()
 
-    in_this_scope.__doc__ = f"In scope {scope} {key} is {' or '.join(words)}."
+    in_this_scope.__doc__ = f"In scope {scope} {key} is {alternatives}."
     return in_this_scope
 
 
@@ -228,20 +233,26 @@ _DECLARED: dict[type[BaseModel], Contract[Any]] = {}
 
 
 def declare(contract: Contract[Any]) -> None:
-    """From now on the model stands for this contract."""
+    """Let a model stand for its contract from now on."""
     _DECLARED[contract.model] = contract
 
 
 def contract_of(model: type[M]) -> Contract[M]:
-    """The contract that was declared on a model; a model without one is a contract as it stands."""
+    """The contract declared on a model; any other model is a contract as it stands."""
     declared = _DECLARED.get(model)
-    return _implied(model) if declared is None else declared
+    return _implied_contract(model) if declared is None else declared
 
 
 @lru_cache(maxsize=256)
-def _implied(model: type[M]) -> Contract[M]:
-    """The contract of a model on which none was declared, under the name of its version or of its class."""
+def _implied_contract(model: type[M]) -> Contract[M]:
+    """The contract of a model on which none is declared."""
     words = _version_words(model)
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", model.__name__).strip("_.-")[:_LONGEST_NAME]
-    version = next(iter(words), None) or (name if _NAME.fullmatch(name) else "model")
+    version = words[0] if words else _name_of_class(model)
     return Contract(version=version, model=model)
+
+
+def _name_of_class(model: type[BaseModel]) -> str:
+    """The name of a class as a version, which takes fewer characters."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", model.__name__)
+    name = name.strip("_.-")[:_LONGEST_NAME]
+    return name if _NAME.fullmatch(name) else "model"

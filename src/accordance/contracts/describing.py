@@ -1,4 +1,4 @@
-"""What contracts say of themselves: the machine-readable summary of seed 001, alias tables, rules in a line.
+"""What contracts say about themselves: summary, alias tables, rules in one line.
 
 The pages under docs/ and the output of `accordance contract show` are made from these.
 """
@@ -6,61 +6,64 @@ The pages under docs/ and the output of `accordance contract show` are made from
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract, Respell, Rewrite, Rule, Scope
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Shape, Spelling
 
+AliasRow: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""A path, the canonical form there, and the other forms."""
+
 
 def summary(contracts: Iterable[Contract[Any]]) -> JsonObject:
-    """The contract summary of seed 001: per scope the version, required keys and enumerations."""
-    return {
-        scope.name: {
-            "schema_version": contract.version,
-            "required_keys": _required_keys(contract),
-            "enums": {path: _words(contract, scope, path) for path in scope.enums},
-        }
-        for contract in contracts
-        for scope in contract.scopes
-    }
+    """The contract summary of seed 001: version, required keys and words by scope."""
+    scopes: JsonObject = {}
+    for contract in contracts:
+        for scope in contract.scopes:
+            enums = {path: _words(contract, scope, path) for path in scope.enums}
+            scopes[scope.name] = {
+                "schema_version": contract.version,
+                "required_keys": _required_keys(contract),
+                "enums": enums,
+            }
+    return scopes
 
 
 def _required_keys(contract: Contract[Any]) -> list[str]:
-    fields = fields_of(contract)
-    return [
-        one.path.removeprefix("$.")
-        for one in fields
-        if one.required and one.path.count(".") == 1
-    ]
+    """The keys a message must have at its top."""
+    keys: list[str] = []
+    for field in fields_of(contract):
+        is_top_level = field.path.count(".") == 1
+        if field.required and is_top_level:
+            keys.append(field.path.removeprefix("$."))
+    return keys
 
 
 def _words(contract: Contract[Any], scope: Scope, path: str) -> list[object]:
+    """The words of an enumeration, as far as a scope leaves them."""
     if path in scope.narrows:
         return list(scope.narrows[path])
-    words = next(
-        one.schema["enum"] for one in fields_of(contract) if one.path == f"$.{path}"
-    )
+    schemas = {field.path: field.schema for field in fields_of(contract)}
+    words = schemas[f"$.{path}"]["enum"]
     return list(words) if isinstance(words, list) else []
 
 
-def alias_rows(contract: Contract[Any]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Every declared rewrite of names and words: where, the canonical form, the others."""
+def alias_rows(contract: Contract[Any]) -> Iterator[AliasRow]:
+    """Every declared rewrite of names and words."""
     shape = contract.shape
     if shape.wrappers:
-        yield (
-            "$",
-            "(the message itself)",
-            tuple(f"{{{key}: …}}" for key in shape.wrappers),
-        )
+        wrapped = tuple(f"{{{key}: …}}" for key in shape.wrappers)
+        yield "$", "(the message itself)", wrapped
+
     yield from _shape_rows(shape, "$")
     for rewrite in contract.rewrites:
         if isinstance(rewrite, Respell):
             yield from _spelling_rows(f"$.{rewrite.key}", rewrite.spelling)
 
 
-def _shape_rows(shape: Shape, path: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _shape_rows(shape: Shape, path: str) -> Iterator[AliasRow]:
     for key, names in shape.renames.items():
         yield path, key, names
     for key, spelling in shape.spellings.items():
@@ -71,25 +74,24 @@ def _shape_rows(shape: Shape, path: str) -> Iterator[tuple[str, str, tuple[str, 
         yield from _shape_rows(child, f"{path}.{key}[*]")
 
 
-def _spelling_rows(
-    path: str, spelling: Spelling
-) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _spelling_rows(path: str, spelling: Spelling) -> Iterator[AliasRow]:
     yield path, " ".join(spelling.words), ("any letter case, white space around",)
-    for word in dict.fromkeys(spelling.aliases.values()):
-        yield (
-            path,
-            word,
-            tuple(alias for alias, meant in spelling.aliases.items() if meant == word),
-        )
+
+    aliases_by_word: dict[str, list[str]] = {}
+    for alias, word in spelling.aliases.items():
+        aliases_by_word.setdefault(word, []).append(alias)
+    for word, aliases in aliases_by_word.items():
+        yield path, word, tuple(aliases)
 
 
 def rule_text(rule: Rule | Rewrite) -> str:
-    """A rule in one line: its own first line."""
-    return (rule.__doc__ or "").strip().splitlines()[0] if rule.__doc__ else ""
+    """A rule in one line: the first line of its docstring."""
+    lines = (rule.__doc__ or "").strip().splitlines()
+    return lines[0] if lines else ""
 
 
 def rewrite_texts(contract: Contract[Any]) -> Iterator[tuple[str, str]]:
-    """The normalising steps that a table cannot say."""
+    """The normalising steps that no table can express, by name, each in one line."""
     for rewrite in (*contract.mends, *contract.rewrites):
         if not isinstance(rewrite, Respell):
             yield rewrite.__name__, rule_text(rewrite)

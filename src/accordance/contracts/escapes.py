@@ -1,4 +1,4 @@
-r"""What may follow a backslash in a JSON text, and how two halves of a character become one. For all readers."""
+"""The escapes of JSON texts and surrogate pairs, for all readers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ESCAPES: Final = MappingProxyType(
         "t": "\t",
     }
 )
-HEX_DIGITS: Final = 4  # of \uXXXX
+HEX_DIGITS: Final = 4  # in \uXXXX
 
 
 def is_high_half(code: int) -> bool:

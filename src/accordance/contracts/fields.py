@@ -1,4 +1,7 @@
-"""The field types that contracts share. Each is one rule, checked by pydantic in strict mode and published in the schema."""
+"""The field types that contracts share.
+
+Each is a rule that pydantic checks in strict mode and that the schema publishes.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,11 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 from accordance.contracts.printable import VISIBLE
 
-NOT_BLANK: Final = r"\S"  # as it is published; VISIBLE, which also refuses texts of invisible signs, is what is checked
+NOT_BLANK: Final = r"\S"
+"""The pattern of visible text as it is published.
+
+What is checked is VISIBLE, which also refuses texts of invisible characters.
+"""
 UUID_PATTERN: Final = (
     "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 )
@@ -35,7 +42,7 @@ _ONE_DAY: Final = timedelta(days=1)
 
 
 class Open(BaseModel):
-    """A message, or part of one, that may carry further keys: they are kept and mentioned."""
+    """A message, or a part, that may have further keys: they are kept and mentioned."""
 
     model_config = ConfigDict(
         strict=True, frozen=True, extra="allow", allow_inf_nan=False, defer_build=True
@@ -43,7 +50,7 @@ class Open(BaseModel):
 
 
 class Closed(BaseModel):
-    """A message, or part of one, whose schema is closed: a further key is a violation."""
+    """A message, or a part, whose schema is closed: a further key is a violation."""
 
     model_config = ConfigDict(
         strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True
@@ -51,7 +58,7 @@ class Closed(BaseModel):
 
 
 class _NotNull:
-    """Optional means it may be absent; null is not a way to say so."""
+    """Marks a field that may be absent but not null."""
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
@@ -64,29 +71,36 @@ NotNull: Final = _NotNull()
 
 
 def _real_time(text: str) -> str:
+    """A time in ISO form that exists."""
+    if not _TIME.fullmatch(text):
+        raise PydanticCustomError("bad_format", "not a time")
     try:
-        if _TIME.fullmatch(text):
-            datetime.fromisoformat(text.upper())
-            return text
-    except ValueError:  # the form is right, the day does not exist
-        pass
-    raise PydanticCustomError("bad_format", "not a time")
+        datetime.fromisoformat(text.upper())
+    except ValueError:  # the form is right, but there is no such day
+        raise PydanticCustomError("bad_format", "not a time") from None
+    return text
 
 
 def _real_instant(text: str) -> str:
-    """A time as RFC 3339 has it: with an offset, and with the leap seconds and the year 0 that Python does not know."""
+    """A time of RFC 3339 that exists.
+
+    It has an offset, and may have a leap second or the year 0, which Python rejects.
+    """
     form = _INSTANT.fullmatch(text)
     if form is None:
         raise PydanticCustomError("bad_format", "no time of RFC 3339")
+
+    readable = text.upper()
     is_leap_second = form["second"] == "60"
-    known = text.upper()
     if is_leap_second:
-        known = f"{known[: form.start('second')]}59{known[form.end('second') :]}"
-    if known.startswith("0000"):
-        known = f"2000{known[4:]}"  # a leap year like it
+        before = readable[: form.start("second")]
+        after = readable[form.end("second") :]
+        readable = f"{before}59{after}"
+    if readable.startswith("0000"):
+        readable = f"2000{readable[4:]}"  # a leap year too
     try:
-        time = datetime.fromisoformat(known)
-    except ValueError:  # the form is right, the day does not exist
+        time = datetime.fromisoformat(readable)
+    except ValueError:  # the form is right, but there is no such day
         raise PydanticCustomError("bad_format", "no such time") from None
     if is_leap_second and not _is_last_minute_of_a_day(time):
         raise PydanticCustomError("bad_format", "no leap second")
@@ -95,20 +109,20 @@ def _real_instant(text: str) -> str:
 
 def _is_last_minute_of_a_day(time: datetime) -> bool:
     """Whether it is 23:59 in UTC."""
-    since_midnight = timedelta(hours=time.hour, minutes=time.minute) - (
-        time.utcoffset() or timedelta()
-    )
-    return since_midnight % _ONE_DAY == _ONE_DAY - timedelta(minutes=1)
+    local = timedelta(hours=time.hour, minutes=time.minute)
+    offset = time.utcoffset() or timedelta()
+    since_midnight = (local - offset) % _ONE_DAY
+    return since_midnight == _ONE_DAY - timedelta(minutes=1)
 
 
 def _flag(value: object) -> object:
-    """true, false, and 0 and 1, which is how older planners write it. Kept as it was written."""
+    """A flag as it was written: a boolean, or 0 or 1 as older planners write it."""
     if isinstance(value, int) and value in (0, 1):
         return value
     raise PydanticCustomError("bool_type", "not a flag")
 
 
-def _as_it_was(value: object) -> object:
+def _unchanged(value: object) -> object:
     return value
 
 
@@ -117,14 +131,17 @@ Uuid: TypeAlias = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 Time: TypeAlias = Annotated[
     str, AfterValidator(_real_time), Field(json_schema_extra={"format": "date-time"})
 ]
-Long: TypeAlias = Annotated[  # what a column of 64 bits holds; bounds as large as that break makers of grammars
+Long: TypeAlias = Annotated[
     int,
     Field(ge=-(2**63), le=2**63 - 1),
     WithJsonSchema({"type": "integer", "format": "int64"}),
 ]
-Count: TypeAlias = Annotated[
-    int, Field(ge=1, le=2**31 - 1)
-]  # at least one, in a column of 32 bits
+"""An integer that fits a column of 64 bits.
+
+The bounds are not published, because grammar compilers cannot handle numbers so large.
+"""
+Count: TypeAlias = Annotated[int, Field(ge=1, le=2**31 - 1)]
+"""A positive integer that fits a column of 32 bits."""
 Instant: TypeAlias = Annotated[
     str, AfterValidator(_real_instant), Field(json_schema_extra={"format": "date-time"})
 ]
@@ -132,7 +149,7 @@ Score: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Flag: TypeAlias = Annotated[
     bool,
     PlainValidator(_flag),
-    PlainSerializer(_as_it_was),
+    PlainSerializer(_unchanged),
     WithJsonSchema({"enum": [True, False, 0, 1], "description": "true or false"}),
 ]
 Object: TypeAlias = dict[str, JsonValue]

@@ -10,48 +10,61 @@ from accordance.errors import InvalidPath
 
 
 def apply_fixes(message: JsonObject, violations: Iterable[Violation]) -> JsonObject:
-    """A copy of the message with every fix applied; what no fix touches is shared with the original.
+    """A copy of the message with every fix applied.
 
-    Removals go last and backwards, so that indexes stay right. Raises InvalidPath for a fix that fits another message.
+    Parts that no fix touches are shared with the original. Values are set from the
+    outside in; removals come last and backwards, so that indexes stay right. Raises
+    InvalidPath for a fix that belongs to another message.
     """
-    fixes = [
-        (parse(violation.fix.path), violation.fix)
-        for violation in violations
-        if violation.fix
-    ]
+    values: list[tuple[Path, Fix]] = []
+    removals: dict[Path, Fix] = {}
+    for violation in violations:
+        fix = violation.fix
+        if fix is None:
+            continue
+        path = parse(fix.path)
+        if fix.op == "set":
+            values.append((path, fix))
+        else:
+            removals[path] = fix
+
     fixed: object = message
-    for path, fix in sorted(
-        (one for one in fixes if one[1].op == "set"), key=lambda one: len(one[0])
-    ):
+    values.sort(key=_depth)
+    for path, fix in values:
         fixed = _edited(fixed, path, fix, 0)
-    removals = {path: fix for path, fix in fixes if fix.op == "remove"}
     for path in sorted(removals, key=_position, reverse=True):
         fixed = _edited(fixed, path, removals[path], 0)
     return fixed if isinstance(fixed, dict) else {}
 
 
+def _depth(edit: tuple[Path, Fix]) -> int:
+    return len(edit[0])
+
+
 def _position(path: Path) -> tuple[tuple[int, str], ...]:
+    """A sort key that puts the items of a list in their order."""
     return tuple((step, "") if isinstance(step, int) else (0, step) for step in path)
 
 
 def _edited(value: object, path: Path, fix: Fix, depth: int) -> object:
-    """Copy the containers on the way and edit the last one."""
+    """A value with one edit made. Only the containers on the way are copied."""
     if depth == len(path):
         return fix.value
-    step, is_last = path[depth], depth == len(path) - 1
+
+    step = path[depth]
+    is_last = depth == len(path) - 1
+    is_removal = is_last and fix.op == "remove"
+
     if isinstance(value, dict) and (step in value or is_last):
-        if is_last and fix.op == "remove":
+        if is_removal:
             return {key: item for key, item in value.items() if key != step}
         return {**value, step: _edited(value.get(step), path, fix, depth + 1)}
+
     if isinstance(value, list) and isinstance(step, int) and step < len(value):
-        tail = value[step + 1 :]
-        return (
-            [*value[:step], *tail]
-            if is_last and fix.op == "remove"
-            else [
-                *value[:step],
-                _edited(value[step], path, fix, depth + 1),
-                *tail,
-            ]
-        )
+        before = value[:step]
+        after = value[step + 1 :]
+        if is_removal:
+            return [*before, *after]
+        return [*before, _edited(value[step], path, fix, depth + 1), *after]
+
     raise InvalidPath(f"{render(path)} leads nowhere")

@@ -1,8 +1,9 @@
-"""JSON paths: where in a message something is. `$.breakdown[2].issues[0].evidence`.
+"""JSON paths: where in a message something is, as in `$.breakdown[2].issues[0]`.
 
-A path is a tuple of keys and indexes; the text form is made last. Keys that are not plain words are quoted
-(`$["we ird"]`), so that every path can be read back. Only a key that is longer than any sensible one is cut; such a
-path still says where to look, but it is no place to put a fix (`is_exact`).
+A path is a tuple of keys and indexes; the text form is made at the end. Keys that are
+not plain words are quoted (`$["we ird"]`), so that every path can be read back. Only a
+key of unreasonable length is cut. Such a path still says where to look, but a fix
+cannot be applied there (`is_exact`).
 """
 
 from __future__ import annotations
@@ -28,33 +29,37 @@ def render(path: Iterable[str | int]) -> str:
     """Write a path as text."""
     text = "$"
     for step in path:
-        text += f"[{step}]" if isinstance(step, int) else _render_key(step)
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += _render_key(step)
     return text
 
 
 def is_exact(path: Path) -> bool:
-    """Whether the text form of a path leads back to the same place: no key was cut."""
-    for step in path:  # noqa: SIM110 - asked for every fault of a message, and a generator would take twice as long
+    """Whether the text form of a path leads back to its place: no key was cut."""
+    for step in path:  # noqa: SIM110 - hot, and a generator takes twice as long
         if isinstance(step, str) and len(step) > MAX_KEY:
             return False
     return True
 
 
 def _render_key(key: str) -> str:
-    return _render_short_key(key if len(key) <= MAX_KEY else f"{key[: MAX_KEY - 1]}…")
+    if len(key) > MAX_KEY:
+        key = f"{key[: MAX_KEY - 1]}…"
+    return _render_short_key(key)
 
 
 @lru_cache(maxsize=1024)
 def _render_short_key(key: str) -> str:
-    return (
-        f".{key}"
-        if _WORD.fullmatch(key)
-        else f"[{printable(json.dumps(key, ensure_ascii=False))}]"
-    )
+    if _WORD.fullmatch(key):
+        return f".{key}"
+    quoted = json.dumps(key, ensure_ascii=False)
+    return f"[{printable(quoted)}]"
 
 
 def parse(text: str) -> Path:
-    """Read a path back from its text."""
+    """Read a path back from its text. Raises InvalidPath."""
     if not text.startswith("$"):
         raise InvalidPath(f"a path begins with $, got {text!r}")
     steps: list[str | int] = []
@@ -63,20 +68,23 @@ def parse(text: str) -> Path:
         match = _STEP.match(text, at)
         if match is None:
             raise InvalidPath(f"cannot read {text!r} from {text[at:]!r} on")
-        word, index, quoted = match.groups()
-        steps.append(
-            word
-            if word is not None
-            else int(index)
-            if index is not None
-            else json.loads(quoted)
-        )
+        steps.append(_step_in(match))
         at = match.end()
     return tuple(steps)
 
 
+def _step_in(match: re.Match[str]) -> str | int:
+    word, index, quoted = match.groups()
+    if index is not None:
+        return int(index)
+    if word is not None:
+        return str(word)
+    key: str = json.loads(quoted)
+    return key
+
+
 def lookup(value: object, path: Path) -> object:
-    """Follow a path into a value."""
+    """What stands at a path of a value. Raises InvalidPath."""
     for step in path:
         if isinstance(value, Mapping) and step in value:
             value = value[step]
@@ -88,5 +96,8 @@ def lookup(value: object, path: Path) -> object:
 
 
 def lies_within(path: Path, places: Collection[Path]) -> bool:
-    """Whether a path is one of the places or lies below one. Costs the path's depth, however many places there are."""
+    """Whether a path is one of the places or lies below one.
+
+    The cost depends on the depth of the path, not on the number of places.
+    """
     return any(path[:end] in places for end in range(len(path) + 1))

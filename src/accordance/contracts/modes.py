@@ -1,9 +1,12 @@
-"""What a model's core schema tells about it: how it may be validated without any difference to pydantic's own answer.
+"""What the core schema of a model says about how to validate it.
 
-pydantic's strict mode has two faces. Given JSON text, it reads a date from "2026-01-31"; given the decoded text, it wants
-a date object. Most contracts hold only what both faces treat alike, and those are validated from the decoded message,
-which is faster. Every other model is validated from JSON text. Both questions are answered by lists of what is known;
-whatever is not on a list is taken for different.
+pydantic's strict mode behaves differently for JSON text and for decoded values: from
+the text "2026-01-31" it reads a date, while a decoded message would have to hold a date
+object. Most contracts use only types that both modes treat alike. These are validated
+from the decoded message, which is faster; every other model is validated from text.
+
+The lists below name the types that are known to be safe. A type on neither list is
+assumed to behave differently.
 """
 
 from __future__ import annotations
@@ -74,45 +77,59 @@ _TRANSPARENT: Final = _ALIKE | {
     "url",
     "uuid",
 }
-_PLAIN_WORDS: Final = (str, int, bool, type(None))
+_PLAIN_TYPES: Final = (str, int, bool, type(None))
+_AROUND_FIELDS: Final = ("definitions", "function-after", "model")
+_AROUND_VALUE: Final = ("default", "nullable")
 
 
 def reads_alike(model: type[BaseModel]) -> bool:
-    """Whether strict validation says the same of a JSON text and of what it decodes to."""
+    """Whether strict validation treats JSON text and its decoded value alike."""
     return all(map(_is_alike, _nodes(core_schema(model))))
 
 
 def is_transparent(model: type[BaseModel]) -> bool:
-    """Whether an unknown key, where all are refused, is always told as such, and changes nothing else.
+    """Whether forbidding unknown keys reports them and changes nothing else.
 
-    A union may choose another type on account of it, and a wrapping validator may swallow it.
+    It may change more: a union may choose another type because of an unknown key, and a
+    wrapping validator may swallow the error.
     """
     return all(map(_is_transparent, _nodes(core_schema(model))))
 
 
 def fixed_words(model: type[BaseModel], key: str) -> tuple[str, ...]:
-    """The only texts that a key at the top may hold, or nothing where the model does not fix them."""
-    node = core_schema(model)
-    while node["type"] in ("definitions", "function-after", "model") and not node.get(
-        "custom_init"
-    ):
-        node = node["schema"]
-    fields = node.get("fields") if node["type"] == "model-fields" else None
-    field = fields.get(key) if fields else None
-    if field is None or field.get("validation_alias", key) != key:
+    """The only texts a top-level key may hold; empty if the model fixes none."""
+    field = _top_level_field(model, key)
+    if field is None:
         return ()
+
     value = field["schema"]
-    while value["type"] in ("default", "nullable"):
-        if value.get("on_error", "raise") != "raise":
+    while value["type"] in _AROUND_VALUE:
+        if not _raises(value):
             return ()
         value = value["schema"]
+
     if value["type"] != "literal":
         return ()
     return tuple(word for word in value["expected"] if isinstance(word, str))
 
 
+def _top_level_field(model: type[BaseModel], key: str) -> Node | None:
+    """The field that is read from a key of the message and from nothing else."""
+    node = core_schema(model)
+    while node["type"] in _AROUND_FIELDS and not node.get("custom_init"):
+        node = node["schema"]
+    if node["type"] != "model-fields":
+        return None
+
+    field: Node | None = node["fields"].get(key)
+    if field is None:
+        return None
+    has_alias = field.get("validation_alias", key) != key
+    return None if has_alias else field
+
+
 def core_schema(model: type[BaseModel]) -> Node:
-    """The core schema of a model, whose building may have been put off until now."""
+    """The core schema of a model, built now if that was deferred."""
     if not model.__pydantic_complete__:
         model.model_rebuild()
     schema: Node = model.__pydantic_core_schema__
@@ -130,18 +147,22 @@ def _nodes(node: Node) -> Iterator[Node]:
 
 
 def _below(children: Any) -> Iterator[Node]:
-    if isinstance(children, Mapping) and isinstance(children.get("type"), str):
-        yield from _nodes(children)
-        return
-    for child in children.values() if isinstance(children, Mapping) else children:
-        if isinstance(child, Mapping):  # a dataclass lists the names of its fields, too
+    """The nodes in an entry: a schema, a list of schemas, or schemas by name."""
+    if isinstance(children, Mapping):
+        if isinstance(children.get("type"), str):
+            yield from _nodes(children)
+            return
+        children = children.values()
+
+    for child in children:
+        if isinstance(child, Mapping):  # a dataclass also lists its fields' names
             yield from _nodes(child)
 
 
 def _is_alike(node: Node) -> bool:
     match node["type"]:
         case "literal":
-            return all(type(word) in _PLAIN_WORDS for word in node["expected"])
+            return all(type(word) in _PLAIN_TYPES for word in node["expected"])
         case "dict":
             return _has_text_keys(node)
         case "model":
@@ -174,7 +195,7 @@ def _has_text_keys(node: Node) -> bool:
 
 
 def _is_any_json(node: Node) -> bool:
-    """JsonValue: anything goes, and what a reader decoded always is of it."""
+    """Whether a node is pydantic's JsonValue, which takes every decoded message."""
     python: Node = node["python_schema"]
     is_json_value = python.get("custom_error_type") == "invalid-json-value"
     return bool(is_json_value and node["json_schema"]["type"] == "any")

@@ -1,8 +1,9 @@
-"""Step 3: a closed table of lossless rewrites, applied before validation, each one recorded.
+"""Step 3: a closed table of lossless rewrites, applied before validation and recorded.
 
-A `Shape` is the table of one kind of object: which keys have other names, which words have other spellings, which
-wrappers may lie around it. Nothing here supplies a value, changes a decision or drops content; what a rewrite cannot
-keep whole is left alone, and validation reports it. The input is never touched.
+A `Shape` is the table for one kind of object: other names of its keys, other spellings
+of its words, wrappers that may lie around it. Nothing here supplies a value, changes a
+decision or drops content. Where a rewrite would lose something it is not applied, and
+validation reports the fault. The input is never modified.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from accordance.contracts.violation import Repair
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How the words of an enumeration may be written: any case of ASCII letters, white space around, known aliases."""
+    """How the words of an enumeration may be written.
+
+    ASCII letters may have any case, white space may stand around the word, and known
+    aliases stand for their word.
+    """
 
     words: tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -43,34 +48,39 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The rewrites of one kind of object, as data."""
+    """The rewrites of one kind of object, as data.
 
-    renames: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # canonical key -> its other names
+    `renames` maps a canonical key to its other names. `wrappers` are the keys of an
+    object around the message, which is unwrapped only if `marker` is not at the top.
+    """
+
+    renames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
     objects: Mapping[str, Shape] = field(default_factory=dict)
     lists: Mapping[str, Shape] = field(default_factory=dict)
-    wrappers: tuple[str, ...] = ()  # keys of an object around the message,
-    marker: str = ""  # unwrapped only when this key is not at the top already
+    wrappers: tuple[str, ...] = ()
+    marker: str = ""
     aliases: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        names = frozenset(
-            alias for aliases in self.renames.values() for alias in aliases
-        )
-        object.__setattr__(self, "aliases", names)
+        names: set[str] = set()
+        names.update(*self.renames.values())
+        object.__setattr__(self, "aliases", frozenset(names))
 
 
 def normalise(message: JsonObject, shape: Shape) -> tuple[JsonObject, list[Repair]]:
-    """Apply a table. Returns the message itself when nothing had to be done."""
+    """Apply a table. Returns the message itself when there is nothing to rewrite."""
     repairs: list[Repair] = []
     unwrapped = _unwrap(message, shape, repairs)
-    return _object(unwrapped, shape, (), repairs), repairs
+    normal = _normal_object(unwrapped, shape, (), repairs)
+    return normal, repairs
 
 
 class Rivals(NamedTuple):
-    """Two answers in one message that differ in a key. A place is a wrapper's name, or "" for the top."""
+    """Two answers in one message that differ in a key.
+
+    A place is the name of a wrapper, or "" for the top of the message.
+    """
 
     place: str
     other: str
@@ -78,103 +88,118 @@ class Rivals(NamedTuple):
 
 
 def rival_answers(message: JsonObject, shape: Shape) -> Rivals | None:
-    """Two places of one message that hold different answers. Neither may be taken then."""
+    """Two places of one message that hold different answers, so that neither counts."""
     answers = _wrapped_answers(message, shape)
     if not answers:
         return None
-    outer = {
-        name: value for name, value in message.items() if name not in shape.wrappers
-    }
-    respelled = _object(outer, shape, (), [])
-    at_the_top = {name: value for name, value in respelled.items() if name in outer}
-    for (place, one), (other, two) in combinations(
-        [("", at_the_top), *answers.items()], 2
-    ):
-        for key in one:
-            if key in two and one[key] != two[key]:
-                return Rivals(place, other, key)
+
+    candidates = [("", _answer_at_the_top(message, shape)), *answers.items()]
+    for (place, answer), (other_place, other_answer) in combinations(candidates, 2):
+        for key, value in answer.items():
+            if key in other_answer and other_answer[key] != value:
+                return Rivals(place, other_place, key)
     return None
 
 
+def _answer_at_the_top(message: JsonObject, shape: Shape) -> JsonObject:
+    """What stands beside the wrappers, with its words in canonical spelling."""
+    outer = {key: value for key, value in message.items() if key not in shape.wrappers}
+    normal = _normal_object(outer, shape, (), [])
+    return {key: value for key, value in normal.items() if key in outer}
+
+
 def _wrapped_answers(message: JsonObject, shape: Shape) -> dict[str, JsonObject]:
-    """The wrappers that hold an answer, normalised: an object with the marker, and a known word where it is a word."""
-    inners = {
-        key: inner
-        for key in shape.wrappers
-        if isinstance(inner := message.get(key), dict)
-    }
-    normal = {
-        key: _object(inner, shape, (), [])
-        for key, inner in inners.items()
-        if shape.marker in inner
-    }
-    words = shape.spellings.get(shape.marker)
-    return {
-        key: inner
-        for key, inner in normal.items()
-        if words is None or inner[shape.marker] in words.words
-    }
+    """The wrappers that hold an answer, with that answer normalised.
+
+    An answer is an object with the marker. Where the marker has a list of words, it
+    must be one of them.
+    """
+    spelling = shape.spellings.get(shape.marker)
+    answers: dict[str, JsonObject] = {}
+    for wrapper in shape.wrappers:
+        inner = message.get(wrapper)
+        if not isinstance(inner, dict) or shape.marker not in inner:
+            continue
+        answer = _normal_object(inner, shape, (), [])
+        if spelling is None or answer[shape.marker] in spelling.words:
+            answers[wrapper] = answer
+    return answers
 
 
 def _unwrap(message: JsonObject, shape: Shape, repairs: list[Repair]) -> JsonObject:
-    """Lift the content of one known wrapper, if nothing is lost by it: the one with the answer in it comes first."""
+    """Lift the content of a wrapper to the top, if nothing is lost by it.
+
+    Wrappers that hold an answer are tried first.
+    """
     if not shape.wrappers or shape.marker in message:
         return message
-    for key in (*_wrapped_answers(message, shape), *shape.wrappers):
-        inner = message.get(key)
+
+    for wrapper in (*_wrapped_answers(message, shape), *shape.wrappers):
+        inner = message.get(wrapper)
         if not isinstance(inner, dict):
             continue
-        outer = {name: value for name, value in message.items() if name != key}
-        if all(
-            name not in outer or outer[name] == value for name, value in inner.items()
-        ):
-            repairs.append(Repair("unwrap", render((key,)), key, None))
+        outer = {key: value for key, value in message.items() if key != wrapper}
+        if _agree(outer, inner):
+            repairs.append(Repair("unwrap", render((wrapper,)), wrapper, None))
             return {**outer, **inner}
     return message
 
 
-def _object(
+def _agree(outer: JsonObject, inner: JsonObject) -> bool:
+    """Whether two objects hold the same values under the keys they share."""
+    shared = outer.keys() & inner.keys()
+    return all(outer[key] == inner[key] for key in shared)
+
+
+def _normal_object(
     value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
 ) -> JsonObject:
+    """An object after all rewrites of its table; itself if there are none."""
     renamed = _rename(value, shape, path, repairs)
     changed: JsonObject = {}
+
     for key, spelling in shape.spellings.items():
         written = renamed.get(key)
-        if isinstance(written, str) and written not in spelling.known:
-            word = spelling.canonical(written)
-            if word is not None:
-                repairs.append(Repair("spelling", render((*path, key)), written, word))
-                changed[key] = word
+        if not isinstance(written, str) or written in spelling.known:
+            continue
+        word = spelling.canonical(written)
+        if word is not None:
+            repairs.append(Repair("spelling", render((*path, key)), written, word))
+            changed[key] = word
+
     for key, child in shape.objects.items():
         inner = renamed.get(key)
         if isinstance(inner, dict):
-            rewritten = _object(inner, child, (*path, key), repairs)
-            if rewritten is not inner:
-                changed[key] = rewritten
+            normal = _normal_object(inner, child, (*path, key), repairs)
+            if normal is not inner:
+                changed[key] = normal
+
     for key, child in shape.lists.items():
         items = renamed.get(key)
         if isinstance(items, list):
-            rewritten_items = _items(items, child, (*path, key), repairs)
-            if rewritten_items is not items:
-                changed[key] = rewritten_items
+            normal_items = _normal_items(items, child, (*path, key), repairs)
+            if normal_items is not items:
+                changed[key] = normal_items
+
     return {**renamed, **changed} if changed else renamed
 
 
-def _items(
+def _normal_items(
     items: list[object], shape: Shape, path: Path, repairs: list[Repair]
 ) -> list[object]:
-    before = len(repairs)
-    rewritten = [
-        item
-        if not isinstance(item, dict) or _is_canonical(item, shape)
-        else _object(item, shape, (*path, at), repairs)
-        for at, item in enumerate(items)
-    ]
-    return rewritten if len(repairs) > before else items
+    """A list after all rewrites of its items; itself if there are none."""
+    repairs_before = len(repairs)
+    normal: list[object] = []
+    for index, item in enumerate(items):
+        if isinstance(item, dict) and not _is_canonical(item, shape):
+            normal.append(_normal_object(item, shape, (*path, index), repairs))
+        else:
+            normal.append(item)
+    return normal if len(repairs) > repairs_before else items
 
 
 def _is_canonical(value: JsonObject, shape: Shape) -> bool:
-    """A quick look that spares most items the whole walk."""
+    """A quick test that spares most items of a long list the full walk."""
     if shape.lists or not shape.aliases.isdisjoint(value):
         return False
     for key, spelling in shape.spellings.items():
@@ -190,22 +215,27 @@ def _is_canonical(value: JsonObject, shape: Shape) -> bool:
 def _rename(
     value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
 ) -> JsonObject:
-    """Give keys their canonical names, in place of the alias, so that the order of the message is kept."""
+    """Give keys their canonical names, keeping the order of the message."""
     if shape.aliases.isdisjoint(value):
         return value
-    names: dict[str, str] = {}
+
+    new_names: dict[str, str] = {}
     for key, aliases in shape.renames.items():
         if value.get(key) is not None:
             continue
         present = [alias for alias in aliases if alias in value]
-        if present and all(value[alias] == value[present[0]] for alias in present):
-            names[present[0]] = key
-            repairs.append(
-                Repair("rename", render((*path, present[0])), present[0], key)
-            )
-    if not names:
+        if not present:
+            continue
+        first = present[0]
+        if all(value[alias] == value[first] for alias in present):
+            new_names[first] = key
+            repairs.append(Repair("rename", render((*path, first)), first, key))
+    if not new_names:
         return value
-    replaced = set(names.values())
+
+    replaced = set(new_names.values())
     return {
-        names.get(key, key): item for key, item in value.items() if key not in replaced
+        new_names.get(key, key): item
+        for key, item in value.items()
+        if key not in replaced
     }

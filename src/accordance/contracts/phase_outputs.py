@@ -1,4 +1,7 @@
-"""What each phase of verbalized sampling leaves in an answer (seed 002, "VS Phase": `output`), and where it may stand."""
+"""What each phase of verbalized sampling leaves in an answer, and where it may stand.
+
+See seed 002, "VS Phase": `output`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ PLACES: Final[Mapping[int, str]] = MappingProxyType(
         5: "$.vs_metadata.novelty_assessment or $.content.main_output.novelty_assessment",
     }
 )
-"""Where the output of a phase may stand, in words; the first place is the one that prompts name."""
+"""Where the output of a phase may stand, in words. Prompts name the first place."""
 HOME: Final[Mapping[int, str]] = MappingProxyType(
     {
         0: "$.vs_metadata.context_summary",
@@ -47,34 +50,35 @@ _NAMED: Final = (0, 2, 5)  # these stand under the name of the output itself
 
 
 def phase_output(message: JsonObject, phase: int) -> object:
-    """The output of a phase in an answer that may be malformed elsewhere; None where it says nothing."""
+    """The output of a phase in an answer, which may be malformed; None if empty."""
     output = _FINDERS[phase](message)
     return output if says_something(output) else None
 
 
 def missing_outputs(message: JsonObject) -> tuple[int, ...]:
-    """The phases that the answer's level demands and that leave no output. Empty for an unknown level.
+    """The phases that the answer's level demands and that leave no output.
 
-    Scores and a selection are not among them: the contract asks for those by itself, as it does for a main_output.
+    Empty for an unknown level. Scores, a selection and a main_output are not among
+    them, because the contract itself requires those.
     """
     level = message.get("vs_level")
-    demanded = (
-        DEMANDS["contract"].get(level, frozenset())
-        if isinstance(level, str)
-        else frozenset()
-    )
+    if not isinstance(level, str):
+        return ()
     has_content = isinstance(_part(message, "content").get("main_output"), dict)
     if not has_content or not _part(message, "vs_metadata"):
         return ()
-    return tuple(
-        phase
-        for phase in sorted(demanded.difference(CONTRACTED))
-        if phase_output(message, phase) is None
-    )
+
+    demanded = DEMANDS["contract"].get(level, frozenset())
+    to_find = sorted(demanded.difference(CONTRACTED))
+    return tuple(phase for phase in to_find if phase_output(message, phase) is None)
 
 
 def says_something(value: object) -> bool:
-    """A text with a letter or a digit, a list or an object with something that says something, or a number."""
+    """Whether a value has content.
+
+    A number has, a text with a letter or a digit has, and so has a list or an object
+    with an item that has.
+    """
     match value:
         case None:
             return False
@@ -88,27 +92,26 @@ def says_something(value: object) -> bool:
             return True
 
 
-def _named(phase: int) -> Callable[[JsonObject], object]:
-    def named(message: JsonObject) -> object:
-        name = OUTPUTS[phase]
-        beside = _part(message, "vs_metadata").get(name)
-        return beside if says_something(beside) else _main_output(message).get(name)
-
-    return named
+def _named_output(message: JsonObject, phase: int) -> object:
+    """An output under its own name, in the metadata or in the main output."""
+    name = OUTPUTS[phase]
+    in_metadata = _part(message, "vs_metadata").get(name)
+    if says_something(in_metadata):
+        return in_metadata
+    return _main_output(message).get(name)
 
 
 def _alternatives(message: JsonObject) -> object:
-    named = _named(2)(message)
+    """The alternatives under their name, or else the options that are not modal."""
+    named = _named_output(message, 2)
     return named if says_something(named) else _options_off_the_mode(message)
 
 
 def _options_off_the_mode(message: JsonObject) -> list[object]:
     entries = _part(message, "vs_metadata").get("t_scores")
-    scored = (
-        [entry for entry in entries if isinstance(entry, dict)]
-        if isinstance(entries, list)
-        else []
-    )
+    if not isinstance(entries, list):
+        return []
+    scored = [entry for entry in entries if isinstance(entry, dict)]
     return [
         entry.get("option") for entry in scored if _is_off_the_mode(entry.get("score"))
     ]
@@ -120,11 +123,10 @@ def _is_off_the_mode(score: object) -> bool:
 
 
 def _work(message: JsonObject) -> object:
-    """The work itself, without the outputs of other phases that may stand beside it."""
+    """The work itself, without the outputs of other phases beside it."""
+    main_output = _main_output(message)
     others = {OUTPUTS[phase] for phase in _NAMED}
-    return {
-        key: value for key, value in _main_output(message).items() if key not in others
-    }
+    return {key: value for key, value in main_output.items() if key not in others}
 
 
 def _main_output(message: JsonObject) -> JsonObject:
@@ -138,11 +140,11 @@ def _part(message: JsonObject, key: str) -> JsonObject:
 
 _FINDERS: Final[Mapping[int, Callable[[JsonObject], object]]] = MappingProxyType(
     {
-        0: _named(0),
+        0: lambda message: _named_output(message, 0),
         1: lambda message: _part(message, "vs_metadata").get("t_scores"),
         2: _alternatives,
         3: lambda message: _part(message, "vs_metadata").get("final_selection"),
         4: _work,
-        5: _named(5),
+        5: lambda message: _named_output(message, 5),
     }
 )

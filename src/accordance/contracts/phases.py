@@ -1,4 +1,4 @@
-"""The phases of verbalized sampling and what each level demands. Data first (seed 002, "VS Phase"), one question after."""
+"""The phases of verbalized sampling and the demands of each level (seed 002)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ PHASES: Final[Mapping[int, str]] = MappingProxyType(
     }
 )
 LEVELS: Final = ("Full", "Enhanced", "Light")
-_FULL, _ENHANCED = frozenset(PHASES), frozenset((0, 1, 2, 4))
+_FULL: Final = frozenset(PHASES)
+_ENHANCED: Final = frozenset((0, 1, 2, 4))
 
 DEMANDS: Final[Mapping[str, Mapping[str, frozenset[int]]]] = MappingProxyType(
     {
@@ -32,7 +33,10 @@ DEMANDS: Final[Mapping[str, Mapping[str, frozenset[int]]]] = MappingProxyType(
         },
     }
 )
-"""Which phases a level must have executed. The contract is the seed's table; the harness of the same origin asks more."""
+"""The phases that a level must have executed.
+
+The contract is the table of the seed; the harness of the same origin demands more.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +56,22 @@ class PhaseReport:
 def phase_completion(
     level: str, executed: Sequence[object], table: str = "contract"
 ) -> PhaseReport:
-    """Hold the executed phases against the demands of a level. Order and repeats do not matter.
+    """Compare the executed phases with those a level demands.
 
-    Raises InvalidPhases for an unknown level and for what is no phase.
+    Order and repeats do not matter. Raises InvalidPhases for an unknown level or phase.
     """
     if level not in LEVELS:
         raise InvalidPhases("enum", "vs_level", level)
     done: set[int] = set()
-    for at, phase in enumerate(executed):
+    for index, phase in enumerate(executed):
         if type(phase) is not int:
-            raise InvalidPhases("type", f"phase_executed[{at}]", phase)
+            raise InvalidPhases("type", f"phase_executed[{index}]", phase)
         if phase not in PHASES:
-            raise InvalidPhases("range", f"phase_executed[{at}]", phase)
+            raise InvalidPhases("range", f"phase_executed[{index}]", phase)
         done.add(phase)
+
     required = DEMANDS[table][level]
+    missing = tuple(sorted(required - done))
+    extra = tuple(sorted(done - required))
     score = len(done & required) / len(required)
-    return PhaseReport(
-        tuple(sorted(required - done)), tuple(sorted(done - required)), score
-    )
+    return PhaseReport(missing, extra, score)

@@ -1,14 +1,19 @@
-"""Pins: which paths a task may touch. The one matcher of the project.
+"""Pins: which paths a task may touch. The only path matcher of the project.
 
-`*` stays in one segment, `**` spans any number of them (also none), a trailing slash names a directory and covers its
-content, a last name without a star is itself or, as a directory, its content; nothing else is special. So `src/*` allows the
-files of one directory, and `src/**` the whole tree. Patterns are relative to the repository root.
+`*` stays within one segment and `**` spans any number of segments, also none. A
+trailing slash names a directory and covers its content. A last name without a star is
+that path or, if it is a directory, its content. Nothing else is special: `src/*` allows
+the files of one directory, `src/**` the whole tree. Patterns are relative to the
+repository root.
 
-Forbidden wins and is matched case-insensitively; allowed is exact. A forbidden pattern that ends in a star covers the content
-of what it matches, too: nothing opens below a forbidden name. Both are compared in NFC. An empty allowed list denies
-everything. A path that leaves the root or cannot be judged safely is denied before any pattern is asked.
+Forbidden wins and ignores letter case; allowed is exact. A forbidden pattern that ends
+in a star also covers the content of what it matches, so that nothing opens below a
+forbidden name. Both are compared in NFC. An empty allowed list denies everything. A
+path that leaves the root or cannot be judged safely is denied before any pattern is
+tried.
 
-Two contracts speak of pins (task input and submit), so the matcher lives here; see docs/decisions/0003.
+Task input and submission both contain pins, so the matcher lives in contracts; see
+docs/decisions/0003.
 """
 
 from __future__ import annotations
@@ -31,22 +36,25 @@ Ruling: TypeAlias = Literal[
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]|^[/~]|^[A-Za-z]:")
 _UNTIDY = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)")  # an empty segment, `.` or `..`
 _STARS = re.compile(r"\*+")
-_DIRECTORIES = r"(?:[^/]++/)"
+_ANY_DIRECTORIES: Final = r"(?:[^/]++/)*?"
 
 
 def normal_path(path: str) -> str | None:
-    """The one spelling of a path below the root, or None when it is unsafe to judge."""
+    """The normal spelling of a path below the root; None if it is unsafe."""
     spelled = path if path.isascii() else unicodedata.normalize("NFC", path)
     if _UNSAFE.search(spelled):
         return None
     if not _UNTIDY.search(spelled):
         return spelled
+
     segments = [segment for segment in spelled.split("/") if segment not in ("", ".")]
-    return None if ".." in segments or not segments else "/".join(segments)
+    if ".." in segments or not segments:
+        return None
+    return "/".join(segments)
 
 
 def normal_pattern(pattern: str) -> str:
-    """The one spelling of a pin; a trailing slash is kept, because it means something."""
+    """The normal spelling of a pin. A trailing slash has a meaning and is kept."""
     path = normal_path(pattern)
     if path is None:
         raise InvalidPattern(
@@ -56,16 +64,14 @@ def normal_pattern(pattern: str) -> str:
 
 
 def folded(path: str) -> str:
-    """A path in no letter case, as a disk that folds case compares it."""
-    return (
-        path.lower()
-        if path.isascii()
-        else unicodedata.normalize("NFC", path.casefold())
-    )
+    """A path without letter case, as a case-insensitive disk compares it."""
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", path.casefold())
 
 
 class Reach(Enum):
-    """What the last name of a pattern stands for."""
+    """What the last name of a pattern covers."""
 
     ITSELF = "the path it matches"
     CONTENT = "everything below it"
@@ -73,7 +79,11 @@ class Reach(Enum):
 
 
 def reach_of(pattern: str) -> Reach:
-    """A slash or `**` at the end names a directory; a bare name may be a file or a directory; a star stays in its segment."""
+    """What a pattern covers, judging by its last name.
+
+    A slash or `**` at the end names a directory, a star stays within its segment, and a
+    bare name may be a file or a directory.
+    """
     last_name = pattern.rpartition("/")[2]
     if last_name in ("", "**"):
         return Reach.CONTENT
@@ -81,7 +91,7 @@ def reach_of(pattern: str) -> Reach:
 
 
 def refusals(forbidden: Iterable[str]) -> tuple[str, ...]:
-    """Forbidden patterns as they are matched: without letter case, each with the content of what it matches."""
+    """Forbidden patterns as they are matched: without case, with their content."""
     patterns: list[str] = []
     for pattern in map(folded, forbidden):
         patterns.append(pattern)
@@ -96,66 +106,65 @@ _BELOW: Final[Mapping[Reach, str]] = MappingProxyType(
 
 
 def _regex(pattern: str) -> str:
-    """Translate one normal pattern, block by block: the blocks are the segments between two `**`.
+    """Translate a normal pattern, block by block. A block lies between two `**`.
 
-    Each block is taken where it fits first and never tried again (an atomic group), which loses nothing, because what follows
-    may begin anywhere after it. So matching takes linear time whatever the pattern, and no file name can stall it.
+    Each block matches where it fits first and is never tried again (an atomic group).
+    That loses nothing, because what follows may begin anywhere after it. So matching
+    takes linear time whatever the pattern, and no file name can stall it.
     """
     *directories, last = pattern.removesuffix("/").split("/")
-    parts, block = [""], ""
+    blocks = [""]
     for name in directories:
         if name == "**":
-            parts[-1] += block
-            parts.append(_DIRECTORIES + "*?")
-            block = ""
+            blocks.append(_ANY_DIRECTORIES)
         else:
-            block += _segment(name) + "/"
+            blocks[-1] += _segment_regex(name) + "/"
+
     if last == "**":
-        parts[-1] += block
-        return _atoms(parts) + ".+"
-    parts[-1] += block + _segment(last) + _BELOW[reach_of(pattern)]
-    return _atoms(parts)
+        return _joined(blocks) + ".+"
+    blocks[-1] += _segment_regex(last) + _BELOW[reach_of(pattern)]
+    return _joined(blocks)
 
 
-def _atoms(parts: list[str]) -> str:
-    return (
-        parts[0]
-        + "".join(f"(?>{part})" for part in parts[1:-1])
-        + "".join(parts[1:][-1:])
-    )
+def _joined(blocks: list[str]) -> str:
+    """The blocks as one expression; all but the first and the last are atomic."""
+    if len(blocks) == 1:
+        return blocks[0]
+    first, *middle, last = blocks
+    atoms = "".join(f"(?>{block})" for block in middle)
+    return first + atoms + last
 
 
-def _segment(name: str) -> str:
-    """One segment; each piece between two stars is taken where it fits first, the last one at the segment's end."""
+def _segment_regex(name: str) -> str:
+    """Translate one segment.
+
+    Each piece between two stars matches where it fits first; the last piece matches at
+    the end of the segment.
+    """
     first, *pieces = (re.escape(piece) for piece in _STARS.split(name))
     if not pieces:
         return first
     *middle, last = pieces
-    return (
-        first
-        + "".join(f"(?>[^/]*?{piece})" for piece in middle)
-        + f"[^/]*{last}(?![^/])"
-    )
+    atoms = "".join(f"(?>[^/]*?{piece})" for piece in middle)
+    return f"{first}{atoms}[^/]*{last}(?![^/])"
 
 
 @lru_cache(maxsize=256)
 def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(
-        "|".join(f"(?:{_regex(pattern)})" for pattern in patterns), re.DOTALL
-    )
+    alternatives = [f"(?:{_regex(pattern)})" for pattern in patterns]
+    return re.compile("|".join(alternatives), re.DOTALL)
 
 
 class Explanation(NamedTuple):
-    """Why a path may or may not be touched: the rule that decided, and the pattern where one did."""
+    """Why a path may or may not be touched: the rule and its pattern, if any."""
 
     path: str
     rule: str
     pattern: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.rule}" + (
-            f" by {self.pattern}" if self.pattern else ""
-        )
+        text = f"{self.path}: {self.rule}"
+        return f"{text} by {self.pattern}" if self.pattern else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,22 +179,19 @@ class Pins:
     @classmethod
     def of(cls, allowed: Iterable[str], forbidden: Iterable[str] = ()) -> Pins:
         """Compile two lists of patterns. Raises InvalidPattern."""
-        allow = tuple(normal_pattern(pattern) for pattern in allowed)
-        forbid = tuple(normal_pattern(pattern) for pattern in forbidden)
-        return cls(
-            allow,
-            forbid,
-            _compile(allow) if allow else None,
-            _compile(refusals(forbid)) if forbid else None,
-        )
+        normal_allowed = tuple(map(normal_pattern, allowed))
+        normal_forbidden = tuple(map(normal_pattern, forbidden))
+        allowing = _compile(normal_allowed) if normal_allowed else None
+        refusing = _compile(refusals(normal_forbidden)) if normal_forbidden else None
+        return cls(normal_allowed, normal_forbidden, allowing, refusing)
 
     def rule(self, path: str) -> Ruling:
-        """Which rule decides about a path."""
+        """The rule that decides about a path."""
         normal = normal_path(path)
         return "unsafe_path" if normal is None else self.rule_of_normal(normal)
 
     def rule_of_normal(self, normal: str) -> Ruling:
-        """The same for a path that is known to be normal, without looking at its spelling again."""
+        """The rule that decides about a path that is known to be normal."""
         if self._allowed is None:
             return "empty_allowed"
         if self._forbidden and self._forbidden.fullmatch(folded(normal)):
@@ -193,17 +199,16 @@ class Pins:
         return "allowed" if self._allowed.fullmatch(normal) else "not_allowed"
 
     def explain(self, path: str) -> Explanation:
-        """The rule that decides about a path, and the first pattern that made it so."""
-        rule, normal = self.rule(path), normal_path(path) or ""
+        """The rule that decides about a path, and the first pattern that applies."""
+        rule = self.rule(path)
+        normal = normal_path(path) or ""
         if rule == "forbidden":
-            return Explanation(
-                path, rule, _first(self.forbidden, folded(normal), _refusing)
-            )
-        return Explanation(
-            path,
-            rule,
-            _first(self.allowed, normal, _allowing) if rule == "allowed" else None,
-        )
+            refusing = _matching(self.forbidden, folded(normal), refusals)
+            return Explanation(path, rule, refusing[0])
+        if rule == "allowed":
+            allowing = _matching(self.allowed, normal, tuple)
+            return Explanation(path, rule, allowing[0])
+        return Explanation(path, rule)
 
     def __contains__(self, path: str) -> bool:
         return self.rule(path) == "allowed"
@@ -211,8 +216,9 @@ class Pins:
 
 GITS_OWN: Final = "**/.git"  # git's own files belong to no task
 
-# The characters that HFS+ leaves out of a name, and how NTFS reads one: by its short form, without spaces and dots at its
-# end and without the name of a stream. Git refuses the same spellings.
+# HFS+ leaves these characters out of a name. NTFS reads a name by its short form, without
+# spaces and dots at its end and without the name of a stream. Git refuses the same
+# spellings.
 _IGNORED_BY_HFS: Final = dict.fromkeys(
     (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF)
 )
@@ -227,33 +233,31 @@ def is_gits_own(path: str) -> bool:
     return "git" in plain.lower() and _GIT_ON_ANY_DISK.search(plain) is not None
 
 
-def _allowing(pattern: str) -> tuple[str, ...]:
-    return (pattern,)
-
-
-def _refusing(pattern: str) -> tuple[str, ...]:
-    return refusals((pattern,))
-
-
-def _first(
-    patterns: tuple[str, ...], path: str, meaning: Callable[[str], tuple[str, ...]]
-) -> str | None:
-    return next(
-        (pattern for pattern in patterns if _compile(meaning(pattern)).fullmatch(path)),
-        None,
-    )
+def _matching(
+    patterns: Iterable[str],
+    path: str,
+    as_matched: Callable[[Iterable[str]], tuple[str, ...]],
+) -> list[str]:
+    """The patterns that match a path, each in the form in which it is matched."""
+    return [
+        pattern
+        for pattern in patterns
+        if _compile(as_matched([pattern])).fullmatch(path)
+    ]
 
 
 def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]:
-    """Positions in `allowed` of entries that stand in `forbidden` too, after normalising."""
+    """Positions in `allowed` of the patterns that `forbidden` names as well."""
     refused = {_comparable(pattern) for pattern in forbidden}
-    return tuple(
-        at for at, pattern in enumerate(allowed) if _comparable(pattern) in refused
-    )
+    positions: list[int] = []
+    for index, pattern in enumerate(allowed):
+        if _comparable(pattern) in refused:
+            positions.append(index)
+    return tuple(positions)
 
 
 def _comparable(pattern: str) -> str:
-    """What a pattern names, however a directory is written: `docs`, `docs/` and `docs/**` are one."""
+    """What a pattern names: `docs`, `docs/` and `docs/**` are the same directory."""
     name = folded(normal_path(pattern) or pattern)
     while name.endswith("/**"):
         name = name.removesuffix("/**")

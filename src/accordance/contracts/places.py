@@ -1,27 +1,26 @@
-"""From pydantic's location of an error to the place in the message, and to what the contract expects there.
+"""From pydantic's location of an error to the place in the message.
 
-pydantic's locations hold more than places: the type of a union that was tried, the tag of a discriminated one, `[key]`
-for a key that is wrong itself. Schema and message are walked side by side, and what is no place is left out.
+pydantic's locations hold more than places: the type of a union that was tried, the tag
+of a discriminated union, `[key]` for a key that is wrong itself. Schema and message are
+walked side by side, and whatever is not a place is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from accordance.contracts.expectations import (
-    Expectation,
+from accordance.contracts.expectations import Expectation, expectation_at
+from accordance.contracts.jsonpath import JsonObject, Path
+from accordance.contracts.model_schemas import (
     branches_of,
-    describe,
-    expectation_at,
     mapping,
     model_schema,
     resolve,
 )
-from accordance.contracts.jsonpath import JsonObject, Path
+from accordance.contracts.schema_words import describe
 
 _KEY: Final = "[key]"
 _LISTS: Final = ("list[", "set[", "frozenset[", "tuple[")
@@ -33,9 +32,12 @@ class Place(NamedTuple):
 
     path: Path
     expected: Expectation
-    is_key: bool = False  # the key is wrong, not what it holds
-    is_certain: bool = True  # the message itself says which type of a union it means, wherever there is a choice
-    has_type: bool = False  # one of the union's types is what stands there, so that the fault lies deeper
+    is_key: bool = False
+    """The key is wrong, not the value it holds."""
+    is_certain: bool = True
+    """Wherever there is a choice, the message itself says which type it means."""
+    has_type: bool = False
+    """The value has the type of a branch of the union, so the fault lies deeper."""
 
 
 def place_of(
@@ -45,7 +47,7 @@ def place_of(
     *,
     in_words: bool = True,
 ) -> Place:
-    """The place of an error. What is expected there need not be put into words where nobody reads them."""
+    """The place of an error; without the expected text if `in_words` is false."""
     location = details["loc"]
     expected = expectation_at(model, location)
     if expected.schema:
@@ -54,14 +56,16 @@ def place_of(
 
 
 class _Walk:
-    """Goes down schema and message together."""
+    """A walk down schema and message together.
+
+    `node` is the schema of the type that pydantic tried, `shown` the one that a report
+    describes: at a union, all of it.
+    """
 
     def __init__(self, root: JsonObject, message: JsonObject) -> None:
         self.root = root
         self.node = resolve(root, root)
-        self.shown = (
-            self.node
-        )  # what is told of the place: the whole union, not the type that was tried
+        self.shown = self.node
         self.value: object = message
         self.path: list[str | int] = []
         self.optional = False
@@ -69,76 +73,97 @@ class _Walk:
         self.is_certain = True
 
     def follow(self, details: ErrorDetails, *, in_words: bool) -> Place:
-        location, last = details["loc"], len(details["loc"]) - 1
-        for at, step in enumerate(location):
+        """Walk along the location of an error and return the place where it ends."""
+        location = details["loc"]
+        last = len(location) - 1
+        is_missing = details["type"] == "missing"
+
+        for index, step in enumerate(location):
             is_absent = not _holds(self.value, step)
             if self._choose(step):
                 continue
             if step == _KEY and is_absent:
-                self.is_key = True
-                self.shown = resolve(
-                    self.root, mapping(self.shown.get("propertyNames"))
-                )
-            elif not is_absent or (details["type"] == "missing" and at == last):
+                self._turn_to_key()
+            elif not is_absent or (is_missing and index == last):
                 self._descend(step)
+
         text = describe(self.shown, self.root) if in_words else ""
-        expected = Expectation(text, self.shown, self.optional)
-        types = [
-            resolve(self.root, branch).get("type") for branch in branches_of(self.shown)
-        ]
-        has_type = any(
-            isinstance(self.value, _TYPES.get(str(kind), ())) for kind in types
+        return Place(
+            tuple(self.path),
+            Expectation(text, self.shown, self.optional),
+            self.is_key,
+            self.is_certain,
+            self._has_type_of_a_branch(),
         )
-        return Place(tuple(self.path), expected, self.is_key, self.is_certain, has_type)
+
+    def _has_type_of_a_branch(self) -> bool:
+        for branch in branches_of(self.shown):
+            kind = resolve(self.root, branch).get("type")
+            if isinstance(self.value, _TYPES.get(str(kind), ())):
+                return True
+        return False
 
     def _choose(self, step: str | int) -> bool:
-        """At a union, the step names one of its types, which is gone on with."""
+        """At a union, go on with the type that the step names."""
         if len(branches_of(self.node)) <= 1:
             return False
         self.is_certain = self.is_certain and str(step) in self._tags()
-        self.node = next(self._named(str(step)), {})
+        self.node = self._branch_labelled(str(step))
         return True
 
-    def _named(self, label: str) -> Iterator[JsonObject]:
+    def _branch_labelled(self, label: str) -> JsonObject:
+        """The type of the union that pydantic calls by this label; empty if unknown."""
         while label.startswith("function-"):  # function-after[check(), Invoice]
             label = label.partition(", ")[2].removesuffix("]")
+
         tags = self._tags()
         if label in tags:
-            yield resolve(self.root, {"$ref": tags[label]})
-        kind = (
-            "array"
-            if label.startswith(_LISTS)
-            else "object"
-            if label.startswith("dict[")
-            else ""
-        )
+            return resolve(self.root, {"$ref": tags[label]})
+
+        kind = _kind_labelled(label)
         for branch in branches_of(self.node):
             resolved = resolve(self.root, branch)
-            if label == resolved.get("title") or (
-                kind and kind == resolved.get("type")
-            ):
-                yield resolved
+            if label == resolved.get("title"):
+                return resolved
+            if kind and kind == resolved.get("type"):
+                return resolved
+        return {}
 
     def _tags(self) -> JsonObject:
-        return mapping(mapping(self.node.get("discriminator")).get("mapping"))
+        discriminator = mapping(self.node.get("discriminator"))
+        return mapping(discriminator.get("mapping"))
+
+    def _turn_to_key(self) -> None:
+        self.is_key = True
+        self.shown = resolve(self.root, mapping(self.shown.get("propertyNames")))
 
     def _descend(self, step: str | int) -> None:
         required = self.node.get("required")
-        self.optional = isinstance(step, str) and not (
-            isinstance(required, list) and step in required
-        )
-        self.node = resolve(self.root, _below(self.node, step))
+        is_required = isinstance(required, list) and step in required
+        self.optional = isinstance(step, str) and not is_required
+        self.node = resolve(self.root, _child(self.node, step))
         self.shown = self.node
-        self.value = _at(self.value, step)
+        self.value = _part(self.value, step)
         self.path.append(step)
 
 
-def _below(node: JsonObject, step: str | int) -> JsonObject:
+def _kind_labelled(label: str) -> str:
+    """The JSON type that pydantic's label of a container stands for."""
+    if label.startswith(_LISTS):
+        return "array"
+    if label.startswith("dict["):
+        return "object"
+    return ""
+
+
+def _child(node: JsonObject, step: str | int) -> JsonObject:
+    """The schema one step below a node."""
     if isinstance(step, int):
-        first = node.get("prefixItems")
-        if isinstance(first, list) and step < len(first):
-            return mapping(first[step])
+        first_items = node.get("prefixItems")
+        if isinstance(first_items, list) and step < len(first_items):
+            return mapping(first_items[step])
         return mapping(node.get("items"))
+
     properties = mapping(node.get("properties"))
     if step in properties:
         return mapping(properties[step])
@@ -151,7 +176,8 @@ def _holds(value: object, step: str | int) -> bool:
     return isinstance(value, list) and isinstance(step, int) and step < len(value)
 
 
-def _at(value: object, step: str | int) -> object:
+def _part(value: object, step: str | int) -> object:
+    """The value one step below another; None where there is none."""
     if isinstance(value, dict):
         return value.get(step)
     if isinstance(value, list) and isinstance(step, int) and step < len(value):

@@ -1,7 +1,8 @@
-"""Step 1: bytes to exactly one JSON object, or a typed error that says which rule was broken and where.
+"""Step 1: bytes to exactly one JSON object, or a typed error with its place.
 
-The fast parser decides; the guards add what it does not know (overflow, depth). Only when something is wrong does the
-scanner read the text again, to say why. It is the same scanner that watches streams, so both give one answer.
+The fast parser decides; the guards add what it does not check (overflow, depth). Only
+if something is wrong does the scanner read the text again, to find out why. The same
+scanner watches streams, so both give the same answer.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _LARGE: Final = 1 << 20  # bytes
 
 
 def read(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
-    """Read one JSON object, strictly. Raises Unparseable, and nothing else, whatever the bytes."""
+    """Read one JSON object, strictly. Raises only Unparseable, whatever the bytes."""
     value = parse_object(raw, limits)
     if not is_sound(value, limits.max_depth):
         raise unsound(raw, limits)
@@ -31,16 +32,15 @@ def read(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
 
 
 def parse_object(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
-    """Everything but the guards of `is_sound`, for a caller that can see for itself whether they are needed."""
+    """Read an object without the guards of `is_sound`: they are up to the caller."""
     try:
         data = raw.encode() if isinstance(raw, str) else bytes(raw)
     except UnicodeEncodeError:
         raise _explain(str(raw), limits, "half a character") from None
     if len(data) > limits.max_bytes:
         raise too_large(len(data), limits)
-    repeats: Literal["all", "keys"] = (
-        "all" if len(data) > _LARGE else "keys"
-    )  # a plan says each id many times
+    # A large message is a plan, which repeats each id many times.
+    repeats: Literal["all", "keys"] = "all" if len(data) > _LARGE else "keys"
     try:
         value = jiter.from_json(
             data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode=repeats
@@ -54,13 +54,15 @@ def parse_object(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
 
 def unsound(raw: bytes | str, limits: Limits) -> Unparseable:
     """The error for a message that parses but is not sound."""
-    return _explain(
-        raw if isinstance(raw, str) else decode(raw), limits, "a number that overflows"
-    )
+    text = raw if isinstance(raw, str) else decode(raw)
+    return _explain(text, limits, "a number that overflows")
 
 
 def too_large(size: int, limits: Limits) -> Unparseable:
-    """The error for a message over the size limit; also for readers that stop early and know only a lower bound."""
+    """The error for a message over the size limit.
+
+    A reader that stops early may give the size it has seen so far.
+    """
     return Unparseable(
         "too_large",
         expected=f"at most {limits.max_bytes:,} bytes",
@@ -69,7 +71,7 @@ def too_large(size: int, limits: Limits) -> Unparseable:
 
 
 def decode(data: bytes) -> str:
-    """UTF-8, strictly."""
+    """Decode UTF-8, strictly. Raises Unparseable."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -80,7 +82,10 @@ def decode(data: bytes) -> str:
 
 
 def is_sound(value: Container, max_depth: int) -> bool:
-    """No number overflowed to infinity, nothing nested deeper than allowed. Level by level, never recursive."""
+    """Whether no number overflowed to infinity and nothing is nested too deep.
+
+    The value is searched level by level, without recursion.
+    """
     level: list[Any] = [value]
     for _ in range(max_depth):
         below: list[Any] = []
@@ -102,33 +107,30 @@ def is_sound(value: Container, max_depth: int) -> bool:
 def free_parts_are_sound(
     message: JsonObject, places: tuple[Path, ...], max_depth: int
 ) -> bool:
-    """The same question, asked only at the places where a message may nest as it likes."""
+    """Whether a message is sound at the places where it may nest without bound."""
     for place in places:
         part: object = message
         for step in place:
             part = part.get(step) if isinstance(part, dict) else None
-        if (
-            part
-            and isinstance(part, dict | list)
-            and not is_sound(part, max_depth - len(place))
-        ):
+        if not part or not isinstance(part, dict | list):
+            continue
+        if not is_sound(part, max_depth - len(place)):
             return False
     return True
 
 
 def _explain(text: str, limits: Limits, otherwise: str) -> Unparseable:
-    """Find the first flaw of a text the parser refused."""
+    """The error for the first flaw of a text that the parser refused."""
     scanner = Scanner(limits)
     scanner.feed(text)
     flaw = scanner.end()
     if flaw is None:
         return Unparseable("not_json", expected="one JSON object", actual=otherwise)
-    path = render(flaw.path)
     return Unparseable(
         flaw.code,
         expected=flaw.expected,
         actual=flaw.actual,
-        path=path,
+        path=render(flaw.path),
         offset=flaw.offset,
     )
 

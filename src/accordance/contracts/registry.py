@@ -1,4 +1,7 @@
-"""Step 2: from a name or a message to its contract. A registry refuses: duplicates, unknown names, broken definitions."""
+"""Step 2: from a name or a message to its contract.
+
+A registry refuses duplicates, unknown names and broken definitions.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,18 @@ from accordance.errors import ContractAlreadyRegistered, UnknownContract
 M = TypeVar("M", bound=BaseModel)
 AnyContract: TypeAlias = Contract[Any]
 ContractLike: TypeAlias = "str | Contract[Any] | type[BaseModel]"
-"""What every call takes for a contract: its version, short name or scope; the contract itself; its model."""
+"""A contract as every call takes it: by name, as itself, or by its model.
+
+A name is a version, a short name or a scope.
+"""
 
 
 class Registry:
-    """Contracts by version, short name, scope and scope alias. An instance, so that nothing is shared by accident."""
+    """Contracts by version, short name, scope and scope alias.
+
+    It is an instance, so that nothing is shared by accident. `lookups` is what checkers
+    keep by contract; it is emptied when a contract is replaced.
+    """
 
     def __init__(
         self,
@@ -27,44 +37,52 @@ class Registry:
         self._by_name: dict[str, AnyContract] = {}
         self._by_version: dict[str, AnyContract] = {}
         self._discover = discover
-        self.lookups: dict[
-            Any, Any
-        ] = {}  # what checkers keep by contract; emptied when one is replaced
+        self.lookups: dict[Any, Any] = {}
         for contract in contracts:
             self.register(contract)
 
     def register(self, contract: AnyContract | type[BaseModel]) -> AnyContract:
-        """Add a contract. Everything is checked before anything is written: a refused one leaves no trace.
+        """Add a contract.
 
-        The same contract again changes nothing. A model that was defined again, by a module that was reloaded or a
-        notebook's cell that was run once more, takes the place of its former self.
+        Everything is checked before anything is written, so a refused contract leaves
+        no trace. Registering the same contract again changes nothing. A model that is
+        defined again, by a reloaded module or a notebook cell, replaces its former
+        self.
         """
         new = contract if isinstance(contract, Contract) else contract_of(contract)
         former = self._by_version.get(new.version)
         if former is new:
             return new
+
+        self._refuse_taken_names(new, former)
+        if former is not None:
+            self._forget(former)
+        self._add(new)
+        return new
+
+    def _refuse_taken_names(self, new: AnyContract, former: AnyContract | None) -> None:
         if former is not None and not _is_former_self(former, new):
             raise ContractAlreadyRegistered(new.version, former.model.__qualname__)
         for name in new.names:
             holder = self._by_name.get(name)
             if holder is not None and holder.version != new.version:
                 raise ContractAlreadyRegistered(name, holder.version)
-        if former is not None:
-            self._forget(former)
-        self._by_name |= dict.fromkeys(
-            (name for name in (new.version, new.name) if name), new
-        )
+
+    def _add(self, new: AnyContract) -> None:
+        self._by_name[new.version] = new
+        if new.name:
+            self._by_name[new.name] = new
         for scope in new.scopes:
-            self._by_name |= dict.fromkeys(
-                (scope.name, *scope.aliases), new.in_scope(scope)
-            )
+            narrowed = new.in_scope(scope)
+            for name in (scope.name, *scope.aliases):
+                self._by_name[name] = narrowed
         self._by_version[new.version] = new
-        return new
 
     def contract(self, version: str, **options: Any) -> Callable[[type[M]], type[M]]:
-        """Turn a pydantic model into a contract of this registry: `@contract("my_review_v1", rules=(...))`.
+        """Turn a pydantic model into a contract: `@contract("my_review_v1")`.
 
-        Its version, its short name and the model itself stand for it in every call that takes a contract.
+        Its version, its short name and the model itself then stand for the contract in
+        every call that takes one.
         """
 
         def declare_and_register(model: type[M]) -> type[M]:
@@ -74,20 +92,20 @@ class Registry:
         return declare_and_register
 
     def find(self, contract: ContractLike) -> AnyContract:
-        """The contract that a name, a model or a contract stands for. Raises UnknownContract."""
+        """The contract of a name or a model, or itself. Raises UnknownContract."""
         if isinstance(contract, str):
             return self.get(contract)
         return contract if isinstance(contract, Contract) else contract_of(contract)
 
     def get(self, name: str) -> AnyContract:
-        """The contract of that version, short name or scope. Raises UnknownContract."""
-        found = self._by_name.get(name)
-        if found is None:
+        """The contract of a version, short name or scope. Raises UnknownContract."""
+        contract = self._by_name.get(name)
+        if contract is None:
             self._load_discovered()
-            found = self._by_name.get(name)
-        if found is None:
+            contract = self._by_name.get(name)
+        if contract is None:
             raise UnknownContract(name, self._by_name)
-        return found
+        return contract
 
     def by_version(self, version: object) -> AnyContract | None:
         """The contract a message names as its schema_version, or None."""
@@ -110,11 +128,13 @@ class Registry:
         return name in self._by_name
 
     def _load_discovered(self) -> None:
-        """Ask for contracts of installed packages, once, and only when somebody needs to know."""
-        if self._discover is not None:
-            discover, self._discover = self._discover, None
-            for contract in discover():
-                self.register(contract)
+        """Load the contracts of installed packages, once, and only when needed."""
+        discover = self._discover
+        if discover is None:
+            return
+        self._discover = None
+        for contract in discover():
+            self.register(contract)
 
     def _forget(self, former: AnyContract) -> None:
         for name in former.names:
@@ -124,9 +144,9 @@ class Registry:
 
 def _is_former_self(former: AnyContract, new: AnyContract) -> bool:
     """Whether both models are the same class of the same module, defined twice."""
-    before, after = former.model, new.model
-    is_same_name = (before.__module__, before.__qualname__) == (
-        after.__module__,
-        after.__qualname__,
-    )
-    return is_same_name and before is not after
+    before = former.model
+    after = new.model
+    if before is after:
+        return False
+    is_same_module = before.__module__ == after.__module__
+    return is_same_module and before.__qualname__ == after.__qualname__

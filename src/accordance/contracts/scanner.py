@@ -1,11 +1,12 @@
-"""A JSON scanner that is fed piece by piece and stops at the first thing that dooms the text.
+"""A JSON scanner that is fed piece by piece and stops at the first fatal flaw.
 
-It builds nothing. It serves three askers with one set of rules: the strict reader, when the fast parser said no
-and somebody must say why and where; the stream guard, which must not wait for the end; and reports, which want
-the line a path is on. Work is linear in the text, whatever the pieces; memory is bounded by depth and keys.
+It builds nothing. One set of rules serves three callers: the strict reader, which needs
+to know why and where the fast parser refused a text; the stream guard, which cannot
+wait for the end; and reports, which need the line of a path. Work is linear in the
+text, however it is cut; memory is bounded by depth and keys.
 
-Grammar: RFC 8259, one object, nothing around it but JSON white space; no key twice, no lone surrogate, no number
-that overflows, no deeper and no longer than the limits allow.
+Grammar: RFC 8259, one object with nothing around it but JSON white space; no repeated
+key, no lone surrogate, no number that overflows, nothing beyond the limits.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ _HEX = re.compile(r"[0-9A-Fa-f]*")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _LITERALS: Final = ("true", "false", "null")
 _LONGEST_LITERAL: Final = 5
+_LONGEST_LINE: Final = 40  # characters of a line around the object that are looked at
+_LONGEST_SHOWN: Final = 24  # characters of a token that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Why a text can no longer become an accepted message, and where that showed."""
+    """Why a text can no longer become an accepted message, and where that shows."""
 
     code: str
     offset: int  # in characters from the start of the text
@@ -63,43 +66,40 @@ class _Expect(Enum):
 
 @dataclass(slots=True)
 class _Frame:
-    """One open object (keys seen, key at hand) or list (index at hand)."""
+    """An open object, with its keys and the current key, or a list, with its index."""
 
     keys: set[str] | None
     step: str | int = 0
 
 
 _Step: TypeAlias = Callable[[str, int], int]
+"""A state of the scanner: reads on in a piece of text, from one place to the next."""
 
 
 @dataclass(slots=True)
 class Scanner:
-    """Feed it text; it answers with the first flaw, or None while there is hope."""
+    """Feed it text; it returns the first flaw, or None while there is hope.
+
+    `wanted` are paths whose place in the text is to be noted in `places`. `watched`
+    maps a top-level key to the texts it may hold; an empty one stands for any blank
+    text.
+    """
 
     limits: Limits = LIMITS
-    wanted: frozenset[Path] = (
-        frozenset()
-    )  # paths whose place in the text is to be noted
-    # top-level key -> the texts it may hold; an empty one stands for any blank text
+    wanted: frozenset[Path] = frozenset()
     watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     flaw: Flaw | None = None
     places: dict[Path, int] = field(default_factory=dict)
-    _base: int = 0  # offset of the piece at hand
+    _base: int = 0  # the offset of the current piece
     _expect: _Expect = _Expect.START
     _frames: list[_Frame] = field(default_factory=list)
-    _mode: _Step | None = (
-        None  # inside a string, number or literal: who goes on reading it
-    )
-    _pieces: list[str] = field(
-        default_factory=list
-    )  # of the token at hand, where its text matters
-    _length: int = 0  # of the token at hand
+    _mode: _Step | None = None  # reads on inside a string, number or literal
+    _pieces: list[str] = field(default_factory=list)  # of the current token
+    _length: int = 0  # of the current token
     _is_key: bool = False
-    _keep: bool = False
-    _digits_only: int | None = (
-        0  # how many, while a number consists of its integer part
-    )
-    _digits: str = ""  # of the escape at hand
+    _keep: bool = False  # the text of the current string matters
+    _digits_only: int | None = 0  # digits so far, while a number has nothing else
+    _digits: str = ""  # of the current escape
     _high: int = 0  # a high surrogate that waits for its low half
 
     @property
@@ -109,20 +109,21 @@ class Scanner:
 
     @property
     def path(self) -> Path:
-        """Where in the message the scanner stands."""
+        """Where in the message the scanner is."""
         return tuple(frame.step for frame in self._frames)
 
     def feed(self, text: str) -> Flaw | None:
         """Read on. After a flaw nothing more is read."""
-        at, end = 0, len(text)
+        at = 0
+        end = len(text)
         while at < end and self.flaw is None:
-            step = self._mode
-            at = step(text, at) if step else self._structure(text, at)
+            step = self._mode or self._structure
+            at = step(text, at)
         self._base += end
         return self.flaw
 
     def end(self) -> Flaw | None:
-        """No more text will come."""
+        """Judge the text as complete: no more will come."""
         if self.flaw is None and self._mode in (self._number, self._literal):
             self._finish_token(0)
         if self.flaw is None and self._expect is _Expect.START:
@@ -134,65 +135,50 @@ class Scanner:
     # Structure: braces, brackets, commas, colons, and which token begins.
 
     def _structure(self, text: str, at: int) -> int:
-        match = _BLANK.match(text, at)
-        at = match.end() if match else at
+        blank = _BLANK.match(text, at)
+        at = blank.end() if blank else at
         if at == len(text):
             return at
+
         char = text[at]
-        if self._expect is _Expect.START:
-            self._begin(char, at, text)
-        elif self._expect is _Expect.NOTHING:
-            self._after_the_end(char, at, text)
-        elif self._expect in (_Expect.FIRST_KEY, _Expect.KEY):
-            self._key_or_close(char, at)
-        elif self._expect is _Expect.COLON:
-            self._punctuation(char, at, ":", _Expect.VALUE)
-        elif self._expect is _Expect.SEPARATOR:
+        expect = self._expect
+        if expect is _Expect.SEPARATOR:
             self._separator(char, at)
-        elif char == "]" and self._expect is _Expect.FIRST_ITEM:
+        elif expect is _Expect.KEY or expect is _Expect.FIRST_KEY:
+            self._key_or_close(char, at)
+        elif expect is _Expect.COLON:
+            self._colon(char, at)
+        elif expect is _Expect.START:
+            self._begin(char, at, text)
+        elif expect is _Expect.NOTHING:
+            self._after_the_end(char, at, text)
+        elif expect is _Expect.FIRST_ITEM and char == "]":
             self._close()
         else:
             return self._value(char, at)
         return at + 1
 
     def _begin(self, char: str, at: int, text: str) -> None:
+        first = "{ as the first character"
         if char == "{":
             self._note_place(at)
             self._open(_Frame(set()), _Expect.FIRST_KEY, at)
         elif char == "\ufeff":
-            self._doom(
-                "byte_order_mark", at, "{ as the first character", "a byte order mark"
-            )
-        elif char in '["':
-            self._doom(
-                "not_object",
-                at,
-                "one JSON object",
-                "a list" if char == "[" else "a string",
-            )
+            self._doom("byte_order_mark", at, first, "a byte order mark")
+        elif char == "[":
+            self._doom("not_object", at, "one JSON object", "a list")
+        elif char == '"':
+            self._doom("not_object", at, "one JSON object", "a string")
         else:
-            self._doom(
-                "text_around",
-                at,
-                "{ as the first character",
-                _show(text[at : at + 40].split("\n", maxsplit=1)[0]),
-            )
+            self._doom("text_around", at, first, _show_line(text, at))
 
     def _after_the_end(self, char: str, at: int, text: str) -> None:
+        expected = "nothing after the object"
         if char in "{[":
-            self._doom(
-                "second_value",
-                at,
-                "nothing after the object",
-                f"another value, from {_show(char)} on",
-            )
+            actual = f"another value, from {_show(char)} on"
+            self._doom("second_value", at, expected, actual)
         else:
-            self._doom(
-                "text_around",
-                at,
-                "nothing after the object",
-                _show(text[at : at + 40].split("\n", maxsplit=1)[0]),
-            )
+            self._doom("text_around", at, expected, _show_line(text, at))
 
     def _key_or_close(self, char: str, at: int) -> None:
         if char == '"':
@@ -202,11 +188,11 @@ class Scanner:
         else:
             self._doom("not_json", at, "a key in double quotes", _show(char))
 
-    def _punctuation(self, char: str, at: int, wanted: str, then: _Expect) -> None:
-        if char == wanted:
-            self._expect = then
+    def _colon(self, char: str, at: int) -> None:
+        if char == ":":
+            self._expect = _Expect.VALUE
         else:
-            self._doom("not_json", at, wanted, _show(char))
+            self._doom("not_json", at, ":", _show(char))
 
     def _separator(self, char: str, at: int) -> None:
         frame = self._frames[-1]
@@ -240,13 +226,9 @@ class Scanner:
         return at + 1
 
     def _open(self, frame: _Frame, then: _Expect, at: int) -> None:
-        if len(self._frames) >= self.limits.max_depth:
-            self._doom(
-                "too_deep",
-                at,
-                f"at most {self.limits.max_depth} levels",
-                "a deeper one",
-            )
+        max_depth = self.limits.max_depth
+        if len(self._frames) >= max_depth:
+            self._doom("too_deep", at, f"at most {max_depth} levels", "a deeper one")
         self._frames.append(frame)
         self._expect = then
 
@@ -263,38 +245,29 @@ class Scanner:
     def _begin_string(self, *, is_key: bool) -> None:
         self._begin_token(self._string)
         self._is_key = is_key
-        self._keep = is_key or (
-            len(self._frames) == 1 and self._frames[0].step in self.watched
-        )
+        is_top_level = len(self._frames) == 1
+        is_watched = is_top_level and self._frames[0].step in self.watched
+        self._keep = is_key or is_watched
 
     def _string(self, text: str, at: int) -> int:
-        match = _PLAIN.match(text, at)
-        end = match.end() if match else at
+        plain = _PLAIN.match(text, at)
+        end = plain.end() if plain else at
         if self._keep and end > at:
             self._pieces.append(text[at:end])
             self._check_watched(end, final=False)
         if end == len(text):
             return end
+
         char = text[end]
         if char == '"':
             self._end_string(end)
         elif char == "\\":
             self._mode = self._escape
         elif char < " ":
-            self._doom(
-                "not_json",
-                end,
-                "an escape such as \\n",
-                f"a raw control character U+{ord(char):04X} in a string",
-            )
+            actual = f"a raw control character U+{ord(char):04X} in a string"
+            self._doom("not_json", end, "an escape such as \\n", actual)
         else:
-            self._doom(
-                "lone_surrogate",
-                end,
-                "a whole character",
-                f"half of one, U+{ord(char):04X}",
-                self.path,
-            )
+            self._half_a_character(f"U+{ord(char):04X}", end)
         return end + 1
 
     def _escape(self, text: str, at: int) -> int:
@@ -313,22 +286,22 @@ class Scanner:
         self._mode = self._hex
 
     def _hex(self, text: str, at: int) -> int:
-        match = _HEX.match(text, at, at + HEX_DIGITS - len(self._digits))
-        end = match.end() if match else at
+        digits = _HEX.match(text, at, at + HEX_DIGITS - len(self._digits))
+        end = digits.end() if digits else at
         self._digits += text[at:end]
         if len(self._digits) == HEX_DIGITS:
             self._end_hex(int(self._digits, 16), end - 1)
         elif end < len(text):
-            self._doom(
-                "not_json", end, "four hexadecimal digits after \\u", _show(text[end])
-            )
+            expected = "four hexadecimal digits after \\u"
+            self._doom("not_json", end, expected, _show(text[end]))
         return end
 
     def _end_hex(self, code: int, at: int) -> None:
         self._mode = self._string
-        if is_low_half(code) != bool(self._high):
-            self._half_a_character(self._high or code, at)
-        elif self._high:
+        awaits_low_half = self._high != 0
+        if is_low_half(code) != awaits_low_half:
+            self._half_a_character(f"\\u{self._high or code:04x}", at)
+        elif awaits_low_half:
             self._keep_piece(joined(self._high, code))
             self._high = 0
         elif is_high_half(code):
@@ -337,25 +310,20 @@ class Scanner:
         else:
             self._keep_piece(chr(code))
 
-    def _half_a_character(self, code: int, at: int) -> None:
-        self._doom(
-            "lone_surrogate",
-            at,
-            "a whole character",
-            f"half of one, \\u{code:04x}",
-            self.path,
-        )
-
     def _low_half(self, text: str, at: int) -> int:
-        r"""After a high surrogate only \\u may follow."""
+        r"""Read on after a high surrogate, where only \\u may follow."""
         char = text[at]
         if char == "\\" and self._digits:
             self._digits = ""
         elif char == "u" and not self._digits:
             self._begin_hex()
         else:
-            self._half_a_character(self._high, at)
+            self._half_a_character(f"\\u{self._high:04x}", at)
         return at + 1
+
+    def _half_a_character(self, half: str, at: int) -> None:
+        actual = f"half of one, {half}"
+        self._doom("lone_surrogate", at, "a whole character", actual, self.path)
 
     def _keep_piece(self, piece: str) -> None:
         if self._keep:
@@ -364,39 +332,40 @@ class Scanner:
     def _end_string(self, at: int) -> None:
         if self._is_key:
             self._end_key("".join(self._pieces), at)
-        else:
-            if self._keep:
-                self._check_watched(at, final=True)
-            self._value_done()
+            return
+        if self._keep:
+            self._check_watched(at, final=True)
+        self._value_done()
 
     def _end_key(self, key: str, at: int) -> None:
         frame = self._frames[-1]
         keys = frame.keys if frame.keys is not None else set()
         frame.step = key
         if key in keys:
-            self._doom(
-                "duplicate_key", at, "every key once", f"{_show(key)} again", self.path
-            )
+            actual = f"{_show(key)} again"
+            self._doom("duplicate_key", at, "every key once", actual, self.path)
         keys.add(key)
         self._mode = None
         self._expect = _Expect.COLON
 
     def _check_watched(self, at: int, *, final: bool) -> None:
+        """Doom the text if a watched key can no longer hold what it must."""
         key = self._frames[0].step
         if self._is_key or key not in self.watched:
             return
-        wanted, so_far = self.watched[str(key)], "".join(self._pieces)
+        wanted = self.watched[str(key)]
+        so_far = "".join(self._pieces)
         if "" in wanted and not so_far.strip():
             return
-        if (
-            so_far not in wanted
-            if final
-            else not any(word.startswith(so_far) for word in wanted)
-        ):
+
+        if final:
+            can_fit = so_far in wanted
+        else:
+            can_fit = any(word.startswith(so_far) for word in wanted)
+        if not can_fit:
             code = "version_mismatch" if key == "schema_version" else "wrong_task"
-            self._doom(
-                code, at, " or ".join(map(repr, wanted)), _show(so_far), self.path
-            )
+            expected = " or ".join(map(repr, wanted))
+            self._doom(code, at, expected, _show(so_far), self.path)
 
     # Numbers and literals: collected until something else comes, then judged.
 
@@ -430,50 +399,61 @@ class Scanner:
         return end
 
     def _count_digits(self, piece: str) -> None:
+        if self._digits_only is None:
+            return
         digits = piece.removeprefix("-") if self._length == 0 else piece
-        if self._digits_only is not None:
-            self._digits_only = (
-                self._digits_only + len(digits)
-                if digits.isdigit() or not digits
-                else None
-            )
+        if digits.isdigit() or not digits:
+            self._digits_only += len(digits)
+        else:
+            self._digits_only = None
 
     def _finish_token(self, at: int) -> None:
         token = "".join(self._pieces)
         is_number = self._mode == self._number
         self._value_done()
-        if not is_number:
-            if token not in _LITERALS:
-                self._doom(
-                    "not_json", at, "true, false, null or a quoted string", _show(token)
-                )
-            return
+        if is_number:
+            self._judge_number(token, at)
+        elif token not in _LITERALS:
+            expected = "true, false, null or a quoted string"
+            self._doom("not_json", at, expected, _show(token))
+
+    def _judge_number(self, token: str, at: int) -> None:
         number = _NUMBER.fullmatch(token)
         if number is None:
             self._doom("not_json", at, "a number as JSON writes it", _show(token))
-        elif len(number[1]) > self.limits.max_digits:
-            self._doom(
-                "number_too_long",
-                at,
-                f"at most {self.limits.max_digits} digits",
-                "a longer number",
-                self.path,
-            )
-        elif (number[2] or number[3]) and isinf(float(token)):
+            return
+
+        max_digits = self.limits.max_digits
+        has_fraction_or_exponent = number[2] or number[3]
+        if len(number[1]) > max_digits:
+            expected = f"at most {max_digits} digits"
+            self._doom("number_too_long", at, expected, "a longer number", self.path)
+        elif has_fraction_or_exponent and isinf(float(token)):
             self._doom("not_finite", at, "a number that fits", _show(token), self.path)
 
     # Notes.
 
     def _note_place(self, at: int) -> None:
-        if self.wanted and (path := self.path) in self.wanted:
+        if not self.wanted:
+            return
+        path = self.path
+        if path in self.wanted:
             self.places.setdefault(path, self._base + at)
 
     def _doom(
         self, code: str, at: int, expected: str, actual: str, path: Path = ()
     ) -> None:
+        """Record the flaw, if it is the first."""
         if self.flaw is None:
             self.flaw = Flaw(code, self._base + at, expected, actual, path)
 
 
 def _show(text: str) -> str:
-    return repr(text if len(text) <= 24 else f"{text[:24]}…")  # noqa: PLR2004 - a glance is enough
+    is_short = len(text) <= _LONGEST_SHOWN
+    return repr(text if is_short else f"{text[:_LONGEST_SHOWN]}…")
+
+
+def _show_line(text: str, at: int) -> str:
+    """What stands at a place, up to the end of its line."""
+    line = text[at : at + _LONGEST_LINE].split("\n", maxsplit=1)[0]
+    return _show(line)

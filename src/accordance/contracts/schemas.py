@@ -1,6 +1,7 @@
 """Schema export: JSON Schema 2020-12 with an `$id`, and the dialects of providers.
 
-A provider's dialect is lossy, and the export says what it lost. It steers generation; it is never the only validation.
+A provider's dialect is lossy, and the export lists what it lost. It steers generation;
+it never replaces validation.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ from typing import Any, Final
 
 from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
-from accordance.contracts.expectations import model_schema, resolve
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.model_schemas import (
+    mapping,
+    model_schema,
+    resolve,
+    sequence,
+)
 from accordance.errors import InvalidContract, UnknownProfile
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_NAMED: Final = frozenset(
-    ("properties", "$defs")
-)  # keywords whose keys are names, not keywords
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A schema, and what the dialect could not say."""
+    """A schema, and what the dialect cannot express."""
 
     schema: JsonObject
     dropped: tuple[str, ...] = ()
@@ -32,7 +35,7 @@ class Export:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """What one reader of schemas can take, as data."""
+    """What a provider accepts in a schema, as data."""
 
     about: str
     without: frozenset[str] = frozenset()  # keywords it refuses or ignores
@@ -40,7 +43,7 @@ class Dialect:
     all_required: bool = False  # wants every property required
     inline: bool = False  # wants no $ref
     one_item_at_most: bool = False  # takes minItems only as 0 or 1
-    typed: bool = False  # wants a type everywhere: "anything" cannot be said
+    typed: bool = False  # wants a type everywhere: nothing may be just anything
     enums_are_texts: bool = False  # takes enum only as a list of strings
 
 
@@ -116,9 +119,12 @@ DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
 
 
 def export_schema(contract: Contract[Any], dialect: str = "json-schema") -> Export:
-    """A contract's schema in a dialect. Rules across fields are in no schema; `check` knows them."""
+    """A contract's schema in a dialect.
+
+    Rules across fields are in no schema; only `check` applies them.
+    """
     try:
-        wanted = DIALECTS[dialect]
+        target = DIALECTS[dialect]
     except KeyError:
         raise UnknownProfile(dialect, DIALECTS) from None
     whole = model_schema(contract.model)
@@ -127,22 +133,23 @@ def export_schema(contract: Contract[Any], dialect: str = "json-schema") -> Expo
             f"{contract.model.__name__} has no JSON Schema: a type in it has none"
         )
     if dialect == "json-schema":
-        identified: JsonObject = {
-            "$schema": DIALECT,
-            "$id": f"urn:accordance:contract:{contract.version}",
-        }
-        return Export(
-            {
-                **identified,
-                **whole,
-                "title": contract.version,
-                "description": contract.about,
-            }
-        )
-    writer = _Writer(wanted, whole, _homes(contract))
+        return Export(_identified(whole, contract))
+
+    writer = _Writer(target, whole, _homes(contract))
     schema = writer.write(whole, "$")
     dropped = tuple(dict.fromkeys(writer.dropped))
     return Export(schema, (*dropped, *_rules_dropped(contract)))
+
+
+def _identified(schema: JsonObject, contract: Contract[Any]) -> JsonObject:
+    """A complete schema with the identity of its contract."""
+    return {
+        "$schema": DIALECT,
+        "$id": f"urn:accordance:contract:{contract.version}",
+        **schema,
+        "title": contract.version,
+        "description": contract.about,
+    }
 
 
 def _rules_dropped(contract: Contract[Any]) -> tuple[str, ...]:
@@ -152,107 +159,99 @@ def _rules_dropped(contract: Contract[Any]) -> tuple[str, ...]:
 
 def _homes(contract: Contract[Any]) -> dict[str, str]:
     """Where in a message the model of each definition stands first."""
+    root = model_schema(contract.model)
     homes: dict[str, str] = {}
-    for one in fields_of(contract):
-        items = one.schema.get("items")
-        inner = (
-            resolve(model_schema(contract.model), items)
-            if isinstance(items, dict)
-            else one.schema
-        )
-        homes.setdefault(
-            str(inner.get("title")),
-            f"{one.path}[*]" if isinstance(items, dict) else one.path,
-        )
+    for field_info in fields_of(contract):
+        schema = field_info.schema
+        path = field_info.path
+        items = schema.get("items")
+        if isinstance(items, dict):
+            schema = resolve(root, items)
+            path = f"{path}[*]"
+        homes.setdefault(str(schema.get("title")), path)
     return homes
 
 
 @dataclass(slots=True)
 class _Writer:
-    """Rewrites a schema for one dialect and notes every loss."""
+    """Rewrites a schema for a dialect and notes every loss."""
 
     dialect: Dialect
     root: JsonObject
     homes: Mapping[str, str]
     dropped: list[str] = field(default_factory=list)
-    inside: list[str] = field(
-        default_factory=list
-    )  # the definitions being written in place
+    inside: list[str] = field(default_factory=list)  # definitions being written inline
 
     def write(self, node: JsonObject, path: str) -> JsonObject:
-        if self.dialect.typed and self._is_anything(node):
-            return self._write_anything(path)
+        """A node of the schema, in the dialect."""
         if self.dialect.typed:
-            node = {
-                "anyOf" if key == "oneOf" else key: value for key, value in node.items()
-            }
-        if not self.dialect.inline:
-            return self._write(node, path)
-        resolved = self._inline(node)
+            if self._is_anything(node):
+                return self._write_anything(path)
+            node = _with_any_of(node)
+        if self.dialect.inline:
+            return self._write_inline(node, path)
+        return self._write_node(node, path)
+
+    def _write_inline(self, node: JsonObject, path: str) -> JsonObject:
+        """A node with its references replaced by what they refer to."""
+        resolved = {key: value for key, value in node.items() if key != "$defs"}
+        if "$ref" in resolved or "anyOf" in resolved:
+            resolved = resolve(self.root, resolved)
+
         name = str(resolved.get("title", "")) if resolved.get("properties") else ""
         if name and name in self.inside:
-            self.dropped.append(
-                f"{path}: contains itself, which cannot be said without $ref"
-            )
+            self._drop(path, "contains itself, which cannot be said without $ref")
             return {"type": "object"}
+
         self.inside.append(name)
-        written = self._write(resolved, path)
+        written = self._write_node(resolved, path)
         self.inside.pop()
         return written
 
-    def _write(self, node: JsonObject, path: str) -> JsonObject:
-        kept = {
-            key: value for key, value in node.items() if self._keeps(key, value, path)
-        }
-        written = {key: self._child(key, value, path) for key, value in kept.items()}
-        if written.get("type") == "object":
-            self._write_object(written, node, path)
-        if (
-            written.get("type") == "array"
-            and self.dialect.typed
-            and "items" not in written
-        ):
+    def _write_node(self, node: JsonObject, path: str) -> JsonObject:
+        written: JsonObject = {}
+        for key, value in node.items():
+            if self._keeps(key, value, path):
+                written[key] = self._write_keyword(key, value, path)
+
+        kind = written.get("type")
+        if kind == "object":
+            self._finish_object(written, node, path)
+        if kind == "array" and self.dialect.typed and "items" not in written:
             written["items"] = self._write_anything(f"{path}[*]")
-        self._say_words(written, path)
+        self._finish_words(written, path)
         return written
 
     def _is_anything(self, node: JsonObject) -> bool:
         """Whether a schema, or the definition it refers to, takes every value."""
-        return not _TYPING & resolve(self.root, node).keys()
+        return _TYPING.isdisjoint(resolve(self.root, node))
 
     def _write_anything(self, path: str) -> JsonObject:
         """The nearest to "anything" that has a type: any value without parts."""
-        self.dropped.append(f"{path}: a list or an object (anything cannot be said)")
+        self._drop(path, "a list or an object (anything cannot be said)")
         scalars = [{"type": name} for name in _SCALARS]
         if self.dialect.inline:
             return {"anyOf": scalars, "nullable": True}
         return {"anyOf": [*scalars, {"type": "null"}]}
 
-    def _inline(self, node: JsonObject) -> JsonObject:
-        node = {key: value for key, value in node.items() if key != "$defs"}
-        return resolve(self.root, node) if "$ref" in node or "anyOf" in node else node
-
     def _keeps(self, key: str, value: object, path: str) -> bool:
-        refused = key in self.dialect.without
-        too_many = (
-            self.dialect.one_item_at_most and key == "minItems" and value not in (0, 1)
-        )
-        if (
-            refused and key not in _PROSE and key != "additionalProperties"
-        ) or too_many:
-            self.dropped.append(f"{path}: {key} {value}")
-        return not (refused or too_many)
+        """Whether the dialect takes a keyword. The loss is noted if it matters."""
+        if key in self.dialect.without:
+            is_a_loss = key not in _PROSE and key != "additionalProperties"
+            if is_a_loss:
+                self._drop(path, f"{key} {value}")
+            return False
+        is_minimum = self.dialect.one_item_at_most and key == "minItems"
+        if is_minimum and value not in (0, 1):
+            self._drop(path, f"{key} {value}")
+            return False
+        return True
 
-    def _child(self, key: str, value: object, path: str) -> object:
-        if key in _NAMED and isinstance(value, dict):
-            if key == "$defs":
-                return {
-                    name: self.write(part, self.homes.get(name, f"{path}.{name}"))
-                    for name, part in value.items()
-                    if not (
-                        self.dialect.typed and self._is_anything(part)
-                    )  # written where it is used
-                }
+    def _write_keyword(self, key: str, value: object, path: str) -> object:
+        """The value of a keyword, with the schemas in it rewritten."""
+        if key == "$defs" and isinstance(value, dict):
+            return self._write_definitions(value, path)
+        if key == "properties" and isinstance(value, dict):
             return {
                 name: self.write(part, f"{path}.{name}") for name, part in value.items()
             }
@@ -262,49 +261,75 @@ class _Writer:
             return [self.write(part, path) for part in value]
         return value
 
-    def _write_object(self, written: JsonObject, node: JsonObject, path: str) -> None:
+    def _write_definitions(self, definitions: JsonObject, path: str) -> JsonObject:
+        """The definitions, without those of "anything", which are written in place."""
+        written: JsonObject = {}
+        for name, part in definitions.items():
+            definition = mapping(part)
+            if self.dialect.typed and self._is_anything(definition):
+                continue
+            home = self.homes.get(name, f"{path}.{name}")
+            written[name] = self.write(definition, home)
+        return written
+
+    def _finish_object(self, written: JsonObject, node: JsonObject, path: str) -> None:
+        """Close an object and require its keys, as far as the dialect wants that."""
         properties = written.get("properties")
         if not isinstance(properties, dict):
             if self.dialect.closed:
-                self.dropped.append(f"{path}: any keys (an open object cannot be said)")
-                written.update(
-                    {"properties": {}, "required": [], "additionalProperties": False}
-                )
+                self._drop(path, "any keys (an open object cannot be said)")
+                written["properties"] = {}
+                written["required"] = []
+                written["additionalProperties"] = False
             return
+
         if self.dialect.closed:
-            if (
-                node.get("additionalProperties", False) is not False
-            ):  # what is ignored is no loss
-                self.dropped.append(f"{path}: further keys")
+            # An object that ignores further keys loses nothing when it is closed.
+            if node.get("additionalProperties", False) is not False:
+                self._drop(path, "further keys")
             written["additionalProperties"] = False
+
         if self.dialect.all_required:
-            required = written.get("required")
-            optional = set(properties) - set(
-                required if isinstance(required, list) else ()
-            )
-            self.dropped.extend(
-                f"{path}.{name}: may be absent" for name in sorted(optional)
-            )
+            required = sequence(written.get("required"))
+            for name in sorted(set(properties).difference(required)):
+                self._drop(f"{path}.{name}", "may be absent")
             written["required"] = list(properties)
 
-    def _say_words(self, written: JsonObject, path: str) -> None:
-        """The values a place may hold, as the dialect lists them: Gemini has no const, and lists texts only."""
+    def _finish_words(self, written: JsonObject, path: str) -> None:
+        """List the words of an enumeration as the dialect does.
+
+        Gemini has no const, and lists texts only.
+        """
         if self.dialect.inline and "const" in written:
             written["enum"] = [written.pop("const")]
         values = written.get("enum")
-        if not (self.dialect.typed and isinstance(values, list)):
+        if not self.dialect.typed or not isinstance(values, list):
             return
-        distinct = [
-            value for at, value in enumerate(values) if value not in values[:at]
-        ]  # 1 is true again
-        types = sorted({_TYPES.get(type(value), "object") for value in distinct})
+
+        types = _types_of(values)
         if types == ["string"]:
             return
         if types == ["boolean"] or self.dialect.enums_are_texts:
-            self.dropped.append(f"{path}: enum {values}")
+            self._drop(path, f"enum {values}")
             del written["enum"]
-            written.update(
-                {"type": types[0]}
-                if len(types) == 1
-                else {"anyOf": [{"type": t} for t in types]}
-            )
+            if len(types) == 1:
+                written["type"] = types[0]
+            else:
+                written["anyOf"] = [{"type": name} for name in types]
+
+    def _drop(self, path: str, loss: str) -> None:
+        self.dropped.append(f"{path}: {loss}")
+
+
+def _with_any_of(node: JsonObject) -> JsonObject:
+    """A node with oneOf, which the typed dialects do not know, written as anyOf."""
+    return {"anyOf" if key == "oneOf" else key: value for key, value in node.items()}
+
+
+def _types_of(values: list[object]) -> list[str]:
+    """The JSON types of some values. 1 after true does not count: it is true again."""
+    distinct: list[object] = []
+    for value in values:
+        if value not in distinct:
+            distinct.append(value)
+    return sorted({_TYPES.get(type(value), "object") for value in distinct})

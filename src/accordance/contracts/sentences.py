@@ -1,7 +1,8 @@
 """Counting sentences and words, the same way for Korean, Chinese and English.
 
-No rule knows every abbreviation. Where a full stop may end a sentence or not, it does not: a fourth sentence that passes costs a
-reader a moment, an honest author who is refused costs a whole answer.
+No rule knows every abbreviation. A full stop that may or may not end a sentence does
+not: a fourth sentence that passes costs a reader a moment, but refusing an honest
+author costs a whole answer.
 """
 
 from __future__ import annotations
@@ -24,29 +25,28 @@ _SHORTENED: Final = (
     "|resp|sr|suppl|univ|viz|vols?|vs"
 )
 _INITIALS: Final = r"[A-Za-z](?:\.[A-Za-z]{1,3})*|Ph\.D"  # J, p, U.S, e.g, a.m
-_NOTHING_BUT_INITIALS: Final = re.compile(
-    r"[A-Za-z]\.(?:\s+[A-Za-z]\.)+"
-)  # they belong to no name
+_NOTHING_BUT_INITIALS: Final = re.compile(r"[A-Za-z]\.(?:\s+[A-Za-z]\.)+")
 _ABBREVIATION: Final = re.compile(rf"{_TITLES}|(?i:{_SHORTENED})|{_INITIALS}")
 _LIST_MARK: Final = re.compile(r"\s*[(\[]?[0-9]{1,3}")
-_MAY_BE_SHORTENED: Final = re.compile(
-    r"[A-Za-z]{1,4}"
-)  # Jan, No, Sept: as long as most abbreviations are
+_MAY_BE_SHORTENED: Final = re.compile(r"[A-Za-z]{1,4}")  # Jan, No, Sept
 _KOREAN_ENDINGS: Final = "다요까죠"
 
 
 def count_sentences(text: str) -> int:
-    """How many sentences a text has; the last one need not end in a mark."""
+    """The number of sentences in a text; the last need not end in a mark."""
     text = text.strip()
     if _NOTHING_BUT_INITIALS.fullmatch(text):
         return text.count(".")
+
     without_capitals = text[:1].islower()
-    count = begin = 0
+    sentences: list[str] = []
+    begin = 0
     for mark in _MARK.finditer(text):
         if _ends_a_sentence(text, begin, mark, without_capitals=without_capitals):
-            count += bool(text[begin : mark.start()].strip())
+            sentences.append(text[begin : mark.start()])
             begin = mark.end()
-    return count + bool(text[begin:].strip())
+    sentences.append(text[begin:])
+    return sum(1 for sentence in sentences if sentence.strip())
 
 
 def _ends_a_sentence(
@@ -60,25 +60,25 @@ def _ends_a_sentence(
     if mark["wide"]:
         goes_on = mark["wide_closing"] and not space and letter.isalnum()  # “好。”他说
         return not goes_on
-    if not space:
-        return (
-            text[mark.start() - 1] in _KOREAN_ENDINGS and "가" <= letter <= "힣"
-        )  # not 3.14, not app.py
+    if not space:  # as in 3.14 and app.py
+        follows_ending = text[mark.start() - 1] in _KOREAN_ENDINGS
+        return follows_ending and "가" <= letter <= "힣"
+
     if mark["stop"] != ".":
-        is_question = (
-            mark["stop"][0] in "!?" and not mark["closing"]
-        )  # not “Why?” he asked
+        is_quoted = mark["closing"] != ""  # “Why?” he asked
+        is_question = mark["stop"][0] in "!?" and not is_quoted
         return not letter.islower() or (without_capitals and is_question)
     last_words = text[max(begin, mark.start() - _ENOUGH) : mark.start()]
     return _full_stop_ends(last_words, letter, without_capitals=without_capitals)
 
 
 def _full_stop_ends(last_words: str, letter: str, *, without_capitals: bool) -> bool:
-    """Whether a full stop after these words ends a sentence, given the letter that comes next."""
-    found = _LAST_WORD.search(last_words)
-    word = found[0] if found else ""
+    """Whether a full stop ends a sentence, between these words and the next letter."""
+    match = _LAST_WORD.search(last_words)
+    word = match[0] if match else ""
     if _ABBREVIATION.fullmatch(word) or _LIST_MARK.fullmatch(last_words):
         return False
+
     may_be_shortened = _MAY_BE_SHORTENED.fullmatch(word) is not None
     if letter.isdigit():
         return not may_be_shortened  # No. 5, Jan. 5
@@ -88,5 +88,5 @@ def _full_stop_ends(last_words: str, letter: str, *, without_capitals: bool) -> 
 
 
 def count_words(text: str) -> int:
-    """Words are what white space separates, in every language."""
+    """The number of words, which are separated by white space in every language."""
     return len(text.split())

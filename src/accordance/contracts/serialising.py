@@ -12,17 +12,19 @@ from accordance.errors import Unparseable
 
 
 def dump(message: BaseModel) -> JsonObject:
-    """The message as plain JSON: what was sent, under canonical names. A version that has a default is always written."""
+    """The message as plain JSON: what was sent, under canonical names.
+
+    A version that has a default is always written.
+    """
     written: JsonObject = message.model_dump(
         mode="json", exclude_unset=True, by_alias=True
     )
-    field = type(message).model_fields.get(VERSION_KEY)
-    if (
-        VERSION_KEY not in written
-        and field is not None
-        and isinstance(field.default, str)
-    ):
-        return {VERSION_KEY: field.default, **written}
+    if VERSION_KEY in written:
+        return written
+
+    version_field = type(message).model_fields.get(VERSION_KEY)
+    if version_field is not None and isinstance(version_field.default, str):
+        return {VERSION_KEY: version_field.default, **written}
     return written
 
 
@@ -32,7 +34,10 @@ def dump_json(message: BaseModel, *, indent: int | None = None) -> str:
 
 
 def write(message: JsonObject) -> bytes:
-    """A decoded message as JSON text. Raises Unparseable for a value that no JSON text decodes to."""
+    """A decoded message as JSON text.
+
+    Raises Unparseable for a value that JSON cannot express.
+    """
     try:
         return json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError) as error:

@@ -1,6 +1,6 @@
-"""The stream guard: says, while a model is still writing, that the message can no longer be accepted.
+"""The stream guard: tells, while a model is still writing, that a message is doomed.
 
-Generation can then be stopped, and the tokens that were still to come are not paid for.
+Generation can then be stopped, which saves the tokens that were still to come.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from accordance.contracts.violation import Violation
 
 
 class MessageGuard:
-    """Feed it the chunks of one message. It answers with the violation that dooms it, or None while there is hope.
+    """Feed it the chunks of a message; it returns the violation that dooms it, or None.
 
-    It knows what can be known early: text around the object, a second object, a wrong schema_version or task_id,
-    a key twice, text that is not JSON, limits. A stream it lets pass still has to be checked as a whole.
+    It sees what shows early: text around the object, a second object, a wrong
+    schema_version or task_id, a repeated key, text that is not JSON, broken limits. A
+    message that it lets pass still has to be checked as a whole.
     """
 
     def __init__(
@@ -32,11 +33,10 @@ class MessageGuard:
         context: Context = NO_CONTEXT,
         limits: Limits = LIMITS,
     ) -> None:
-        watched = (
-            _watched(contract.profiles.get(context.profile, contract), context)
-            if contract
-            else {}
-        )
+        watched: dict[str, tuple[str, ...]] = {}
+        if contract is not None:
+            in_profile = contract.profiles.get(context.profile, contract)
+            watched = _watched(in_profile, context)
         self._scanner = Scanner(limits, watched=watched)
         self._limits = limits
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
@@ -51,7 +51,7 @@ class MessageGuard:
 
     @property
     def complete(self) -> bool:
-        """Whether a whole object has come, with nothing wrong about it."""
+        """Whether a whole object has come, and nothing is wrong with it so far."""
         return self._doom is None and self._scanner.complete
 
     def feed(self, chunk: bytes | str) -> Violation | None:
@@ -59,38 +59,29 @@ class MessageGuard:
         if self._doom is not None:
             return self._doom
         self._size += len(chunk) if isinstance(chunk, bytes) else _utf8_length(chunk)
-        if self._size > self._limits.max_bytes:
-            self._doom = Violation(
-                "too_large",
-                "$",
-                f"at most {self._limits.max_bytes:,} bytes",
-                "more",
-                None,
-                self._offset,
-            )
-            return self._doom
+        max_bytes = self._limits.max_bytes
+        if self._size > max_bytes:
+            return self._refuse("too_large", f"at most {max_bytes:,} bytes", "more")
         try:
             text = chunk if isinstance(chunk, str) else self._decoder.decode(chunk)
         except UnicodeDecodeError as error:
-            self._doom = Violation(
-                "not_utf8", "$", "UTF-8", str(error.reason), None, self._offset
-            )
-            return self._doom
+            return self._refuse("not_utf8", "UTF-8", str(error.reason))
         self._offset += len(text)
         return self._judge(self._scanner.feed(text))
 
     def finish(self) -> Violation | None:
-        """The stream has ended."""
+        """End the stream, and judge what has come as the whole message."""
         if self._doom is not None:
             return self._doom
         try:
             self._decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
-            self._doom = Violation(
-                "not_utf8", "$", "UTF-8", str(error.reason), None, self._offset
-            )
-            return self._doom
+            return self._refuse("not_utf8", "UTF-8", str(error.reason))
         return self._judge(self._scanner.end())
+
+    def _refuse(self, code: str, expected: str, actual: str) -> Violation:
+        self._doom = Violation(code, "$", expected, actual, None, self._offset)
+        return self._doom
 
     def _judge(self, flaw: Flaw | None) -> Violation | None:
         if flaw is not None:
@@ -102,21 +93,24 @@ class MessageGuard:
 
 
 def _watched(contract: Contract[Any], context: Context) -> dict[str, tuple[str, ...]]:
-    """The top-level keys that settle early whether a message is the one that was asked for, and what they may say."""
+    """The top-level keys that show early that a message is another than was asked for.
+
+    Each comes with the texts it may hold.
+    """
     watched: dict[str, tuple[str, ...]] = {}
     versions = fixed_words(contract.model, VERSION_KEY)
     if versions and VERSION_KEY not in contract.shape.spellings:
-        watched[VERSION_KEY] = tuple(
-            dict.fromkeys((*contract.read_versions, *versions))
-        )
-    if context.task_id is None:
+        readable = (*contract.read_versions, *versions)
+        watched[VERSION_KEY] = tuple(dict.fromkeys(readable))
+
+    task_id = context.task_id
+    if task_id is None:
         return watched
     if is_about_the_task in contract.rules:
-        watched["task_id"] = (context.task_id,)
-    elif (
-        is_about_what_was_asked in contract.rules
-    ):  # of a plan, whose id is filled in where the review leaves it blank
-        ids = (context.task_id, context.plan_id or context.task_id, "")
+        watched["task_id"] = (task_id,)
+    elif is_about_what_was_asked in contract.rules:
+        # The review of a plan may leave its task_id blank; it is filled in later.
+        ids = (task_id, context.plan_id or task_id, "")
         watched["task_id"] = tuple(dict.fromkeys(ids))
     return watched
 

@@ -9,11 +9,11 @@ from accordance.contracts.limits import LIMITS
 
 
 class NoToml(ValueError):
-    """The text is no TOML, or nests deeper than anybody writes."""
+    """The text is not TOML, or is nested too deep."""
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """The tables of a text. Raises NoToml, whatever the text."""
+    """The tables of a text. Raises only NoToml, whatever the text."""
     try:
         tables = tomllib.loads(text)
     except RecursionError:
@@ -30,19 +30,18 @@ def _too_deep() -> NoToml:
 
 
 def _depth(tables: dict[str, Any]) -> int:
-    """How many levels there are, counted without recursion; no further than one more than are allowed."""
+    """The number of levels, counted without recursion until there are too many."""
     level: list[Any] = [tables]
     depth = 0
     while level and depth <= LIMITS.max_depth:
         depth += 1
-        level = [
-            part
-            for value in level
-            for part in _parts(value)
-            if isinstance(part, dict | list)
-        ]
+        below: list[Any] = []
+        for container in level:
+            below += _containers_in(container)
+        level = below
     return depth
 
 
-def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
-    return list(value.values()) if isinstance(value, dict) else value
+def _containers_in(value: dict[str, Any] | list[Any]) -> list[Any]:
+    parts = value.values() if isinstance(value, dict) else value
+    return [part for part in parts if isinstance(part, dict | list)]

@@ -1,4 +1,4 @@
-"""Which keys of an accepted message its value does not know."""
+"""Which keys of a message have no place in its typed value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOWHERE: Final = object()
 
 
 def knows(value: object, path: Path) -> bool:
-    """Whether the typed value has a field for what stood at that path of its message."""
+    """Whether the typed value has a field for what stands at a path of its message."""
     *parents, key = path
     holder = value
     for step in parents:
@@ -30,15 +30,13 @@ def _unwrapped(value: object) -> object:
 
 
 def _part(value: object, step: str | int) -> object:
-    """What a typed value made of one key or item."""
+    """What a typed value has made of a key or an item."""
     if isinstance(step, int):
-        return (
-            value[step]
-            if isinstance(value, list | tuple) and step < len(value)
-            else _NOWHERE
-        )
+        items = value if isinstance(value, list | tuple) else ()
+        return items[step] if step < len(items) else _NOWHERE
     if isinstance(value, Mapping):
         return value.get(step, _NOWHERE)
+
     for name, field in _fields(value).items():
         if step == name or step in _aliases(field):
             return getattr(value, name)
@@ -57,9 +55,12 @@ def _fields(value: object) -> Mapping[str, Any]:
 
 
 def _aliases(field: object) -> Iterator[str | int]:
-    """The keys a field is read from, beside its name."""
-    alias = field.validation_alias if isinstance(field, FieldInfo) else None
-    for choice in alias.choices if isinstance(alias, AliasChoices) else (alias,):
+    """The keys a field is read from, besides its name."""
+    if not isinstance(field, FieldInfo):
+        return
+    alias = field.validation_alias
+    choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
+    for choice in choices:
         if isinstance(choice, AliasPath):
             yield choice.path[0]
         elif choice is not None:

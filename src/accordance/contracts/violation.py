@@ -1,6 +1,6 @@
-"""The words of a check: what was broken, what was repaired, what came out of it.
+"""The values a check returns: violations, fixes, notices, repairs and the outcome.
 
-An error is an object with fields; the sentence is made from it, last.
+An error is an object with fields; the sentence is made from it at the very end.
 """
 
 from __future__ import annotations
@@ -23,24 +23,23 @@ _BRIEF_TEXT: Final = 20
 
 
 class Fix(NamedTuple):
-    """One edit that mends a violation: put `value` at `path`, or take away what is there."""
+    """An edit that mends a violation: set `value` at `path`, or remove it."""
 
     path: str
     value: object = None
     op: Literal["set", "remove"] = "set"
 
     def __str__(self) -> str:
-        text = (
-            f"remove {self.path}"
-            if self.op == "remove"
-            else f"set {self.path} to {excerpt(self.value)}"
-        )
-        return printable(text)
+        if self.op == "remove":
+            return printable(f"remove {self.path}")
+        return printable(f"set {self.path} to {excerpt(self.value)}")
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
         edit: JsonObject = {"op": self.op, "path": self.path}
-        return edit if self.op == "remove" else {**edit, "value": self.value}
+        if self.op == "set":
+            edit["value"] = self.value
+        return edit
 
 
 class Violation(NamedTuple):
@@ -51,15 +50,12 @@ class Violation(NamedTuple):
     expected: str
     actual: str
     fix: Fix | None = None
-    offset: int | None = (
-        None  # only for text that could not be read: where reading stopped, in characters
-    )
+    offset: int | None = None  # in characters; only for text that could not be read
 
     def __str__(self) -> str:
-        way_out = f"; fix: {self.fix}" if self.fix else ""
-        return printable(
-            f"{self.path}: expected {self.expected}, got {self.actual} [{self.code}]{way_out}"
-        )
+        fault = f"expected {self.expected}, got {self.actual}"
+        fix = f"; fix: {self.fix}" if self.fix else ""
+        return printable(f"{self.path}: {fault} [{self.code}]{fix}")
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
@@ -68,13 +64,15 @@ class Violation(NamedTuple):
             "path": self.path,
             "expected": self.expected,
             "actual": self.actual,
+            "fix": self.fix.to_json() if self.fix else None,
         }
-        fields["fix"] = self.fix.to_json() if self.fix else None
-        return fields if self.offset is None else {**fields, "offset": self.offset}
+        if self.offset is not None:
+            fields["offset"] = self.offset
+        return fields
 
 
 class Notice(NamedTuple):
-    """Something worth knowing about an accepted message: it breaks no rule that must hold."""
+    """Something worth knowing about a message that breaks no rule."""
 
     code: str
     path: str
@@ -89,7 +87,7 @@ class Notice(NamedTuple):
 
 
 class Repair(NamedTuple):
-    """One declared, lossless rewrite that was applied: by which rule, where, from what to what."""
+    """A lossless rewrite that was applied: its rule, where, before and after."""
 
     rule: str
     path: str
@@ -98,9 +96,8 @@ class Repair(NamedTuple):
     offset: int | None = None  # only for repairs of the text itself
 
     def __str__(self) -> str:
-        return printable(
-            f"{self.path}: {excerpt(self.before)} -> {excerpt(self.after)} [{self.rule}]"
-        )
+        change = f"{excerpt(self.before)} -> {excerpt(self.after)}"
+        return printable(f"{self.path}: {change} [{self.rule}]")
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
@@ -110,11 +107,13 @@ class Repair(NamedTuple):
             "before": self.before,
             "after": self.after,
         }
-        return fields if self.offset is None else {**fields, "offset": self.offset}
+        if self.offset is not None:
+            fields["offset"] = self.offset
+        return fields
 
 
-# The two outcomes are values too, but not frozen: one is made for every message, and freezing it would cost more than
-# all rules of a contract together. What they hold is frozen.
+# The two outcomes are values too, but not frozen: every check makes one, and freezing it
+# would cost more than all rules of a contract together. What they hold is frozen.
 
 
 @dataclass(slots=True)
@@ -136,10 +135,11 @@ class Accepted(Generic[M]):
 
 @dataclass(slots=True)
 class Rejected:
-    """The message does not honour its contract. At most 50 violations and 50 warnings are listed.
+    """The message does not honour its contract.
 
-    `total` and `total_warnings` count all of them.
-    `message` is what the paths and fixes speak of: the message after normalising, or None if it could not be read.
+    At most 50 violations and 50 warnings are listed; `total` and `total_warnings` count
+    all. `message` is what paths and fixes refer to: the message after normalising, or
+    None if it could not be read.
     """
 
     violations: tuple[Violation, ...]
@@ -155,9 +155,10 @@ class Rejected:
 
 
 def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
-    """Show a value as JSON, bounded and printable: a report never repeats the whole message."""
+    """A value as JSON, bounded and printable: reports never repeat a message."""
     if isinstance(value, str):
-        return _shorten(printable(_encode_text(value[: limit + 1])), limit)
+        text = _encode_text(value[: limit + 1])
+        return _shorten(printable(text), limit)
     if value is None:
         return "null"
     if isinstance(value, int):
@@ -166,11 +167,12 @@ def excerpt(value: object, limit: int = MAX_EXCERPT) -> str:
         return f"an object with {_count(len(value), 'key')}"
     if isinstance(value, list | tuple) and not _is_brief(value):
         return f"a list of {_count(len(value), 'item')}"
-    return _shorten(printable(_encode(value)[: limit + 1]), limit)
+    text = _encode(value)[: limit + 1]
+    return _shorten(printable(text), limit)
 
 
 def _number_excerpt(value: int, limit: int) -> str:
-    """An integer, or true or false, which Python takes for integers too."""
+    """An excerpt of an integer, or of a boolean, which is an integer to Python."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value.bit_length() > 4 * limit:  # Python refuses to write very long ones
@@ -179,12 +181,15 @@ def _number_excerpt(value: int, limit: int) -> str:
 
 
 def _is_brief(items: Collection[object]) -> bool:
-    """Few enough and plain enough to be shown as they are."""
-    return len(items) <= _BRIEF_ITEMS and not any(
-        isinstance(item, Mapping | list | tuple)
-        or (isinstance(item, str) and len(item) > _BRIEF_TEXT)
-        for item in items
-    )
+    """Whether items are few enough and plain enough to be shown as they are."""
+    if len(items) > _BRIEF_ITEMS:
+        return False
+    for item in items:
+        if isinstance(item, Mapping | list | tuple):
+            return False
+        if isinstance(item, str) and len(item) > _BRIEF_TEXT:
+            return False
+    return True
 
 
 def _count(number: int, noun: str) -> str:
@@ -192,4 +197,6 @@ def _count(number: int, noun: str) -> str:
 
 
 def _shorten(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 1]}…"

@@ -1,1 +1,4 @@
-"""What things mean and what follows from them. Pure: decides from values, acts nowhere."""
+"""What the parts of the domain mean, and what follows from them.
+
+Pure: it decides from values and acts nowhere.
+"""

@@ -1,25 +1,24 @@
-"""When something is tried again in the same way: the one rule, and its limits where nobody sets others."""
+"""When something is tried again in the same way: the rule, and its default limits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Final
 
 MAX_ATTEMPTS: Final = 3
-"""Failed attempts of a task, where neither the task nor its role nor the settings say less."""
+"""Failed attempts of a task, unless the task, its role or the settings allow fewer."""
 
 SAME_ERROR_LIMIT: Final = 2
-"""The same error so many times in a row, and trying again in the same way is pointless."""
+"""After the same error so many times in a row, the same way is not tried again."""
 
 
 def why_not_again(
     failed: int, max_attempts: int, same: int, same_error_limit: int
 ) -> str | None:
-    """Why an attempt is not repeated in the same way; None where it may be.
+    """Return why an attempt is not repeated in the same way; None where it may be.
 
-    It is repeated while attempts remain and the same error has not come too often in a row. `failed` and `same` count this
-    failure too.
+    It is repeated while attempts remain and the same error has not come too often in a
+    row. `failed` and `same` include this failure.
     """
     if failed >= max_attempts:
         return "MAX_ATTEMPTS_EXCEEDED"
@@ -29,6 +28,13 @@ def why_not_again(
 
 
 def times_in_a_row(earlier: Sequence[str], error: str) -> int:
-    """How often in a row an error has come, this time included; `earlier` has the oldest first."""
-    repeated = takewhile(lambda before: before == error, reversed(earlier))
-    return 1 + sum(1 for _ in repeated)
+    """Return how often in a row an error has come, this time included.
+
+    `earlier` has the oldest first.
+    """
+    count = 1
+    for earlier_error in reversed(earlier):
+        if earlier_error != error:
+            break
+        count += 1
+    return count

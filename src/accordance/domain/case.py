@@ -1,4 +1,7 @@
-"""A case: everything a verdict may rest on, in one value. The task, what the agent says, what accordance found out."""
+"""A case: everything a verdict may rest on.
+
+That is the task, what the agent claims, and the facts that accordance collected.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from accordance.domain.scope import PathScope
 
 Submission: TypeAlias = Accepted[Submit] | Rejected
 Author: TypeAlias = Literal["agent", "accordance"]
-_ANSWERS: Final[Mapping[str, Gate]] = MappingProxyType(
+_GATE_OF_BREACH: Final[Mapping[str, Gate]] = MappingProxyType(
     {
         "CONSTITUTION_VIOLATION": Gate.CONSTITUTION,
         "SCOPE_CONFLICT": Gate.SCOPE,
@@ -31,7 +34,7 @@ _ANSWERS: Final[Mapping[str, Gate]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the attempt cost, and who made it. None is what nobody measured."""
+    """What the attempt cost, and who made it. None is what was not measured."""
 
     tokens: int | None = None
     cost: float | None = None
@@ -43,7 +46,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What it may cost, beside the task's own timeoutMs. None is no limit."""
+    """What an attempt may cost, beside the task's timeoutMs. None is no limit."""
 
     tokens: int | None = None
     cost: float | None = None
@@ -51,7 +54,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A breach that was noticed while the attempt ran: its fail code, and what happened."""
+    """A breach noticed while the attempt ran: its fail code, and what happened."""
 
     code: str
     what: str
@@ -59,7 +62,12 @@ class Breach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One attempt, ready to be judged."""
+    """An attempt, ready to be judged.
+
+    `links` are those in the tree that changed paths may run through. `own_tests` are
+    the tests of the repository's settings, for tasks that name none. Where no agent
+    submitted anything, accordance does so itself.
+    """
 
     task: TaskInput
     role: Role
@@ -69,26 +77,28 @@ class Case:
     usage: Usage = Usage()
     budget: Budget = Budget()
     breaches: tuple[Breach, ...] = ()
-    links: Mapping[str, str] = field(
-        default_factory=dict
-    )  # links in the tree that changed paths may run through
-    own_tests: tuple[
-        str, ...
-    ] = ()  # those the repository's settings name, for tasks that name none
-    submitted_by: Author = "agent"  # accordance hands in itself where no agent did
+    links: Mapping[str, str] = field(default_factory=dict)
+    own_tests: tuple[str, ...] = ()
+    submitted_by: Author = "agent"
 
     @property
     def claim(self) -> Submit | None:
-        """What the agent says, if it can be read; never a fact."""
-        return self.submission.value if isinstance(self.submission, Accepted) else None
+        """What the agent claims, if it can be read; never a fact."""
+        if isinstance(self.submission, Rejected):
+            return None
+        return self.submission.value
 
     def noticed(self, gate: Gate) -> tuple[Finding, ...]:
-        """The breaches that this gate answers for; what no other gate knows is a matter of policy."""
-        return tuple(
-            Finding(gate, breach.code, breach.what, (breach.what,))
-            for breach in self.breaches
-            if _ANSWERS.get(breach.code, Gate.POLICY) is gate
-        )
+        """Return the findings of a gate about breaches.
+
+        A breach that belongs to no other gate is a matter of policy.
+        """
+        findings = []
+        for breach in self.breaches:
+            if _GATE_OF_BREACH.get(breach.code, Gate.POLICY) is gate:
+                finding = Finding(gate, breach.code, breach.what, (breach.what,))
+                findings.append(finding)
+        return tuple(findings)
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -97,44 +107,48 @@ class Case:
 
     @property
     def chosen_tests(self) -> tuple[str, ...]:
-        """The commands that the agent itself has chosen, because the task names none."""
+        """The commands the agent itself has chosen, because the task names none."""
         known = tests_of(self.task, self.own_tests)
-        return tuple(
-            command
-            for command in chosen_tests(self.task, self.claim)
-            if command not in known
-        )
+        chosen = chosen_tests(self.task, self.claim)
+        return tuple(command for command in chosen if command not in known)
 
     def names(self, path: str) -> bool:
-        """Whether the task speaks of exactly this path, as a pin without wildcards or as a file to touch."""
-        spoken = (*self.task.pins.allowed_paths, *(self.task.files or ()))
-        return normal_path(path) in {
-            normal_path(one) for one in spoken if not one.endswith("/")
-        }
+        """Whether the task names exactly this path, as a pin or as a file to touch."""
+        named = (*self.task.pins.allowed_paths, *(self.task.files or ()))
+        normal = normal_path(path)
+        for pattern in named:
+            is_folder = pattern.endswith("/")
+            if not is_folder and normal_path(pattern) == normal:
+                return True
+        return False
 
 
 def tests_of(task: TaskInput, own_tests: Sequence[str]) -> tuple[str, ...]:
-    """The commands no agent has a say in: the task's; where it names none, those of the repository's settings."""
-    return tuple(dict.fromkeys(task.allowedTests or own_tests))
+    """Return the test commands that no agent decides about.
+
+    These are the task's; where it names none, those of the repository's settings.
+    """
+    commands = task.allowedTests or own_tests
+    return tuple(dict.fromkeys(commands))
 
 
 def chosen_tests(task: TaskInput, claim: Submit | None) -> tuple[str, ...]:
-    """The commands a submission says it ran, where the task names none."""
+    """Return the commands a submission claims to have run, if the task names none."""
     if task.allowedTests or claim is None:
         return ()
     return tuple(dict.fromkeys(claim.tests.commands))
 
 
 def scope_of(task: TaskInput, role: Role) -> PathScope:
-    """The effective scope: the task's pins, narrowed by the role's policy."""
-    return PathScope(
-        Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), role.write
-    )
+    """Return the effective scope: the task's pins, narrowed by the role's policy."""
+    pins = Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths)
+    return PathScope(pins, role.write)
 
 
 def claim_context(task: TaskInput) -> Context:
-    """What a submission is checked against before it is judged: it must be about this task.
+    """Return what a submission is checked against: it must be about this task.
 
-    The pins are left out on purpose: whether a path is in scope is asked of the real change, not of what was declared.
+    The pins are left out on purpose: the scope gate judges the real change, not the
+    declared one.
     """
     return Context(task_id=task.task_id, allowed_tests=tuple(task.allowedTests or ()))

@@ -1,4 +1,8 @@
-"""The hash chain of a plan's events: each one carries the hash of the one before, so that none can be changed or left out."""
+"""The hash chain of a plan's events.
+
+Each event carries the hash of the event before, so that none can be changed or left
+out.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ BEGINNING: Final = "0" * 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """Where a chain ends: how many events it has, and the hash of the last."""
+    """The end of a chain: how many events it has, and the hash of the last."""
 
     seq: int = 0
     hash: str = BEGINNING
@@ -26,7 +30,7 @@ EMPTY: Final = Head()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainEntry:
-    """One event, as it was written down."""
+    """An event, as it was stored."""
 
     plan_id: str
     seq: int
@@ -46,10 +50,10 @@ def next_entry(
     at: str,
     payload: Payload,
 ) -> ChainEntry:
-    """The entry that follows."""
+    """Return the entry that follows the head of a chain."""
     seq = head.seq + 1
-    said = canonical([head.hash, plan_id, seq, kind, task_id, at, payload])
-    digest = hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
+    content = canonical([head.hash, plan_id, seq, kind, task_id, at, payload])
+    digest = hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
     return ChainEntry(
         plan_id=plan_id,
         seq=seq,
@@ -62,5 +66,5 @@ def next_entry(
 
 
 def canonical(value: object) -> str:
-    """JSON with one spelling for each value."""
+    """Return JSON in which every value has a single spelling."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -1,7 +1,8 @@
-"""The context pack: what an agent is told beside its task, within a budget, with a log of all that was left out.
+"""The context pack: what an agent learns beside its task, within a budget.
 
-What must be told is told whole or not at all: a pack that cannot hold it is refused. The rest is cut from the least
-important up: first shortened, where half of it still says something, then dropped. Nothing is left out silently.
+Essential pieces are kept whole; a pack that cannot hold them is refused. The others are
+cut from the least important up: first shortened, where half of it is still of use, then
+dropped. Nothing is left out silently: every cut is logged.
 """
 
 from __future__ import annotations
@@ -9,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from accordance.domain.prompting import fenced
 from accordance.errors import ContextTooLarge
 
 ESSENTIAL: Final = 100  # never shortened
-LEAST_BYTES: Final = (
-    400  # what is shortened below this is dropped: a stump says nothing
-)
+LEAST_BYTES: Final = 400  # a piece that would be shortened below this is dropped
 DEFAULT_BUDGET: Final = 220_000
 BUDGETS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -30,24 +29,28 @@ BUDGETS: Final[Mapping[str, int]] = MappingProxyType(
         "engineer": 200_000,
     }
 )
-"""Bytes of context for each role; others have the default."""
+"""Bytes of context for each role; other roles have the default."""
+
+_Placed = TypeVar("_Placed")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Something to be told."""
+    """A piece of context."""
 
     name: str
     text: str
-    weight: int  # what weighs least is cut first
-    is_data: bool = True  # fenced: it comes from elsewhere and instructs nobody
-    whole: int = 0  # bytes of all of it, where the text is only its beginning
-    is_whole: bool = False  # told whole or left out: half of it would mislead
+    weight: int  # the lowest weight is cut first
+    is_data: bool = True  # fenced: it comes from elsewhere and gives no instructions
+    whole: int = 0  # bytes of the whole, where the text is only its beginning
+    is_whole: bool = False  # kept whole or left out: half of it would mislead
 
     @property
     def rendered(self) -> str:
-        """As it stands in the prompt."""
-        return fenced(self.name, self.text) if self.is_data else self.text
+        """The text of the piece in the prompt."""
+        if self.is_data:
+            return fenced(self.name, self.text)
+        return self.text
 
     @property
     def size(self) -> int:
@@ -56,7 +59,7 @@ class Piece:
 
 
 class Excerpt(NamedTuple):
-    """A text from a file, and how many bytes there are where it is only the beginning."""
+    """A text from a file; `whole` counts all bytes where it is only the beginning."""
 
     text: str
     whole: int = 0
@@ -64,24 +67,21 @@ class Excerpt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trim:
-    """Something that was shortened or left out."""
+    """A piece that was shortened or left out."""
 
     name: str
     before: int
     after: int  # 0: left out
 
     def __str__(self) -> str:
-        what = (
-            f"shortened from {self.before:,} to {self.after:,} bytes"
-            if self.after
-            else "left out"
-        )
-        return f"{self.name}: {what}"
+        if not self.after:
+            return f"{self.name}: left out"
+        return f"{self.name}: shortened from {self.before:,} to {self.after:,} bytes"
 
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """What is told, in the order it was given, and what is not."""
+    """The pieces that are kept, in their order, and those that were cut."""
 
     pieces: tuple[Piece, ...]
     trims: tuple[Trim, ...] = ()
@@ -93,7 +93,7 @@ class Pack:
 
     @property
     def note(self) -> str:
-        """What the agent is told about what it is not told; empty when that is nothing."""
+        """A note to the agent about what was cut; empty when nothing was."""
         if not self.trims:
             return ""
         lines = "\n".join(f"- {trim}" for trim in self.trims)
@@ -101,49 +101,75 @@ class Pack:
 
 
 def budget_for(role: str | None) -> int:
-    """How many bytes of context a role gets."""
+    """Return how many bytes of context a role gets."""
     return BUDGETS.get(role or "", DEFAULT_BUDGET)
 
 
 def pack(pieces: Sequence[Piece], budget: int) -> Pack:
-    """Fit the pieces into the budget. Raises ContextTooLarge when what must be told does not fit."""
-    must = sum(piece.size for piece in pieces if piece.weight >= ESSENTIAL)
-    if must > budget:
-        raise ContextTooLarge(must, budget)
-    kept: dict[int, Piece] = dict(enumerate(pieces))
-    over = sum(piece.size for piece in pieces) - budget
-    trims = {
-        at: Trim(piece.name, piece.whole, len(piece.text.encode()))
-        for at, piece in enumerate(pieces)
-        if piece.whole
-    }
-    for at in sorted(kept, key=lambda at: (pieces[at].weight, -at)):
-        if over <= 0 or pieces[at].weight >= ESSENTIAL:
+    """Fit the pieces into the budget.
+
+    Raises ContextTooLarge when the essential pieces do not fit.
+    """
+    sizes = [piece.size for piece in pieces]
+    essential = _essential_size(pieces, sizes)
+    if essential > budget:
+        raise ContextTooLarge(essential, budget)
+
+    kept = dict(enumerate(pieces))
+    trims: dict[int, Trim] = {}
+    for place, piece in enumerate(pieces):
+        if piece.whole:
+            trims[place] = Trim(piece.name, piece.whole, len(piece.text.encode()))
+
+    excess = sum(sizes) - budget
+    for place in _least_important_first(pieces):
+        if excess <= 0:
             break
-        shorter = _shortened(pieces[at], over)
-        over -= pieces[at].size - (shorter.size if shorter else 0)
-        before = pieces[at].whole or pieces[at].size
-        trims[at] = Trim(pieces[at].name, before, shorter.size if shorter else 0)
-        if shorter:
-            kept[at] = shorter
-        else:
-            del kept[at]
-    return Pack(tuple(kept.values()), tuple(trims[at] for at in sorted(trims)))
+        piece = kept.pop(place)
+        shorter = _shortened(piece, excess)
+        new_size = 0
+        if shorter is not None:
+            kept[place] = shorter
+            new_size = shorter.size
+        excess -= sizes[place] - new_size
+        trims[place] = Trim(piece.name, piece.whole or sizes[place], new_size)
+
+    return Pack(_in_order(kept), _in_order(trims))
 
 
-def _shortened(piece: Piece, over: int) -> Piece | None:
-    """The piece with its middle cut out, so much shorter; None where that would leave too little, or mislead."""
+def _essential_size(pieces: Sequence[Piece], sizes: Sequence[int]) -> int:
+    size = 0
+    for piece, piece_size in zip(pieces, sizes, strict=True):
+        if piece.weight >= ESSENTIAL:
+            size += piece_size
+    return size
+
+
+def _least_important_first(pieces: Sequence[Piece]) -> list[int]:
+    """Return the places of pieces that may be cut; of equal weight, the last first."""
+    cuttable = [place for place, piece in enumerate(pieces) if piece.weight < ESSENTIAL]
+    return sorted(cuttable, key=lambda place: (pieces[place].weight, -place))
+
+
+def _in_order(by_place: Mapping[int, _Placed]) -> tuple[_Placed, ...]:
+    return tuple(by_place[place] for place in sorted(by_place))
+
+
+def _shortened(piece: Piece, excess: int) -> Piece | None:
+    """Return the piece with so many bytes cut out of its middle.
+
+    None where that would leave too little, or mislead.
+    """
     if piece.is_whole:
         return None
-    body = piece.text.encode()
-    note = f"\n[... {over:,} bytes or more cut here ...]\n"
-    room = len(body) - over - len(note)
+    content = piece.text.encode()
+    note = f"\n[... {excess:,} bytes or more cut here ...]\n"
+    room = len(content) - excess - len(note)
     if room < LEAST_BYTES:
         return None
-    head, tail = room - room // 4, room // 4  # the beginning says more than the end
-    text = (
-        body[:head].decode(errors="ignore")
-        + note
-        + body[-tail:].decode(errors="ignore")
-    )
-    return replace(piece, text=text)
+
+    tail_size = room // 4  # the beginning says more than the end
+    head_size = room - tail_size
+    head = content[:head_size].decode(errors="ignore")
+    tail = content[-tail_size:].decode(errors="ignore")
+    return replace(piece, text=head + note + tail)

@@ -1,8 +1,10 @@
-"""What follows a failure: the ladder of five levels, its fast tracks, and the rule about errors that come again.
+"""What follows a failure: the ladder of five levels.
 
-0 retry, 1 a stronger model, 2 a role that may do more, 3 a person, 4 the dead letters. A failure goes to the level its fast
-track names; else it is retried while attempts remain and the error is not the same one again; else to the first level above
-that can be had. A person comes in only by a fast track: what is no matter of policy ends in the dead letters instead.
+0 retry, 1 a stronger model, 2 a role that may do more, 3 a person, 4 the dead letters.
+A failure goes to the level of its fast track. Without one it is retried while attempts
+remain and the error does not repeat, and then goes to the first level above that is
+available. Only a fast track leads to a person: a failure that is no matter of policy
+ends in the dead letters instead.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from accordance.domain.attempts import SAME_ERROR_LIMIT, why_not_again
 
 
 class Level(IntEnum):
-    """The rungs."""
+    """The rungs of the ladder."""
 
     RETRY = 0
     MODEL_UPGRADE = 1
@@ -27,7 +29,7 @@ class Level(IntEnum):
 
 
 class NextAction(StrEnum):
-    """What is done next, in the words of seed 003."""
+    """The next action, in the words of seed 003."""
 
     NONE = "none"
     RETRY = "retry"
@@ -48,11 +50,16 @@ ACTIONS: Final[Mapping[Level, NextAction]] = MappingProxyType(
 )
 LEVELS: Final[Mapping[Level, str]] = MappingProxyType(
     {
-        Level.RETRY: "The same agent tries again and is told what was found.",
-        Level.MODEL_UPGRADE: "A stronger model among allowedModels tries.",
-        Level.ROLE_ESCALATION: "A role tries that may do everything this one may, and more.",
-        Level.HUMAN: "A person decides. If it is resolved, the task begins again at level 0, else it goes to level 4.",
-        Level.DEAD_LETTER: "The task is given up; everything that is needed to begin it again is kept.",
+        Level.RETRY: "The same agent tries again, with the findings as feedback.",
+        Level.MODEL_UPGRADE: "A stronger model from allowedModels tries.",
+        Level.ROLE_ESCALATION: "A role with more rights tries.",
+        Level.HUMAN: (
+            "A person decides. If resolved, the task is retried; otherwise it goes to the"
+            " dead letters."
+        ),
+        Level.DEAD_LETTER: (
+            "The task is given up; everything needed to start it again is kept."
+        ),
     }
 )
 FAST_TRACKS: Final[Mapping[str, Level]] = MappingProxyType(
@@ -71,10 +78,10 @@ FAST_TRACKS: Final[Mapping[str, Level]] = MappingProxyType(
         "PREFLIGHT_FAILED": Level.HUMAN,
     }
 )
-"""Failures that no further attempt can mend, and where they go at once."""
+"""Failures that no further attempt can fix, and the level they go to at once."""
 
 NEEDS_ANOTHER_MODEL: Final = frozenset(("MODEL_UNAVAILABLE",))
-"""Failures that another model may mend, and the same one cannot; without another, a person decides."""
+"""Failures that only another model can fix; without another, a person decides."""
 
 MODEL_TIERS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -86,97 +93,105 @@ MODEL_TIERS: Final[Mapping[str, int]] = MappingProxyType(
         "gpt-4o": 1,
     }
 )
-"""The origin's models, 1 is the strongest. A deployment brings its own table."""
+"""The origin's models; 1 is the strongest. A deployment brings its own table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderPosition:
-    """Where a task stands on the ladder, and what could still be had."""
+    """Where a task stands on the ladder, and which levels are available.
 
-    attempt: int = 1  # runs already made, this one included
+    `attempt` and `same_error_count` include the failure at hand. `role_above` is the
+    name of the role that may do more. With `upgrades_at_once` every failure leads to
+    the next stronger model, where there is one. `human_resolved` is the outcome of a
+    person's decision, if there was one.
+    """
+
+    attempt: int = 1
     max_attempts: int
-    same_error_count: int = (
-        1  # how often running this error has come, this time included
-    )
+    same_error_count: int = 1
     repeat_threshold: int = SAME_ERROR_LIMIT
     level: Level = Level.RETRY
-    model_tier: int | None = None  # None: not known, so no stronger one can be named
+    model_tier: int | None = None  # None: unknown, so no stronger model can be named
     allowed_tiers: frozenset[int] = frozenset()
     higher_role: bool = False
-    role_above: str | None = None  # its name
-    upgrades_at_once: bool = False  # every failure is followed by the next stronger model, where there is one
-    human_resolved: bool | None = (
-        None  # what became of the person's turn, if there was one
-    )
+    role_above: str | None = None
+    upgrades_at_once: bool = False
+    human_resolved: bool | None = None
 
     @property
     def repeats(self) -> bool:
-        """Whether the same error has come too often running."""
+        """Whether the same error has come too often in a row."""
         return self.same_error_count >= self.repeat_threshold
 
     @property
     def may_retry(self) -> bool:
         """Whether the same agent may try again in the same way."""
-        same = self.same_error_count
-        return (
-            why_not_again(self.attempt, self.max_attempts, same, self.repeat_threshold)
-            is None
+        why_not = why_not_again(
+            self.attempt,
+            self.max_attempts,
+            self.same_error_count,
+            self.repeat_threshold,
         )
+        return why_not is None
 
     @property
     def stronger_tier(self) -> int | None:
         """The next stronger tier that is allowed."""
-        now = self.model_tier
-        return (
-            None
-            if now is None
-            else max((tier for tier in self.allowed_tiers if tier < now), default=None)
-        )
+        current = self.model_tier
+        if current is None:
+            return None
+        stronger = [tier for tier in self.allowed_tiers if tier < current]
+        return max(stronger, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The level that a failure leads to, and what is done there."""
+    """The level that a failure leads to.
+
+    `model_tier` and `role` are those to continue with, where the step is to another
+    model or role.
+    """
 
     level: Level
-    model_tier: int | None = (
-        None  # the tier to go on with, where the step is to another model
-    )
-    role: str | None = None  # the role to go on with, where the step is to another role
+    model_tier: int | None = None
+    role: str | None = None
 
     @property
     def action(self) -> NextAction:
-        """What is done at that level."""
+        """The action at that level."""
         return ACTIONS[self.level]
 
 
 def next_step(reason: str, standing: LadderPosition) -> Step:
-    """Where a failure with this reason leads a task that stands there."""
+    """Return where a failure leads a task that stands there."""
     if standing.human_resolved is not None:
         return Step(Level.RETRY if standing.human_resolved else Level.DEAD_LETTER)
-    if (level := FAST_TRACKS.get(reason)) is not None:
-        return Step(level)
+    if reason in FAST_TRACKS:
+        return Step(FAST_TRACKS[reason])
     if standing.level >= Level.HUMAN:
         return Step(standing.level)
+
     stronger = standing.stronger_tier
     if reason in NEEDS_ANOTHER_MODEL:
-        return (
-            Step(Level.HUMAN)
-            if stronger is None
-            else Step(Level.MODEL_UPGRADE, stronger)
-        )
-    if standing.may_retry and stronger is not None and standing.upgrades_at_once:
+        if stronger is None:
+            return Step(Level.HUMAN)
         return Step(Level.MODEL_UPGRADE, stronger)
-    if standing.may_retry:
-        return Step(Level.RETRY)
-    return _first_above(standing)
+    if not standing.may_retry:
+        return _first_above(standing)
+    if standing.upgrades_at_once and stronger is not None:
+        return Step(Level.MODEL_UPGRADE, stronger)
+    return Step(Level.RETRY)
 
 
 def _first_above(standing: LadderPosition) -> Step:
-    """The lowest level that can still be had; an error that repeats leaves the level it stands on."""
+    """Return the lowest level that is available.
+
+    An error that repeats leaves the level it stands on.
+    """
     lowest = standing.level + 1 if standing.repeats else standing.level
-    if lowest <= Level.MODEL_UPGRADE and standing.stronger_tier is not None:
-        return Step(Level.MODEL_UPGRADE, standing.stronger_tier)
+    stronger = standing.stronger_tier
+    if lowest <= Level.MODEL_UPGRADE and stronger is not None:
+        return Step(Level.MODEL_UPGRADE, stronger)
     if lowest <= Level.ROLE_ESCALATION and standing.higher_role:
         return Step(Level.ROLE_ESCALATION, role=standing.role_above)
     return Step(Level.DEAD_LETTER)
@@ -185,5 +200,6 @@ def _first_above(standing: LadderPosition) -> Step:
 def tiers_of(
     models: Iterable[str], tiers: Mapping[str, int] = MODEL_TIERS
 ) -> frozenset[int]:
-    """The tiers of the models that are in the table."""
-    return frozenset(tiers[model] for model in models if model in tiers)
+    """Return the tiers of the models that are in the table."""
+    known = [model for model in models if model in tiers]
+    return frozenset(tiers[model] for model in known)

@@ -1,4 +1,7 @@
-"""Who can do work, as accordance.toml says it: `[executors.NAME]`, one kind each. Unknown keys are errors."""
+"""The executors of accordance.toml: `[executors.NAME]`, of a kind each.
+
+Unknown keys are errors.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,20 @@ ContextBytes: TypeAlias = Annotated[int, Field(ge=1000)]
 
 
 class Bounds(SettingTable):
-    """What one model may use, where that differs from its executor."""
+    """The limits of a model, where they differ from its executor's."""
 
     concurrency: Count | None = Field(
         default=None,
-        description="Runs with this model at once, in each worker.",
+        description="Concurrent runs with this model, in each worker.",
         examples=[2],
     )
     per_minute: Count | None = Field(
         default=None,
-        description="Runs with this model that begin in a minute, in all workers together.",
+        description="Runs with this model per minute, in all workers together.",
         examples=[30],
     )
     context_bytes: ContextBytes | None = Field(
-        default=None, description="How much this model is told.", examples=[200_000]
+        default=None, description="Bytes of context for this model.", examples=[200_000]
     )
 
 
@@ -41,38 +44,38 @@ class _Spec(SettingTable):
     """What every executor has."""
 
     seconds: Positive = Field(
-        default=900, description="How long a run may take.", examples=[300]
+        default=900, description="How many seconds a run may take.", examples=[300]
     )
     output_bytes: int = Field(
         default=4 << 20,
         ge=1024,
         le=16 << 20,
-        description="How much a run may print.",
+        description="How many bytes a run may print.",
         examples=[1_000_000],
     )
     concurrency: Count | None = Field(
         default=None,
-        description="Runs at once, in each worker; no bound unless given.",
+        description="Concurrent runs, in each worker; no limit unless given.",
         examples=[2],
     )
     per_minute: Count | None = Field(
         default=None,
-        description="Runs that begin in a minute, in all workers together; no bound unless given.",
+        description="Runs per minute, in all workers together; no limit unless given.",
         examples=[60],
     )
     context_bytes: ContextBytes | None = Field(
         default=None,
-        description="How much the executor is told; as its role has it unless given.",
+        description="Bytes of context; those of the role unless given.",
         examples=[200_000],
     )
     bounds: dict[str, Bounds] = Field(
         default_factory=dict,
-        description="Other bounds for single models, by the model's name.",
+        description="Other limits for single models, by the model's name.",
         examples=[{"large": {"concurrency": 1}}],
     )
 
-    def model_for(self, wanted: str | None) -> str | None:  # noqa: ARG002 - for those that have models
-        """The model to use; None where the executor has none."""
+    def model_for(self, wanted: str | None) -> str | None:  # noqa: ARG002
+        """Return the model to use; None where the executor has none."""
         return None
 
 
@@ -84,12 +87,17 @@ class _Modelled(_Spec):
     )
     tiers: dict[str, int] = Field(
         default_factory=dict,
-        description="Models by strength, 1 is the strongest; after a failure the next stronger one is asked.",
+        description=(
+            "Models by strength, 1 is the strongest; after a failure the next stronger"
+            " model tries."
+        ),
         examples=[{"small": 2, "large": 1}],
     )
     base_url: str | None = Field(
         default=None,
-        description="An endpoint that speaks the provider's protocol; the provider's own unless given.",
+        description=(
+            "An endpoint with the provider's protocol; the provider's own unless given."
+        ),
         examples=["http://127.0.0.1:8080/v1"],
     )
     key_env: str | None = Field(
@@ -99,12 +107,14 @@ class _Modelled(_Spec):
     )
     prices: dict[str, dict[Literal["input", "output"], Positive]] = Field(
         default_factory=dict,
-        description="What a million tokens cost, by model: `input` read, `output` written.",
+        description=(
+            "What a million tokens cost, by model: `input` read, `output` written."
+        ),
         examples=[{"gpt-5": {"input": 1.25, "output": 10.0}}],
     )
 
     def model_for(self, wanted: str | None) -> str | None:
-        """The wished model, if it is one of these. Raises UnknownModel."""
+        """Return the wanted model, else the executor's own. Raises UnknownModel."""
         known = self.models
         if wanted is not None and known and wanted not in known:
             raise UnknownModel(wanted, known)
@@ -113,16 +123,25 @@ class _Modelled(_Spec):
     @property
     def models(self) -> frozenset[str]:
         """Every model that is named."""
-        return frozenset((*self.tiers, *((self.model,) if self.model else ())))
+        named = set(self.tiers)
+        if self.model:
+            named.add(self.model)
+        return frozenset(named)
 
     def price_of(self, model: str | None) -> Price | None:
-        """What its tokens cost, if that is configured."""
-        said = self.prices.get(model or "")
-        return Price(said.get("input", 0.0), said.get("output", 0.0)) if said else None
+        """Return the price of a model's tokens, if it is configured."""
+        prices = self.prices.get(model or "")
+        if not prices:
+            return None
+        return Price(prices.get("input", 0.0), prices.get("output", 0.0))
 
 
 class CommandSpec(_Spec):
-    """Any program: it gets the assignment as JSON on standard input and answers on standard output or in a file."""
+    """Any program that reads an assignment and writes a message.
+
+    It gets the assignment as JSON on standard input and answers on standard output or
+    in a file.
+    """
 
     kind: Literal["command"]
     command: str | list[str] = Field(
@@ -131,12 +150,15 @@ class CommandSpec(_Spec):
     )
     message: str | None = Field(
         default=None,
-        description="The file below the work folder that holds the message; standard output unless given.",
+        description=(
+            "The file below the work folder that holds the message; standard output"
+            " unless given."
+        ),
         examples=["message.json"],
     )
     isolation: Isolation = Field(
         default="auto",
-        description="How the program is kept apart from the machine.",
+        description="How the program is isolated from the machine.",
         examples=["bwrap"],
     )
     environment: dict[str, str] = Field(
@@ -156,7 +178,9 @@ class LlmSpec(_Modelled):
 
     kind: Literal["llm"]
     model: str = Field(
-        description='The model to ask; with `provider = "local"`, the path of a GGUF file.',
+        description=(
+            'The model to ask; with `provider = "local"`, the path of a GGUF file.'
+        ),
         examples=["small"],
     )
     provider: Provider = Field(
@@ -166,14 +190,17 @@ class LlmSpec(_Modelled):
     )
     output: Literal["auto", "native", "prompt"] = Field(
         default="auto",
-        description="How the model is given the schema: by the provider's own means, in the prompt, or what fits.",
+        description=(
+            "How the model gets the schema: by the provider's own means, in the prompt,"
+            " or whichever fits."
+        ),
         examples=["native"],
     )
     reasks: int = Field(
         default=2,
         ge=0,
         le=10,
-        description="How often the model is asked again within one run.",
+        description="How often the model is asked again within a run.",
         examples=[3],
     )
     max_tokens: Count = Field(
@@ -196,12 +223,12 @@ class AgentSpec(_Modelled):
     kind: Literal["codex", "opencode", "claude"]
     binary: str | None = Field(
         default=None,
-        description="Where the program is; it is looked for unless given.",
+        description="The path of the program; searched for unless given.",
         examples=["/usr/local/bin/codex"],
     )
     isolation: Literal["auto", "bwrap", "rlimit"] = Field(
         default="auto",
-        description="How the agent is kept apart from the machine.",
+        description="How the agent is isolated from the machine.",
         examples=["bwrap"],
     )
     arguments: list[str] = Field(
@@ -217,23 +244,22 @@ class AgentSpec(_Modelled):
 
 
 class ExternalSpec(_Spec):
-    """Someone elsewhere, who asks for work and hands it in."""
+    """An agent or a person elsewhere, who asks for work and submits it."""
 
     kind: Literal["external"]
 
 
 Spec: TypeAlias = CommandSpec | LlmSpec | AgentSpec | ExternalSpec
 KINDS: Final = EXECUTOR_KINDS
-WITHOUT_SETTINGS: Final = frozenset(
-    ("codex", "opencode", "claude", "external")
-)  # kinds that need none
+WITHOUT_SETTINGS: Final = frozenset(("codex", "opencode", "claude", "external"))
+"""The kinds that need no settings."""
 
 AnySpec: TypeAlias = Annotated[Spec, Field(discriminator="kind")]
 _ANY_SPEC: Final = TypeAdapter[Spec](AnySpec, config=ConfigDict(defer_build=True))
 
 
 def with_kinds(tables: object) -> object:
-    """`[executors.codex]` needs no kind: an executor named after a kind is one of that kind."""
+    """Add the kind to `[executors.codex]` and its like, which are named after it."""
     if not isinstance(tables, Mapping):
         return tables
     return {name: _with_kind(name, table) for name, table in tables.items()}
@@ -249,5 +275,5 @@ Executors: TypeAlias = Annotated[dict[str, AnySpec], BeforeValidator(with_kinds)
 
 
 def spec_of(name: str, table: Mapping[str, object]) -> Spec:
-    """One executor. Raises ValidationError."""
+    """Return the executor of a table. Raises ValidationError."""
     return _ANY_SPEC.validate_python(_with_kind(name, table))

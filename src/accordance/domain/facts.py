@@ -1,10 +1,12 @@
-r"""Facts: what was really there before and after an attempt, collected by accordance itself.
+r"""Facts: what was really there before and after an attempt.
 
-The workspace layer fills these values in, gates judge by them and by nothing else, and the evidence bundle stores them, so
-that a verdict can be recomputed. Everything here is plain data; nothing is a claim of the agent.
+Accordance collects them itself; nothing here is a claim of the agent. The workspace
+layer fills these values in, the gates judge by them alone, and the evidence bundle
+stores them, so that a verdict can be recomputed.
 
-Paths are texts relative to the workspace, with `/` between names. A name that is not UTF-8 shows the odd bytes as `\xNN`
-and a backslash as two, so no two names share a text, and the pins refuse every such path.
+Paths are relative to the workspace, with `/` between names. A name that is not UTF-8
+shows its odd bytes as `\xNN` and a backslash as two, so that no two names share a text,
+and the pins refuse every such path.
 """
 
 from __future__ import annotations
@@ -17,18 +19,22 @@ from typing import Final
 
 
 class EntryKind(StrEnum):
-    """What stands at a path."""
+    """The kind of file at a path."""
 
     FILE = "file"
     SYMLINK = "symlink"
     DIRECTORY = "directory"
-    SPECIAL = "special"  # fifo, socket, device: named, never opened
-    UNREADABLE = "unreadable"  # there, but it could not be read or was too large: never judged as harmless
+    SPECIAL = "special"  # fifo, socket, device: listed, never opened
+    UNREADABLE = "unreadable"  # could not be read or is too large: never harmless
 
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """One thing in a tree. `sha256` belongs to files, `target` to links; `note` says why something is unreadable."""
+    """A file, link or directory of a tree.
+
+    `sha256` belongs to files, `target` to links; `note` is the reason why an entry is
+    unreadable.
+    """
 
     path: str
     kind: EntryKind
@@ -40,35 +46,40 @@ class TreeEntry:
 
     @property
     def carried_mode(self) -> int:
-        """The part of the mode that travels with a repository: executable or not, and the set-id bits."""
-        return (0o755 if self.mode & 0o100 else 0o644) | self.mode & 0o7000
+        """The mode as a repository carries it: executable or not, and set-id bits."""
+        is_executable = bool(self.mode & 0o100)
+        permissions = 0o755 if is_executable else 0o644
+        set_id_bits = self.mode & 0o7000
+        return permissions | set_id_bits
 
     @property
     def content(self) -> tuple[str, str, str]:
-        """Two entries with equal content are the same thing, wherever they stand."""
+        """Entries of equal content are interchangeable, wherever they are."""
         return (self.kind, self.sha256, self.target)
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A whole tree at one moment: its entries by path, and git's own steering files apart."""
+    """A whole tree at one moment.
+
+    `internals` are config, hooks and info of every git directory, `nested` the
+    repositories and submodules below the root. `incomplete` is the reason why the walk
+    stopped early; it is empty when it did not.
+    """
 
     entries: Mapping[str, TreeEntry]
-    internals: Mapping[str, TreeEntry] = field(
-        default_factory=dict
-    )  # config, hooks, info ... of every git directory
-    nested: tuple[str, ...] = ()  # repositories and submodules below the root
-    incomplete: str = ""  # why the walk stopped early; empty when it did not
+    internals: Mapping[str, TreeEntry] = field(default_factory=dict)
+    nested: tuple[str, ...] = ()
+    incomplete: str = ""
 
     @property
     def links(self) -> dict[str, str]:
-        """Where each link leads, by its path."""
-        found = self.entries.values()
-        return {
-            entry.path: entry.target
-            for entry in found
-            if entry.kind is EntryKind.SYMLINK
-        }
+        """The target of each link, by the link's path."""
+        targets = {}
+        for entry in self.entries.values():
+            if entry.kind is EntryKind.SYMLINK:
+                targets[entry.path] = entry.target
+        return targets
 
 
 class ChangeKind(StrEnum):
@@ -84,7 +95,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """One difference between two trees. A rename touches both of its ends."""
+    """A difference between two trees. A rename touches both of its ends."""
 
     path: str
     kind: ChangeKind
@@ -95,13 +106,15 @@ class PathChange:
     @property
     def paths(self) -> tuple[str, ...]:
         """Every path this change touches, the older end first."""
-        return (self.old_path, self.path) if self.old_path else (self.path,)
+        if self.old_path:
+            return (self.old_path, self.path)
+        return (self.path,)
 
 
 class LinkEscape(StrEnum):
     """How a link leaves the workspace."""
 
-    ABSOLUTE = "absolute"  # points at a fixed place of the machine
+    ABSOLUTE = "absolute"  # points at a fixed place on the machine
     OUTSIDE = "outside"  # climbs out with `..`
     INTERNALS = "internals"  # points into a git directory
 
@@ -117,10 +130,11 @@ class EscapingLink:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """The true difference an attempt made. `changes` is what scope and file match are judged by.
+    """The true difference an attempt made. `changes` decides scope and file match.
 
-    Apart from it stand: files git ignores, changes to git's own steering files, links that leave the workspace, entries that
-    cannot be judged, and directories (only empty ones and changed modes: the others are implied by their files).
+    Listed apart: files that git ignores, changes to git's own steering files, links
+    that leave the workspace, entries that cannot be judged, and directories (only empty
+    ones and changed modes: the others are implied by their files).
     """
 
     changes: tuple[PathChange, ...] = ()
@@ -128,45 +142,47 @@ class ChangeSet:
     internals: tuple[PathChange, ...] = ()
     directories: tuple[PathChange, ...] = ()
     escaping_links: tuple[EscapingLink, ...] = ()
-    special: tuple[str, ...] = ()  # fifos, sockets, devices that came
+    special: tuple[str, ...] = ()  # fifos, sockets, devices that were added
     unreadable: tuple[str, ...] = ()  # cannot be judged, so never harmless
-    twins: tuple[
-        str, ...
-    ] = ()  # new paths that differ from another one in letter case or Unicode form only
-    nested_added: tuple[
-        str, ...
-    ] = ()  # repositories inside the repository that were not there before
+    # new paths that differ from another path only in letter case or Unicode form
+    twins: tuple[str, ...] = ()
+    nested_added: tuple[str, ...] = ()  # new repositories inside the repository
     nested: tuple[str, ...] = ()  # all of them; their files are in the lists above
     incomplete: str = ""  # why this may not be everything; empty when it is
-    internals_known: bool = (
-        True  # False when there is no earlier state of git's files to compare with
-    )
+    internals_known: bool = True  # False: git's files have no earlier state to compare
 
     def paths(self) -> frozenset[str]:
         """Every path the changes touch, both ends of a rename."""
-        return frozenset(path for change in self.changes for path in change.paths)
+        touched: set[str] = set()
+        for change in self.changes:
+            touched.update(change.paths)
+        return frozenset(touched)
 
     def __bool__(self) -> bool:
         return bool(self.changes)
 
 
 class IsolationLevel(StrEnum):
-    """How a command was kept apart, strongest first."""
+    """How a command was isolated, strongest first.
+
+    Landlock sets kernel rules on files, TCP and signals; a system call filter refuses
+    all other sockets.
+    """
 
     BWRAP = "bwrap"  # own mounts, processes and network
-    LANDLOCK = "landlock"  # kernel rules on files, TCP and signals; other sockets refused by a system call filter
+    LANDLOCK = "landlock"
     RLIMIT = "rlimit"  # limits only: the command has the user's own rights
     NONE = "none"
 
     @property
     def confines(self) -> bool:
-        """Whether writes outside and the network were really refused."""
+        """Whether the level really refuses outside writes and the network."""
         return self in (IsolationLevel.BWRAP, IsolationLevel.LANDLOCK)
 
 
 @dataclass(frozen=True, slots=True)
 class LevelProbe:
-    """What trying one level on this machine showed."""
+    """The result of trying an isolation level on this machine."""
 
     level: IsolationLevel
     works: bool
@@ -176,21 +192,17 @@ class LevelProbe:
 
 @dataclass(frozen=True, slots=True)
 class IsolationProbe:
-    """What this machine can do, strongest first. For `accordance doctor` and for `auto`."""
+    """The levels of this machine, strongest first, for `doctor` and for `auto`."""
 
     levels: tuple[LevelProbe, ...]
 
     @property
     def best(self) -> IsolationLevel | None:
         """The strongest level that confines, or None: `auto` never goes below."""
-        return next(
-            (
-                found.level
-                for found in self.levels
-                if found.works and found.level.confines
-            ),
-            None,
-        )
+        for probe in self.levels:
+            if probe.works and probe.level.confines:
+                return probe.level
+        return None
 
 
 class Ending(StrEnum):
@@ -199,38 +211,42 @@ class Ending(StrEnum):
     EXITED = "exited"
     SIGNALLED = "signalled"
     TIMED_OUT = "timed_out"
-    OUTPUT_LIMIT = "output_limit"  # said more than it may
+    OUTPUT_LIMIT = "output_limit"  # printed more than it may
     MEMORY_LIMIT = "memory_limit"
     PROCESS_LIMIT = "process_limit"
     DISK_LIMIT = "disk_limit"
     NOT_STARTED = "not_started"  # no such program, or it may not be run
-    ABANDONED = "abandoned"  # whoever asked for it wanted it no more
+    ABANDONED = "abandoned"  # the caller no longer wanted it
 
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """One command that accordance itself ran."""
+    """A command that accordance itself ran.
+
+    `exit_code` is that of a shell: 128 + signal when a signal ended the command, 127
+    when it did not start.
+    """
 
     command: str
-    exit_code: int  # as a shell tells it: 128 + signal when a signal ended it, 127 when it did not start
+    exit_code: int
     ending: Ending = Ending.EXITED
     duration_ms: int = 0
     isolation: IsolationLevel = IsolationLevel.NONE
     log_sha256: str = ""
     log_bytes: int = 0  # what was kept
     log_cut: bool = False  # there was more
-    leftovers: int = 0  # processes still alive at the end; they were ended
+    leftovers: int = 0  # processes still alive at the end, which were ended
     note: str = ""
 
     @property
     def passed(self) -> bool:
-        """It ran to its own end and said 0."""
+        """Whether it ran to its own end and exited with 0."""
         return self.ending is Ending.EXITED and self.exit_code == 0
 
 
 @dataclass(frozen=True, slots=True)
 class SteeringFile:
-    """A changed file that can decide how a test run ends without being a test."""
+    """A changed file that is no test but can decide how a test run ends."""
 
     path: str
     steers: str  # pytest, jest, make ...
@@ -249,10 +265,10 @@ class ArtifactName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ArtifactFact:
-    """What stands where a submission says an artifact is."""
+    """The file at the path that a submission gives for an artifact."""
 
     name: ArtifactName
-    path: str  # as the submission says
+    path: str  # as submitted
     exists: bool = False
     readable: bool = False
     size: int = 0
@@ -263,32 +279,34 @@ class ArtifactFact:
 
 @dataclass(frozen=True, slots=True)
 class SelftestFacts:
-    """What a selftest.log shows. It is the agent's own log: it proves nothing, but it can contradict."""
+    """What a selftest.log shows.
 
-    exit_code: int | None = (
-        None  # of the last EXIT_CODE= line, which must be the last line
-    )
+    It is the agent's own log: it proves nothing, but it can contradict.
+    """
+
+    exit_code: int | None = None  # of EXIT_CODE=, which must be the last line
     commands_missing: tuple[str, ...] = ()  # allowed tests it does not name
     cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PatchFacts:
-    """How the agent's patch.diff stands to the real change."""
+    """How the agent's patch.diff compares with the real change.
+
+    `same_content`: applied to the base, it gives the real tree; None when not tried.
+    """
 
     parseable: bool = True
     paths: tuple[str, ...] = ()  # every path it touches, both ends of a rename
     missing: tuple[str, ...] = ()  # really changed, not in the patch
     extra: tuple[str, ...] = ()  # in the patch, not really changed
-    same_content: bool | None = (
-        None  # applying it to the base gives the real tree; None when not tried
-    )
+    same_content: bool | None = None
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFacts:
-    """The agent's evidence, looked at. A part that is None was not looked at."""
+    """The agent's evidence, examined. A part that is None was not examined."""
 
     folder: str = ""
     artifacts: tuple[ArtifactFact, ...] = ()
@@ -297,31 +315,34 @@ class EvidenceFacts:
     others: tuple[str, ...] = ()  # further files in the folder
 
     def artifact(self, name: ArtifactName) -> ArtifactFact | None:
-        """What is known of one artifact."""
-        return next((fact for fact in self.artifacts if fact.name is name), None)
+        """Return the fact about an artifact, if there is one."""
+        for fact in self.artifacts:
+            if fact.name is name:
+                return fact
+        return None
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptFacts:
-    """Everything accordance found out about one attempt."""
+    """Everything accordance learned about an attempt.
+
+    `tests_changed` is what the test run itself changed in its copy; it is no change of
+    the agent. `tree` is git's id of the judged tree, empty where git cannot name it.
+    `git_programs` are hooks and settings by which git would run programs in the tree;
+    none of them ran.
+    """
 
     base_commit: str = ""  # empty for a directory without git
     changes: ChangeSet = field(default_factory=ChangeSet)
     runs: tuple[CommandRun, ...] = ()
-    tests_changed: tuple[
-        str, ...
-    ] = ()  # what the test run itself changed in its copy; no change of the agent
+    tests_changed: tuple[str, ...] = ()
     steering: tuple[SteeringFile, ...] = ()
     evidence: EvidenceFacts = field(default_factory=EvidenceFacts)
-    tree: str = (
-        ""  # git's id of the tree that was judged; empty where git cannot name it
-    )
+    tree: str = ""
     isolation: IsolationLevel | None = None  # None: nothing was run
-    isolation_missing: str = ""  # why no command could be run; says what to install
-    git_programs: tuple[
-        str, ...
-    ] = ()  # hooks and settings by which git would run programs in the tree; nothing ran
-    lines: int | None = None  # added and removed in files of text; None: nobody counted
+    isolation_missing: str = ""  # why no command could run, and what to install
+    git_programs: tuple[str, ...] = ()
+    lines: int | None = None  # added and removed in text files; None: not counted
 
 
 CACHES: Final = MappingProxyType(
@@ -341,9 +362,17 @@ CACHES: Final = MappingProxyType(
 
 
 def beyond_caches(ignored: Iterable[PathChange]) -> tuple[PathChange, ...]:
-    """The ignored changes that no known cache explains; these are judged by scope like any other."""
-    return tuple(
-        change
-        for change in ignored
-        if not all(CACHES.keys() & set(path.split("/")[:-1]) for path in change.paths)
-    )
+    """Return the ignored changes that no known cache explains.
+
+    Scope judges these like any other change.
+    """
+    return tuple(change for change in ignored if not _is_cached(change))
+
+
+def _is_cached(change: PathChange) -> bool:
+    """Whether every path of the change lies in a folder of a known cache."""
+    for path in change.paths:
+        folders = path.split("/")[:-1]
+        if CACHES.keys().isdisjoint(folders):
+            return False
+    return True

@@ -1,7 +1,8 @@
-"""Fail codes: why an attempt was not accepted, how bad that is, what brings it about and what to do. docs/fail-codes.md.
+"""Fail codes: why an attempt was not accepted, how bad that is, and what to do.
 
-The first twenty are the origin's, the next five come from its longer list, the last are our own. What an agent may claim is
-`contracts.catalogue.submit.REASON_CODES`; every one of those is here.
+docs/fail-codes.md is generated from the table. The first twenty codes are the origin's,
+the next five come from its longer list, the last are our own. An agent may claim those
+of `contracts.catalogue.submit.REASON_CODES`, all of which are here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Owner: TypeAlias = Literal["agent", "task", "system"]
 
 
 class FailCode(NamedTuple):
-    """One code with its page."""
+    """A code with its page."""
 
     code: str
     severity: Severity
@@ -26,41 +27,233 @@ class FailCode(NamedTuple):
 
 
 FAIL_CODES: Final[tuple[FailCode, ...]] = (
-    FailCode("SCOPE_CONFLICT", "critical", "agent", "A change outside the allowed paths, inside a forbidden one, or one that cannot be judged.", "A person decides: undo the change, widen the pins or split the task."),
-    FailCode("POLICY_VIOLATION", "critical", "agent", "A tool, model or executor was used that is not permitted.", "A person decides; it is not tried again before."),
-    FailCode("CONSTITUTION_VIOLATION", "critical", "agent", "A rule was broken that no task can lift: the gate was bypassed, something outside the workspace was touched.", "Given up at once; everything is kept as a dead letter."),
-    FailCode("CI_FAILED", "high", "agent", "A test command did not pass in the gateway's own run, or the agent itself says that tests fail.", "Fix the cause and run every test command again."),
-    FailCode("SCHEMA_VIOLATION", "high", "agent", "The submission does not honour scc.submit.v1.", "Send the whole submission again, corrected."),
-    FailCode("PINS_INSUFFICIENT", "high", "task", "A file that is needed is not pinned.", "Ask with NEED_INPUT; a person widens the pins."),
-    FailCode("BUDGET_EXCEEDED", "high", "task", "More tokens or money were used than the task may cost.", "Given up; split the task or raise its budget."),
-    FailCode("TIMEOUT_EXCEEDED", "high", "agent", "The attempt ran longer than timeoutMs.", "Do less at once, or give it more time."),
-    FailCode("PREFLIGHT_FAILED", "high", "task", "The task could not be started: its contract, role, pins, files, tests, model or executor.", "Correct the task; every reason is named."),
-    FailCode("MAX_ATTEMPTS_EXCEEDED", "high", "agent", "Every attempt is used up.", "Goes up the ladder."),
-    FailCode("ROLE_POLICY_VIOLATION", "high", "agent", "A path was written that the pins allow and the role does not.", "A person gives it to a role that may, or changes the role."),
-    FailCode("EXECUTOR_ERROR", "medium", "system", "The agent, its model or its connection failed, or it says FAILED without a reason.", "Try again, each time after a longer wait."),
-    FailCode("CI_SKIPPED", "medium", "task", "There is no test command, so nothing shows that the work is done.", "Name the commands in allowedTests, in [judge] tests of accordance.toml, or in the submission."),
-    FailCode("TESTS_ONLY_TASK_SELFTEST", "medium", "task", "The only test commands are the task's own self-test.", "Add a real test to allowedTests."),
-    FailCode("SPLIT_REQUIRED", "medium", "task", "The task is too large for one attempt.", "A person splits it, or gives it to the splitter."),
-    FailCode("NEED_INPUT_REQUIRED", "medium", "task", "The agent cannot go on without something it asks for.", "A person answers; this uses up no attempt."),
-    FailCode("MODEL_UNAVAILABLE", "medium", "system", "The model could not be reached.", "The next tier of the allowed models tries, else a person decides."),
-    FailCode("ARTIFACT_MISSING", "medium", "agent", "A required artifact is not there, is empty or cannot be read.", "Produce it."),
-    FailCode("MAX_CHILDREN_EXCEEDED", "medium", "task", "A plan has more parts than its budget allows.", "Plan it with fewer parts."),
-    FailCode("DUPLICATE_DISPATCH", "low", "system", "Somebody is working on the task already.", "Nothing: the second start is skipped."),
-    FailCode("EVIDENCE_INVALID", "medium", "agent", "The evidence contradicts the facts: a patch or file list that is not the real change, a log cut short.", "Produce it again from what was really done."),
-    FailCode("FILE_NOT_FOUND", "medium", "task", "A file the task speaks of does not exist.", "Correct the task, or create the file."),
-    FailCode("PERMISSION_DENIED", "medium", "system", "The attempt was refused access to something it needs.", "Grant it, or do without."),
-    FailCode("MERGE_CONFLICT", "medium", "agent", "The change does not apply to the current state of the repository.", "Begin again from the current state."),
-    FailCode("DEPENDENCY_MISSING", "medium", "system", "A program or package that is needed is not installed.", "Install it, or add it to the task."),
-    FailCode("TEST_STEERING_CHANGED", "high", "agent", "A file that decides how tests run (conftest.py, pytest.ini, Makefile, ...) was changed without being pinned by name.", "Undo that change, or pin the file by its full path."),
-    FailCode("ISOLATION_UNAVAILABLE", "high", "system", "No test was run, because this machine cannot keep test commands apart.", "Install what the message names; accordance doctor shows what works."),
-)  # fmt: skip
-"""Every code, the origin's order first."""
+    FailCode(
+        "SCOPE_CONFLICT",
+        "critical",
+        "agent",
+        (
+            "A change is outside the allowed paths, inside a forbidden path, or cannot"
+            " be judged."
+        ),
+        "A person decides: undo the change, widen the pins or split the task.",
+    ),
+    FailCode(
+        "POLICY_VIOLATION",
+        "critical",
+        "agent",
+        "A tool, model or executor that is not permitted was used.",
+        "A person decides before it is tried again.",
+    ),
+    FailCode(
+        "CONSTITUTION_VIOLATION",
+        "critical",
+        "agent",
+        (
+            "A rule that no task can lift was broken: the gate was bypassed, or"
+            " something outside the workspace was touched."
+        ),
+        "It is given up at once; everything is kept as a dead letter.",
+    ),
+    FailCode(
+        "CI_FAILED",
+        "high",
+        "agent",
+        (
+            "A test command did not pass in the gateway's own run, or the agent itself"
+            " reports failing tests."
+        ),
+        "Fix the cause and run every test command again.",
+    ),
+    FailCode(
+        "SCHEMA_VIOLATION",
+        "high",
+        "agent",
+        "The submission does not honour scc.submit.v1.",
+        "Send the whole submission again, corrected.",
+    ),
+    FailCode(
+        "PINS_INSUFFICIENT",
+        "high",
+        "task",
+        "A file that the task needs is not pinned.",
+        "Ask with NEED_INPUT; a person widens the pins.",
+    ),
+    FailCode(
+        "BUDGET_EXCEEDED",
+        "high",
+        "task",
+        "The attempt used more tokens or money than the task may cost.",
+        "It is given up; split the task or raise its budget.",
+    ),
+    FailCode(
+        "TIMEOUT_EXCEEDED",
+        "high",
+        "agent",
+        "The attempt took longer than timeoutMs.",
+        "Do less in one attempt, or allow more time.",
+    ),
+    FailCode(
+        "PREFLIGHT_FAILED",
+        "high",
+        "task",
+        (
+            "The task could not start, because of its contract, role, pins, files,"
+            " tests, model or executor."
+        ),
+        "Correct the task; every reason is listed.",
+    ),
+    FailCode(
+        "MAX_ATTEMPTS_EXCEEDED",
+        "high",
+        "agent",
+        "All attempts are used up.",
+        "The task goes up the escalation ladder.",
+    ),
+    FailCode(
+        "ROLE_POLICY_VIOLATION",
+        "high",
+        "agent",
+        "A path was written that the pins allow but the role does not.",
+        "A person gives the task to a role that may, or changes the role.",
+    ),
+    FailCode(
+        "EXECUTOR_ERROR",
+        "medium",
+        "system",
+        (
+            "The agent, its model or its connection failed, or it reports FAILED"
+            " without a reason."
+        ),
+        "Try again, each time after a longer wait.",
+    ),
+    FailCode(
+        "CI_SKIPPED",
+        "medium",
+        "task",
+        "There is no test command, so nothing shows that the work is done.",
+        (
+            "Name the commands in allowedTests, in [judge] tests of accordance.toml,"
+            " or in the submission."
+        ),
+    ),
+    FailCode(
+        "TESTS_ONLY_TASK_SELFTEST",
+        "medium",
+        "task",
+        "The only test commands are the task's own self-test.",
+        "Add a real test to allowedTests.",
+    ),
+    FailCode(
+        "SPLIT_REQUIRED",
+        "medium",
+        "task",
+        "The task is too large for one attempt.",
+        "A person splits it, or gives it to the splitter.",
+    ),
+    FailCode(
+        "NEED_INPUT_REQUIRED",
+        "medium",
+        "task",
+        "The agent cannot continue without something it asks for.",
+        "A person answers; this costs no attempt.",
+    ),
+    FailCode(
+        "MODEL_UNAVAILABLE",
+        "medium",
+        "system",
+        "The model could not be reached.",
+        (
+            "The next tier of the allowed models tries; if there is none, a person"
+            " decides."
+        ),
+    ),
+    FailCode(
+        "ARTIFACT_MISSING",
+        "medium",
+        "agent",
+        "A required artifact is missing, empty or unreadable.",
+        "Produce it.",
+    ),
+    FailCode(
+        "MAX_CHILDREN_EXCEEDED",
+        "medium",
+        "task",
+        "A plan has more parts than its budget allows.",
+        "Plan it with fewer parts.",
+    ),
+    FailCode(
+        "DUPLICATE_DISPATCH",
+        "low",
+        "system",
+        "The task is being worked on already.",
+        "Nothing to do: the second start is skipped.",
+    ),
+    FailCode(
+        "EVIDENCE_INVALID",
+        "medium",
+        "agent",
+        (
+            "The evidence contradicts the facts: the patch or the file list is not the"
+            " real change, or a log is cut short."
+        ),
+        "Produce it again from what was really done.",
+    ),
+    FailCode(
+        "FILE_NOT_FOUND",
+        "medium",
+        "task",
+        "A file that the task names does not exist.",
+        "Correct the task, or create the file.",
+    ),
+    FailCode(
+        "PERMISSION_DENIED",
+        "medium",
+        "system",
+        "The attempt has no access to something it needs.",
+        "Grant it, or do without.",
+    ),
+    FailCode(
+        "MERGE_CONFLICT",
+        "medium",
+        "agent",
+        "The change does not apply to the current state of the repository.",
+        "Start again from the current state.",
+    ),
+    FailCode(
+        "DEPENDENCY_MISSING",
+        "medium",
+        "system",
+        "A program or package that is needed is not installed.",
+        "Install it, or add it to the task.",
+    ),
+    FailCode(
+        "TEST_STEERING_CHANGED",
+        "high",
+        "agent",
+        (
+            "A file that decides how tests run (conftest.py, pytest.ini, Makefile,"
+            " ...) was changed without being pinned by name."
+        ),
+        "Undo that change, or pin the file by its full path.",
+    ),
+    FailCode(
+        "ISOLATION_UNAVAILABLE",
+        "high",
+        "system",
+        "No test ran, because this machine cannot isolate test commands.",
+        "Install what the message names; accordance doctor shows what works.",
+    ),
+)
+"""Every code, in the origin's order first."""
 
 _BY_NAME: Final = {entry.code: entry for entry in FAIL_CODES}
 
 
 def fail_code(name: str) -> FailCode:
-    """The entry of a code, in any letter case, by its name or an alias. Raises UnknownCode."""
+    """Return the entry of a code, in any letter case, by its name or an alias.
+
+    Raises UnknownCode.
+    """
     code = REASON_ALIASES.get(name.upper(), name.upper())
     try:
         return _BY_NAME[code]
@@ -69,9 +262,15 @@ def fail_code(name: str) -> FailCode:
 
 
 def normal_reason(claimed: str | None) -> str | None:
-    """The fail code a claim names, in upper case and with aliases resolved; None for "ok", nothing, and words of its own."""
-    if claimed is None or claimed.strip().casefold() in ("", NO_REASON):
+    """Return the fail code that a claim names, with aliases resolved.
+
+    None for "ok", for no reason, and for words of the agent's own.
+    """
+    if claimed is None:
         return None
-    upper = claimed.strip().upper()
+    reason = claimed.strip()
+    if reason.casefold() in ("", NO_REASON):
+        return None
+    upper = reason.upper()
     code = REASON_ALIASES.get(upper, upper)
     return code if code in _BY_NAME else None

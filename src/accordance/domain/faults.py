@@ -1,4 +1,7 @@
-"""What can go wrong while an executor works: the kinds of fault, the fail code of each, and whether waiting helps."""
+"""What can go wrong while an executor works.
+
+Each kind of fault has a fail code, and waiting either helps or does not.
+"""
 
 from __future__ import annotations
 
@@ -35,39 +38,114 @@ class Fault(StrEnum):
 
 
 class FaultPage(NamedTuple):
-    """One kind of fault."""
+    """The description of a kind of fault."""
 
     code: str
     meaning: str
-    passes: bool = False  # the same call may go well a little later
+    passes: bool = False  # transient: the same call may succeed a little later
 
 
 FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
     {
-        Fault.STOPPED: FaultPage("EXECUTOR_ERROR", "The run was stopped from outside; it says nothing about the task.", True),
-        Fault.REFUSED: FaultPage("LLM_REFUSAL", "The model will not do it."),
-        Fault.TIMED_OUT: FaultPage("TIMEOUT_EXCEEDED", "The run took longer than it may."),
-        Fault.RATE_LIMITED: FaultPage("EXECUTOR_ERROR", "The model's provider wants fewer calls.", True),
-        Fault.UNAVAILABLE: FaultPage("MODEL_UNAVAILABLE", "The model's endpoint is not there, is overloaded or has no quota left.", True),
-        Fault.UNKNOWN_MODEL: FaultPage("MODEL_UNAVAILABLE", "The endpoint knows no such model."),
-        Fault.UNAUTHORISED: FaultPage("PERMISSION_DENIED", "The endpoint does not take this key."),
-        Fault.KEY_MISSING: FaultPage("PERMISSION_DENIED", "The environment variable that holds the key is not set."),
-        Fault.REJECTED: FaultPage("EXECUTOR_ERROR", "The endpoint will not take the request."),
-        Fault.TOO_LONG: FaultPage("SPLIT_REQUIRED", "What the model has to read does not fit into it."),
-        Fault.SERVER_ERROR: FaultPage("EXECUTOR_ERROR", "The endpoint failed.", True),
-        Fault.CUT: FaultPage("EXECUTOR_ERROR", "The answer broke off.", True),
-        Fault.GARBAGE: FaultPage("EXECUTOR_ERROR", "The endpoint's answer is not in its own protocol.", True),
-        Fault.FLOODED: FaultPage("EXECUTOR_ERROR", "More was said than may be."),
-        Fault.SILENT: FaultPage("EXECUTOR_ERROR", "The run ended and said nothing."),
-        Fault.CRASHED: FaultPage("EXECUTOR_ERROR", "The program ended by a signal, by a limit or with an error, and said nothing."),
-        Fault.NOT_INSTALLED: FaultPage("DEPENDENCY_MISSING", "The program or package that does the work is not installed."),
-        Fault.NOT_ISOLATED: FaultPage("ISOLATION_UNAVAILABLE", "This machine cannot keep the program apart as it must be."),
-        Fault.OVER_BUDGET: FaultPage("BUDGET_EXCEEDED", "The run has used up its tokens or its money."),
-        Fault.UNPREPARED: FaultPage("PREFLIGHT_FAILED", "The task or the repository it is about cannot be used as it is; nobody was asked to work."),
-        Fault.NO_EXECUTOR: FaultPage("DEPENDENCY_MISSING", "No executor is configured for the task, or no route leads to one; nobody was asked to work."),
+        Fault.STOPPED: FaultPage(
+            "EXECUTOR_ERROR",
+            "The run was stopped from outside, which says nothing about the task.",
+            passes=True,
+        ),
+        Fault.REFUSED: FaultPage(
+            "LLM_REFUSAL",
+            "The model refused to do it.",
+        ),
+        Fault.TIMED_OUT: FaultPage(
+            "TIMEOUT_EXCEEDED",
+            "The run took longer than allowed.",
+        ),
+        Fault.RATE_LIMITED: FaultPage(
+            "EXECUTOR_ERROR",
+            "The model's provider wants fewer calls.",
+            passes=True,
+        ),
+        Fault.UNAVAILABLE: FaultPage(
+            "MODEL_UNAVAILABLE",
+            (
+                "The model's endpoint cannot be reached, is overloaded or has no quota"
+                " left."
+            ),
+            passes=True,
+        ),
+        Fault.UNKNOWN_MODEL: FaultPage(
+            "MODEL_UNAVAILABLE",
+            "The endpoint knows no such model.",
+        ),
+        Fault.UNAUTHORISED: FaultPage(
+            "PERMISSION_DENIED",
+            "The endpoint does not accept the key.",
+        ),
+        Fault.KEY_MISSING: FaultPage(
+            "PERMISSION_DENIED",
+            "The environment variable that holds the key is not set.",
+        ),
+        Fault.REJECTED: FaultPage(
+            "EXECUTOR_ERROR",
+            "The endpoint does not accept the request.",
+        ),
+        Fault.TOO_LONG: FaultPage(
+            "SPLIT_REQUIRED",
+            "The prompt is too long for the model.",
+        ),
+        Fault.SERVER_ERROR: FaultPage(
+            "EXECUTOR_ERROR",
+            "The endpoint failed.",
+            passes=True,
+        ),
+        Fault.CUT: FaultPage(
+            "EXECUTOR_ERROR",
+            "The answer broke off.",
+            passes=True,
+        ),
+        Fault.GARBAGE: FaultPage(
+            "EXECUTOR_ERROR",
+            "The endpoint's answer does not follow its own protocol.",
+            passes=True,
+        ),
+        Fault.FLOODED: FaultPage(
+            "EXECUTOR_ERROR",
+            "The run printed more than allowed.",
+        ),
+        Fault.SILENT: FaultPage(
+            "EXECUTOR_ERROR",
+            "The run ended without any output.",
+        ),
+        Fault.CRASHED: FaultPage(
+            "EXECUTOR_ERROR",
+            "A signal, a limit or an error ended the program, without any output.",
+        ),
+        Fault.NOT_INSTALLED: FaultPage(
+            "DEPENDENCY_MISSING",
+            "The program or package that does the work is not installed.",
+        ),
+        Fault.NOT_ISOLATED: FaultPage(
+            "ISOLATION_UNAVAILABLE",
+            "This machine cannot isolate the program as required.",
+        ),
+        Fault.OVER_BUDGET: FaultPage(
+            "BUDGET_EXCEEDED",
+            "The run has used up its budget of tokens or money.",
+        ),
+        Fault.UNPREPARED: FaultPage(
+            "PREFLIGHT_FAILED",
+            "The task or its repository cannot be used as it is; no work was started.",
+        ),
+        Fault.NO_EXECUTOR: FaultPage(
+            "DEPENDENCY_MISSING",
+            (
+                "No executor is configured for the task, or no route leads to one; no"
+                " work was started."
+            ),
+        ),
     }
-)  # fmt: skip
-"""Every kind. Codes are those of `fail_codes`, but for LLM_REFUSAL, which is an action's own."""
+)
+"""Every kind. The codes are those of `fail_codes`; LLM_REFUSAL is an action's own."""
 
 _ADVICE: Final[Mapping[Fault, str]] = MappingProxyType(
     {
@@ -79,24 +157,34 @@ _ADVICE: Final[Mapping[Fault, str]] = MappingProxyType(
         Fault.OVER_BUDGET: "Read and say less.",
     }
 )
-"""What whoever tries next can do about it, where they can."""
+"""What the next attempt can do about a fault, where it can do anything."""
 
 
 def in_words(fault: Fault, text: str) -> str:
-    """A fault for whoever tries next."""
-    said = f"No message came: {FAULTS[fault].meaning.removesuffix('.')}{f' ({text})' if text else ''}."
-    return f"{said} {_ADVICE[fault]}" if fault in _ADVICE else said
+    """Describe a fault for the next attempt."""
+    meaning = FAULTS[fault].meaning.removesuffix(".")
+    detail = f" ({text})" if text else ""
+    description = f"No message came: {meaning}{detail}."
+    if fault in _ADVICE:
+        return f"{description} {_ADVICE[fault]}"
+    return description
 
 
-_FIRST_PAUSE: Final = 1.0  # seconds, doubled each time in a row
+_FIRST_PAUSE: Final = 1.0  # seconds, doubled after each failure in a row
+_MAX_DOUBLINGS: Final = 10
 _LONGEST_PAUSE: Final = 60.0
-_LONGEST_ASKED: Final = 600.0  # whatever a provider asks for
+_LONGEST_REQUESTED_PAUSE: Final = 600.0  # whatever a provider asks for
 
 
 def pause_after(fault: Fault | None, asked: float | None, in_a_row: int) -> float:
-    """How many seconds the same executor is left in peace: as long as it asks, else longer each time it fails in a row."""
+    """Return how many seconds the executor is left alone after a fault.
+
+    That is as long as its provider asks for, else longer after each failure in a row.
+    """
     if fault is None or fault is Fault.STOPPED or not FAULTS[fault].passes:
         return 0.0
     if asked is not None:
-        return min(max(0.0, asked), _LONGEST_ASKED)
-    return float(min(_FIRST_PAUSE * 2 ** min(in_a_row - 1, 10), _LONGEST_PAUSE))
+        return min(max(0.0, asked), _LONGEST_REQUESTED_PAUSE)
+    doublings = min(in_a_row - 1, _MAX_DOUBLINGS)
+    pause: float = _FIRST_PAUSE * 2**doublings
+    return min(pause, _LONGEST_PAUSE)

@@ -1,4 +1,7 @@
-"""Fuses: how much a task or a plan may use up before a person is asked. Data, kept with the plan they were set for."""
+"""Fuses: how much a task or a plan may use up before a person is asked.
+
+They are data, kept with the plan they were set for.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,16 @@ from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, Positive, SettingTable
 from accordance.errors import InvalidFuses
 
-Money: TypeAlias = (
-    Annotated[int, Field(gt=0)] | Positive
-)  # a whole sum stays one, as it was written down
+# a whole sum stays whole, as it was stored
+Money: TypeAlias = Annotated[int, Field(gt=0)] | Positive
 
 
 class Fuses(SettingTable):
     """How much a task or a plan may use up before a person is asked.
 
-    They are kept with a plan when it is imported. Those of a run count for the whole plan, all others for one task, and each
-    since a person last gave it a chance. One without a number bounds nothing.
+    They are kept with a plan when it is imported. Those of a run count for the whole
+    plan, all others for a single task, and each since a person last gave it a chance. A
+    fuse without a number limits nothing.
     """
 
     attempts: Count = Field(
@@ -32,42 +35,42 @@ class Fuses(SettingTable):
     )
     same_error: Count = Field(
         default=SAME_ERROR_LIMIT,
-        description="The same error so often running makes trying again pointless.",
+        description="After the same error this many times in a row it stops retrying.",
         examples=[3],
     )
     review_rounds: Count = Field(
         default=3,
-        description="How often a product is returned to be changed.",
+        description="How often a review may return a product for changes.",
         examples=[2],
     )
     review_failures: Count = Field(
         default=3,
-        description="Reviews that fail or break their contract.",
+        description="Reviews that may fail or break their contract.",
         examples=[2],
     )
     idle_rounds: Count = Field(
         default=2,
-        description="Messages running that say there is nothing to do.",
+        description="Messages in a row that report nothing to do.",
         examples=[3],
     )
     calls_per_task: Count | None = Field(
         default=10,
-        description="Messages for one task, whatever became of them.",
+        description="Messages for a task, whatever their outcome.",
         examples=[20],
     )
     calls_per_run: Count | None = Field(
         default=None,
-        description="Messages of a plan; then it is held until a person resumes it.",
+        description="Messages for a plan; then it is held until a person resumes it.",
         examples=[200],
     )
     run_seconds: Count | None = Field(
         default=None,
-        description="How long a plan is carried out before it is held.",
+        description="How many seconds a plan may run before it is held.",
         examples=[7200],
     )
     tokens_per_task: Count | None = Field(
         default=None,
-        description="Tokens that models read and write for one task.",
+        description="Tokens that models read and write for a task.",
         examples=[200_000],
     )
     tokens_per_run: Count | None = Field(
@@ -77,7 +80,7 @@ class Fuses(SettingTable):
     )
     cost_per_task: Money | None = Field(
         default=None,
-        description="What one task may cost, in the currency of the prices.",
+        description="What a task may cost, in the currency of the prices.",
         examples=[2.5],
     )
     cost_per_run: Money | None = Field(
@@ -88,7 +91,7 @@ class Fuses(SettingTable):
 
     @property
     def for_what_passes(self) -> Fuses:
-        """For errors that say nothing about the next attempt: they may be repeated as often as there are attempts."""
+        """The fuses for transient errors, which may repeat while attempts remain."""
         return self.model_copy(update={"same_error": self.attempts})
 
 
@@ -96,7 +99,7 @@ FUSES: Final = Fuses()
 
 
 def fuses_from(table: Mapping[str, object]) -> Fuses:
-    """Fuses from a table that was written down. Raises InvalidFuses."""
+    """Return the fuses of a stored table. Raises InvalidFuses."""
     try:
         return Fuses.model_validate(table)
     except ValidationError as error:
@@ -105,7 +108,7 @@ def fuses_from(table: Mapping[str, object]) -> Fuses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What a plan has used up in this run."""
+    """What a plan has used up in its current run."""
 
     calls: int
     seconds: float
@@ -114,13 +117,20 @@ class Spent:
 
 
 def blown(fuses: Fuses, spent: Spent) -> str | None:
-    """Why the plan must stop and wait for a person, if it must."""
-    if fuses.calls_per_run is not None and spent.calls >= fuses.calls_per_run:
-        return f"calls_per_run: {spent.calls} of {fuses.calls_per_run} messages are used up"
-    if fuses.run_seconds is not None and spent.seconds >= fuses.run_seconds:
-        return f"run_seconds: {spent.seconds:.0f} of {fuses.run_seconds} seconds are used up"
-    if fuses.tokens_per_run is not None and spent.tokens >= fuses.tokens_per_run:
-        return f"tokens_per_run: {spent.tokens:,} of {fuses.tokens_per_run:,} tokens are used up"
-    if fuses.cost_per_run is not None and spent.cost >= fuses.cost_per_run:
-        return f"cost_per_run: {spent.cost:.2f} of {fuses.cost_per_run:.2f} are used up"
+    """Return why the plan must stop and wait for a person, if it must."""
+    calls = fuses.calls_per_run
+    if calls is not None and spent.calls >= calls:
+        return f"calls_per_run: {spent.calls} of {calls} messages are used up"
+
+    seconds = fuses.run_seconds
+    if seconds is not None and spent.seconds >= seconds:
+        return f"run_seconds: {spent.seconds:.0f} of {seconds} seconds are used up"
+
+    tokens = fuses.tokens_per_run
+    if tokens is not None and spent.tokens >= tokens:
+        return f"tokens_per_run: {spent.tokens:,} of {tokens:,} tokens are used up"
+
+    cost = fuses.cost_per_run
+    if cost is not None and spent.cost >= cost:
+        return f"cost_per_run: {spent.cost:.2f} of {cost:.2f} are used up"
     return None

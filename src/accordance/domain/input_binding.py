@@ -1,8 +1,14 @@
-"""Which input file answers which requirement. A score rule, pure: the same files and requirements bind the same way.
+"""Decide which input file answers which requirement, by a score.
 
-A file counts for a requirement by its folder (the requirement's name, or the place it was asked to be put, +100), by each of the requirement's keywords in its
-name (+40, at most +200 together), by an allowed type (+10) and by a source that may be the user (+10). It binds from 60 on.
-A type that is not allowed never binds. Where two requirements come out equal a person is asked, nothing is guessed.
+Pure: the same files and requirements always bind the same way. A file earns
+
+- 100 for its folder: the requirement's name, or the place it was asked to be put,
+- 40 for each keyword of the requirement in its name, at most 200 together,
+- 10 for an allowed type,
+- 10 for a source that may be the user.
+
+It binds from 60 on. A type that is not allowed never binds. Where two requirements come
+out equal a person is asked; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -28,31 +34,32 @@ class InputFile:
 
     @property
     def kind(self) -> str:
-        """Its type: the last suffix, without the dot, in small letters."""
-        return (
-            self.path.rpartition("/")[2].rpartition(".")[2].casefold()
-            if "." in self.path.rpartition("/")[2]
-            else ""
-        )
+        """Its type: the last suffix, without the dot, in lower case."""
+        name = self.path.rpartition("/")[2]
+        if "." not in name:
+            return ""
+        suffix = name.rpartition(".")[2]
+        return suffix.casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileNeed:
-    """What a FILE requirement asks for."""
+    """What a FILE requirement asks for.
+
+    `path` is where the file was asked to be put: the file itself, or its folder.
+    """
 
     requirement_id: str
     name: str
     allowed_types: tuple[str, ...] = ()  # none: any type
     keywords: tuple[str, ...] = ()
     source: str = "USER"
-    path: str | None = (
-        None  # where it was asked to be put: the file itself, or its folder
-    )
+    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """What was decided: which file answers what, which could answer several, which answers nothing."""
+    """Which file answers what, which could answer several, which answers nothing."""
 
     bound: tuple[tuple[InputFile, FileNeed], ...]
     ties: tuple[tuple[InputFile, tuple[FileNeed, ...]], ...]
@@ -60,59 +67,74 @@ class Bindings:
 
 
 def score(file: InputFile, need: FileNeed) -> int:
-    """How well a file answers a need. 0 if its type is not allowed."""
-    if need.allowed_types and file.kind not in {
-        kind.lstrip(".").casefold() for kind in need.allowed_types
-    }:
-        return 0
-    folder, _, name = file.path.rpartition("/")
-    hits = sum(
-        1
-        for keyword in need.keywords
-        if keyword and keyword.casefold() in name.casefold()
-    )
-    in_its_folder = folder.partition("/")[
-        0
-    ].casefold() == need.name.casefold() or _is_where_asked(file, need)
-    return (
-        FOLDER * in_its_folder
-        + min(KEYWORD * hits, KEYWORDS_AT_MOST)
-        + TYPE * bool(need.allowed_types)
-        + FROM_USER * (need.source in ("USER", "ANY"))
-    )
+    """Return how well a file answers a need; 0 if its type is not allowed."""
+    points = 0
+    if need.allowed_types:
+        allowed = {kind.lstrip(".").casefold() for kind in need.allowed_types}
+        if file.kind not in allowed:
+            return 0
+        points += TYPE
+
+    if _is_in_named_folder(file, need) or _is_where_asked(file, need):
+        points += FOLDER
+    if need.source in ("USER", "ANY"):
+        points += FROM_USER
+
+    keyword_points = KEYWORD * _keyword_hits(file, need)
+    return points + min(keyword_points, KEYWORDS_AT_MOST)
+
+
+def _keyword_hits(file: InputFile, need: FileNeed) -> int:
+    name = file.path.rpartition("/")[2].casefold()
+    hits = 0
+    for keyword in need.keywords:
+        if keyword and keyword.casefold() in name:
+            hits += 1
+    return hits
+
+
+def _is_in_named_folder(file: InputFile, need: FileNeed) -> bool:
+    """Whether the outermost folder of the file has the name of the requirement."""
+    folder = file.path.rpartition("/")[0]
+    outermost = folder.partition("/")[0]
+    return outermost.casefold() == need.name.casefold()
 
 
 def _is_where_asked(file: InputFile, need: FileNeed) -> bool:
     if not need.path:
         return False
-    return file.path == need.path or (
-        need.path.endswith("/") and file.path.startswith(need.path)
-    )
+    if need.path.endswith("/"):
+        return file.path.startswith(need.path)
+    return file.path == need.path
 
 
 def bind(files: Iterable[InputFile], needs: Sequence[FileNeed]) -> Bindings:
     """Bind each file to the need it answers best."""
     bound, ties, unbound = [], [], []
     for file in files:
-        scored = [
-            (points, need)
-            for need in needs
-            if (points := score(file, need)) >= BINDS_FROM
-        ]
-        best = max((points for points, _ in scored), default=0)
-        leading = tuple(need for points, need in scored if points == best)
-        if not leading:
+        best_needs = _best_needs(file, needs)
+        if not best_needs:
             unbound.append(file)
-        elif len(leading) == 1:
-            bound.append((file, leading[0]))
+        elif len(best_needs) == 1:
+            bound.append((file, best_needs[0]))
         else:
-            ties.append((file, leading))
+            ties.append((file, tuple(best_needs)))
     return Bindings(tuple(bound), tuple(ties), tuple(unbound))
+
+
+def _best_needs(file: InputFile, needs: Sequence[FileNeed]) -> list[FileNeed]:
+    """Return the needs that a file answers best, if it answers any."""
+    scores = [score(file, need) for need in needs]
+    best = max(scores, default=0)
+    if best < BINDS_FROM:
+        return []
+    return [need for need, points in zip(needs, scores, strict=True) if points == best]
 
 
 def stale(
     bound: Iterable[InputFile], present: Iterable[InputFile]
 ) -> tuple[InputFile, ...]:
-    """Evidence that no longer holds: the file has changed or has gone."""
-    now = {file.path: file.sha256 for file in present}
-    return tuple(file for file in bound if now.get(file.path) != file.sha256)
+    """Return the evidence that no longer holds: the file has changed or has gone."""
+    current_hashes = {file.path: file.sha256 for file in present}
+    outdated = [file for file in bound if current_hashes.get(file.path) != file.sha256]
+    return tuple(outdated)

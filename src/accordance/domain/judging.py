@@ -1,7 +1,8 @@
-"""The judge: from what the gates found, and how the task stands, to one verdict. Pure, so it can be recomputed for ever.
+"""The judge: from the results of the gates and the history of the task to a verdict.
 
-The order of judgement is the order of `Gate`. The first gate with a finding leads: its reason is the verdict's, and the
-ladder is asked about it. All other findings are reported too.
+Pure, so that a verdict can always be recomputed. The order of judgement is the order of
+`Gate`. The first gate with a finding leads: its reason is the verdict's, and the ladder
+decides what follows from it. All other findings are reported too.
 """
 
 from __future__ import annotations
@@ -16,32 +17,35 @@ from accordance.domain.findings import Finding, Gate, Result, in_order
 from accordance.domain.verdict import Checks, Outcome, Verdict
 
 REJECTING: Final = frozenset((Gate.SCHEMA, Gate.CONSTITUTION, Gate.POLICY, Gate.SCOPE))
-"""What these gates refuse is not work that needs another try, but something that must not be taken."""
+"""Work that these gates refuse needs no other try: it must not be accepted at all."""
 
 ASKING: Final = "NEED_INPUT_REQUIRED"
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What came before: how the task stands, and how its earlier attempts failed, oldest first."""
+    """Where the task stands, and how earlier attempts failed, oldest first."""
 
     standing: LadderPosition
     earlier: Sequence[str] = ()  # signatures of verdicts
 
 
 def judge(results: Iterable[Result], history: History) -> Verdict:
-    """One verdict from one result of every gate. Raises GateNotRun."""
+    """Return the verdict from the results of all gates. Raises GateNotRun."""
     ordered = in_order(results)
-    findings = tuple(finding for result in ordered for finding in result.findings)
     checks = _checks(ordered)
+    findings: list[Finding] = []
+    for result in ordered:
+        findings += result.findings
     if not findings:
         return Verdict(outcome=Outcome.DONE, checks=checks)
+
     lead = findings[0]
     step = _step(lead, history)
     return Verdict(
         outcome=_outcome(lead.gate, step),
         checks=checks,
-        findings=findings,
+        findings=tuple(findings),
         reason_code=lead.code,
         step=step,
         uses_attempt=lead.gate is not Gate.NEED_INPUT,
@@ -60,13 +64,19 @@ def _checks(results: tuple[Result, ...]) -> Checks:
 
 
 def _step(lead: Finding, history: History) -> Step:
-    """Where the ladder leads. A question goes to a person, whatever reason the agent gives for asking."""
-    count = times_in_a_row(history.earlier, lead.signature)
+    """Return where the ladder leads.
+
+    A question goes to a person, whatever reason the agent gives for asking.
+    """
+    repeats = times_in_a_row(history.earlier, lead.signature)
     reason = ASKING if lead.gate is Gate.NEED_INPUT else lead.code
-    return next_step(reason, replace(history.standing, same_error_count=count))
+    position = replace(history.standing, same_error_count=repeats)
+    return next_step(reason, position)
 
 
 def _outcome(gate: Gate, step: Step) -> Outcome:
     if gate in REJECTING:
         return Outcome.REJECT
-    return Outcome.RETRY if step.level is Level.RETRY else Outcome.ESCALATE
+    if step.level is Level.RETRY:
+        return Outcome.RETRY
+    return Outcome.ESCALATE

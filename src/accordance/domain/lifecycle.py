@@ -1,8 +1,9 @@
-"""The life of a task: one table, state x event -> state. Nothing else in the project changes a state.
+"""The life of a task: a table, state x event -> state. Nothing else changes a state.
 
-The rules of this file: every state has a row, also the ones nothing leaves; an event that is not in the row is illegal,
-raises, and changes nothing; what an event needs beside the state (an approved artifact, a reason to wait) is its guard
-and is checked in `advance`. Counters only grow. docs/lifecycle.md is generated from the table.
+The rules of this file: every state has a row, also those that nothing leaves; an event
+that is not in the row is illegal, raises, and changes nothing; what an event needs
+beside the state (an approved artifact, a reason to wait) is its guard and is checked in
+`advance`. Counters only grow. docs/lifecycle.md is generated from the table.
 """
 
 from __future__ import annotations
@@ -17,20 +18,18 @@ from accordance.errors import IllegalTransition
 
 
 class State(StrEnum):
-    """Where a task stands."""
+    """The state of a task."""
 
     PENDING = "PENDING"  # waits for prerequisites or inputs
-    READY = "READY"  # somebody may take it
-    IN_PROGRESS = "IN_PROGRESS"  # somebody has it
+    READY = "READY"  # may be claimed
+    IN_PROGRESS = "IN_PROGRESS"  # is being worked on
     READY_TO_CHECK = "READY_TO_CHECK"  # has a product that waits for its review
-    TO_BE_MODIFY = "TO_BE_MODIFY"  # was returned with suggestions; somebody may take it
+    TO_BE_MODIFY = "TO_BE_MODIFY"  # returned with suggestions; may be claimed
     BLOCKED = "BLOCKED"  # waits for a person or a skill; sticky
     FAILED = "FAILED"  # the last attempt failed
     DONE = "DONE"
-    ABANDONED = (
-        "ABANDONED"  # not needed: another alternative was chosen, or it was cancelled
-    )
-    DEAD_LETTER = "DEAD_LETTER"  # given up on; everything is kept for whoever looks
+    ABANDONED = "ABANDONED"  # not needed: another alternative was chosen, or cancelled
+    DEAD_LETTER = "DEAD_LETTER"  # given up; everything is kept
 
 
 class Waiting(StrEnum):
@@ -45,35 +44,31 @@ class Event(StrEnum):
     """What can happen to a task."""
 
     ENABLED = "ENABLED"  # prerequisites and inputs are there
-    DISABLED = "DISABLED"  # one of them went
-    CLAIMED = "CLAIMED"  # an attempt begins
+    DISABLED = "DISABLED"  # a prerequisite or an input is gone
+    CLAIMED = "CLAIMED"  # an attempt starts
     RELEASED = "RELEASED"  # handed back, nothing lost
-    LEASE_LOST = "LEASE_LOST"  # whoever had it is gone
-    IDLED = "IDLED"  # the attempt said there is nothing to do (NOOP)
+    LEASE_LOST = "LEASE_LOST"  # its worker is gone
+    IDLED = "IDLED"  # the attempt reports that there is nothing to do (NOOP)
     PRODUCED = "PRODUCED"  # the attempt delivered an artifact
     ASKED = "ASKED"  # the attempt needs documents (NEEDS_INPUT)
-    STALLED = "STALLED"  # the attempt cannot go on without help from outside
+    STALLED = "STALLED"  # the attempt cannot continue without outside help
     ERRED = "ERRED"  # the attempt failed
-    UNPARSEABLE = "LLM_UNPARSEABLE"  # a message honours no contract: the attempt's, or the review's
-    ASKED_AGAIN = "ASKED_AGAIN"  # whoever sent it is asked again within the same run
-    REVIEWER_ASKED_AGAIN = (
-        "REVIEWER_ASKED_AGAIN"  # the same, where a product was being reviewed
-    )
-    APPROVED = "APPROVED"  # the review, or the verdict, lets it pass
+    UNPARSEABLE = "LLM_UNPARSEABLE"  # the message, or the review, breaks its contract
+    ASKED_AGAIN = "ASKED_AGAIN"  # its sender is asked again within the same run
+    REVIEWER_ASKED_AGAIN = "REVIEWER_ASKED_AGAIN"  # the same, for a review
+    APPROVED = "APPROVED"  # by the review, or by the verdict
     RETURNED = "RETURNED"  # the review wants changes
     REFERRED = "REFERRED"  # the review wants external input
     MISREVIEWED = "REVIEW_FAILED"  # the reviewer's run ended without a review
     RECHECKED = "REVIEW_RETRIED"  # the policy gives its product another review
-    ANSWERED = "ANSWERED"  # a person answered, or the input came
+    ANSWERED = "ANSWERED"  # a person answered, or the input arrived
     RETRIED = "RETRIED"  # the policy gives it another attempt
-    GRANTED = (
-        "GRANTED"  # a person gives it another chance: what was used up is forgiven
-    )
-    VOUCHED = "VOUCHED"  # a person approves the product that is there
+    GRANTED = "GRANTED"  # a person gives it another chance: used-up limits are forgiven
+    VOUCHED = "VOUCHED"  # a person approves the existing product
     ESCALATED = "ESCALATED"  # attempts or rounds are used up: a person decides
     BURIED = "BURIED"  # given up
-    REQUEUED = "REQUEUED"  # taken out of the dead letters
-    COMPLETED = "COMPLETED"  # all its parts are done, as its rule says
+    REQUEUED = "REQUEUED"  # taken back from the dead letters
+    COMPLETED = "COMPLETED"  # its parts are done, all or any of them
     DROPPED = "DROPPED"  # another alternative is active, or it was cancelled
     CHOSEN = "CHOSEN"  # its alternative became active again
 
@@ -145,7 +140,11 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
         },
     }
 )
-"""The table. DONE is left by nothing; ABANDONED only when its alternative is chosen again, DEAD_LETTER only by a person."""
+"""The table.
+
+Nothing leaves DONE. A task leaves ABANDONED only when its alternative is chosen again,
+and DEAD_LETTER only by a person.
+"""
 
 CLAIMABLE: Final = frozenset(
     state for state, row in LIFECYCLE.items() if Event.CLAIMED in row
@@ -159,16 +158,18 @@ WAITS_FOR: Final[Mapping[Event, Waiting]] = MappingProxyType(
         Event.ESCALATED: Waiting.EXTERNAL,
     }
 )
-"""Why each event that blocks a task blocks it; a skill's failure may say otherwise."""
+"""What a blocked task waits for, by the event; a failed skill may wait for another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """What happened how often, separately: an executor that fails is not a reviewer that disagrees."""
+    """How often things happened.
 
-    attempts: int = (
-        0  # begun, whatever came of them; the number of the last one is its name
-    )
+    They are counted separately: an executor that fails is not a reviewer that
+    disagrees. An attempt is known by its number.
+    """
+
+    attempts: int = 0  # started, whatever their outcome
     failures: int = 0
     parse_failures: int = 0
     idle_rounds: int = 0
@@ -177,21 +178,18 @@ class Counters:
 
     @property
     def attempt_count(self) -> int:
-        """Everything that was tried: attempts that were begun, and reviews that failed."""
+        """All tries: attempts that were started, and reviews that failed."""
         return self.attempts + self.review_failures
 
     def plus(self, **more: int) -> Counters:
-        """So much more of each."""
-        return replace(
-            self,
-            **{name: getattr(self, name) + number for name, number in more.items()},
-        )
+        """Return the counters with so much more of each."""
+        counts = {name: getattr(self, name) + number for name, number in more.items()}
+        return replace(self, **counts)
 
     def __sub__(self, other: Counters) -> Counters:
-        """What was added since then."""
-        return Counters(
-            **{name: getattr(self, name) - getattr(other, name) for name in _NAMES}
-        )
+        """Return what was added since then."""
+        counts = {name: getattr(self, name) - getattr(other, name) for name in _NAMES}
+        return Counters(**counts)
 
 
 _NAMES: Final = tuple(Counters.__dataclass_fields__)
@@ -207,29 +205,29 @@ _COUNTED: Final[Mapping[Event, str]] = MappingProxyType(
         Event.ASKED_AGAIN: "attempts",
     }
 )
-_MENDED: Final[Mapping[Event, Mapping[str, int]]] = MappingProxyType(
+_FORGIVEN_AT_ONCE: Final[Mapping[Event, Mapping[str, int]]] = MappingProxyType(
     {
         Event.ASKED_AGAIN: {"attempts": 1, "parse_failures": 1},
         Event.REVIEWER_ASKED_AGAIN: {"review_failures": 1},
     }
 )
-"""What an answer that is asked for again within a run has cost: it is counted, and not held against the task."""
-
+"""The cost of asking again within a run: counted, but not held against the task."""
 
 FORGIVES: Final = frozenset((Event.ANSWERED, Event.GRANTED, Event.REQUEUED))
-"""What a person does to give a task another chance."""
+"""The events by which a person gives a task another chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStanding:
-    """All that the lifecycle knows of one task."""
+    """All that the lifecycle knows of a task.
+
+    `forgiven` are the counters when a person last gave it another chance.
+    """
 
     state: State = State.PENDING
     waiting: Waiting | None = None
     counters: Counters = Counters()
-    forgiven: Counters = (
-        Counters()
-    )  # the counters when a person last gave it another chance
+    forgiven: Counters = Counters()
 
     @property
     def used(self) -> Counters:
@@ -241,7 +239,7 @@ AT_THE_BEGINNING: Final = TaskStanding()
 
 
 def next_state(state: State, event: Event) -> State:
-    """The table, asked once. Raises IllegalTransition."""
+    """Return the state after an event. Raises IllegalTransition."""
     try:
         return LIFECYCLE[state][event]
     except KeyError:
@@ -251,25 +249,34 @@ def next_state(state: State, event: Event) -> State:
 def advance(
     standing: TaskStanding, event: Event, *, waiting: Waiting | None = None
 ) -> TaskStanding:
-    """One step of one task: the new state, why it waits if it does, and one counter more where the event costs one.
+    """Return the standing after an event: state, reason to wait, counters.
 
-    Raises IllegalTransition for a move the table does not know; then nothing has changed.
+    Raises IllegalTransition for a move that is not in the table.
     """
     state = next_state(standing.state, event)
-    reason = (waiting or WAITS_FOR.get(event)) if state is State.BLOCKED else None
-    counters = _count(standing, event)
-    forgiven = (
-        counters
-        if event in FORGIVES
-        else standing.forgiven.plus(**_MENDED.get(event, {}))
-    )
+
+    reason = None
+    if state is State.BLOCKED:
+        reason = waiting or WAITS_FOR.get(event)
+
+    counters = _counted(standing, event)
+    forgiven = standing.forgiven
+    if event in FORGIVES:
+        forgiven = counters
+    elif event in _FORGIVEN_AT_ONCE:
+        forgiven = forgiven.plus(**_FORGIVEN_AT_ONCE[event])
+
     return TaskStanding(
         state=state, waiting=reason, counters=counters, forgiven=forgiven
     )
 
 
-def _count(standing: TaskStanding, event: Event) -> Counters:
+def _counted(standing: TaskStanding, event: Event) -> Counters:
+    """Return the counters after an event."""
     name = _COUNTED.get(event)
-    if event is Event.UNPARSEABLE and standing.state is State.READY_TO_CHECK:
-        name = "review_failures"  # the reviewer's message, not the executor's
-    return standing.counters.plus(**{name: 1}) if name else standing.counters
+    is_about_a_review = standing.state is State.READY_TO_CHECK
+    if event is Event.UNPARSEABLE and is_about_a_review:
+        name = "review_failures"  # the message is the reviewer's, not the executor's
+    if name is None:
+        return standing.counters
+    return standing.counters.plus(**{name: 1})

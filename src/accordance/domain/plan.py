@@ -1,24 +1,27 @@
-"""A plan as a graph, for moving through it: who waits for whom, what belongs to what, which are alternatives.
+"""A plan as a graph: who waits for whom, what belongs to what, which are alternatives.
 
-Built once from a checked plan, in linear time. What the edges mean is in docs/decisions/0007; how states move along them
-is in `progress`.
+It is built once from a checked plan, in linear time. What the edges mean is described
+in docs/decisions/0007; how states move along them is in `progress`.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
 
 from accordance.contracts.catalogue.plan import Plan
 
 Combine: TypeAlias = Literal["AND", "OR"]
 Group: TypeAlias = tuple[str, str]  # the parent and the group's name
-_NOTHING: Final[tuple[str, ...]] = ()
 
 
 class NodeLinks(Protocol):
-    """What moving a node needs to know of it: its neighbours, and nothing else. A store may look them up when asked."""
+    """The neighbours of a node, as far as moving it needs them.
+
+    A store may look them up on first use.
+    """
 
     @property
     def task_id(self) -> str: ...
@@ -44,7 +47,10 @@ class NodeLinks(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanNode:
-    """A node with all its neighbours at hand."""
+    """A node with all its neighbours.
+
+    `rivals` are the candidates of its group, itself included, best first.
+    """
 
     task_id: str
     kind: Literal["GOAL", "ACTION", "CHECK"]
@@ -56,13 +62,11 @@ class PlanNode:
     dependents: tuple[str, ...] = ()
     checks: str | None = None  # for a CHECK: the task whose product it reviews
     checked_by: tuple[str, ...] = ()
-    rivals: tuple[
-        str, ...
-    ] = ()  # the candidates of its group, itself included, best first
+    rivals: tuple[str, ...] = ()
 
     @property
     def is_work(self) -> bool:
-        """Whether somebody has to do it; a node with parts is done when they are."""
+        """Whether it is work of its own; a node with parts is done when they are."""
         return not self.parts
 
 
@@ -87,77 +91,105 @@ _Ordered: TypeAlias = dict[str, None]  # a set that keeps its order
 
 
 @dataclass(slots=True)
-class _Neighbours:
-    """What the edges say of each node, while they are read."""
+class _Links:
+    """The neighbours of a node, while the edges are read."""
 
-    parts: dict[str, _Ordered]
-    parents: dict[str, _Ordered]
-    prerequisites: dict[str, _Ordered]
-    dependents: dict[str, _Ordered]
-    combine: dict[str, Combine]
-    groups: dict[Group, _Ordered]
+    combine: Combine = "AND"
+    parts: _Ordered = field(default_factory=dict)
+    parents: _Ordered = field(default_factory=dict)
+    prerequisites: _Ordered = field(default_factory=dict)
+    dependents: _Ordered = field(default_factory=dict)
 
 
 def plan_graph(plan: Plan) -> PlanGraph:
-    """The graph of a plan that its contract has accepted."""
-    found = _read_edges(plan)
-    order = {node.task_id: (-node.priority, at) for at, node in enumerate(plan.nodes)}
-    rivals: dict[str, list[str]] = {}
-    for candidates in found.groups.values():
-        newcomers = [
-            task for task in candidates if task not in rivals
-        ]  # it belongs to its first group
-        ranked = sorted(newcomers, key=order.__getitem__)
-        rivals.update(dict.fromkeys(ranked, ranked))
-    actions = {node.task_id for node in plan.nodes if node.node_type == "ACTION"}
-    targets = {
-        node.task_id: _target(node.task_id, found, actions)
-        for node in plan.nodes
-        if node.node_type == "CHECK" and node.task_id not in found.parts
-    }
-    checkers: dict[str, list[str]] = {}
-    for check, target in targets.items():
-        if target is not None:
-            checkers.setdefault(target, []).append(check)
-    nodes = {
-        node.task_id: PlanNode(
-            task_id=node.task_id,
+    """Return the graph of a plan that its contract has accepted."""
+    links_of = _read_links(plan)
+    rivals_of = _read_rivals(plan)
+    target_of = _targets(plan, links_of)
+    checks_of = _checks_by_target(target_of)
+
+    nodes = {}
+    for node in plan.nodes:
+        task = node.task_id
+        links = links_of[task]
+        nodes[task] = PlanNode(
+            task_id=task,
             kind=node.node_type,
             priority=node.priority,
-            combine=found.combine.get(node.task_id, "AND"),
-            parts=tuple(found.parts.get(node.task_id, _NOTHING)),
-            parents=tuple(found.parents.get(node.task_id, _NOTHING)),
-            prerequisites=tuple(found.prerequisites.get(node.task_id, _NOTHING)),
-            dependents=tuple(found.dependents.get(node.task_id, _NOTHING)),
-            checks=targets.get(node.task_id),
-            checked_by=tuple(checkers.get(node.task_id, _NOTHING)),
-            rivals=tuple(rivals.get(node.task_id, _NOTHING)),
+            combine=links.combine,
+            parts=tuple(links.parts),
+            parents=tuple(links.parents),
+            prerequisites=tuple(links.prerequisites),
+            dependents=tuple(links.dependents),
+            checks=target_of.get(task),
+            checked_by=tuple(checks_of.get(task, ())),
+            rivals=rivals_of.get(task, ()),
         )
-        for node in plan.nodes
-    }
     return PlanGraph(plan.plan.root_task_id, nodes)
 
 
-def _read_edges(plan: Plan) -> _Neighbours:
-    found = _Neighbours({}, {}, {}, {}, {}, {})
+def _read_links(plan: Plan) -> defaultdict[str, _Links]:
+    """Return the links of each node, from the edges between goals, parts and tasks."""
+    links_of: defaultdict[str, _Links] = defaultdict(_Links)
     for edge in plan.edges:
-        source, target = edge.from_task_id, edge.to_task_id
+        source = edge.from_task_id
+        target = edge.to_task_id
         if edge.edge_type == "DECOMPOSE":
-            found.parts.setdefault(source, {})[target] = None
-            found.parents.setdefault(target, {})[source] = None
-            found.combine[source] = (edge.metadata and edge.metadata.and_or) or "AND"
+            metadata = edge.metadata
+            links_of[source].parts[target] = None
+            links_of[source].combine = (metadata and metadata.and_or) or "AND"
+            links_of[target].parents[source] = None
         elif edge.edge_type == "DEPENDS_ON":
-            found.dependents.setdefault(source, {})[target] = None
-            found.prerequisites.setdefault(target, {})[source] = None
-        else:
-            group = (edge.metadata and edge.metadata.group_id) or ""
-            found.groups.setdefault((source, group), {})[target] = None
-    return found
+            links_of[source].dependents[target] = None
+            links_of[target].prerequisites[source] = None
+    return links_of
 
 
-def _target(check: str, found: _Neighbours, actions: set[str]) -> str | None:
-    """A CHECK reviews the one action it waits for. Waiting for several, it is work like any other."""
-    waited_for = [
-        task for task in found.prerequisites.get(check, _NOTHING) if task in actions
-    ]
-    return waited_for[0] if len(waited_for) == 1 else None
+def _read_rivals(plan: Plan) -> Mapping[str, tuple[str, ...]]:
+    """Return the candidates of each candidate's group, by priority, then plan order.
+
+    A candidate of several groups belongs to the first.
+    """
+    groups: dict[Group, _Ordered] = {}
+    for edge in plan.edges:
+        if edge.edge_type == "ALTERNATIVE":
+            metadata = edge.metadata
+            group_id = (metadata and metadata.group_id) or ""
+            group = groups.setdefault((edge.from_task_id, group_id), {})
+            group[edge.to_task_id] = None
+
+    rank = {}
+    for place, node in enumerate(plan.nodes):
+        rank[node.task_id] = (-node.priority, place)
+
+    rivals_of: dict[str, tuple[str, ...]] = {}
+    for candidates in groups.values():
+        ungrouped = [task for task in candidates if task not in rivals_of]
+        ranked = tuple(sorted(ungrouped, key=rank.__getitem__))
+        rivals_of.update(dict.fromkeys(ranked, ranked))
+    return rivals_of
+
+
+def _targets(plan: Plan, links_of: defaultdict[str, _Links]) -> Mapping[str, str]:
+    """Return the action that each CHECK reviews: the only action it waits for.
+
+    A CHECK that waits for several actions, or has parts, is work like any other.
+    """
+    actions = {node.task_id for node in plan.nodes if node.node_type == "ACTION"}
+    target_of = {}
+    for node in plan.nodes:
+        links = links_of[node.task_id]
+        if node.node_type != "CHECK" or links.parts:
+            continue
+        awaited = [task for task in links.prerequisites if task in actions]
+        if len(awaited) == 1:
+            target_of[node.task_id] = awaited[0]
+    return target_of
+
+
+def _checks_by_target(target_of: Mapping[str, str]) -> Mapping[str, list[str]]:
+    """Return the checks of each action."""
+    checks_of: dict[str, list[str]] = {}
+    for check, target in target_of.items():
+        checks_of.setdefault(target, []).append(check)
+    return checks_of

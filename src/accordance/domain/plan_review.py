@@ -1,4 +1,8 @@
-"""A plan is reviewed before anything in it begins. Its own small table, and what a review means for it."""
+"""The review of a plan, before any of its tasks starts.
+
+A plan has a small lifecycle of its own; `rule_plan_review` rules on a review of it. The
+texts are stored in the ledger and compared, so they must not change.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +14,19 @@ from typing import Final
 
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.failure_ruling import UNPARSEABLE, violation_texts
 from accordance.domain.fuses import Fuses
-from accordance.domain.ruling import UNPARSEABLE, Ask, QuestionKind
+from accordance.domain.task_ruling import Ask, QuestionKind
 from accordance.domain.verdict import Outcome
 from accordance.errors import IllegalTransition
 
 
 class PlanState(StrEnum):
-    """Whether a plan may be carried out."""
+    """Whether a plan may run."""
 
     IN_REVIEW = "IN_REVIEW"
     RETURNED = "RETURNED"  # a better one has to be imported
-    HELD = "HELD"  # waits for a person: a question, a blown fuse
+    HELD = "HELD"  # waits for a person, after a question or a blown fuse
     ACTIVE = "ACTIVE"
 
 
@@ -30,10 +35,10 @@ class PlanEvent(StrEnum):
 
     IMPORTED = "PLAN_IMPORTED"
     APPROVED = "PLAN_APPROVED"
-    WAIVED = "PLAN_REVIEW_WAIVED"  # a person takes it as it is
+    WAIVED = "PLAN_REVIEW_WAIVED"  # a person accepts it as it is
     RETURNED = "PLAN_RETURNED"
     REFERRED = "PLAN_REFERRED"  # the review needs something from outside, or gave up
-    MISREVIEWED = "LLM_UNPARSEABLE"  # the review honours no contract; a plan has no FAILED and waits for another
+    MISREVIEWED = "LLM_UNPARSEABLE"  # the review broke its contract; another follows
     FUSED = "PLAN_FUSE_BLOWN"
     ANSWERED = "PLAN_ANSWERED"
     RESUMED = "PLAN_RESUMED"
@@ -67,7 +72,7 @@ PLAN_LIFECYCLE: Final[Mapping[PlanState, Mapping[PlanEvent, PlanState]]] = (
 
 
 def next_plan_state(state: PlanState, event: PlanEvent) -> PlanState:
-    """The table, asked once. Raises IllegalTransition."""
+    """Return the state after an event. Raises IllegalTransition."""
     try:
         return PLAN_LIFECYCLE[state][event]
     except KeyError:
@@ -76,7 +81,7 @@ def next_plan_state(state: PlanState, event: PlanEvent) -> PlanState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRuling:
-    """What happens to the plan, what was decided, and what a person is asked."""
+    """What happens to the plan, the decision, and the question to a person."""
 
     events: tuple[PlanEvent, ...]
     outcome: Outcome
@@ -88,47 +93,74 @@ class PlanRuling:
 def rule_plan_review(
     result: Accepted[Review] | Rejected, *, rounds: int, failures: int, fuses: Fuses
 ) -> PlanRuling:
-    """What a review means for a plan that was returned `rounds` times, with `failures` unreadable reviews so far."""
+    """Rule on the review of a plan.
+
+    The plan has been returned `rounds` times, and `failures` reviews of it could not be
+    read so far.
+    """
     if isinstance(result, Rejected):
-        faults = tuple(str(violation) for violation in result.violations)
-        if failures + 1 < fuses.review_failures:
-            return _ruled((PlanEvent.MISREVIEWED,), Outcome.RETRY, UNPARSEABLE, faults)
-        text = f"{failures + 1} reviews of the plan could not be read; the last: {faults[0]}"
-        events = (PlanEvent.MISREVIEWED, PlanEvent.REFERRED)
-        return _ruled(events, Outcome.ESCALATE, UNPARSEABLE, faults, text)
+        return _unreadable_review(result, failures + 1, fuses)
+
     review = result.value
-    said = (review.summary,)
     if review.action_required == "APPROVE":
-        return _ruled((PlanEvent.APPROVED,), Outcome.DONE, "APPROVE", said)
+        return _ruled(PlanEvent.APPROVED, Outcome.DONE, "APPROVE", review)
     if review.action_required == "REQUEST_EXTERNAL_INPUT":
-        text = f"The review of the plan needs something from outside: {review.summary}"
+        question = "The review of the plan needs something from outside"
         return _ruled(
-            (PlanEvent.REFERRED,),
+            PlanEvent.REFERRED,
             Outcome.ESCALATE,
             "REQUEST_EXTERNAL_INPUT",
-            said,
-            text,
+            review,
+            question=f"{question}: {review.summary}",
         )
     if rounds < fuses.review_rounds:
-        return _ruled((PlanEvent.RETURNED,), Outcome.RETRY, "MODIFY", said)
-    text = f"The plan was returned {rounds} times and is still not approved: {review.summary}"
+        return _ruled(PlanEvent.RETURNED, Outcome.RETRY, "MODIFY", review)
+    question = f"The plan was returned {rounds} times and is still not approved"
     return _ruled(
-        (PlanEvent.REFERRED,),
+        PlanEvent.REFERRED,
         Outcome.ESCALATE,
         "MAX_REVIEW_ROUNDS_EXCEEDED",
-        said,
-        text,
+        review,
+        question=f"{question}: {review.summary}",
+    )
+
+
+def _unreadable_review(result: Rejected, failures: int, fuses: Fuses) -> PlanRuling:
+    """The plan waits for another review, until a person has to decide."""
+    violations = violation_texts(result)
+    if failures < fuses.review_failures:
+        return PlanRuling(
+            events=(PlanEvent.MISREVIEWED,),
+            outcome=Outcome.RETRY,
+            reason=UNPARSEABLE,
+            messages=violations,
+        )
+    text = (
+        f"{failures} reviews of the plan could not be read; the last: {violations[0]}"
+    )
+    return PlanRuling(
+        events=(PlanEvent.MISREVIEWED, PlanEvent.REFERRED),
+        outcome=Outcome.ESCALATE,
+        reason=UNPARSEABLE,
+        messages=violations,
+        ask=Ask(kind=QuestionKind.PLAN, text=text),
     )
 
 
 def _ruled(
-    events: tuple[PlanEvent, ...],
+    event: PlanEvent,
     outcome: Outcome,
     reason: str,
-    messages: tuple[str, ...],
+    review: Review,
     question: str | None = None,
 ) -> PlanRuling:
-    ask = Ask(kind=QuestionKind.PLAN, text=question) if question else None
+    ask = None
+    if question is not None:
+        ask = Ask(kind=QuestionKind.PLAN, text=question)
     return PlanRuling(
-        events=events, outcome=outcome, reason=reason, messages=messages, ask=ask
+        events=(event,),
+        outcome=outcome,
+        reason=reason,
+        messages=(review.summary,),
+        ask=ask,
     )

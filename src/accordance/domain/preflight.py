@@ -1,4 +1,7 @@
-"""Preflight: a task is looked at before any agent runs. PREFLIGHT_FAILED names every reason, not the first one."""
+"""Preflight: a task is examined before any agent runs.
+
+PREFLIGHT_FAILED lists every reason, not only the first.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ Part: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class PreflightFault:
-    """One reason why a task cannot be started: which part of it is wrong, and how."""
+    """A reason why a task cannot start: which part of it is wrong, and how."""
 
     part: Part
     message: str
@@ -34,23 +37,25 @@ class PreflightFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """How a task is about to be started, and what is known about that."""
+    """How a task is about to start, and what is known about that.
 
-    runnable: Mapping[str, str]  # for each test command why it cannot be run, or ""
+    `runnable` has for each test command the reason why it cannot run, or "".
+    `own_tests` are those of the repository's settings, for a task that names none.
+    `chooses_tests`: the agent can report which tests it ran, where neither task nor
+    settings name any.
+    """
+
+    runnable: Mapping[str, str]
     model: str | None = None
     executor: str | None = None
     parent: Pins | None = None  # the pins of the task it is a part of
-    own_tests: tuple[
-        str, ...
-    ] = ()  # those of the repository's settings, for a task that names none
-    chooses_tests: bool = (
-        False  # the agent can say which tests it ran, where nobody else names any
-    )
+    own_tests: tuple[str, ...] = ()
+    chooses_tests: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What came of it."""
+    """The reasons why a task must not start. True when there are none."""
 
     reasons: tuple[PreflightFault, ...] = ()
 
@@ -68,30 +73,32 @@ def preflight(
     start: Start,
     roles: Mapping[str, Role] = ROLES,
 ) -> Preflight:
-    """Every reason why this task must not start. Raises GateNotRun if nobody tried one of its test commands."""
+    """Return every reason why this task must not start.
+
+    Raises GateNotRun if a test command was not tried.
+    """
     if isinstance(task, Rejected):
-        return Preflight(
-            tuple(
-                PreflightFault("contract", str(violation))
-                for violation in task.violations
-            )
-        )
-    role = roles.get(task.value.role)
+        faults = [
+            PreflightFault("contract", str(violation)) for violation in task.violations
+        ]
+        return Preflight(tuple(faults))
+
+    content = task.value
+    role = roles.get(content.role)
     if role is None:
-        return Preflight(
-            (PreflightFault("role", str(UnknownRole(task.value.role, roles))),)
-        )
-    return Preflight(
-        (
-            *_pins_lie_within_the_parents(task.value, start),
-            *_files_are_in_scope(task.value, role),
-            *_role_can_write(task.value, role),
-            *_tests_are_there(task.value, role, start),
-            *_tests_can_be_run(task.value, start),
-            *_is_allowed("model", start.model, task.value.allowedModels),
-            *_is_allowed("executor", start.executor, task.value.allowedExecutors),
-        )
-    )
+        unknown = UnknownRole(content.role, roles)
+        return Preflight((PreflightFault("role", str(unknown)),))
+
+    faults = [
+        *_pins_lie_within_the_parents(content, start),
+        *_files_are_in_scope(content, role),
+        *_role_can_write(content, role),
+        *_tests_are_there(content, role, start),
+        *_tests_can_be_run(content, start),
+        *_is_allowed("model", start.model, content.allowedModels),
+        *_is_allowed("executor", start.executor, content.allowedExecutors),
+    ]
+    return Preflight(tuple(faults))
 
 
 def _pins_lie_within_the_parents(
@@ -100,10 +107,9 @@ def _pins_lie_within_the_parents(
     """A child may reach nothing its parent cannot."""
     if start.parent is None:
         return
+    pins = Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths)
     try:
-        path = beyond(
-            Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths), start.parent
-        )
+        path = beyond(pins, start.parent)
     except InvalidPattern as fault:
         yield PreflightFault("pins", str(fault))
         return
@@ -114,53 +120,58 @@ def _pins_lie_within_the_parents(
 
 
 def _files_are_in_scope(task: TaskInput, role: Role) -> Iterator[PreflightFault]:
-    """Every file the task expects to be touched may be touched, by its pins and by its role."""
+    """Pins and role allow every file that the task expects to be touched."""
     scope = scope_of(task, role)
     for path in task.files or ():
-        found = scope.explain(path)
-        if found.rule != "allowed":
-            yield PreflightFault("files", str(found))
+        explanation = scope.explain(path)
+        if explanation.rule != "allowed":
+            yield PreflightFault("files", str(explanation))
 
 
 def _role_can_write(task: TaskInput, role: Role) -> Iterator[PreflightFault]:
     """A task that names files has a role that writes."""
     if task.files and not role.write.allowed:
-        yield PreflightFault(
-            "role",
-            f"{role.name} writes nothing, but the task names files: {listed(task.files)}",
-        )
+        files = listed(task.files)
+        message = f"{role.name} writes nothing, but the task names files: {files}"
+        yield PreflightFault("role", message)
 
 
 def _tests_are_there(
     task: TaskInput, role: Role, start: Start
 ) -> Iterator[PreflightFault]:
-    """A role whose work must be tested has a test that is not only a self-test, or an agent that can name one."""
-    tests = tests_of(task, start.own_tests)
-    if not role.tests_required or (start.chooses_tests and not tests):
+    """Work that must be tested has a test beside the task's self-test.
+
+    An agent that can report its own tests needs none.
+    """
+    if not role.tests_required:
         return
+    tests = tests_of(task, start.own_tests)
     if not tests:
-        yield PreflightFault(
-            "tests",
-            f"allowedTests is empty, and the work of {role.name} must be tested",
-        )
-    elif all(map(is_self_test, tests)):
+        if not start.chooses_tests:
+            message = (
+                f"allowedTests is empty, and the work of {role.name} must be tested"
+            )
+            yield PreflightFault("tests", message)
+    elif all(is_self_test(test) for test in tests):
         yield PreflightFault("tests", f"only a self-test: {listed(tests)}")
 
 
 def _tests_can_be_run(task: TaskInput, start: Start) -> Iterator[PreflightFault]:
-    """Every test command can be started on this machine."""
+    """Every test command can start on this machine."""
     for command in tests_of(task, start.own_tests):
         if command not in start.runnable:
-            raise GateNotRun(f"nobody tried whether this test can be run: {command}")
-        if why_not := start.runnable[command]:
+            raise GateNotRun(f"no one has tried whether this test can run: {command}")
+        why_not = start.runnable[command]
+        if why_not:
             yield PreflightFault("tests", f"{command}: {why_not}")
 
 
 def _is_allowed(
     part: Literal["model", "executor"], used: str | None, allowed: list[str] | None
 ) -> Iterator[PreflightFault]:
-    """Who is to do the work is among those the task allows."""
-    if used is not None and allowed is not None and used not in allowed:
-        yield PreflightFault(
-            part, f"{used} is not among those allowed: {listed(allowed)}"
-        )
+    """The task allows the model, or the executor, that is to do the work."""
+    if used is None or allowed is None:
+        return
+    if used not in allowed:
+        message = f"{used} is not among those allowed: {listed(allowed)}"
+        yield PreflightFault(part, message)

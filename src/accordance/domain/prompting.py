@@ -1,6 +1,7 @@
-"""Prompts: shared words, the agent's own words and the generated context, each known by its hash.
+"""Prompts: shared words, the agent's own words and the generated context.
 
-A call can be rebuilt for ever: its recipe names every part by hash, and the parts lie in the ledger's blobs.
+Each part is known by its hash, so that every call can be rebuilt later: its recipe
+names the parts by hash, and the parts are in the ledger's blobs.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from accordance.contracts.jsonpath import JsonObject
 
 Voice: TypeAlias = Literal["system", "user"]
 MARK_DIGITS: Final = 16
+_LONGEST_NAME: Final = 200
 _NOT_PLAIN: Final = re.compile(r"[^\w ./:@#()+,-]+")
 
 
@@ -28,75 +30,81 @@ class Part:
     sha256: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "sha256", hashlib.sha256(self.text.encode()).hexdigest()
-        )
+        digest = hashlib.sha256(self.text.encode()).hexdigest()
+        object.__setattr__(self, "sha256", digest)
+
+    def entry(self) -> JsonObject:
+        """Return the part as a recipe names it."""
+        return {
+            "voice": self.voice,
+            "name": self.name,
+            "sha256": self.sha256,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """All that a model is told in one call, before it has said anything."""
+    """All that a model is given in a call, before its first word."""
 
     parts: tuple[Part, ...]
 
     @property
     def system(self) -> str:
-        """Whom it is speaking as, and by which rules."""
+        """Who the model is, and which rules it follows."""
         return self._voiced("system")
 
     @property
     def user(self) -> str:
-        """What it has to do, and what it may know."""
+        """What the model has to do, and what it may know."""
         return self._voiced("user")
 
     @property
     def text(self) -> str:
-        """Both, for agents that take one text."""
-        return "\n\n".join(text for text in (self.system, self.user) if text)
+        """Both in one, for agents that take a single text."""
+        texts = [text for text in (self.system, self.user) if text]
+        return "\n\n".join(texts)
 
     @property
     def sha256(self) -> str:
-        """Of the whole: two prompts with the same hash say the same."""
-        spelled = "\n".join(f"{part.voice} {part.sha256}" for part in self.parts)
-        return hashlib.sha256(spelled.encode()).hexdigest()
+        """The hash of the whole: prompts with equal hashes have equal texts."""
+        lines = [f"{part.voice} {part.sha256}" for part in self.parts]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     def recipe(self) -> JsonObject:
-        """What it is made of, as plain JSON."""
-        parts = [
-            {"voice": part.voice, "name": part.name, "sha256": part.sha256}
-            for part in self.parts
-        ]
+        """Return the parts with their hashes, as plain JSON."""
+        parts = [part.entry() for part in self.parts]
         return {"sha256": self.sha256, "parts": parts}
 
     def _voiced(self, voice: Voice) -> str:
-        return "\n\n".join(
-            part.text.strip("\n") for part in self.parts if part.voice == voice
-        )
+        texts = [part.text.strip("\n") for part in self.parts if part.voice == voice]
+        return "\n\n".join(texts)
 
 
 def rebuild(recipe: Mapping[str, Any], text_of: Callable[[str], str]) -> Prompt:
-    """The prompt a recipe describes, with its parts fetched by their hashes."""
-    return Prompt(
-        tuple(
-            Part(part["voice"], part["name"], text_of(part["sha256"]))
-            for part in recipe["parts"]
-        )
-    )
+    """Return the prompt of a recipe. `text_of` fetches a part by its hash."""
+    parts = []
+    for entry in recipe["parts"]:
+        text = text_of(entry["sha256"])
+        parts.append(Part(entry["voice"], entry["name"], text))
+    return Prompt(tuple(parts))
 
 
 def prompt_of(shared: Part, agent: Part, context: Sequence[Part]) -> Prompt:
-    """Shared words first, then the agent's, then what was generated for this call."""
+    """Return a prompt: shared words, then the agent's, then those for this call."""
     return Prompt((shared, agent, *context))
 
 
 def fenced(name: str, text: str) -> str:
-    """Content from elsewhere, marked as data. The mark is made from the content, so the content cannot close its own fence."""
-    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[
-        :MARK_DIGITS
-    ]
+    """Mark content from elsewhere as data.
+
+    The mark is made from the content, so the content cannot close its own fence.
+    """
+    encoded = text.encode("utf-8", "surrogatepass")
+    mark = hashlib.sha256(encoded).hexdigest()[:MARK_DIGITS]
     return f'<data name="{plain(name)}" mark="{mark}">\n{text}\n</data mark="{mark}">'
 
 
 def plain(name: str) -> str:
-    """A name that can stand in a line: what could end it or begin another is left out."""
-    return " ".join(_NOT_PLAIN.sub(" ", name).split())[:200]
+    """Return a name that fits into a line, without characters that could end it."""
+    words = _NOT_PLAIN.sub(" ", name).split()
+    return " ".join(words)[:_LONGEST_NAME]

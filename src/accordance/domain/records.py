@@ -1,4 +1,4 @@
-"""What the ledger keeps, as values: one record for each row of a table, with the table's names."""
+"""The rows of the ledger's tables as values, with the names of the columns."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final, Literal, TypeAlias
 
 from accordance.domain.chain import EMPTY, Head
 from accordance.domain.fuses import FUSES, Fuses
+from accordance.domain.node_progress import NodeProgress
 from accordance.domain.plan_review import PlanState
-from accordance.domain.progress import NodeProgress
 from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
-from accordance.domain.ruling import QuestionKind
+from accordance.domain.task_ruling import QuestionKind
 
 Details: TypeAlias = Mapping[str, object]
 UNSPENT: Final = MappingProxyType({"calls": 0, "tokens": 0, "cost": 0.0})
-"""What a plan has used up when its run begins, or begins anew."""
+"""What a plan has used up when its run starts, or starts anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a plan is held to, kept with it, so that every verdict can be recomputed later."""
+    """The rules of a plan, kept with it so that every verdict can be recomputed."""
 
     fuses: Fuses = FUSES
     plan_rubric: Rubric = PLAN_RUBRIC
@@ -41,7 +41,7 @@ class PlanRecord:
     document: str  # the normalised plan, by its hash
     nodes: int
     imported_at: str
-    constraints: Details | None = None  # as the plan says them
+    constraints: Details | None = None  # as in the plan
     rules: Rules = Rules()
     revision: int = 1
     rounds: int = 0  # how often it was returned
@@ -50,15 +50,13 @@ class PlanRecord:
     tokens: int = 0  # of models, in this run
     cost: float = 0.0
     run_started_at: str | None = None
-    inputs_seen: str | None = (
-        None  # the files that were bound last, by a hash of their list
-    )
+    inputs_seen: str | None = None  # a hash of the list of files that were bound last
     head: Head = EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """Who works on a task, on which product if it is a review, and until when it is theirs."""
+    """The holder of a task and until when; for a review, of which product."""
 
     holder: str
     until: str
@@ -67,7 +65,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRecord:
-    """A node of a plan and where it stands."""
+    """A node of a plan and its progress."""
 
     task_id: str
     plan_id: str
@@ -81,7 +79,7 @@ class TaskRecord:
     rationale: str | None
     is_work: bool
     checks: str | None  # the task whose product it reviews
-    is_checked: bool  # some CHECK reviews its product
+    is_checked: bool  # a CHECK reviews its product
     progress: NodeProgress
     lease: Lease | None = None
     product: str | None = None  # the current artifact, by its hash
@@ -92,7 +90,7 @@ class TaskRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRecord:
-    """A message as it came, what it was judged by, and the answer that was given."""
+    """A message as it arrived, the case it was judged in, and the answer to it."""
 
     message_id: str
     plan_id: str
@@ -109,7 +107,7 @@ class MessageRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRecord:
-    """What was decided, why, and where the chain stood."""
+    """A decision, its reasons, and the head of the chain at that moment."""
 
     message_id: str
     plan_id: str
@@ -124,7 +122,7 @@ class VerdictRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactRecord:
-    """One version of a product."""
+    """A version of a product."""
 
     plan_id: str
     task_id: str
@@ -141,7 +139,7 @@ class ArtifactRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewRecord:
-    """A review that honoured its contract, and the product it saw."""
+    """A review that kept its contract, and the product it is about."""
 
     message_id: str
     plan_id: str
@@ -156,7 +154,7 @@ class ReviewRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionRecord:
-    """Something only a person can say."""
+    """A question that only a person can answer."""
 
     question_id: str
     plan_id: str
@@ -171,7 +169,7 @@ class QuestionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementRecord:
-    """Something a task needs from outside."""
+    """What a task needs from outside."""
 
     plan_id: str
     requirement_id: str
@@ -183,20 +181,22 @@ class RequirementRecord:
     allowed_types: tuple[str, ...]
     keywords: tuple[str, ...]
     source: str
-    key: str  # the name, letter case aside
+    key: str  # the name, whatever its letter case
     suggested_path: str | None = None  # below workspace/inputs/
-    question_id: str | None = None  # asked for by an attempt, not by the plan
+    question_id: str | None = None  # where an attempt asked for it, not the plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceRecord:
-    """What answers a requirement, until it goes stale."""
+    """What answers a requirement, until it goes stale.
+
+    `reference` is a path below workspace/inputs/, the task of an artifact, or the
+    person who confirmed.
+    """
 
     plan_id: str
     requirement_id: str
-    reference: (
-        str  # a path below workspace/inputs/, an artifact's task, or who confirmed
-    )
+    reference: str
     sha256: str
     added_at: str
     stale_at: str | None = None
@@ -204,7 +204,7 @@ class EvidenceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRecord:
-    """A file whose hash is known as long as size and time stay what they were."""
+    """A file whose hash is known as long as its size and time stay the same."""
 
     path: str
     sha256: str

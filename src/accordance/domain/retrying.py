@@ -1,4 +1,7 @@
-"""What goes into the next attempt, or into the dead letters: values made from a verdict, for somebody else to act on."""
+"""What goes into the next attempt, or into the dead letters.
+
+These are values made from a verdict; others act on them.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ from accordance.domain.findings import Finding
 from accordance.domain.verdict import Verdict
 from accordance.errors import UnknownCode
 
-MAX_BYTES: Final = 2000  # what the next attempt is told; it pays for every word
+MAX_BYTES: Final = 2000  # of feedback to the next attempt, which pays for every word
 
 
 class Strategy(StrEnum):
-    """A hint for whoever plans the next attempt."""
+    """A hint for planning the next attempt."""
 
     SAME = "SAME"
     PINS_FIX = "PINS_FIX"
@@ -45,7 +48,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class RetryPlan:
-    """The next attempt: its number, how it differs, what it is told."""
+    """The next attempt: its number, how it differs, and the feedback for it."""
 
     attempt: int
     step: Step
@@ -54,23 +57,25 @@ class RetryPlan:
 
 
 def retry_plan(verdict: Verdict, attempt: int) -> RetryPlan | None:
-    """The attempt after the one that was judged; None where no agent has the next move."""
-    if verdict.step is None or verdict.next_action in (
-        NextAction.HUMAN,
-        NextAction.DLQ,
-    ):
+    """Return the attempt after the judged one; None where no agent moves next."""
+    if verdict.step is None:
+        return None
+    if verdict.next_action in (NextAction.HUMAN, NextAction.DLQ):
         return None
     strategy = STRATEGIES.get(verdict.reason_code or "", Strategy.SAME)
     return RetryPlan(attempt + 1, verdict.step, strategy, what_to_tell(verdict))
 
 
 def what_to_tell(verdict: Verdict, max_bytes: int = MAX_BYTES) -> str:
-    """Every finding in a line, with what to do about its code; as many as fit, the gravest first."""
-    head = f"Your last attempt was not accepted: {verdict.reason_code}.\n"
-    lines = [_line(finding) for finding in verdict.findings]
-    text = head
-    for at, line in enumerate(lines):
-        rest = f"- and {len(lines) - at} more.\n"
+    """Return the feedback for the next attempt: a line for each finding, gravest first.
+
+    Findings that do not fit are counted.
+    """
+    text = f"Your last attempt was not accepted: {verdict.reason_code}.\n"
+    count = len(verdict.findings)
+    for index, finding in enumerate(verdict.findings):
+        line = _line(finding)
+        rest = f"- and {count - index} more.\n"
         if len((text + line + rest).encode()) > max_bytes:
             return text + rest
         text += line
@@ -78,48 +83,41 @@ def what_to_tell(verdict: Verdict, max_bytes: int = MAX_BYTES) -> str:
 
 
 def _line(finding: Finding) -> str:
+    """Return a finding with the action for its code; an agent's own codes have none."""
+    line = f"- {finding.message} [{finding.code}]"
     try:
-        way_out = f" {fail_code(finding.code).action}"
-    except UnknownCode:  # an agent may give reasons of its own
-        way_out = ""
-    return f"- {finding.message} [{finding.code}]{way_out}\n"
-
-
-class LetterState(StrEnum):
-    """What became of a dead letter."""
-
-    OPEN = "OPEN"
-    RESOLVED = "RESOLVED"
-    QUARANTINED = "QUARANTINED"
+        action = fail_code(finding.code).action
+    except UnknownCode:
+        return f"{line}\n"
+    return f"{line} {action}\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
-    """A task that was given up, with everything that is needed to begin it again."""
+    """A task that was given up, with everything that is needed to start it again."""
 
-    task: JsonObject  # the whole task, as it was asked
-    verdict: Verdict  # the one that ended it
+    task: JsonObject  # the whole task, as it was given
+    verdict: Verdict  # the last verdict
     attempt: int
     created_at: str  # RFC 3339, from the caller
     base_commit: str = ""
-    missing_inputs: tuple[str, ...] = ()  # what the agent asked for last
-    earlier: tuple[str, ...] = ()  # signatures of the verdicts before, oldest first
+    missing_inputs: tuple[str, ...] = ()  # the agent's last questions
+    earlier: tuple[str, ...] = ()  # signatures of earlier verdicts, oldest first
     evidence: Mapping[str, str] = field(
         default_factory=dict
     )  # links to the last bundle
-    state: LetterState = LetterState.OPEN
 
     @property
     def id(self) -> str:
-        """One letter for each attempt of each task, so no two collide."""
+        """The id: each attempt of a task has a letter of its own."""
         return f"{self.task['task_id']}.{self.attempt}"
 
     def to_json(self) -> JsonObject:
-        """As plain JSON."""
+        """Return the letter as plain JSON."""
         return {
             "id": self.id,
             "task_id": self.task["task_id"],
-            "state": self.state.value,
+            "state": "OPEN",
             "created_at": self.created_at,
             "reason_code": self.verdict.reason_code,
             "summary": self.verdict.reason,

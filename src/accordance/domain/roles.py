@@ -1,11 +1,14 @@
-"""Roles: what somebody with a role may do, write and use. Shipped as data, overridden or added to in accordance.toml.
+"""Roles: what the agent of a task may do, write and use.
+
+They are shipped as data; accordance.toml overrides them or adds others:
 
     [roles.engineer]
     max_attempts = 3
     write = { allow_paths = ["src/**", "tests/**"], deny_paths = ["**/secrets/**"] }
-    read = ["docs/**"]     # beside what a task lets it write or read; what is denied stays denied
+    read = ["docs/**"]     # beside what a task lets it write or read
 
-A role narrows what a task pins and never widens it. What a role of its own does not say is refused: it writes nothing.
+A role narrows what a task pins and never widens it; what is denied stays denied. A role
+of your own may do nothing until its table allows it.
 """
 
 from __future__ import annotations
@@ -23,12 +26,11 @@ from accordance.domain.attempts import MAX_ATTEMPTS
 from accordance.domain.inheritance import beyond
 from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, SettingTable, Texts
-from accordance.errors import InvalidPattern, InvalidRole, UnknownRole
+from accordance.errors import InvalidPattern, InvalidRole
 
-STEERING: Final = (
-    "accordance.toml",
-    "**/secrets/**",
-)  # no agent rewrites the rules it is judged by
+STEERING: Final = ("accordance.toml", "**/secrets/**")
+"""No agent rewrites the rules it is judged by."""
+
 NOTHING: Final = Pins.of(())
 DOCS: Final = Pins.of(["docs/**"], STEERING)
 ANYTHING: Final = Pins.of(["**"], STEERING)
@@ -65,12 +67,12 @@ BUILD_FILES: Final = (
     "tsconfig*.json",
     "vitest.config.*",
 )
-"""How a repository is built and tested. Every role reads these, unless its `read` says something else."""
+"""How a repository is built and tested. Every role may read these files by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """One role's policy."""
+    """The policy of a role."""
 
     name: str
     plans: bool = False
@@ -84,21 +86,20 @@ class Role:
     max_attempts: int = 2
 
     def covers(self, other: Role) -> bool:
-        """Whether this role may do everything that the other one may."""
-        abilities = all(
-            getattr(self, one) or not getattr(other, one)
-            for one in ("plans", "writes_code", "runs_tests")
-        )
-        return (
-            abilities
-            and self.denied_tools <= other.denied_tools
-            and beyond(other.write, self.write) is None
-        )
+        """Whether this role may do everything that the other role may."""
+        for ability in _ABILITIES:
+            if getattr(other, ability) and not getattr(self, ability):
+                return False
+        if not self.denied_tools <= other.denied_tools:
+            return False
+        return beyond(other.write, self.write) is None
 
     def policy(self) -> JsonObject:
-        """As the table `role_from` reads."""
+        """Return the policy as the table that `role_from` reads."""
+        switches = {switch: getattr(self, switch) for switch in _SWITCHES}
         return {
-            **{key: getattr(self, key) for key in (*_SWITCHES, "max_attempts")},
+            **switches,
+            "max_attempts": self.max_attempts,
             "denied_tools": sorted(self.denied_tools),
             "write": {
                 "allow_paths": list(self.write.allowed),
@@ -107,6 +108,9 @@ class Role:
             "read": list(self.read),
         }
 
+
+_ABILITIES: Final = ("plans", "writes_code", "runs_tests")
+_SWITCHES: Final = (*_ABILITIES, "pins_required", "tests_required")
 
 _OFFLINE: Final = frozenset(("git", "network"))
 _PLANNER: Final = Role(
@@ -119,32 +123,31 @@ _PLANNER: Final = Role(
 _ENGINEER: Final = Role(
     name="engineer", writes_code=True, runs_tests=True, write=ANYTHING
 )
+_REVIEWER: Final = Role(
+    name="reviewer", runs_tests=True, tests_required=False, max_attempts=1
+)
 _DOC: Final = Role(name="doc", write=DOCS, pins_required=False, tests_required=False)
+_SSOT_CURATOR: Final = replace(
+    _DOC,
+    name="ssot_curator",
+    write=Pins.of(["docs/**"], [*STEERING, "docs/archive/**"]),
+    max_attempts=1,
+)
+_SHIPPED: Final = (
+    _PLANNER,
+    replace(_PLANNER, name="splitter"),
+    _ENGINEER,
+    _REVIEWER,
+    _DOC,
+    _SSOT_CURATOR,
+    replace(_PLANNER, name="designer"),
+    replace(_ENGINEER, name="executor"),
+)
 
 ROLES: Final[Mapping[str, Role]] = MappingProxyType(
-    {
-        role.name: role
-        for role in (
-            _PLANNER,
-            replace(_PLANNER, name="splitter"),
-            _ENGINEER,
-            Role(name="reviewer", runs_tests=True, tests_required=False, max_attempts=1),
-            _DOC,
-            replace(_DOC, name="ssot_curator", write=Pins.of(["docs/**"], [*STEERING, "docs/archive/**"]), max_attempts=1),
-            replace(_PLANNER, name="designer"),
-            replace(_ENGINEER, name="executor"),
-        )
-    }
-)  # fmt: skip
-"""The roles that come with accordance."""
-
-_SWITCHES: Final = (
-    "plans",
-    "writes_code",
-    "runs_tests",
-    "pins_required",
-    "tests_required",
+    {role.name: role for role in _SHIPPED}
 )
+"""The roles that come with accordance."""
 
 
 def _normal(patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -174,9 +177,9 @@ class WritePolicy(SettingTable):
 
 
 class RolePolicy(SettingTable):
-    """What a role may do. A key that is not given stays as the shipped role has it.
+    """What a role may do. A key that is not given stays as in the shipped role.
 
-    The defaults here are those of a role of your own, which may do nothing until it says so.
+    The defaults are those of a role of your own, which may do nothing until it says so.
     """
 
     plans: bool = Field(
@@ -199,7 +202,7 @@ class RolePolicy(SettingTable):
     )
     read: Patterns = Field(
         default=_OWN.read,
-        description="Patterns of what it may read beside what its task names.",
+        description="Patterns of what it may read beside the files its task names.",
         examples=[["docs/**", "pyproject.toml"]],
     )
     denied_tools: Texts = Field(
@@ -214,7 +217,7 @@ class RolePolicy(SettingTable):
     )
     tests_required: bool = Field(
         default=_OWN.tests_required,
-        description="Whether its work counts as done only with a test that passed.",
+        description="Whether its work is done only once a test has passed.",
         examples=[False],
     )
     max_attempts: Count = Field(
@@ -227,69 +230,65 @@ class RolePolicy(SettingTable):
 def roles_from(
     policies: Mapping[str, RolePolicy], base: Mapping[str, Role] = ROLES
 ) -> Mapping[str, Role]:
-    """The shipped roles with the policies of `[roles]` laid over them."""
-    own = {
-        name: _laid_over(base.get(name) or Role(name=name), policy)
-        for name, policy in policies.items()
-    }
-    return MappingProxyType({**base, **own})
+    """Return the shipped roles, with the policies of `[roles]` laid over them."""
+    roles = dict(base)
+    for name, policy in policies.items():
+        role = base.get(name) or Role(name=name)
+        roles[name] = _with_policy(role, policy)
+    return MappingProxyType(roles)
 
 
 def role_from(name: str, table: object) -> Role:
-    """One role from the table of its policy. Raises InvalidRole."""
+    """Return the role of a policy table. Raises InvalidRole."""
     try:
         policy = RolePolicy.model_validate(table)
     except ValidationError as error:
-        raise InvalidRole(
-            first_fault(error, RolePolicy, table, f"roles.{name}")
-        ) from None
-    return _laid_over(Role(name=name), policy)
+        fault = first_fault(error, RolePolicy, table, f"roles.{name}")
+        raise InvalidRole(fault) from None
+    return _with_policy(Role(name=name), policy)
 
 
-def _laid_over(role: Role, policy: RolePolicy) -> Role:
-    """The role with what the policy says; what it does not say stays."""
+def _with_policy(role: Role, policy: RolePolicy) -> Role:
+    """Return the role with the keys that the policy sets; the others stay."""
     changes: dict[str, Any] = {
         key: getattr(policy, key) for key in policy.model_fields_set
     }
     if "write" in changes:
-        changes["write"] = _pins(policy.write, role.write)
+        changes["write"] = _with_write_policy(role.write, policy.write)
     if "denied_tools" in changes:
         changes["denied_tools"] = frozenset(policy.denied_tools)
     return replace(role, **changes)
 
 
-def _pins(policy: WritePolicy, base: Pins) -> Pins:
-    given = policy.model_fields_set
-    allowed = policy.allow_paths if "allow_paths" in given else base.allowed
-    forbidden = policy.deny_paths if "deny_paths" in given else base.forbidden
+def _with_write_policy(pins: Pins, policy: WritePolicy) -> Pins:
+    allowed = pins.allowed
+    if "allow_paths" in policy.model_fields_set:
+        allowed = policy.allow_paths
+    forbidden = pins.forbidden
+    if "deny_paths" in policy.model_fields_set:
+        forbidden = policy.deny_paths
     return Pins.of(allowed, forbidden)
 
 
-def role_named(name: str, roles: Mapping[str, Role] = ROLES) -> Role:
-    """A registered role. Raises UnknownRole."""
-    try:
-        return roles[name]
-    except KeyError:
-        raise UnknownRole(name, roles) from None
-
-
 def higher_role(role: Role, roles: Mapping[str, Role] = ROLES) -> Role | None:
-    """The nearest role that may do everything this one may, and more."""
-    higher = [
-        one for one in roles.values() if one.covers(role) and not role.covers(one)
-    ]
-    return next(
-        (
-            one
-            for one in higher
-            if not any(one.covers(other) and not other.covers(one) for other in higher)
-        ),
-        None,
-    )
+    """Return the nearest role that may do everything this role may, and more."""
+    higher = [other for other in roles.values() if _may_more(other, role)]
+    for candidate in higher:
+        lower = [other for other in higher if _may_more(candidate, other)]
+        if not lower:
+            return candidate
+    return None
+
+
+def _may_more(higher: Role, lower: Role) -> bool:
+    return higher.covers(lower) and not lower.covers(higher)
 
 
 def max_attempts(
     role: Role, asked: int | None = None, policy: int = MAX_ATTEMPTS
 ) -> int:
-    """How often a task may be tried: the lowest that task, role or policy says."""
-    return min(role.max_attempts, policy, policy if asked is None else asked)
+    """Return how often a task may be tried: the lowest of all limits."""
+    limits = [role.max_attempts, policy]
+    if asked is not None:
+        limits.append(asked)
+    return min(limits)

@@ -1,7 +1,8 @@
-"""Routing, as data: role, node type and tags lead to an executor, a model, a contract and a prompt.
+"""Routing, as data: which executor, model, contract and prompt a task gets.
 
-The first route that fits counts; where the task says who may do it, the first one that leads to one of those. A route that
-names nothing fits everything.
+Routes look at role, node type and tags. The first route that fits is used; where the
+task limits who may do it, the first fitting route that leads to an allowed executor. A
+route without conditions fits everything.
 """
 
 from __future__ import annotations
@@ -36,125 +37,133 @@ Kind: TypeAlias = Literal["action", "review", "plan"]
 PROMPTS: Final[Mapping[Kind, str]] = MappingProxyType(
     {"action": "worker.v1", "review": "reviewer.v1", "plan": "planner.v1"}
 )
-"""What an agent is told where no route says otherwise."""
+"""The prompt for each kind of work, where no route names another."""
 
 CONTRACTS: Final[Mapping[str, str]] = MappingProxyType(
-    {name: one.version for one in (ACTION, ANSWER) for name in (one.version, one.name)}
+    {
+        ACTION.version: ACTION.version,
+        ACTION.name: ACTION.version,
+        ANSWER.version: ANSWER.version,
+        ANSWER.name: ANSWER.version,
+    }
 )
-"""What a route may hold an action to, by its names; a change of a repository has a contract of its own."""
+"""The contracts a route may name for actions; a repository change has its own."""
 
-_HINT: Final = "add [executors.NAME] to accordance.toml"
-_NO_MODEL: Final = (
-    "name one of OpenAI's, with the key in OPENAI_API_KEY, or add to accordance.toml [executors.llm] with "
-    'model = "NAME" and, for others, provider, base_url and key_env'
+_ADD_EXECUTOR: Final = "add [executors.NAME] to accordance.toml"
+_NAME_MODEL: Final = (
+    "name an OpenAI model and set OPENAI_API_KEY, or add [executors.llm] to"
+    ' accordance.toml with model = "NAME" and, for other providers, provider, base_url'
+    " and key_env"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteRequest:
-    """What is to be done, as far as routes look at it."""
+    """The work to be done, as far as routes look at it."""
 
     kind: Kind = "action"
     role: str | None = None
     node_type: str | None = None
     tags: frozenset[str] = frozenset()
-    models: frozenset[str] | None = None  # those the task allows; None: any
-    executors: frozenset[str] | None = None  # the same, by their names or kinds
+    models: frozenset[str] | None = None  # allowed by the task; None: any
+    executors: frozenset[str] | None = None  # allowed, by name or kind; None: any
 
     def __str__(self) -> str:
-        told = (
-            self.kind,
-            self.node_type,
-            self.role and f"of {self.role}",
-            *sorted(self.tags),
-        )
-        return " ".join(part for part in told if part)
+        words: list[str] = [self.kind]
+        if self.node_type:
+            words.append(self.node_type)
+        if self.role:
+            words.append(f"of {self.role}")
+        words += sorted(self.tags)
+        return " ".join(words)
 
 
 class Route(SettingTable):
-    """Which executor gets which work. The first route that fits counts; one that asks for nothing fits everything."""
+    """Which executor gets which work.
+
+    The first route that fits is used; a route without conditions fits everything.
+    """
 
     kind: Kind | None = Field(
         default=None,
-        description="Fits work of this kind; any unless given.",
+        description="The kind of work it fits; any kind unless given.",
         examples=["action"],
     )
     role: str | None = Field(
         default=None,
-        description="Fits nodes of this owner; any unless given.",
+        description="The owner of the nodes it fits; any owner unless given.",
         examples=["engineer"],
     )
     node_type: Literal["GOAL", "ACTION", "CHECK"] | None = Field(
         default=None,
-        description="Fits nodes of this type; any unless given.",
+        description="The type of the nodes it fits; any type unless given.",
         examples=["ACTION"],
     )
     tags: list[str] = Field(
         default_factory=list,
-        description="Fits nodes that have all of these tags.",
+        description="Tags that a node must have, all of them.",
         examples=[["code"]],
     )
     executor: str = Field(
-        description="Who does the work: the NAME of an `[executors.NAME]`.",
+        description="The NAME of the `[executors.NAME]` that does the work.",
         examples=["coder"],
     )
     model: str | None = Field(
         default=None,
-        description="The executor's model; its own unless given.",
+        description="The model to use; the executor's own unless given.",
         examples=["gpt-5"],
     )
     contract: str | None = Field(
         default=None,
-        description="What an action is held to: an action, or a research agent's answer.",
+        description="The contract of an action: an action, or a research answer.",
         examples=["answer"],
     )
     prompt: str | None = Field(
         default=None,
-        description="The prompt file; that of the kind of work unless given.",
+        description="The prompt file; the one for the kind of work unless given.",
         examples=["coder.v1"],
     )
     context_bytes: ContextBytes | None = Field(
         default=None,
-        description="How much is told; as the model or the executor has it unless given.",
+        description="Bytes of context; those of model or executor unless given.",
         examples=[200_000],
     )
 
     def fits(self, wanted: RouteRequest) -> bool:
-        """Whether this route is meant."""
-        said = (
-            (self.kind, wanted.kind),
-            (self.role, wanted.role),
-            (self.node_type, wanted.node_type),
-        )
-        return wanted.tags.issuperset(self.tags) and all(
-            mine in (None, theirs) for mine, theirs in said
-        )
+        """Whether the route is meant for this work."""
+        if self.kind is not None and self.kind != wanted.kind:
+            return False
+        if self.role is not None and self.role != wanted.role:
+            return False
+        if self.node_type is not None and self.node_type != wanted.node_type:
+            return False
+        return wanted.tags.issuperset(self.tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Who does it, with what."""
+    """The executor that does the work, and with what."""
 
     executor: str
     spec: Spec
     model: str | None
     tier: int | None  # of that model
-    tiers: Mapping[str, int]  # all models that could do it, 1 is the strongest
+    tiers: Mapping[str, int]  # of all models that could do it; 1 is the strongest
     contract: str  # of an action that changes no repository
     prompt: str
-    context_bytes: int | None = None  # None: as the role has it
+    context_bytes: int | None = None  # None: those of the role
 
     @property
     def stronger(self) -> list[int]:
         """The tiers above the model's, the nearest first."""
-        return sorted(
-            {at for at in self.tiers.values() if self.tier is None or at < self.tier},
-            reverse=True,
-        )
+        tiers = set(self.tiers.values())
+        if self.tier is not None:
+            tiers = {tier for tier in tiers if tier < self.tier}
+        return sorted(tiers, reverse=True)
 
 
 def wanted(task: TaskRecord, kind: Kind) -> RouteRequest:
-    """What routes look at of a task."""
+    """Return the part of a task that routes look at."""
     return RouteRequest(
         kind=kind,
         role=task.owner_agent_id,
@@ -164,40 +173,30 @@ def wanted(task: TaskRecord, kind: Kind) -> RouteRequest:
 
 
 def names_of(executor: str, spec: Spec) -> tuple[str, ...]:
-    """The names by which a task may allow an executor: its own, its kind, and what else that is called."""
+    """Return the names by which a task may allow an executor: its own, its kind's."""
     return executor, spec.kind, ALSO_CALLED.get(spec.kind, spec.kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """The whole table."""
+    """All executors, and the routes that lead to them."""
 
     executors: Mapping[str, Spec] = field(default_factory=dict)
     routes: Sequence[Route] = ()
 
     def choose(self, wanted: RouteRequest, tier: int | None = None) -> Choice:
-        """Who does this; with `tier`, with a model at least that strong. Raises NoExecutor.
+        """Choose who does this work, with a model of at least `tier` where given.
 
-        Where the task allows none of those the routes lead to, the first one is left to whoever looks before it begins.
+        Where the task allows none of the executors that fit, the first one is returned:
+        preflight refuses it, with the reason. Raises NoExecutor.
         """
-        fitting = [route for route in self.routes if route.fits(wanted)]
-        if not fitting:
-            why = (
-                f"no route in accordance.toml fits ({wanted})"
-                if self.executors
-                else "none is configured"
-            )
-            raise NoExecutor(f"no executor for this task: {why}", way_out=_HINT)
-        route = next(
-            (route for route in fitting if self._is_allowed(route, wanted)), fitting[0]
-        )
+        route = self._route_for(wanted)
         spec = self.executors[route.executor]
-        model = spec.model_for(route.model)
-        tiers = _allowed(getattr(spec, "tiers", {}), wanted.models)
-        if wanted.models is not None and model not in wanted.models:
-            model = max(tiers, key=lambda one: tiers[one], default=model)
+        tiers = _allowed_tiers(spec, wanted.models)
+        model = _model_for(route, spec, wanted, tiers)
         if tier is not None:
-            model = _at_least(tiers, tier) or model
+            model = _weakest_model(tiers, tier) or model
+
         return Choice(
             executor=route.executor,
             spec=spec,
@@ -206,44 +205,63 @@ class Routing:
             tiers=tiers,
             contract=CONTRACTS[route.contract or ACTION.version],
             prompt=route.prompt or PROMPTS[wanted.kind],
-            context_bytes=route.context_bytes or _room(spec, model),
+            context_bytes=route.context_bytes or _context_bytes(spec, model),
         )
 
+    def _route_for(self, wanted: RouteRequest) -> Route:
+        """Return the first fitting route whose executor is allowed, else the first."""
+        fitting = [route for route in self.routes if route.fits(wanted)]
+        if not fitting:
+            reason = "none is configured"
+            if self.executors:
+                reason = f"no route in accordance.toml fits ({wanted})"
+            raise NoExecutor(
+                f"no executor for this task: {reason}", way_out=_ADD_EXECUTOR
+            )
+        for route in fitting:
+            if self._is_allowed(route, wanted):
+                return route
+        return fitting[0]
+
     def _is_allowed(self, route: Route, wanted: RouteRequest) -> bool:
+        if wanted.executors is None:
+            return True
         names = names_of(route.executor, self.executors[route.executor])
-        return wanted.executors is None or not wanted.executors.isdisjoint(names)
+        return not wanted.executors.isdisjoint(names)
 
     def everything_to(self, executor: str, model: str | None = None) -> Routing:
-        """The same executors, with all work going to one. Kinds that need no settings need not be configured.
+        """Return the routing that gives all work to one executor.
 
-        Routes keep saying which contract holds: who does the work does not change what it is.
+        Kinds that need no settings need not be configured. Routes keep their contracts:
+        who does the work does not change what it is.
         """
         executors = dict(self.executors)
         if executor not in executors:
             executors[executor] = _unconfigured(executor, model, executors)
         executors[executor].model_for(model)
-        to_one = {
+
+        changes = {
             "executor": executor,
             "model": model,
             "prompt": None,
             "context_bytes": None,
         }
-        kept = (route.model_copy(update=to_one) for route in self.routes)
-        return replace(
-            self,
-            executors=executors,
-            routes=(*kept, Route(executor=executor, model=model)),
-        )
+        redirected = [route.model_copy(update=changes) for route in self.routes]
+        fallback = Route(executor=executor, model=model)
+        return replace(self, executors=executors, routes=(*redirected, fallback))
 
     def after(self, wanted: RouteRequest, failures: int) -> Choice:
-        """Who does this after so many failures: each time the next stronger model, where there is one. Raises NoExecutor."""
+        """Choose who does this after so many failures. Raises NoExecutor.
+
+        Each failure leads to the next stronger model, where there is one.
+        """
         first = self.choose(wanted)
         stronger = first.stronger
-        return (
-            self.choose(wanted, stronger[min(failures, len(stronger)) - 1])
-            if failures and stronger
-            else first
-        )
+        if not failures or not stronger:
+            return first
+        last = len(stronger) - 1
+        tier = stronger[min(failures - 1, last)]
+        return self.choose(wanted, tier)
 
 
 def routing_of(
@@ -252,63 +270,81 @@ def routing_of(
     *,
     prompts: Iterable[str] = (),
 ) -> Routing:
-    """The table of `[executors.NAME]` and `[[routes]]`. Raises InvalidRouting or UnknownName, with the nearest names.
+    """Return the routing of `[executors.NAME]` and `[[routes]]`.
 
-    Without routes, one executor alone gets everything.
+    Without routes, a single executor gets everything. Raises InvalidRouting or
+    UnknownName, with the nearest names.
     """
     if not routes and len(executors) == 1:
-        routes = [Route(executor=next(iter(executors)))]
-    texts = frozenset(prompts)
-    for at, route in enumerate(routes, 1):
-        _check(at, route, executors, texts)
+        (only_executor,) = executors
+        routes = [Route(executor=only_executor)]
+    known_prompts = frozenset(prompts)
+    for number, route in enumerate(routes, 1):
+        _check_route(number, route, executors, known_prompts)
     return Routing(executors, tuple(routes))
 
 
-def _check(
-    at: int, route: Route, executors: Mapping[str, Spec], prompts: frozenset[str]
+def _check_route(
+    number: int, route: Route, executors: Mapping[str, Spec], prompts: frozenset[str]
 ) -> None:
     if route.executor not in executors:
         raise UnknownExecutor(route.executor, executors)
     executors[route.executor].model_for(route.model)
-    if route.contract is not None and (
-        route.contract not in CONTRACTS or route.kind in ("review", "plan")
-    ):
-        raise InvalidRouting(
-            f"accordance.toml: [[routes]] {at}: contract {route.contract!r}: {ACTION.version} or {ANSWER.version}, for"
-            " actions; reviews, plans and changes of a repository have their own, leave it out there"
-        )
+
+    if route.contract is not None:
+        is_for_actions = route.kind not in ("review", "plan")
+        if route.contract not in CONTRACTS or not is_for_actions:
+            raise InvalidRouting(
+                f"accordance.toml: [[routes]] {number}: contract {route.contract!r}:"
+                f" {ACTION.version} or {ANSWER.version}, for actions; reviews, plans and"
+                " changes of a repository have contracts of their own, so leave it out"
+            )
+
     if route.prompt is not None and prompts and route.prompt not in prompts:
         raise UnknownPrompt(route.prompt, prompts)
 
 
-def _allowed(
-    tiers: Mapping[str, int], models: frozenset[str] | None
-) -> Mapping[str, int]:
-    return (
-        tiers
-        if models is None
-        else {model: at for model, at in tiers.items() if model in models}
-    )
+def _allowed_tiers(spec: Spec, models: frozenset[str] | None) -> Mapping[str, int]:
+    """Return the executor's models with their tiers, as far as the task allows them."""
+    tiers: Mapping[str, int] = getattr(spec, "tiers", {})
+    if models is None:
+        return tiers
+    return {model: tier for model, tier in tiers.items() if model in models}
 
 
-def _room(spec: Spec, model: str | None) -> int | None:
-    """How much of a context fits: as the model has it, else the executor."""
-    own = spec.bounds.get(model or "")
-    return (own.context_bytes if own else None) or spec.context_bytes
+def _model_for(
+    route: Route, spec: Spec, wanted: RouteRequest, tiers: Mapping[str, int]
+) -> str | None:
+    """Return the route's model; where the task refuses it, the weakest allowed."""
+    model = spec.model_for(route.model)
+    if wanted.models is None or model in wanted.models:
+        return model
+    return max(tiers, key=tiers.__getitem__, default=model)
+
+
+def _context_bytes(spec: Spec, model: str | None) -> int | None:
+    """Return how much context the model takes, else the executor."""
+    bounds = spec.bounds.get(model or "")
+    if bounds is not None and bounds.context_bytes is not None:
+        return bounds.context_bytes
+    return spec.context_bytes
 
 
 def _unconfigured(kind: str, model: str | None, executors: Mapping[str, Spec]) -> Spec:
-    """An executor that is named by its kind and has no settings. Raises UnknownExecutor, or says what it needs."""
+    """Return an executor that is named by its kind and has no settings.
+
+    Raises NoModel or UnknownExecutor.
+    """
     if kind == "llm":
         if model is None:
-            raise NoModel("llm needs a model", way_out=_NO_MODEL)
+            raise NoModel("llm needs a model", way_out=_NAME_MODEL)
         return spec_of(kind, {"model": model})
     if kind not in WITHOUT_SETTINGS:
         raise UnknownExecutor(kind, {*executors, *WITHOUT_SETTINGS, "llm"})
     return spec_of(kind, {})
 
 
-def _at_least(tiers: Mapping[str, int], tier: int) -> str | None:
-    """The weakest model that is strong enough."""
-    strong = {model: at for model, at in tiers.items() if at <= tier}
-    return max(strong, key=lambda model: strong[model], default=None)
+def _weakest_model(tiers: Mapping[str, int], tier: int) -> str | None:
+    """Return the weakest model that is at least of this tier."""
+    strong = {model: own_tier for model, own_tier in tiers.items() if own_tier <= tier}
+    return max(strong, key=strong.__getitem__, default=None)

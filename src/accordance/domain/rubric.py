@@ -1,4 +1,7 @@
-"""Rubrics: what a review scores, dimension by dimension. Data first; one rule that holds a review to its rubric."""
+"""Rubrics: what a review scores, dimension by dimension.
+
+A rubric is data; `follows` is the rule that holds a review to it.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +21,26 @@ BEST_SCORE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """Dimensions with their maxima, which add up to 100, and from which score a product passes."""
+    """Dimensions with their maxima, and the score from which a product passes.
+
+    The maxima add up to 100.
+    """
 
     name: str
     maxima: Mapping[str, int]
     approve_at: int = APPROVE_AT
 
     def __post_init__(self) -> None:
-        if (
-            sum(self.maxima.values()) != BEST_SCORE
-            or min(self.maxima.values(), default=0) <= 0
-        ):
+        maxima = self.maxima.values()
+        all_positive = min(maxima, default=0) > 0
+        if sum(maxima) != BEST_SCORE or not all_positive:
             raise InvalidRubric(
                 f"{self.name}: the maxima must be positive and add up to {BEST_SCORE}"
             )
         if not 0 <= self.approve_at <= BEST_SCORE:
-            raise InvalidRubric(f"{self.name}: approve_at is a score")
+            raise InvalidRubric(
+                f"{self.name}: approve_at must be from 0 to {BEST_SCORE}"
+            )
 
 
 PLAN_RUBRIC: Final = Rubric(
@@ -56,17 +63,18 @@ NODE_RUBRIC: Final = Rubric(
 
 
 def follows(rubric: Rubric) -> Rule:
-    """The rule that a review scores exactly these dimensions, with these maxima, and that they add up to its total.
+    """Return the rule that a review scores exactly the dimensions of a rubric.
 
-    For use with any review contract: `REVIEW.with_rules(follows(NODE_RUBRIC))`.
+    The maxima must be the rubric's, and the scores must add up to the total. For use
+    with any review contract: `REVIEW.with_rules(follows(NODE_RUBRIC))`.
     """
 
     def follows_the_rubric(message: JsonObject, _: Context) -> Iterator[Violation]:
-        """The breakdown has the rubric's dimensions and maxima, and adds up to total_score."""
+        """The breakdown follows the rubric and adds up to total_score."""
         breakdown = message.get("breakdown")
-        if isinstance(breakdown, list) and all(
-            isinstance(entry, dict) for entry in breakdown
-        ):
+        if not isinstance(breakdown, list):
+            return
+        if all(isinstance(entry, dict) for entry in breakdown):
             yield from _dimensions(rubric, breakdown)
             yield from _sum(message.get("total_score"), breakdown)
 
@@ -75,40 +83,42 @@ def follows(rubric: Rubric) -> Rule:
 
 def _dimensions(rubric: Rubric, breakdown: list[JsonObject]) -> Iterator[Violation]:
     seen: set[str] = set()
-    for at, entry in enumerate(breakdown):
-        name, where = entry.get("dimension"), f"$.breakdown[{at}]"
+    for index, entry in enumerate(breakdown):
+        name = entry.get("dimension")
+        path = f"$.breakdown[{index}]"
         if not isinstance(name, str):
             continue
         if name in seen or name not in rubric.maxima:
             expected = f"each of {', '.join(rubric.maxima)} once"
-            yield Violation(
-                "rubric_dimension", f"{where}.dimension", expected, excerpt(name)
-            )
-        elif (
-            entry.get("max_score") != rubric.maxima[name]
-            and type(entry.get("max_score")) is int
-        ):
-            expected = f"{rubric.maxima[name]}, with a score out of that many"
-            yield Violation(
-                "rubric_maximum",
-                f"{where}.max_score",
-                expected,
-                excerpt(entry["max_score"]),
-            )
+            actual = excerpt(name)
+            yield Violation("rubric_dimension", f"{path}.dimension", expected, actual)
+        else:
+            yield from _maximum(rubric.maxima[name], entry.get("max_score"), path)
         seen.add(name)
+
     for name in rubric.maxima:
         if name not in seen:
-            yield Violation(
-                "rubric_dimension", "$.breakdown", f"the dimension {name}", "nothing"
-            )
+            expected = f"the dimension {name}"
+            yield Violation("rubric_dimension", "$.breakdown", expected, "nothing")
+
+
+def _maximum(maximum: int, max_score: object, path: str) -> Iterator[Violation]:
+    if type(max_score) is int and max_score != maximum:
+        expected = f"{maximum}, with a score out of that many"
+        actual = excerpt(max_score)
+        yield Violation("rubric_maximum", f"{path}.max_score", expected, actual)
 
 
 def _sum(total: object, breakdown: list[JsonObject]) -> Iterator[Violation]:
-    scores = [score for entry in breakdown if type(score := entry.get("score")) is int]
-    if type(total) is int and len(scores) == len(breakdown) and sum(scores) != total:
-        yield Violation(
-            "rubric_sum",
-            "$.total_score",
-            f"{sum(scores)}, the sum of the breakdown",
-            str(total),
-        )
+    """Compare the sum with the total. The contract checks that scores are integers."""
+    if type(total) is not int:
+        return
+    sum_of_scores = 0
+    for entry in breakdown:
+        score = entry.get("score")
+        if type(score) is not int:
+            return
+        sum_of_scores += score
+    if sum_of_scores != total:
+        expected = f"{sum_of_scores}, the sum of the breakdown"
+        yield Violation("rubric_sum", "$.total_score", expected, str(total))

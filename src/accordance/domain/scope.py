@@ -1,4 +1,7 @@
-"""Scope: what a task may touch, which is its pins, narrowed by what its role may write, wherever links lead."""
+"""Scope: what a task may touch.
+
+That is its pins, narrowed by what its role may write, wherever links lead.
+"""
 
 from __future__ import annotations
 
@@ -33,25 +36,37 @@ _NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class PathScope:
-    """The task's pins and, where the role has limits, the role's: a path must be allowed by both."""
+    """The pins of the task and, where it has limits, of the role.
+
+    Both must allow a path.
+    """
 
     pins: Pins
     role: Pins | None = None
 
     def rule(self, path: str, links: Mapping[str, str] = _NO_LINKS) -> ScopeRule:
-        """Which rule decides about a path. Where links lead elsewhere, both ends are judged."""
-        rule = self._rule(path)
+        """Return the rule that decides about a path.
+
+        Where links lead elsewhere, both ends are judged.
+        """
+        rule = self._rule_without_links(path)
         if rule != "allowed" or not links:
             return rule
         real = real_path(path, links)
-        return "unsafe_path" if real is None else self._rule(real)
+        if real is None:
+            return "unsafe_path"
+        return self._rule_without_links(real)
 
     def explain(self, path: str, links: Mapping[str, str] = _NO_LINKS) -> Explanation:
-        """The rule that decides about a path, and the first pattern that made it so."""
+        """Return the rule that decides about a path, and its first pattern."""
         rule = self.rule(path, links)
         if rule == "unsafe_path":
             return Explanation(path, rule)
-        end = path if self._rule(path) != "allowed" else real_path(path, links) or path
+
+        end = path
+        if self._rule_without_links(path) == "allowed":
+            end = real_path(path, links) or path
+
         by_pins = self.pins.explain(end)
         if by_pins.rule != "allowed" or rule == "allowed":
             return Explanation(path, rule, by_pins.pattern)
@@ -59,7 +74,7 @@ class PathScope:
             return Explanation(path, rule, GITS_OWN)
         return Explanation(path, rule, self.role.explain(end).pattern)
 
-    def _rule(self, path: str) -> ScopeRule:
+    def _rule_without_links(self, path: str) -> ScopeRule:
         normal = normal_path(path)
         if normal is None:
             return "unsafe_path"
@@ -68,29 +83,35 @@ class PathScope:
             return by_pins
         if is_gits_own(normal):
             return "forbidden"
-        return _BY_ROLE[self.role.rule_of_normal(normal)] if self.role else "allowed"
+        if self.role is None:
+            return "allowed"
+        return _BY_ROLE[self.role.rule_of_normal(normal)]
 
 
 def real_path(path: str, links: Mapping[str, str]) -> str | None:
-    """Where a path leads when every link on the way is followed; None if that is outside, or nowhere."""
-    todo = path.split("/")[::-1]
-    done: list[str] = []
+    """Return where a path leads when every link on the way is followed.
+
+    None if that is outside the tree, or nowhere.
+    """
+    names_left = path.split("/")[::-1]
+    resolved: list[str] = []
     hops = 0
-    while todo:
-        name = todo.pop()
+    while names_left:
+        name = names_left.pop()
         if name in ("", "."):
             continue
         if name == "..":
-            if not done:
+            if not resolved:
                 return None
-            done.pop()
+            resolved.pop()
             continue
-        target = links.get("/".join((*done, name)))
+
+        target = links.get("/".join((*resolved, name)))
         if target is None:
-            done.append(name)
+            resolved.append(name)
             continue
         hops += 1
         if target.startswith("/") or hops > MAX_HOPS:
             return None
-        todo += target.split("/")[::-1]
-    return normal_path("/".join(done))
+        names_left += target.split("/")[::-1]
+    return normal_path("/".join(resolved))

@@ -1,86 +1,110 @@
-"""What is wrong with a table of settings, in one line: where, what was expected, what stands there, the nearest name.
+"""Describe what is wrong with a table of settings, in a line.
 
-The texts are written from the JSON Schema of the model, which also makes docs/settings.md: both describe a value in the
-same words.
+The line names the place, what was expected, what is there, and the nearest known name.
+Its words come from the JSON Schema of the model, which docs/settings.md is made from
+too: both describe a value in the same words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
 from accordance.errors import did_you_mean, nearest
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 Schema: TypeAlias = Mapping[str, Any]
 Step: TypeAlias = str | int
 
-_KEY_OF_A_MAPPING: Final = (
-    "[key]"  # pydantic's mark for a fault of the key, not of its value
-)
-_LONGEST: Final = 80
-_PLAIN: Final[Mapping[str, tuple[str, str]]] = {
+_KEY_MARK: Final = "[key]"  # pydantic's mark for a fault of a key, not of its value
+_LONGEST_VALUE: Final = 80
+_TYPE_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "string": ("a text", "texts"),
     "boolean": ("true or false", "truth values"),
     "integer": ("a whole number", "whole numbers"),
     "number": ("a number", "numbers"),
 }
-"""Types of JSON Schema as people call them: one of them, and many."""
+"""The types of JSON Schema for people, in the singular and the plural."""
 
 
 def first_fault(
     error: ValidationError, model: type[BaseModel], tables: object, table: str = ""
 ) -> str:
-    """The first thing that is wrong, in one line.
+    """Describe the first fault in a line.
 
-    An unknown key comes before one that is missing, for it may be that key, misspelt. `table` names the table that the
-    model describes, where it is not the whole file.
+    An unknown key comes before a missing one, for it may be that key, misspelt. `table`
+    names the table that the model describes, where it is not the whole file.
     """
-    fault = min(
-        error.errors(include_url=False),
-        key=lambda fault: fault["type"] != "extra_forbidden",
-    )
-    is_missing = fault["type"] == "missing"
+    faults = error.errors(include_url=False)
+    fault = faults[0]
+    for other in faults:
+        if other["type"] == "extra_forbidden":
+            fault = other
+            break
+
     steps: tuple[Step, ...] = fault["loc"]
-    spot = _locate(model.model_json_schema(), steps[:-1] if is_missing else steps)
-    above = (table,) if table else ()
-    place = _place((*above, *spot.path), spot.schema)
-    rest = steps[spot.taken :]
+    if fault["type"] == "missing":
+        steps = steps[:-1]
+    spot = _locate(model.model_json_schema(), steps)
+    return _describe(fault, spot, tables, (table,) if table else ())
 
-    if fault["type"] == "extra_forbidden" or _KEY_OF_A_MAPPING in rest:
-        return _unknown_key((*above, *spot.path), str(rest[0]), spot.schema, tables)
-    if is_missing:
-        return f"{place} needs {rest[0]}"
-    if fault["type"] == "union_tag_not_found":
-        return f"{place} needs a {_tag_of(spot.schema)}: {', '.join(kinds_in(spot.schema))}"
-    if fault["type"] == "union_tag_invalid":
+
+def _describe(
+    fault: ErrorDetails, spot: _Spot, tables: object, above: tuple[str, ...]
+) -> str:
+    kind = fault["type"]
+    path = (*above, *spot.path)
+    place = _place(path, spot.schema)
+    steps_left = fault["loc"][spot.steps_taken :]
+
+    if kind == "extra_forbidden" or _KEY_MARK in steps_left:
+        return _unknown_key(path, str(steps_left[0]), spot.schema, tables)
+    if kind == "missing":
+        return f"{place} needs {steps_left[0]}"
+    if kind == "union_tag_not_found":
+        kinds = ", ".join(kinds_in(spot.schema))
+        return f"{place} needs a {_tag_of(spot.schema)}: {kinds}"
+    if kind == "union_tag_invalid":
         tag = str(fault["ctx"]["tag"])
-        return f"{place}: unknown {_tag_of(spot.schema)} {tag!r}; {did_you_mean(tag, kinds_in(spot.schema))}"
-    if fault["type"] == "value_error":
+        near = did_you_mean(tag, kinds_in(spot.schema))
+        return f"{place}: unknown {_tag_of(spot.schema)} {tag!r}; {near}"
+    if kind == "value_error":
         return f"{place}: {fault['ctx']['error']}"
+    return _wrong_value(place, spot.schema, _value_at(tables, spot.path))
 
-    value = _value_at(tables, spot.path)
-    wrong = f"{place} is {expectation(spot.schema)}, got {_shown(value)}"
-    choices = spot.schema.get("enum", ())
-    is_near = isinstance(value, str) and nearest(value, choices)
-    return f"{wrong}; {did_you_mean(value, choices)}" if is_near else wrong
+
+def _wrong_value(place: str, schema: Schema, value: object) -> str:
+    description = f"{place} is {expectation(schema)}, got {_shown(value)}"
+    choices = schema.get("enum", ())
+    if isinstance(value, str) and nearest(value, choices):
+        return f"{description}; {did_you_mean(value, choices)}"
+    return description
 
 
 def expectation(schema: Schema) -> str:
-    """What a value has to be, for people: "a whole number from 1", "a list of texts", "one of auto, native, prompt"."""
+    """Describe for people what a value has to be.
+
+    For example "a whole number from 1", "a list of texts", "one of auto, native,
+    prompt".
+    """
     if "enum" in schema:
-        return f"one of {', '.join(map(str, schema['enum']))}"
+        choices = ", ".join(str(choice) for choice in schema["enum"])
+        return f"one of {choices}"
     if "anyOf" in schema:
         return " or ".join(expectation(member) for member in _members(schema))
     if "oneOf" in schema or "properties" in schema:
         return "a table"
     if schema.get("type") == "object":
-        return f"a table of {_many(schema.get('additionalProperties', {}))}"
+        values = schema.get("additionalProperties", {})
+        return f"a table of {_plural(values)}"
     if schema.get("type") == "array":
-        return f"a list of {_many(schema['items'])}"
-    singular, _ = _PLAIN[schema["type"]]
+        return f"a list of {_plural(schema['items'])}"
+    singular, _ = _TYPE_NAMES[schema["type"]]
     return singular + _bounds(schema)
 
 
@@ -90,35 +114,34 @@ def is_table(schema: Schema) -> bool:
 
 
 def kinds_in(schema: Schema) -> dict[str, Schema]:
-    """What a table can be, by the word that says which: the value of its tag."""
+    """Return the kinds that a table can be of, by the value of its tag."""
     tag = _tag_of(schema)
-    return {
-        kind: member
-        for member in schema["oneOf"]
-        for kind in (
-            member["properties"][tag].get("enum")
-            or [member["properties"][tag]["const"]]
-        )
-    }
+    kinds = {}
+    for member in schema["oneOf"]:
+        tag_schema = member["properties"][tag]
+        names = tag_schema.get("enum") or [tag_schema["const"]]
+        for name in names:
+            kinds[name] = member
+    return kinds
 
 
 def resolved(schema: Schema) -> Schema:
-    """The same schema with every reference replaced by what it refers to."""
-    whole: Schema = _followed(schema, schema.get("$defs", {}))
+    """Return the schema with every reference replaced by its definition."""
+    whole: Schema = _resolved_part(schema, schema.get("$defs", {}))
     return whole
 
 
-def _followed(part: Any, definitions: Schema) -> Any:
+def _resolved_part(part: Any, definitions: Schema) -> Any:
     if isinstance(part, list):
-        return [_followed(member, definitions) for member in part]
+        return [_resolved_part(member, definitions) for member in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
-        beside = {key: value for key, value in part.items() if key != "$ref"}
-        return _followed({**definitions[name], **beside}, definitions)
+        siblings = {key: value for key, value in part.items() if key != "$ref"}
+        return _resolved_part({**definitions[name], **siblings}, definitions)
     return {
-        key: _followed(value, definitions)
+        key: _resolved_part(value, definitions)
         for key, value in part.items()
         if key != "$defs"
     }
@@ -126,53 +149,68 @@ def _followed(part: Any, definitions: Schema) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """The deepest value on the way of a fault that a person would name."""
+    """The innermost value around a fault that a person would name."""
 
-    path: tuple[Step, ...]  # as it is written in the file
-    schema: Schema  # of what stands there
-    taken: int  # steps of the fault's way that lead there
+    path: tuple[Step, ...]  # as in the file
+    schema: Schema  # of the value there
+    steps_taken: int  # steps of the fault's location that lead there
 
 
 def _locate(schema: Schema, steps: Sequence[Step]) -> _Spot:
-    """Follow a fault's way through the schema, as far as tables go: inside a list of texts nobody counts."""
+    """Follow the location of a fault through the schema, as far as tables go.
+
+    A list of texts is a single value, whose entries are not named.
+    """
     here = resolved(schema)
     path: list[Step] = []
     for taken, step in enumerate(steps):
         inner = _inside(here, step)
-        if inner is None or steps[taken + 1 : taken + 2] == (_KEY_OF_A_MAPPING,):
+        is_about_the_key = steps[taken + 1 : taken + 2] == (_KEY_MARK,)
+        if inner is None or is_about_the_key:
             return _Spot(tuple(path), here, taken)
-        if (
-            "oneOf" not in here
-        ):  # there the step is the tag of a kind, which stands nowhere in the path
+        is_tag = "oneOf" in here  # the step names a kind, which is no part of the path
+        if not is_tag:
             path.append(step)
         here = inner
     return _Spot(tuple(path), here, len(steps))
 
 
 def _inside(schema: Schema, step: Step) -> Schema | None:
-    """The schema one step further in; None at a value that has no parts with names."""
+    """Return the schema a step further in; None at a value without named parts."""
     inner: Schema | None = None
     if "oneOf" in schema:
         inner = kinds_in(schema).get(str(step))
     elif "anyOf" in schema:
-        members = _members(schema)
-        inner = _inside(members[0], step) if len(members) == 1 else None
+        member = _only_member(schema)
+        inner = _inside(member, step) if member is not None else None
     elif "properties" in schema:
         inner = schema["properties"].get(step)
     elif schema.get("type") == "object":
         inner = schema.get("additionalProperties")
     elif _is_list_of_tables(schema):
         inner = schema["items"]
-    if inner is not None and "anyOf" in inner and len(_members(inner)) == 1:
-        return _members(inner)[0]
+
+    if inner is not None and "anyOf" in inner:
+        return _only_member(inner) or inner
     return inner
 
 
+def _only_member(schema: Schema) -> Schema | None:
+    """Return the only thing a value can be, if there is a single one."""
+    members = _members(schema)
+    return members[0] if len(members) == 1 else None
+
+
 def _members(schema: Schema) -> list[Schema]:
-    """What a value can be, apart from not being there; whole numbers go without saying beside other numbers."""
+    """Return what a value can be, apart from absent.
+
+    Whole numbers go without saying beside other numbers.
+    """
     types = {member.get("type") for member in schema["anyOf"]}
-    unsaid = {"null", "integer"} if "number" in types else {"null"}
-    return [member for member in schema["anyOf"] if member.get("type") not in unsaid]
+    implied = {"null"}
+    if "number" in types:
+        implied.add("integer")
+    return [member for member in schema["anyOf"] if member.get("type") not in implied]
 
 
 def _unknown_key(
@@ -182,19 +220,23 @@ def _unknown_key(
     near = did_you_mean(key, known)
     if path:
         return f"{_place(path, schema)} has no key {key!r}; {near}"
-    value = _value_at(tables, (key,))
-    written = (
-        f"[{key}]"
-        if isinstance(value, Mapping)
-        else f"[[{key}]]"
-        if isinstance(value, list)
-        else key
-    )
-    return f"unknown {written}; {near}"
+    return f"unknown {_as_written(key, _value_at(tables, (key,)))}; {near}"
+
+
+def _as_written(key: str, value: object) -> str:
+    """Return a key at the top of the file as the file has it."""
+    if isinstance(value, Mapping):
+        return f"[{key}]"
+    if isinstance(value, list):
+        return f"[[{key}]]"
+    return key
 
 
 def _place(path: tuple[Step, ...], schema: Schema) -> str:
-    """A path as the file has it: `ledger`, `[judge]`, `[judge] tests`, `[[routes]] 2 executor`."""
+    """Return a path as the file has it.
+
+    For example `ledger`, `[judge]`, `[judge] tests`, `[[routes]] 2 executor`.
+    """
     if not path:
         return "the file"
     if is_table(schema):
@@ -206,11 +248,12 @@ def _place(path: tuple[Step, ...], schema: Schema) -> str:
 
 
 def _header(path: tuple[Step, ...]) -> str:
-    """The line that begins a table; a table of a list is counted from 1."""
-    number = path[-1]
-    if isinstance(number, int):
-        return f"[{_header(path[:-1])}] {number + 1}"
-    return f"[{'.'.join(map(str, path))}]"
+    """Return the header of a table. Tables of a list are counted from 1."""
+    last = path[-1]
+    if isinstance(last, int):
+        return f"[{_header(path[:-1])}] {last + 1}"
+    dotted = ".".join(str(step) for step in path)
+    return f"[{dotted}]"
 
 
 def _is_list_of_tables(schema: Schema) -> bool:
@@ -226,26 +269,31 @@ def _value_at(tables: object, path: Sequence[Step]) -> Any:
 
 def _shown(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    if len(text) <= _LONGEST_VALUE:
+        return text
+    return f"{text[:_LONGEST_VALUE]}…"
 
 
 def _tag_of(schema: Schema) -> str:
     return str(schema["discriminator"]["propertyName"])
 
 
-def _many(schema: Schema) -> str:
+def _plural(schema: Schema) -> str:
     if is_table(schema):
         return "tables"
-    _, plural = _PLAIN[schema["type"]]
+    _, plural = _TYPE_NAMES[schema["type"]]
     return plural + _bounds(schema)
 
 
 def _bounds(schema: Schema) -> str:
-    least, above, most = (
-        schema.get(key) for key in ("minimum", "exclusiveMinimum", "maximum")
-    )
+    """Describe the bounds of a number: " above 0", " from 1", " from 1 to 10"."""
+    above = schema.get("exclusiveMinimum")
     if above is not None:
         return f" above {above}"
+    least = schema.get("minimum")
     if least is None:
         return ""
-    return f" from {least}" if most is None else f" from {least} to {most}"
+    most = schema.get("maximum")
+    if most is None:
+        return f" from {least}"
+    return f" from {least} to {most}"

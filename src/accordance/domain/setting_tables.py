@@ -1,7 +1,8 @@
-"""What the tables of accordance.toml have in common: closed, typed, and explained field by field.
+"""What the tables of accordance.toml have in common.
 
-Every field has a description, an example and, unless it must be given, a default. docs/settings.md and the texts of
-errors are both written from the schema of these models, so that neither can differ from what is read.
+They are closed and typed. Every field has a description, an example and, unless it is
+required, a default. docs/settings.md and the texts of errors are both written from the
+schema of these models, so that neither can differ from what is read.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, Strict
 
 
 class SettingTable(BaseModel):
-    """A table of accordance.toml. A key that it does not have is an error; a value is never turned into another type."""
+    """A table of accordance.toml.
+
+    An unknown key is an error, and a value is never converted to another type.
+    """
 
     model_config = ConfigDict(
         frozen=True,
@@ -25,6 +29,5 @@ class SettingTable(BaseModel):
 
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 Positive: TypeAlias = Annotated[float, Field(gt=0)]
-Texts: TypeAlias = Annotated[
-    tuple[str, ...], Strict(False)
-]  # TOML has lists, and no tuples
+# TOML has lists, and no tuples
+Texts: TypeAlias = Annotated[tuple[str, ...], Strict(False)]

@@ -1,12 +1,14 @@
 """Sight: which paths of a repository the agent of a task may read.
 
-Pins bound reading as they bound writing. An agent reads what it may write (the pins, narrowed by its role), what the task
-gives it to read (`files`, `pins.read_paths`), what its role reads in any task (`read`), and the tests its commands name.
-Forbidden paths win over all of it.
+Pins limit reading as they limit writing. An agent reads what it may write (the pins,
+narrowed by its role), what the task gives it to read (`files`, `pins.read_paths`), what
+its role reads in any task (`read`), and the tests its commands name. Forbidden paths
+win over all of it.
 
-A command names tests by a path or by a Python module (`tests/test_a.py::test_b`, `tests.test_a`). One that names none (`make
-test`, `pytest`) leaves the search to its runner, so the usual places of tests can be read. A test in a folder of tests brings
-that folder along: helpers and fixtures lie there.
+A command names tests by a path or by a Python module (`tests/test_a.py::test_b`,
+`tests.test_a`). A command that names none (`make test`, `pytest`) leaves the search to
+its runner, so the usual places of tests can be read. A test in a folder of tests makes
+the whole folder readable: helpers and fixtures are there.
 """
 
 from __future__ import annotations
@@ -14,15 +16,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import Any, Final
 
 from accordance.contracts.pins import Pins, normal_path
 from accordance.domain.roles import Role
 
 _TEST_FOLDERS: Final = frozenset(("tests", "test", "spec", "specs", "__tests__"))
+_IN_TEST_FOLDERS: Final = tuple(f"**/{folder}/**" for folder in sorted(_TEST_FOLDERS))
 _USUAL_TESTS: Final = (
-    *(f"**/{folder}/**" for folder in sorted(_TEST_FOLDERS)),
+    *_IN_TEST_FOLDERS,
     "**/conftest.py",
     "**/test_*.py",
     "**/*_test.py",
@@ -32,13 +35,12 @@ _USUAL_TESTS: Final = (
     "**/*_spec.rb",
     "**/*Test.java",
 )
-_IS_TEST: Final = Pins.of(_USUAL_TESTS)
-_ON_THE_WAY: Final = (
-    "conftest.py",
-    "__init__.py",
-)  # read by pytest and Python before the test itself
-_BETWEEN_WORDS: Final = re.compile(r"[\s'\"`;&|()<>]+")
-_NO_PLACE: Final = re.compile(r"-|\w+=")  # options and variables say how, not what
+_TESTS: Final = Pins.of(_USUAL_TESTS)
+_READ_FIRST: Final = ("conftest.py", "__init__.py")
+"""What pytest and Python read in each folder on the way to a test."""
+
+_WORD_BREAK: Final = re.compile(r"[\s'\"`;&|()<>]+")
+_OPTION: Final = re.compile(r"-|\w+=")  # options and variables name no file
 _MODULE: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
@@ -54,68 +56,75 @@ class Sight:
 
     @classmethod
     def of(cls, task: Mapping[str, Any], role: Role) -> Sight:
-        """The sight of a task of scc.task.v1 (as JSON) in a role."""
-        pins = Pins.of(
-            task["pins"]["allowed_paths"], task["pins"].get("forbidden_paths", ())
-        )
-        given = (
+        """Return the sight of a task of scc.task.v1 (as JSON) in a role."""
+        task_pins = task["pins"]
+        pins = Pins.of(task_pins["allowed_paths"], task_pins.get("forbidden_paths", ()))
+        patterns = (
             *(task.get("files") or ()),
-            *task["pins"].get("read_paths", ()),
+            *task_pins.get("read_paths", ()),
             *role.read,
         )
+        given = [pattern for pattern in patterns if normal_path(pattern) is not None]
+        forbidden = [*pins.forbidden, *role.write.forbidden, "**/.git"]
         return cls(
             pins=pins,
             role=role.write,
-            given=tuple(
-                pattern for pattern in given if normal_path(pattern) is not None
-            ),
+            given=tuple(given),
             tests=tuple(task.get("allowedTests") or ()),
-            _open=Pins.of(["**"], [*pins.forbidden, *role.write.forbidden, "**/.git"]),
+            _open=Pins.of(["**"], forbidden),
         )
 
     def forbids(self, path: str) -> bool:
-        """Whether a path is forbidden: nothing that is told to the agent may come from there."""
+        """Whether a path is forbidden, so that the agent sees nothing of it."""
         return path not in self._open
 
     @property
     def folders(self) -> frozenset[str]:
-        """The folders in which the pins name something, so that a new file has a place, whatever else is there."""
-        leading = (
-            "/".join(takewhile(_is_plain, pattern.split("/")[:-1]))
-            for pattern in self.pins.allowed
-        )
-        return frozenset(
-            folder for folder in leading if folder and not self.forbids(f"{folder}/x")
-        )
+        """The folders in which the pins name something.
+
+        A new file has a place there, whatever else the agent may read.
+        """
+        folders = set()
+        for pattern in self.pins.allowed:
+            directories = pattern.split("/")[:-1]
+            folder = "/".join(takewhile(_is_plain, directories))
+            if folder and not self.forbids(f"{folder}/x"):
+                folders.add(folder)
+        return frozenset(folders)
 
     def may_be_shown(self, path: str) -> bool:
-        """Whether a path may be shown to the agent by whoever does not know the repository: tests are not looked for."""
-        return path in replace(self, tests=()).readable((path,))
+        """Whether a path may be shown without a look at the repository.
+
+        The tests that commands name are not looked for.
+        """
+        without_tests = replace(self, tests=())
+        return path in without_tests.readable((path,))
 
     def told(self, task: Mapping[str, Any]) -> dict[str, Any]:
-        """The task as its agent is told it: what its context has under the name of a forbidden path is left out."""
+        """Return the task as its agent gets to see it.
+
+        Whatever its context has under the name of a forbidden path is left out.
+        """
         context = task.get("context")
         if not isinstance(context, dict):
             return dict(task)
-        return {
-            **task,
-            "context": {
-                key: self._without_forbidden(value) for key, value in context.items()
-            },
+        visible = {
+            key: self._without_forbidden(value) for key, value in context.items()
         }
+        return {**task, "context": visible}
 
     def _without_forbidden(self, value: object) -> object:
         if isinstance(value, dict):
             return {
-                key: self._without_forbidden(one)
-                for key, one in value.items()
+                key: self._without_forbidden(inner)
+                for key, inner in value.items()
                 if not self._names_forbidden(key)
             }
         if isinstance(value, list):
             return [
-                self._without_forbidden(one)
-                for one in value
-                if not self._names_forbidden(one)
+                self._without_forbidden(inner)
+                for inner in value
+                if not self._names_forbidden(inner)
             ]
         return value
 
@@ -123,88 +132,97 @@ class Sight:
         return isinstance(value, str) and self._open.rule(value) == "forbidden"
 
     def readable(self, paths: Collection[str]) -> frozenset[str]:
-        """Those paths of a repository that may be read."""
+        """Return those paths of a repository that may be read."""
         given = Pins.of((*self.given, *named_by(self.tests, paths)))
-        return frozenset(
-            path
-            for path in paths
-            if path in self._open
-            and (path in given or (path in self.pins and path in self.role))
-        )
+        allowed = set()
+        for path in paths:
+            if path not in self._open:
+                continue
+            is_writable = path in self.pins and path in self.role
+            if is_writable or path in given:
+                allowed.add(path)
+        return frozenset(allowed)
 
 
 def named_by(commands: Iterable[str], paths: Collection[str]) -> frozenset[str]:
-    """Patterns for the files of a repository that test commands need and name."""
+    """Return patterns for the files of a repository that test commands need."""
     tree = _Tree.of(paths)
-    found: set[str] = set()
+    patterns: set[str] = set()
     for command in commands:
-        named = tree.places(command)
-        for place in named:
-            found.update(_with_surroundings(place))
-        if not any(_is_test(place) for place in named):
-            found.update(_USUAL_TESTS)
-    return frozenset(found)
+        places = tree.places(command)
+        for place in places:
+            patterns.update(_with_surroundings(place))
+        names_a_test = any(_is_test(place) for place in places)
+        if not names_a_test:
+            patterns.update(_USUAL_TESTS)
+    return frozenset(patterns)
 
 
 def places_named(command: str, paths: Collection[str]) -> frozenset[str]:
-    """Those of the paths, and of the folders they lie in, that a command names."""
+    """Return those of the paths, and of their folders, that a command names."""
     return _Tree.of(paths).places(command)
 
 
 def _words(command: str) -> list[str]:
-    """The words of a command that could name a file, those inside quotes among them."""
-    return [
-        word
-        for word in _BETWEEN_WORDS.split(command)
-        if word and not _NO_PLACE.match(word)
-    ]
+    """Return the words of a command that could name a file, also those in quotes."""
+    words = _WORD_BREAK.split(command)
+    return [word for word in words if word and not _OPTION.match(word)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """The files of a repository, and the folders they lie in."""
+    """The files of a repository, and the folders they are in."""
 
     files: frozenset[str]
     folders: frozenset[str]
 
     @classmethod
     def of(cls, paths: Collection[str]) -> _Tree:
-        return cls(
-            frozenset(paths),
-            frozenset(folder for path in paths for folder in _above(path)),
-        )
+        folders: set[str] = set()
+        for path in paths:
+            folders.update(_folders_above(path))
+        return cls(frozenset(paths), frozenset(folders))
 
     def places(self, command: str) -> frozenset[str]:
-        """The files and folders a command names."""
-        return frozenset(
-            place for word in _words(command) for place in self._named(word)
-        )
+        """Return the files and folders a command names."""
+        places: set[str] = set()
+        for word in _words(command):
+            places.update(self._places_of_word(word))
+        return frozenset(places)
 
-    def _named(self, word: str) -> Iterator[str]:
-        """What a word names, as a path or as a module of Python."""
+    def _places_of_word(self, word: str) -> Iterator[str]:
+        """Yield what a word names, as a path or as a module of Python."""
         path = normal_path(word.partition("::")[0])
         if path is not None and (path in self.files or path in self.folders):
             yield path
         elif _MODULE.fullmatch(word):
-            yield from self._module(word.split("."))
+            yield from self._places_of_module(word.split("."))
 
-    def _module(self, names: list[str]) -> Iterator[str]:
-        """`tests.test_a.Case.test_b` lies in tests/test_a.py; a whole package is a folder."""
-        if (package := "/".join(names)) in self.folders:
+    def _places_of_module(self, names: list[str]) -> Iterator[str]:
+        """Yield the file of a module, or the folder of a package.
+
+        `tests.test_a.Case.test_b` is in tests/test_a.py.
+        """
+        package = "/".join(names)
+        if package in self.folders:
             yield package
-        modules = (f"{'/'.join(names[:end])}.py" for end in range(len(names), 0, -1))
-        yield from islice((module for module in modules if module in self.files), 1)
+        for end in range(len(names), 0, -1):
+            module = f"{'/'.join(names[:end])}.py"
+            if module in self.files:
+                yield module
+                return
 
 
 def _with_surroundings(place: str) -> Iterator[str]:
-    """A named file or folder, what is read on the way to it, and the folder of tests it lies in."""
+    """Yield a named file or folder, what is read before it, and its folder of tests."""
     yield place
-    above = _above(place)
-    yield from _ON_THE_WAY
-    yield from (f"{folder}/{name}" for folder in above for name in _ON_THE_WAY)
-    yield from (
-        f"{folder}/" for folder in above if folder.rpartition("/")[2] in _TEST_FOLDERS
-    )
+    yield from _READ_FIRST
+    for folder in _folders_above(place):
+        for name in _READ_FIRST:
+            yield f"{folder}/{name}"
+        folder_name = folder.rpartition("/")[2]
+        if folder_name in _TEST_FOLDERS:
+            yield f"{folder}/"
 
 
 def _is_plain(name: str) -> bool:
@@ -212,10 +230,10 @@ def _is_plain(name: str) -> bool:
 
 
 def _is_test(place: str) -> bool:
-    return place in _IS_TEST or f"{place}/x" in _IS_TEST
+    return place in _TESTS or f"{place}/x" in _TESTS
 
 
-def _above(path: str) -> list[str]:
-    """The folders a path lies in, the outermost first."""
+def _folders_above(path: str) -> list[str]:
+    """Return the folders a path is in, the outermost first."""
     names = path.split("/")[:-1]
     return ["/".join(names[:end]) for end in range(1, len(names) + 1)]

@@ -1,4 +1,4 @@
-"""What calls of a model cost: tokens as they were reported, or estimated where nobody reported them."""
+"""What calls of a model cost: tokens as reported, or estimated without a report."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 
 from accordance.domain.case import Budget, Usage
 
-BYTES_PER_TOKEN: Final = (
-    4  # a rule of thumb, for answers that were broken off before they were counted
-)
+BYTES_PER_TOKEN: Final = 4
+"""A rule of thumb, for answers that broke off before their tokens were counted."""
+
 _MILLION: Final = 1_000_000
 _Number = TypeVar("_Number", int, float)
 
@@ -26,27 +26,29 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """Tokens and money of one call or of many. `cost` is None where nobody knows a price."""
+    """Tokens and money of some calls. `cost` is None where the price is unknown."""
 
     read: int = 0
     written: int = 0
-    cached: int = 0  # of those read
+    cached: int = 0  # part of `read`
     cost: float | None = None
     calls: int = 0
-    estimated: bool = False  # some of it was not reported, only reckoned
+    estimated: bool = False  # some of it was not reported
 
     @property
     def tokens(self) -> int:
-        """All of them."""
+        """Tokens read and written."""
         return self.read + self.written
 
     def __add__(self, other: Spending) -> Spending:
-        known = [one.cost for one in (self, other) if one.cost is not None]
+        known_costs = [
+            spending.cost for spending in (self, other) if spending.cost is not None
+        ]
         return Spending(
             read=self.read + other.read,
             written=self.written + other.written,
             cached=self.cached + other.cached,
-            cost=sum(known) if known else None,
+            cost=sum(known_costs) if known_costs else None,
             calls=self.calls + other.calls,
             estimated=self.estimated or other.estimated,
         )
@@ -54,10 +56,12 @@ class Spending:
     def uses_up(self, budget: Budget) -> bool:
         """Whether nothing of the budget is left for another call."""
         left = remaining(budget, self)
-        return any(one is not None and one <= 0 for one in (left.tokens, left.cost))
+        tokens_are_used_up = left.tokens is not None and left.tokens <= 0
+        money_is_used_up = left.cost is not None and left.cost <= 0
+        return tokens_are_used_up or money_is_used_up
 
     def usage(self, *, model: str | None, executor: str, duration_ms: int) -> Usage:
-        """As the judge wants it; what nobody measured is None."""
+        """Return it as the judge wants it; None is what was not measured."""
         return Usage(
             tokens=self.tokens if self.calls else None,
             cost=self.cost,
@@ -68,45 +72,57 @@ class Spending:
 
 
 def remaining(budget: Budget, spent: Spending) -> Budget:
-    """What is left of a budget. What nobody knows the cost of leaves nothing of the money."""
-    cost = math.inf if spent.calls and spent.cost is None else spent.cost or 0.0
-    return Budget(
-        tokens=None if budget.tokens is None else budget.tokens - spent.tokens,
-        cost=None if budget.cost is None else budget.cost - cost,
-    )
+    """Return what is left of a budget. A call of unknown cost leaves no money."""
+    tokens_left = None
+    if budget.tokens is not None:
+        tokens_left = budget.tokens - spent.tokens
+
+    cost_is_unknown = spent.calls > 0 and spent.cost is None
+    cost = math.inf if cost_is_unknown else spent.cost or 0.0
+    cost_left = None
+    if budget.cost is not None:
+        cost_left = budget.cost - cost
+
+    return Budget(tokens=tokens_left, cost=cost_left)
 
 
-def tighter(one: Budget, other: Budget) -> Budget:
-    """The budget that keeps within both."""
-    return Budget(
-        tokens=_least(one.tokens, other.tokens), cost=_least(one.cost, other.cost)
-    )
+def tighter(first: Budget, second: Budget) -> Budget:
+    """Return the budget that keeps within both."""
+    tokens = _lower_limit(first.tokens, second.tokens)
+    cost = _lower_limit(first.cost, second.cost)
+    return Budget(tokens=tokens, cost=cost)
 
 
-def _least(one: _Number | None, other: _Number | None) -> _Number | None:
-    return min((limit for limit in (one, other) if limit is not None), default=None)
+def _lower_limit(first: _Number | None, second: _Number | None) -> _Number | None:
+    if first is None:
+        return second
+    if second is None:
+        return first
+    return min(first, second)
 
 
 def total(spent: Iterable[Spending]) -> Spending:
-    """All of it together."""
+    """Return the sum of all spending."""
     return sum(spent, start=Spending())
 
 
 def estimate(prompt: str, answer: str) -> Spending:
-    """What a call probably cost that was broken off."""
+    """Return what a call that broke off probably cost."""
     return reckoned(_bytes(prompt), _bytes(answer))
 
 
 def reckoned(read: int, written: int) -> Spending:
-    """What a call probably cost, by the bytes of what was asked and answered."""
+    """Return what a call probably cost, by the bytes of question and answer."""
     return Spending(
         read=_tokens(read), written=_tokens(written), calls=1, estimated=True
     )
 
 
 def priced(spent: Spending, price: Price) -> float:
-    """What it cost at that price."""
-    return (spent.read * price.read + spent.written * price.written) / _MILLION
+    """Return the cost of the tokens at a price."""
+    cost_of_read = spent.read * price.read
+    cost_of_written = spent.written * price.written
+    return (cost_of_read + cost_of_written) / _MILLION
 
 
 def _bytes(text: str) -> int:
@@ -114,4 +130,5 @@ def _bytes(text: str) -> int:
 
 
 def _tokens(size: int) -> int:
+    """Return the tokens of so many bytes, rounded up."""
     return -(-size // BYTES_PER_TOKEN)

@@ -1,22 +1,35 @@
-"""T-scores: how typical an option is. Classes on the raw number, never on the rounded one (seed 002)."""
+"""T-scores: how typical an option is.
+
+The class depends on the raw number, never on the rounded one (seed 002).
+"""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from accordance.errors import InvalidTScore
 
 TClass: TypeAlias = Literal["modal", "established", "emerging", "creative"]
 
+_ESTABLISHED_UP_TO: Final = 0.8
+_ESTABLISHED_FROM: Final = 0.5
+_EMERGING_FROM: Final = 0.3
+
 
 def t_class(score: object) -> TClass:
-    """Modal above 0.8; established from 0.5 to 0.8; emerging from 0.3 up to 0.5; creative below 0.3."""
+    """Return the class of a score.
+
+    Modal above 0.8; established from 0.5 to 0.8; emerging from 0.3 up to 0.5; creative
+    below 0.3. Raises InvalidTScore.
+    """
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise InvalidTScore("type", score)
     if not 0 <= score <= 1:
         raise InvalidTScore("range", score)
-    if score > 0.8:  # noqa: PLR2004 - the bounds are the seed's, said above
+    if score > _ESTABLISHED_UP_TO:
         return "modal"
-    if score >= 0.5:  # noqa: PLR2004
+    if score >= _ESTABLISHED_FROM:
         return "established"
-    return "emerging" if score >= 0.3 else "creative"  # noqa: PLR2004
+    if score >= _EMERGING_FROM:
+        return "emerging"
+    return "creative"

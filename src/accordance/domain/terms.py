@@ -1,7 +1,9 @@
-"""The terms of a verdict: what it rests on beside task, submission and facts. Written down with them, it can be recomputed.
+"""The terms of a verdict: what it rests on beside task, submission and facts.
 
-terms = terms_from(json)
-verdict_on(case_under(terms, task, submission, facts, links), terms.history)
+They are stored with these, so that the verdict can be recomputed:
+
+    terms = terms_from(json)
+    verdict_on(case_under(terms, task, submission, facts, links), terms.history)
 """
 
 from __future__ import annotations
@@ -34,22 +36,23 @@ from accordance.errors import InvalidTerms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """By which role's policy, within which budget, after which history an attempt is judged, and what it was seen to use."""
+    """The role, budget and history by which an attempt is judged, and what it used.
+
+    `own_tests` are those of the repository's settings, for tasks that name none.
+    """
 
     role: Role
     history: History
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
-    own_tests: tuple[
-        str, ...
-    ] = ()  # those of the repository's settings, for tasks that name none
+    own_tests: tuple[str, ...] = ()
     submitted_by: Author = "agent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Written:
-    """The same in plain values."""
+class _StoredTerms:
+    """The terms in plain values, as they are stored."""
 
     role: str
     policy: JsonObject
@@ -63,16 +66,16 @@ class _Written:
 
 
 @cache
-def _adapter() -> TypeAdapter[_Written]:
-    return TypeAdapter(_Written)
+def _adapter() -> TypeAdapter[_StoredTerms]:
+    return TypeAdapter(_StoredTerms)
 
 
 _NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def terms_to_json(terms: Terms) -> bytes:
-    """The terms as JSON."""
-    written = _Written(
+    """Return the terms as JSON."""
+    stored = _StoredTerms(
         role=terms.role.name,
         policy=terms.role.policy(),
         standing=terms.history.standing,
@@ -83,25 +86,24 @@ def terms_to_json(terms: Terms) -> bytes:
         own_tests=terms.own_tests,
         submitted_by=terms.submitted_by,
     )
-    return _adapter().dump_json(written, indent=1)
+    return _adapter().dump_json(stored, indent=1)
 
 
 def terms_from(raw: bytes | str) -> Terms:
-    """The terms, read again. Raises InvalidTerms or InvalidRole."""
+    """Return the terms of a JSON text. Raises InvalidTerms or InvalidRole."""
     try:
-        written = _adapter().validate_json(raw)
-    except ValidationError as fault:
-        raise InvalidTerms(
-            f"these are no terms of a verdict: {fault.errors()[0]['msg']}"
-        ) from None
+        stored = _adapter().validate_json(raw)
+    except ValidationError as error:
+        fault = error.errors()[0]["msg"]
+        raise InvalidTerms(f"these are no terms of a verdict: {fault}") from None
     return Terms(
-        role=role_from(written.role, written.policy),
-        history=History(written.standing, written.earlier),
-        usage=written.usage,
-        budget=written.budget,
-        breaches=written.breaches,
-        own_tests=written.own_tests,
-        submitted_by=written.submitted_by,
+        role=role_from(stored.role, stored.policy),
+        history=History(stored.standing, stored.earlier),
+        usage=stored.usage,
+        budget=stored.budget,
+        breaches=stored.breaches,
+        own_tests=stored.own_tests,
+        submitted_by=stored.submitted_by,
     )
 
 
@@ -112,7 +114,7 @@ def case_under(
     facts: AttemptFacts,
     links: Mapping[str, str] = _NO_LINKS,
 ) -> Case:
-    """The case as it stands under these terms."""
+    """Return the case under these terms."""
     return Case(
         task=task,
         role=terms.role,

@@ -1,6 +1,7 @@
-"""The verdict: one decision about one attempt, and its two wire shapes.
+"""The verdict: a decision about an attempt, and its two wire shapes.
 
-`as_outcome` gives seed 003's object (`scc.outcome.v1`), `as_verdict` seed 004's (`scc.verdict.v1`): PASS if and only if DONE.
+`as_outcome` gives seed 003's object (`scc.outcome.v1`), `as_verdict` seed 004's
+(`scc.verdict.v1`): PASS if and only if DONE.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from accordance.domain.findings import Finding
 
 
 class Outcome(StrEnum):
-    """What becomes of the attempt."""
+    """The outcome of an attempt."""
 
     DONE = "DONE"
     RETRY = "RETRY"
@@ -36,44 +37,53 @@ class Checks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The decision, with everything it rests on."""
+    """The decision, with everything it rests on.
+
+    `notices` are what a reader should know about the verdict; they blame no one.
+    """
 
     outcome: Outcome
     checks: Checks
-    findings: tuple[Finding, ...] = ()  # the one that leads first
+    findings: tuple[Finding, ...] = ()  # the leading finding first
     reason_code: str | None = None
     step: Step | None = None  # where the ladder leads; None when it is done
     uses_attempt: bool = True  # a question costs nothing
-    notices: tuple[
-        str, ...
-    ] = ()  # what the verdict rests on and a reader should know; nobody is blamed for it
+    notices: tuple[str, ...] = ()
 
     @property
     def next_action(self) -> NextAction:
-        """What is done next."""
-        return self.step.action if self.step else NextAction.NONE
+        """The next action."""
+        if self.step is None:
+            return NextAction.NONE
+        return self.step.action
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """What was found, the leading one first, then the notices."""
-        return (*(finding.message for finding in self.findings), *self.notices)
+        """The messages of the findings, the leading one first, then the notices."""
+        finding_messages = [finding.message for finding in self.findings]
+        return (*finding_messages, *self.notices)
 
     @property
     def reason(self) -> str:
-        """Why, in one line."""
+        """The reason, in a line."""
         if not self.findings:
             return "All checks passed."
-        more = len(self.findings) - 1
-        return self.messages[0] + (f" ({more} more)" if more else "")
+        lead = self.findings[0].message
+        others = len(self.findings) - 1
+        if others:
+            return f"{lead} ({others} more)"
+        return lead
 
     @property
     def signature(self) -> str:
         """How it failed, for comparing with earlier attempts."""
-        return self.findings[0].signature if self.findings else ""
+        if not self.findings:
+            return ""
+        return self.findings[0].signature
 
 
 def as_outcome(verdict: Verdict, task_id: str) -> JsonObject:
-    """The verdict as a scheduler wants it (seed 003)."""
+    """Return the verdict as a scheduler wants it (seed 003)."""
     return {
         "schema_version": "scc.outcome.v1",
         "task_id": task_id,
@@ -92,11 +102,14 @@ def as_verdict(
     evaluated_at: str,
     links: Mapping[str, str],
 ) -> JsonObject:
-    """The verdict as a dashboard wants it (seed 004). Times are RFC 3339 and come from the caller."""
+    """Return the verdict as a dashboard wants it (seed 004).
+
+    Times are RFC 3339 and come from the caller.
+    """
     checks = verdict.checks
-    reason: JsonObject = (
-        {"reason_code": verdict.reason_code} if verdict.reason_code else {}
-    )
+    reason: JsonObject = {}
+    if verdict.reason_code:
+        reason["reason_code"] = verdict.reason_code
     return {
         "schema_version": "scc.verdict.v1",
         "task_id": task_id,

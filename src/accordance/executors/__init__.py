@@ -1,1 +1,1 @@
-"""Who does the work."""
+"""Executors: commands, models and agents that do the work of attempts."""

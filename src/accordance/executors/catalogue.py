@@ -1,4 +1,7 @@
-"""From a spec to the executor that does it. What is not installed here says so when it is asked to run."""
+"""From a spec to its executor.
+
+An executor that is not installed reports that when it is run.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from accordance.executors.protocol import Assignment, Executor, Produced, RunLim
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Stands for an executor that cannot be had: every run ends with the way out."""
+    """Stands in for an executor whose extra is not installed."""
 
     extra: str
 
-    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:  # noqa: ARG002 - it is not even looked at
-        """Say what is missing."""
+    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:  # noqa: ARG002 - never read
+        """Report what to install."""
         text = (
             f"this needs the extra {self.extra}: pip install 'accordance[{self.extra}]'"
         )
@@ -25,7 +28,10 @@ class Missing:
 
 
 def executor_for(spec: Spec, root: Path) -> Executor | None:
-    """Who does it; None where nobody here does: it waits until somebody asks for it with `accordance task next`."""
+    """Return the executor of a spec.
+
+    None for an outside worker, which fetches its work with `accordance task next`.
+    """
     if isinstance(spec, CommandSpec):
         from accordance.executors.command import CommandExecutor
 
@@ -58,5 +64,5 @@ def _agent(spec: AgentSpec, root: Path) -> Executor:
 
 
 def limits_for(spec: Spec) -> RunLimits:
-    """How much a run may use, as the spec says; the caller adds the task's own bounds and the wish to stop."""
+    """Return the limits in a spec; the caller adds those of the task, and `stop`."""
     return RunLimits(seconds=spec.seconds, output_bytes=spec.output_bytes)

@@ -1,4 +1,7 @@
-"""A map of the code a task may change: its files, and what Python files define at their top level. Bounded in size."""
+"""A map of the code a task may change: its files, and their top-level definitions.
+
+Definitions are listed for Python files only. The size of the map is bounded.
+"""
 
 from __future__ import annotations
 
@@ -8,50 +11,54 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from accordance.contracts.pins import Pins
 from accordance.domain.prompting import plain
 from accordance.executors.run_folder import read_left
-from accordance.executors.showing import LARGEST_FILE, tracked_files
+from accordance.executors.showing import LARGEST_FILE, pinned_paths, tracked_files
 
 MOST_FILES: Final = 400
-MOST_NAMES: Final = 60  # of one file
+MOST_NAMES: Final = 60  # of a file
 
 
 def code_map(work: Path, change: Mapping[str, Any]) -> dict[str, Any]:
-    """The files a task of scc.task.v1 may change in the clone in `work`, each with what it defines. Raises GitFailed."""
-    pins = Pins.of(
-        change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ())
-    )
-    pinned = [
-        path for path in tracked_files(work) if path in pins and plain(path) == path
-    ]
-    told: dict[str, Any] = {
-        "files": {path: _defined(work, path) for path in pinned[:MOST_FILES]}
-    }
-    if len(pinned) > MOST_FILES:
-        told["left_out"] = len(pinned) - MOST_FILES
-    return told
+    """Map the files that a task of scc.task.v1 may change in the clone in `work`.
+
+    Raises GitFailed.
+    """
+    pinned = pinned_paths(change, tracked_files(work))
+    paths = [path for path in pinned if plain(path) == path]
+
+    files = {path: _definitions(work, path) for path in paths[:MOST_FILES]}
+    mapped: dict[str, Any] = {"files": files}
+    if len(paths) > MOST_FILES:
+        mapped["left_out"] = len(paths) - MOST_FILES
+    return mapped
 
 
-def _defined(work: Path, path: str) -> list[str]:
-    """The top-level definitions of a Python file; nothing for other files and for what cannot be read."""
+def _definitions(work: Path, path: str) -> list[str]:
+    """Return the top-level definitions of a Python file.
+
+    Nothing for other files, and for files that cannot be read.
+    """
     if not path.endswith(".py"):
         return []
+
     raw = read_left(work, path, LARGEST_FILE + 1)
     if raw is None or len(raw) > LARGEST_FILE:
         return []
+
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about code that is none of ours
+            warnings.simplefilter("ignore")  # about code that is not ours
             tree = ast.parse(raw)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    return list(_names(tree))[:MOST_NAMES]
+    return list(_signatures(tree))[:MOST_NAMES]
 
 
-def _names(tree: ast.Module) -> Iterator[str]:
-    for part in tree.body:
-        if isinstance(part, ast.ClassDef):
-            yield f"class {part.name}"
-        elif isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield f"def {part.name}({', '.join(argument.arg for argument in part.args.args)})"
+def _signatures(tree: ast.Module) -> Iterator[str]:
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef):
+            yield f"class {statement.name}"
+        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = [argument.arg for argument in statement.args.args]
+            yield f"def {statement.name}({', '.join(arguments)})"

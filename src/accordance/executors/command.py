@@ -1,4 +1,8 @@
-"""Any program as an executor: the assignment as JSON on its standard input, its message on standard output or in a file."""
+"""Any program as an executor.
+
+It gets the assignment as JSON on standard input, and leaves its message on standard
+output or in a file.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,8 @@ from accordance.workspace.probing import level_for
 class CommandExecutor:
     """Runs the program of its spec.
 
-    A word that names a file below `root` means that file. It can be read, and so can the folder it lies in, unless that is
-    the project itself.
+    A word that names a file below `root` means that file. The program may read it, and
+    the folder it lies in, unless that folder is the project itself.
     """
 
     spec: CommandSpec
@@ -29,44 +33,52 @@ class CommandExecutor:
         """Run the program once."""
         try:
             program = self._program(assignment)
-            ran = run_program(program, limits)
+            program_run = run_program(program, limits)
         except (WorkspaceError, OSError) as error:
             return cannot_run(error)
-        raw = ran.said
+
+        raw: bytes | None = program_run.output
         if self.spec.message is not None:
-            raw = (
-                read_left(program.room.work, self.spec.message, limits.output_bytes)
-                or b""
-            )
-        if ran.fault is not None or not raw.strip():
-            return ran.without_message(limits)
+            work = program.room.work
+            raw = read_left(work, self.spec.message, limits.output_bytes)
+
+        if program_run.fault is not None or not raw or not raw.strip():
+            return program_run.without_message(limits)
+
+        command_run = program_run.command_run
         return Produced(
             raw=raw,
-            exit_code=ran.about.exit_code,
-            duration_ms=ran.about.duration_ms,
-            isolation=ran.about.isolation.value,
+            exit_code=command_run.exit_code,
+            duration_ms=command_run.duration_ms,
+            isolation=command_run.isolation.value,
         )
 
     def _program(self, assignment: Assignment) -> Program:
-        command, own = self._command()
+        command, own_places = self._command()
+        configured_places = [self.root / place for place in self.spec.readable]
         return Program(
             command=command,
             level=level_for(self.spec.isolation),
             folder=assignment.folder,
             tree=assignment.work,
             stdin=assignment.as_json(),
-            readable=(*own, *(self.root / place for place in self.spec.readable)),
+            readable=(*own_places, *configured_places),
             environment=self.spec.environment,
         )
 
-    def _command(self) -> tuple[str, tuple[Path, ...]]:
-        """The command line, and the folders of our own files in it."""
+    def _command(self) -> tuple[str, list[Path]]:
+        """Return the command line, and the places of the project's files in it."""
         if isinstance(self.spec.command, str):
-            return self.spec.command, ()
-        words, own = [], []
+            return self.spec.command, []
+
+        words = []
+        places: dict[Path, None] = {}  # in order, each once
         for word in self.spec.command:
-            place = self.root / word
-            if place.is_file():
-                own.append(place if place.parent == self.root else place.parent)
-            words.append(str(place) if place.is_file() else word)
-        return shlex.join(words), tuple(dict.fromkeys(own))
+            file = self.root / word
+            if not file.is_file():
+                words.append(word)
+                continue
+            words.append(str(file))
+            is_in_root = file.parent == self.root
+            places[file if is_in_root else file.parent] = None
+        return shlex.join(words), list(places)

@@ -1,4 +1,7 @@
-"""A model in a GGUF file on this machine, through llama-cpp-python (extra `local`), held to the schema by a grammar."""
+"""A model in a GGUF file on this machine, held to the schema by a grammar.
+
+Runs through llama-cpp-python (extra `local`).
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,19 @@ from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
 from accordance.executors.inside import llama
-from accordance.executors.programs import Program, Ran, cannot_run, run_program
+from accordance.executors.programs import (
+    Program,
+    ProgramRun,
+    cannot_run,
+    run_program,
+)
 from accordance.executors.protocol import Assignment, Produced, RunLimits
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
 
 _SOURCE: Final = Path(llama.__file__).read_text("utf-8")
 _THREADS: Final = 1
-_COOL: Final = 0.2
+_DEFAULT_TEMPERATURE: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,56 +41,74 @@ class LocalExecutor:
     root: Path
 
     def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
-        """Ask it."""
+        """Ask the model."""
         if find_spec("llama_cpp") is None:
             text = "this needs the extra local: pip install 'accordance[local]'"
             return Produced(fault=Fault.NOT_INSTALLED, text=text)
+
         model = self.root / (assignment.model or self.spec.model)
         if not model.is_file():
-            return Produced(
-                fault=Fault.UNKNOWN_MODEL,
-                text=f"{model} is no file; model names a GGUF file",
-            )
-        most = min(self.spec.max_tokens, limits.budget.tokens or self.spec.max_tokens)
-        words = (sys.executable, "-c", _SOURCE, str(model), str(_THREADS), str(most))
+            text = f"{model} is not a file; set model to a GGUF file"
+            return Produced(fault=Fault.UNKNOWN_MODEL, text=text)
+
         try:
-            program = Program(
-                command=shlex.join(words),
-                level=level_for(),
-                folder=assignment.folder,
-                stdin=self._asked(assignment),
-                readable=(model,),
-            )
-            ran = run_program(program, limits)
+            program = self._program(assignment, limits, model)
+            program_run = run_program(program, limits)
         except (WorkspaceError, OSError) as error:
             return cannot_run(error)
-        if ran.fault is not None or not ran.said.strip():
-            return ran.without_message(limits)
+
+        if program_run.fault is not None or not program_run.output.strip():
+            return program_run.without_message(limits)
+
+        command_run = program_run.command_run
         return Produced(
-            raw=ran.said,
-            exit_code=ran.about.exit_code,
-            duration_ms=ran.about.duration_ms,
-            isolation=ran.about.isolation.value,
-            spending=_spent(ran),
+            raw=program_run.output,
+            exit_code=command_run.exit_code,
+            duration_ms=command_run.duration_ms,
+            isolation=command_run.isolation.value,
+            spending=_spent(program_run),
         )
 
-    def _asked(self, assignment: Assignment) -> bytes:
+    def _program(
+        self, assignment: Assignment, limits: RunLimits, model: Path
+    ) -> Program:
+        max_tokens = self.spec.max_tokens
+        if limits.budget.tokens:
+            max_tokens = min(max_tokens, limits.budget.tokens)
+
+        arguments = (str(model), str(_THREADS), str(max_tokens))
+        return Program(
+            command=shlex.join((sys.executable, "-c", _SOURCE, *arguments)),
+            level=level_for(),
+            folder=assignment.folder,
+            stdin=self._request(assignment),
+            readable=(model,),
+        )
+
+    def _request(self, assignment: Assignment) -> bytes:
         prompt = assignment.prompt
-        told = [
+        messages = [
             {"role": "system", "content": prompt.system},
             {"role": "user", "content": prompt.user},
         ]
-        temperature = _COOL if self.spec.temperature is None else self.spec.temperature
+        temperature = self.spec.temperature
+        if temperature is None:
+            temperature = _DEFAULT_TEMPERATURE
+
         schema = export_schema(assignment.contract, "llguidance").schema
-        return json.dumps(
-            {"messages": told, "schema": schema, "temperature": temperature}
-        ).encode()
+        request = {
+            "messages": messages,
+            "schema": schema,
+            "temperature": temperature,
+        }
+        return json.dumps(request).encode()
 
 
-def _spent(ran: Ran) -> Spending:
-    """What the last line on standard error says of tokens."""
+def _spent(program_run: ProgramRun) -> Spending:
+    """Return the tokens that the last line on standard error reports."""
+    last_line = program_run.errors.rpartition("\n")[2]
     try:
-        usage = json.loads(ran.errors.rpartition("\n")[2])
+        usage = json.loads(last_line)
         return Spending(
             read=usage["prompt_tokens"],
             written=usage["completion_tokens"],

@@ -1,4 +1,4 @@
-"""What accordance thinks of a message while its agent still runs: provisional, for the agent to act on."""
+"""A provisional opinion on a message, for an agent that can still act on it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ class Opinion:
     done: bool
     text: str
     reason_code: str | None = None
-    is_final: bool = (
-        False  # nothing to mend: it asks a person, or says itself that it has failed
-    )
+    is_final: bool = False
+    """Nothing can be fixed: the message asks a person, or admits failure itself."""
 
     def to_json(self) -> JsonObject:
-        """As the agent is told."""
-        verdict = "DONE" if self.done else "RETRY"
+        """Return the opinion as the agent sees it."""
         return {
-            "verdict": verdict,
+            "verdict": "DONE" if self.done else "RETRY",
             "reason_code": self.reason_code,
             "messages": self.text.splitlines(),
             "provisional": True,
@@ -36,11 +34,11 @@ class Opinion:
 
 
 def by_contract(raw: bytes, contract: Contract[Any], context: Context) -> Opinion:
-    """What can be said from the message alone."""
+    """Return the opinion that follows from the message alone."""
     result = check(raw, contract, context)
     if isinstance(result, Accepted):
         return Opinion(
             done=True,
-            text="The message honours its contract. It is judged when you have ended.",
+            text="The message honours its contract. It is judged after you end.",
         )
     return Opinion(done=False, text=feedback(result), reason_code="SCHEMA_VIOLATION")

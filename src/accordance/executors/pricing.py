@@ -1,4 +1,7 @@
-"""What the tokens of a model cost: as accordance.toml says it, else as public lists do, where they are installed."""
+"""The cost of a model's tokens.
+
+By the prices in accordance.toml, otherwise by public price lists, where installed.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from accordance.domain.executor_specs import AgentSpec, LlmSpec, Spec
 from accordance.domain.spending import Spending, priced, remaining
 
 Pricing: TypeAlias = Callable[[Spending], Spending]
-"""Puts the cost to tokens."""
+"""Adds the cost to a number of tokens."""
 
-_MANY: Final = 1_000
+_SAMPLE_TOKENS: Final = 1_000
 _PROVIDERS: Final[Mapping[str, str]] = {
     "openai": "openai",
     "openai-responses": "openai",
@@ -23,56 +26,66 @@ _PROVIDERS: Final[Mapping[str, str]] = {
     "opencode": "openai",
     "claude": "anthropic",
 }
-"""Whose list counts, by provider or kind of agent."""
+"""Whose price list counts, by provider or kind of agent."""
 
 
 def pricing(spec: LlmSpec | AgentSpec, model: str | None) -> Pricing | None:
-    """How its tokens are priced; None if nobody knows."""
-    if (price := spec.price_of(model)) is not None:
+    """Return how a model's tokens are priced; None if the price is unknown."""
+    price = spec.price_of(model)
+    if price is not None:
         return lambda spent: replace(spent, cost=priced(spent, price))
-    if isinstance(spec, LlmSpec) and spec.provider == "local":
+
+    provider = spec.provider if isinstance(spec, LlmSpec) else spec.kind
+    if provider == "local":
         return lambda spent: replace(spent, cost=0.0)
-    return _public(
-        _PROVIDERS[spec.provider if isinstance(spec, LlmSpec) else spec.kind],
-        model or "",
-    )
+    return _public_pricing(_PROVIDERS[provider], model or "")
 
 
-def nobody_knows(spec: Spec, model: str | None) -> bool:
-    """Whether it has a model whose price nobody knows."""
-    return isinstance(spec, LlmSpec | AgentSpec) and pricing(spec, model) is None
+def has_unknown_price(spec: Spec, model: str | None) -> bool:
+    """Whether a spec uses a model whose price is unknown."""
+    if not isinstance(spec, LlmSpec | AgentSpec):
+        return False
+    return pricing(spec, model) is None
 
 
-def room_for_answer(budget: Budget, spent: Spending, put: Pricing | None) -> int | None:
-    """How many tokens the next answer may have, at least one; None if nothing bounds it."""
+def room_for_answer(
+    budget: Budget, spent: Spending, add_cost: Pricing | None
+) -> int | None:
+    """Return how many tokens the next answer may have; None if nothing bounds it.
+
+    At least one: a call without room for an answer is not made at all.
+    """
     left = remaining(budget, spent)
-    rooms = [] if left.tokens is None else [left.tokens]
-    price = put(Spending(written=_MANY)).cost if put else None
-    if left.cost is not None and price:
-        rooms.append(int(left.cost / price * _MANY))
-    return max(1, min(rooms)) if rooms else None
+    bounds = []
+    if left.tokens is not None:
+        bounds.append(left.tokens)
+
+    if left.cost is not None and add_cost is not None:
+        sample_cost = add_cost(Spending(written=_SAMPLE_TOKENS)).cost
+        if sample_cost:
+            bounds.append(int(left.cost / sample_cost * _SAMPLE_TOKENS))
+
+    return max(1, min(bounds)) if bounds else None
 
 
-def _public(provider: str, model: str) -> Pricing | None:
-    """By the lists that come with the extra `llm`."""
+def _public_pricing(provider: str, model: str) -> Pricing | None:
+    """Return the pricing by the lists that come with the extra `llm`."""
     try:
         from genai_prices import Usage, calc_price
     except ModuleNotFoundError:
         return None
 
-    def put(spent: Spending) -> Spending:
+    def add_cost(spent: Spending) -> Spending:
         usage = Usage(
             input_tokens=spent.read,
             output_tokens=spent.written,
             cache_read_tokens=spent.cached,
         )
-        return replace(
-            spent,
-            cost=float(calc_price(usage, model, provider_id=provider).total_price),
-        )
+        price = calc_price(usage, model, provider_id=provider)
+        return replace(spent, cost=float(price.total_price))
 
     try:
-        put(Spending())
+        add_cost(Spending())
     except LookupError:
         return None
-    return put
+    return add_cost

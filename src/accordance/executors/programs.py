@@ -1,4 +1,4 @@
-"""Running one program for an executor: kept apart, with its input, within limits, stopped when it is told to."""
+"""Running a program for an executor: isolated, with its input, within its limits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from accordance.workspace.isolation import Room
 from accordance.workspace.running import run
 
 _LOG: Final = "stdout.log"
-_NOT_FOUND: Final = (
-    126,
-    127,
-)  # a shell's words for: no such program, or it cannot be run
+_ERRORS_SHOWN: Final = 300  # characters of standard error in the text of a fault
+_NOT_RUNNABLE: Final = (126, 127)  # a shell's codes: not executable, not found
+_SIGNAL_BASE: Final = 128  # a shell adds the number of the signal to it
+
 _FAULTS: Final[Mapping[Ending, tuple[Fault, str]]] = {
     Ending.TIMED_OUT: (
         Fault.TIMED_OUT,
@@ -29,20 +29,20 @@ _FAULTS: Final[Mapping[Ending, tuple[Fault, str]]] = {
     ),
     Ending.OUTPUT_LIMIT: (
         Fault.FLOODED,
-        "it said more than {output_bytes:,} bytes and was ended",
+        "it wrote more than {output_bytes:,} bytes of output and was ended",
     ),
     Ending.ABANDONED: (Fault.STOPPED, "it was stopped"),
     Ending.MEMORY_LIMIT: (
         Fault.CRASHED,
-        "it used more memory than it may and was ended",
+        "it exceeded its memory limit and was ended",
     ),
     Ending.PROCESS_LIMIT: (
         Fault.CRASHED,
-        "it started more processes than it may and was ended",
+        "it started too many processes and was ended",
     ),
     Ending.DISK_LIMIT: (
         Fault.CRASHED,
-        "it wrote more to the disk than it may and was ended",
+        "it exceeded its disk limit and was ended",
     ),
     Ending.NOT_STARTED: (Fault.CRASHED, "it could not be started: {note}"),
 }
@@ -50,11 +50,11 @@ _FAULTS: Final[Mapping[Ending, tuple[Fault, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What is run, and where."""
+    """A program to run, and where."""
 
     command: str
     level: IsolationLevel
-    folder: Path  # of this run: the room and the logs lie in it
+    folder: Path  # of this run; it holds the room and the logs
     tree: Path | None = None
     stdin: bytes = b""
     readable: tuple[Path, ...] = ()
@@ -62,7 +62,7 @@ class Program:
 
     @property
     def room(self) -> Room:
-        """Where it runs."""
+        """The room in which it runs."""
         return Room(
             self.folder / ROOM,
             readable=self.readable,
@@ -73,56 +73,60 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What a program did."""
+class ProgramRun:
+    """A program that has ended."""
 
-    about: CommandRun
-    said: bytes
-    errors: str  # its last words on standard error
+    command_run: CommandRun
+    output: bytes
+    errors: str  # the end of its standard error
 
     @property
     def fault(self) -> Fault | None:
-        """Why it was ended, if it was; what it says counts for nothing then."""
-        return _FAULTS[self.about.ending][0] if self.about.ending in _FAULTS else None
+        """Why we ended it, if we did; its output counts for nothing then."""
+        fault_and_text = _FAULTS.get(self.command_run.ending)
+        return fault_and_text[0] if fault_and_text else None
 
     def without_message(self, limits: RunLimits) -> Produced:
-        """The end of a run that said nothing anybody could judge."""
-        exited = self.about.exit_code
-        if self.fault is not None:
-            fault, words = self.fault, _FAULTS[self.about.ending][1]
-            text = words.format(
-                seconds=limits.seconds,
-                output_bytes=limits.output_bytes,
-                note=self.about.note,
-            )
-        elif self.about.ending is Ending.SIGNALLED:
-            fault, text = Fault.CRASHED, f"it ended by signal {exited - 128}"
-        elif exited in _NOT_FOUND:
-            fault, text = (
-                Fault.NOT_INSTALLED,
-                "there is no such program, or it cannot be run",
-            )
-        elif exited:
-            fault, text = (
-                Fault.CRASHED,
-                f"it ended with exit code {exited} and without a message",
-            )
-        else:
-            fault, text = Fault.SILENT, "it ended without a message"
-        said = (
-            f"; it said: {' '.join(self.errors.split())[-300:]}" if self.errors else ""
-        )
+        """Return the outcome of a run that left no message to judge."""
+        fault, text = self._reason(limits)
+        if self.errors:
+            one_line = " ".join(self.errors.split())
+            text += f"; its standard error ends: {one_line[-_ERRORS_SHOWN:]}"
+
         return Produced(
             fault=fault,
-            text=text + said,
-            exit_code=exited,
-            duration_ms=self.about.duration_ms,
-            isolation=self.about.isolation.value,
+            text=text,
+            exit_code=self.command_run.exit_code,
+            duration_ms=self.command_run.duration_ms,
+            isolation=self.command_run.isolation.value,
         )
+
+    def _reason(self, limits: RunLimits) -> tuple[Fault, str]:
+        ending = self.command_run.ending
+        exit_code = self.command_run.exit_code
+
+        if ending in _FAULTS:
+            fault, template = _FAULTS[ending]
+            text = template.format(
+                seconds=limits.seconds,
+                output_bytes=limits.output_bytes,
+                note=self.command_run.note,
+            )
+            return fault, text
+
+        if ending is Ending.SIGNALLED:
+            signal_number = exit_code - _SIGNAL_BASE
+            return Fault.CRASHED, f"it was killed by signal {signal_number}"
+        if exit_code in _NOT_RUNNABLE:
+            return Fault.NOT_INSTALLED, "the program was not found or cannot be run"
+        if exit_code:
+            text = f"it ended with exit code {exit_code} and without a message"
+            return Fault.CRASHED, text
+        return Fault.SILENT, "it ended without a message"
 
 
 def cannot_run(error: WorkspaceError | OSError) -> Produced:
-    """The end of a run that was never begun, for a reason of our own."""
+    """Return the outcome of a run that could not even be started."""
     if isinstance(error, IsolationUnavailable):
         return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
     if isinstance(error, WorkspaceError):
@@ -130,23 +134,28 @@ def cannot_run(error: WorkspaceError | OSError) -> Produced:
     return Produced(fault=Fault.CRASHED, text=f"it could not be run: {error}")
 
 
-def run_program(program: Program, limits: RunLimits) -> Ran:
-    """Run it to its end, its limits or the wish to stop. Nothing of it is running afterwards."""
+def run_program(program: Program, limits: RunLimits) -> ProgramRun:
+    """Run a program until it ends, reaches a limit or is told to stop.
+
+    No process of it is left afterwards.
+    """
     room = program.room
     room.folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-    (room.folder / "stdin").write_bytes(program.stdin)
+    stdin = room.folder / "stdin"
+    stdin.write_bytes(program.stdin)
     room.prepare(program.level)
-    around = f"exec < {shlex.quote(str(room.folder / 'stdin'))} 2> {shlex.quote(str(room.folder / ERRORS))}"
-    allowed = ProcessLimits(seconds=limits.seconds, output_bytes=limits.output_bytes)
+
+    errors = room.folder / ERRORS
+    redirection = f"exec < {shlex.quote(str(stdin))} 2> {shlex.quote(str(errors))}"
     log = program.folder / _LOG
-    done = run(
-        f"{around}\n{program.command}",
+    command_run = run(
+        f"{redirection}\n{program.command}",
         room,
         log,
         level=program.level,
-        limits=allowed,
+        limits=ProcessLimits(seconds=limits.seconds, output_bytes=limits.output_bytes),
         stop=limits.stop,
     )
-    return Ran(
-        done, log.read_bytes() if log.exists() else b"", tail(room.folder, ERRORS)
-    )
+
+    output = log.read_bytes() if log.exists() else b""
+    return ProgramRun(command_run, output, tail(room.folder, ERRORS))

@@ -1,4 +1,4 @@
-"""From the engine's assignment to a prompt: inputs read, context packed within its budget, texts put together."""
+"""From an assignment to a prompt: read the inputs, pack the context, join the texts."""
 
 from __future__ import annotations
 
@@ -14,33 +14,37 @@ from accordance.domain.prompting import Part, Prompt, prompt_of
 from accordance.executors.prompt_files import SHARED, PromptFiles
 from accordance.executors.run_folder import read_left
 
-MOST_INPUT: Final = 200_000  # bytes of an input file that are told
+MOST_INPUT: Final = 200_000  # bytes of an input file that go into the prompt
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltPrompt:
-    """What an agent is told, and what was cut to fit."""
+    """A prompt, and what was cut to make it fit."""
 
     prompt: Prompt
     trims: tuple[Trim, ...] = ()
 
 
-def tell(
+def build_prompt(
     document: Mapping[str, Any],
     name: str,
     root: Path,
     budget: int | None = None,
     more: Sequence[Piece] = (),
 ) -> BuiltPrompt:
-    """The whole prompt for an assignment, with further pieces, and what was cut to fit. Raises ContextTooLarge or UnknownPrompt."""
+    """Build the whole prompt for an assignment, with further pieces of context.
+
+    Raises ContextTooLarge or UnknownPrompt.
+    """
     files = PromptFiles(root)
     context = packed(document, root, budget, more)
+
     parts = [Part("user", piece.name, piece.rendered) for piece in context.pieces]
     if context.note:
         parts.append(Part("user", "cut", context.note))
-    return BuiltPrompt(
-        prompt_of(files.part(SHARED), files.part(name), parts), context.trims
-    )
+
+    prompt = prompt_of(files.part(SHARED), files.part(name), parts)
+    return BuiltPrompt(prompt, context.trims)
 
 
 def packed(
@@ -49,33 +53,44 @@ def packed(
     budget: int | None = None,
     more: Sequence[Piece] = (),
 ) -> Pack:
-    """The context of an assignment within so many bytes, else within its role's budget, and what was cut."""
-    role = document["task"].get("owner_agent_id") or document["task"].get("role")
-    return pack(
-        (*briefing(document, _inputs(document, root)), *more),
-        budget_for(role) if budget is None else budget,
-    )
+    """Pack the context of an assignment into `budget` bytes, or its role's budget."""
+    if budget is None:
+        task = document["task"]
+        role = task.get("owner_agent_id") or task.get("role")
+        budget = budget_for(role)
+
+    pieces = briefing(document, _inputs(document, root))
+    return pack((*pieces, *more), budget)
 
 
 def _inputs(document: Mapping[str, Any], root: Path) -> dict[str, Excerpt]:
-    """The texts among the input files; what is no text is not shown, and the agent is told where it lies."""
-    files = (
-        one["reference"]
-        for one in document.get("context", {}).get("inputs", ())
-        if one.get("kind") == "FILE"
-    )
-    return {name: text for name in files if (text := _text(root, name)) is not None}
+    """Return the texts among the input files.
+
+    Other files are not shown; the agent learns where they are.
+    """
+    context = document.get("context", {})
+    excerpts = {}
+    for entry in context.get("inputs", ()):
+        if entry.get("kind") != "FILE":
+            continue
+        name = entry["reference"]
+        excerpt = _excerpt(root, name)
+        if excerpt is not None:
+            excerpts[name] = excerpt
+    return excerpts
 
 
-def _text(root: Path, name: str) -> Excerpt | None:
-    """The beginning of a text, cut between two characters."""
+def _excerpt(root: Path, name: str) -> Excerpt | None:
+    """Return the beginning of a text, cut between characters; None if not a text."""
     raw = read_left(root, name, MOST_INPUT)
     if raw is None:
         return None
+
     size = (root / name).stat().st_size
     is_cut = size > len(raw)
+    decoder = getincrementaldecoder("utf-8")()
     try:
-        text = getincrementaldecoder("utf-8")().decode(raw, final=not is_cut)
+        text = decoder.decode(raw, final=not is_cut)
     except UnicodeDecodeError:
         return None
     return Excerpt(text, size if is_cut else 0)

@@ -1,6 +1,7 @@
-"""Prompt files: versioned texts, shipped with accordance or kept in the project's `prompts` folder, which come first.
+"""Prompt files: versioned texts, shipped with accordance or kept in the project.
 
-A name ends in its version (`worker.v1`). A text is known by its hash, so that every call can be rebuilt.
+Files in the project's `prompts` folder take precedence. A name ends in its version
+(`worker.v1`). A text is identified by its hash, so that every call can be rebuilt.
 """
 
 from __future__ import annotations
@@ -25,20 +26,21 @@ class PromptFiles:
     root: Path
 
     def names(self) -> frozenset[str]:
-        """All that can be named."""
-        return frozenset(
-            file.stem
-            for folder in self._folders()
-            for file in folder.glob("*.md")
-            if _NAME.fullmatch(file.stem)
-        )
+        """Return the names of all prompt files."""
+        names = set()
+        for folder in self._folders():
+            for file in folder.glob("*.md"):
+                if _NAME.fullmatch(file.stem):
+                    names.add(file.stem)
+        return frozenset(names)
 
     def part(self, name: str) -> Part:
-        """One of them, as the system says it. Raises UnknownPrompt."""
-        for folder in self._folders():
-            place = folder / f"{name}.md"
-            if _NAME.fullmatch(name) and place.is_file():
-                return Part("system", name, place.read_text("utf-8"))
+        """Return a prompt file as a part of the system prompt. Raises UnknownPrompt."""
+        if _NAME.fullmatch(name):
+            for folder in self._folders():
+                file = folder / f"{name}.md"
+                if file.is_file():
+                    return Part("system", name, file.read_text("utf-8"))
         raise UnknownPrompt(name, self.names())
 
     def _folders(self) -> tuple[Path, ...]:

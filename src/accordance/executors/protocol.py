@@ -1,7 +1,8 @@
-"""The one protocol of executors: an assignment and limits in, raw bytes and what was seen out.
+"""The protocol of executors: an assignment and limits in, bytes and records out.
 
-An executor is called in a thread of a worker and blocks it. It ends soon after its time is up or `stop` is set, leaves no
-process behind, and never raises for anything an agent, a model or a network does: that comes back as a `Fault`.
+An executor is called in a thread of a worker and blocks it. It ends soon after its time
+is up or `stop` is set, leaves no process behind, and never raises for anything an
+agent, a model or a network does: that comes back as a `Fault`.
 """
 
 from __future__ import annotations
@@ -22,73 +23,76 @@ from accordance.domain.prompting import Prompt
 from accordance.domain.spending import Spending
 from accordance.executors.opinion import Opinion
 
-MODEL_CALL: Final = "model_call"  # seen: a model was asked
-ASKED_AGAIN: Final = (
-    "asked_again"  # seen: an answer honoured no contract, and the model was asked again
-)
-MOST_REPEATED: Final = (
-    20_000  # characters of a bad answer that are shown to the model again
-)
+MODEL_CALL: Final = "model_call"
+"""The record of a call of a model."""
+ASKED_AGAIN: Final = "asked_again"
+"""The record of an answer that broke its contract and was asked for again."""
+MOST_REPEATED: Final = 20_000
+"""Characters of a bad answer that are shown to the model again."""
 
 
-def whole_characters(said: str) -> str:
-    """The text, half characters escaped as JSON does: it can be kept and sent, and what is wrong with it is still to be seen.
+def whole_characters(text: str) -> str:
+    """Return the text with lone surrogates escaped as in JSON.
 
-    Two halves that came one after the other are a whole one again for whoever reads it.
+    It can then be stored and sent, and the fault stays visible. Two halves that follow
+    each other still read as a whole character.
     """
-    return said.encode("utf-8", "backslashreplace").decode()
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 class Memory(Protocol):
-    """What models have answered in an earlier run of the same attempt, which was cut off: it is not paid for again."""
+    """The answers of models in an interrupted run of the same attempt.
+
+    They are not paid for again.
+    """
 
     def recall(self, asked: str) -> dict[str, Any] | None:
-        """The answer to a question, by the question's hash."""
+        """Return the answer to a question, by the question's hash."""
         ...
 
     def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
-        """Keep an answer, before anything is made of it. Never fails: whoever has the answer can go on."""
+        """Keep an answer before it is used.
+
+        Never fails: a run that has its answer can go on without the copy.
+        """
         ...
 
 
 class NoMemory:
-    """Nothing was asked before, and nothing is kept."""
+    """A memory that keeps nothing."""
 
     def recall(self, asked: str) -> None:
-        """Nothing."""
+        """Return None: there are no answers."""
 
     def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
-        """Let it go."""
+        """Keep nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """One attempt, as its executor sees it."""
+    """An attempt, as its executor sees it."""
 
-    document: JsonObject  # the whole assignment, as the engine tells it
-    contract: Contract[Any]  # what the message is held to
+    document: JsonObject  # the whole assignment, as the runtime builds it
+    contract: Contract[Any]  # of the message
     prompt: Prompt
-    folder: Path  # private to this run, new; logs and state are left here
+    folder: Path  # new and private to this run; logs and state are left here
     context: Context = NO_CONTEXT
     model: str | None = None
-    work: Path | None = None  # the clone to work in; None where there is no repository
-    opinion: Callable[[bytes], Opinion] | None = (
-        None  # judges a message while the agent still runs
-    )
+    work: Path | None = None  # the clone to work in; None without a repository
+    opinion: Callable[[bytes], Opinion] | None = None
+    """Judges a message while the agent is still running."""
     memory: Memory = field(default_factory=NoMemory)
 
     def as_json(self) -> bytes:
-        """What a program is told on its standard input."""
-        told = {
-            **self.document,
-            "prompt": {"system": self.prompt.system, "user": self.prompt.user},
-        }
-        return json.dumps(told, ensure_ascii=False).encode()
+        """Return the assignment as a program reads it on standard input."""
+        prompt = {"system": self.prompt.system, "user": self.prompt.user}
+        document = {**self.document, "prompt": prompt}
+        return json.dumps(document, ensure_ascii=False).encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """How much one run may use, and how it is told to stop."""
+    """How much a run may use, and the event that stops it."""
 
     seconds: float = 900
     output_bytes: int = 4 << 20
@@ -98,7 +102,7 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Something noticed during a run. Never a claim of the agent that anybody relies on."""
+    """Something observed during a run. No decision relies on an agent's claim in it."""
 
     what: str
     details: Mapping[str, object] = field(default_factory=dict)
@@ -106,11 +110,11 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Produced:
-    """What came of a run: a message, or why there is none."""
+    """The outcome of a run: a message, or the reason why there is none."""
 
     raw: bytes | None = None
     fault: Fault | None = None
-    text: str = ""  # the fault in a line, for people
+    text: str = ""  # describes the fault in a line, for people
     spending: Spending = field(default_factory=Spending)
     exit_code: int | None = None
     duration_ms: int = 0
@@ -118,24 +122,25 @@ class Produced:
     retry_after: float | None = None  # seconds the provider asks to wait
     isolation: str | None = None  # the level that was reached
     stronger: bool = False  # a stronger model could be asked next
-    judged: JsonObject | None = (
-        None  # what was found out about a change that was judged at once
-    )
+    judged: JsonObject | None = None  # the verdict on a change that was judged at once
 
     def __post_init__(self) -> None:
-        if (self.raw is None) is (self.fault is None):
-            raise ValueError(
-                "a run ends with a message or with a fault, never with both or neither"
-            )
+        has_message = self.raw is not None
+        has_fault = self.fault is not None
+        if has_message is has_fault:
+            raise ValueError("a run ends with either a message or a fault")
 
     @property
     def code(self) -> str | None:
-        """The fail code; None where there is a message."""
+        """The fail code; None if there is a message."""
         return FAULTS[self.fault].code if self.fault else None
 
     def to_json(self) -> JsonObject:
-        """What was seen, without the message itself. Half a character, which nobody could keep, is a question mark."""
-        seen = {
+        """Return the report of the run, without the message itself.
+
+        Lone surrogates, which cannot be stored, become question marks.
+        """
+        report = {
             "fault": self.fault.value if self.fault else None,
             "code": self.code,
             "text": self.text,
@@ -151,17 +156,16 @@ class Produced:
             "retry_after": self.retry_after,
             "isolation": self.isolation,
             "stronger": self.stronger,
-            "seen": [{"what": one.what, **one.details} for one in self.seen],
+            "seen": [{"what": record.what, **record.details} for record in self.seen],
         }
-        whole: JsonObject = json.loads(
-            json.dumps(seen, ensure_ascii=False).encode("utf-8", "replace")
-        )
-        return whole
+        encoded = json.dumps(report, ensure_ascii=False).encode("utf-8", "replace")
+        storable: JsonObject = json.loads(encoded)
+        return storable
 
 
 class Executor(Protocol):
-    """Who does the work."""
+    """Does the work of an attempt."""
 
     def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
-        """Do it once."""
+        """Work on an assignment once."""
         ...

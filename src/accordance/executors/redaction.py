@@ -1,4 +1,7 @@
-"""Keys stay out of what a run leaves, which is stored and shown: some endpoints repeat the key they were given."""
+"""Keeping keys out of what a run leaves, which is stored and shown.
+
+Some endpoints repeat the key they were given.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,11 @@ from urllib.parse import quote
 from accordance.executors.protocol import Produced, Seen
 
 _MASK: Final = "[key]"
-_SHORTEST: Final = 8  # what is shorter is a word to please a client, not a secret
+_SHORTEST_KEY: Final = 8  # anything shorter is a placeholder, not a secret
 
 
 def without_key(text: str, key: str) -> str:
-    """The text, with something else in the place of the key, however it is spelled."""
-    if len(key) < _SHORTEST:
-        return text
+    """Return the text with every spelling of the key masked."""
     for spelling in _spellings(key):
         text = text.replace(spelling.decode(), _MASK)
     return text
@@ -25,9 +26,10 @@ def without_key(text: str, key: str) -> str:
 
 @dataclass(slots=True)
 class KeyMask:
-    """Puts something else in the place of a key in a stream, also where the key is cut in two. Lengths stay as they are.
+    """Masks a key in a stream, even where the key is split. Lengths are kept.
 
-    What could be the beginning of the key waits for what follows; everything else passes at once.
+    Bytes that could be the beginning of the key wait for what follows; everything else
+    passes at once.
     """
 
     key: str
@@ -35,65 +37,78 @@ class KeyMask:
     _spellings: tuple[bytes, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._spellings = _spellings(self.key) if len(self.key) >= _SHORTEST else ()
+        self._spellings = _spellings(self.key)
 
     def feed(self, part: bytes) -> bytes:
-        """What may pass now."""
+        """Take another part, and return what may pass now."""
         text = self._held + part
+        held_bytes = 0
+
         for spelling in self._spellings:
-            text = text.replace(spelling, _MASK.encode().ljust(len(spelling), b"*"))
-        begun = max((_begun(text, spelling) for spelling in self._spellings), default=0)
-        self._held = text[len(text) - begun :]
-        return text[: len(text) - begun]
+            mask = _MASK.encode().ljust(len(spelling), b"*")
+            text = text.replace(spelling, mask)
+        for spelling in self._spellings:
+            held_bytes = max(held_bytes, _begun_bytes(text, spelling))
+
+        passing = len(text) - held_bytes
+        self._held = text[passing:]
+        return text[:passing]
 
     def end(self) -> bytes:
-        """What was still held: nothing follows that would make it the key."""
-        held, self._held = self._held, b""
+        """Return what was still held: nothing follows that would complete the key."""
+        held = self._held
+        self._held = b""
         return held
 
 
 def _spellings(key: str) -> tuple[bytes, ...]:
-    """The key as it is written in plain text, in JSON and in addresses; the longest first."""
+    """Return the key as written in plain text, in JSON and in URLs; longest first.
+
+    A key that is too short to be a secret has no spellings.
+    """
+    if len(key) < _SHORTEST_KEY:
+        return ()
+
     in_json = json.dumps(key)[1:-1]
-    written = {
+    texts = {
         key,
         in_json,
         in_json.replace("/", "\\/"),
         quote(key, safe="", errors="replace"),
     }
-    return tuple(
-        sorted(
-            (one.encode("utf-8", "replace") for one in written),
-            key=lambda one: (-len(one), one),
-        )
-    )
+    spellings = sorted(text.encode("utf-8", "replace") for text in texts)
+    return tuple(sorted(spellings, key=len, reverse=True))
 
 
-def _begun(text: bytes, spelling: bytes) -> int:
-    """How many bytes at the end of a text could be the beginning of a key."""
+def _begun_bytes(text: bytes, spelling: bytes) -> int:
+    """Return how many bytes at the end of a text could begin the key."""
     longest = min(len(text), len(spelling) - 1)
-    return next(
-        (size for size in range(longest, 0, -1) if text.endswith(spelling[:size])), 0
-    )
+    for size in range(longest, 0, -1):
+        if text.endswith(spelling[:size]):
+            return size
+    return 0
 
 
 def withhold(produced: Produced, key: str) -> Produced:
-    """What came of a run, without the key in any text but the message, which is judged as it is."""
-    seen = (
-        Seen(one.what, {name: _clean(said, key) for name, said in one.details.items()})
-        for one in produced.seen
-    )
+    """Return the outcome of a run with the key masked in every text.
+
+    The message itself stays as it is, because it is judged as it is.
+    """
+    seen = []
+    for record in produced.seen:
+        details = {name: _masked(value, key) for name, value in record.details.items()}
+        seen.append(Seen(record.what, details))
     return replace(produced, text=without_key(produced.text, key), seen=tuple(seen))
 
 
-def _clean(value: object, key: str) -> object:
+def _masked(value: object, key: str) -> object:
     if isinstance(value, str):
         return without_key(value, key)
     if isinstance(value, Mapping):
         return {
-            without_key(str(name), key): _clean(said, key)
-            for name, said in value.items()
+            without_key(str(name), key): _masked(inner, key)
+            for name, inner in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_clean(said, key) for said in value]
+        return [_masked(inner, key) for inner in value]
     return value

@@ -1,4 +1,7 @@
-"""What an agent leaves behind: ordinary files inside its folder are read, its logs kept, the rest thrown away."""
+"""What an agent leaves behind in the folder of its run.
+
+Ordinary files inside the folder are read, its logs are kept, the rest is deleted.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,13 @@ from accordance.workspace.clone import discard
 ROOM: Final = "room"  # where a program runs, in the folder of its run
 ERRORS: Final = "stderr.log"
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_OPEN_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def run_tidily(
     executor: Executor, assignment: Assignment, limits: RunLimits
 ) -> Produced:
-    """Run an executor once; afterwards nothing but logs is in the run's folder."""
+    """Run an executor once; afterwards the run's folder holds nothing but logs."""
     try:
         return executor.run(assignment, limits)
     finally:
@@ -31,16 +35,19 @@ def _clear(folder: Path) -> None:
     room = folder / ROOM
     if not room.exists():
         return
-    with contextlib.suppress(
-        OSError
-    ):  # then they are gone: nothing fails for the want of tidying up
-        if not (room / ERRORS).is_symlink():
-            (room / ERRORS).replace(folder / ERRORS)
+
+    errors = room / ERRORS
+    with contextlib.suppress(OSError):  # a lost log is no reason to fail
+        if not errors.is_symlink():
+            errors.replace(folder / ERRORS)
     discard(room)
 
 
 def read_left(folder: Path, name: str, most: int) -> bytes | None:
-    """The file, cut at `most` bytes; None if it is not an ordinary file inside the folder."""
+    """Return at most `most` bytes of a file inside the folder.
+
+    None if it is not an ordinary file inside it.
+    """
     file = _opened(folder, name)
     if file is None:
         return None
@@ -49,27 +56,29 @@ def read_left(folder: Path, name: str, most: int) -> bytes | None:
 
 
 def tail(folder: Path, name: str, most: int = 2000) -> str:
-    """The last words of a log, for people: without what colours a terminal."""
+    """Return the end of a log for people, without terminal colours."""
     file = _opened(folder, name)
     if file is None:
         return ""
+
     with file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - most))
-        said = file.read(most).decode("utf-8", "replace")
-    return _COLOURS.sub("", said).strip()
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(0, size - most))
+        text = file.read(most).decode("utf-8", "replace")
+    return _COLOURS.sub("", text).strip()
 
 
 def _opened(folder: Path, name: str) -> BinaryIO | None:
-    """An ordinary file inside the folder, opened without waiting for anybody; else None."""
+    """Open an ordinary file inside the folder, without blocking; None otherwise."""
     place = Path(os.path.realpath(folder / name))
     if not place.is_relative_to(os.path.realpath(folder)):
         return None
+
     try:
-        descriptor = os.open(
-            place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        )
+        descriptor = os.open(place, _OPEN_FLAGS)
     except OSError:
         return None
+
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         return None

@@ -1,6 +1,8 @@
-"""A repository as it is shown to a model that cannot look at it: the files it may change, those it is given to read, all names.
+"""A repository as it is shown to a model that cannot look at it itself.
 
-The clone holds nothing that may not be read, so nothing else can be shown. Files are shown whole or not at all: who sees half a file would write half a file.
+It sees the files it may change, the files it is given to read, and all names. The clone
+holds nothing that may not be read, so nothing else can leak. Files are shown whole or
+not at all: a model that sees half a file would write half a file.
 """
 
 from __future__ import annotations
@@ -17,71 +19,86 @@ from accordance.domain.sight import places_named
 from accordance.executors.run_folder import read_left
 from accordance.workspace.git import Git
 
-LARGEST_FILE: Final = 200_000  # bytes; larger ones are only named
-_PINNED, _GIVEN, _NAMES = 80, 50, 30  # weights: what is kept longest when room is short
+LARGEST_FILE: Final = 200_000  # bytes; larger files are only named
+
+# Weights: the heavier a piece, the longer it is kept when room is short.
+_CHANGEABLE_WEIGHT: Final = 80
+_READABLE_WEIGHT: Final = 50
+_NAMES_WEIGHT: Final = 30
 
 
 def show(work: Path, change: Mapping[str, Any]) -> tuple[Piece, ...]:
-    """The pieces for a task of scc.task.v1 that changes the clone in `work`. Raises GitFailed."""
+    """Return the pieces for a task of scc.task.v1 on the clone in `work`.
+
+    Raises GitFailed.
+    """
     paths = tracked_files(work)
-    pins = Pins.of(
-        change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ())
-    )
-    pinned = [path for path in paths if path in pins]
-    given = sorted(_given(change, paths).difference(pinned))
-    shown = [
-        *_contents(work, pinned, "file you may change", _PINNED),
-        *_contents(work, given, "file you may not change", _GIVEN),
+    changeable = pinned_paths(change, paths)
+    readable = sorted(_readable_paths(change, paths).difference(changeable))
+
+    pieces = [
+        *_contents(work, changeable, "file you may change", _CHANGEABLE_WEIGHT),
+        *_contents(work, readable, "file you may not change", _READABLE_WEIGHT),
     ]
-    names = "\n".join(paths)
-    return (
-        *shown,
-        *(
-            (Piece("the names of all files you may read", names, _NAMES),)
-            if names
-            else ()
-        ),
-    )
+    if paths:
+        names = "\n".join(paths)
+        title = "the names of all files you may read"
+        pieces.append(Piece(title, names, _NAMES_WEIGHT))
+    return tuple(pieces)
 
 
 def tracked_files(work: Path) -> list[str]:
-    """Every ordinary file that is not ignored; no link is one."""
-    listed = Git(work / ".git", work)(
-        "ls-files", "-z", "--cached", "--others", "--exclude-standard"
-    )
-    found = {
-        name
-        for name in map(os.fsdecode, listed.split(b"\0"))
-        if name and name.isprintable()
-    }
-    return sorted(
-        path
-        for path in found
-        if (work / path).is_file() and not (work / path).is_symlink()
-    )
+    """Return every ordinary file that git does not ignore; links are left out."""
+    git = Git(work / ".git", work)
+    listing = git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    names = {os.fsdecode(name) for name in listing.split(b"\0")}
+
+    files = []
+    for name in sorted(names):
+        if not name or not name.isprintable():
+            continue
+        place = work / name
+        if place.is_file() and not place.is_symlink():
+            files.append(name)
+    return files
 
 
-def _given(change: Mapping[str, Any], paths: Collection[str]) -> set[str]:
-    """The files a task gives to read, and those its test commands name."""
-    patterns = (*(change.get("files") or ()), *change["pins"].get("read_paths", ()))
+def pinned_paths(change: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
+    """Return the paths that the pins of a task allow to change."""
+    pins = Pins.of(
+        change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ())
+    )
+    return [path for path in paths if path in pins]
+
+
+def _readable_paths(change: Mapping[str, Any], paths: Collection[str]) -> set[str]:
+    """Return the files a task gives to read, and those its test commands name."""
+    patterns = [*(change.get("files") or ()), *change["pins"].get("read_paths", ())]
     given = Pins.of(pattern for pattern in patterns if normal_path(pattern) is not None)
-    named = {
-        place
-        for command in change.get("allowedTests") or ()
-        for place in places_named(command, paths)
-    }
-    return {path for path in paths if path in given or path in named}
+
+    readable = {path for path in paths if path in given}
+    for command in change.get("allowedTests") or ():
+        readable.update(places_named(command, paths).intersection(paths))
+    return readable
 
 
 def _contents(
     work: Path, paths: Iterable[str], what: str, weight: int
 ) -> Iterator[Piece]:
-    """The texts among them. A name that cannot stand in a line as it is would be misread: it is only listed."""
+    """Yield the texts among the files.
+
+    A file whose name cannot stand in a line as it is would be misread, so it is only
+    listed.
+    """
     for path in paths:
-        raw = read_left(work, path, LARGEST_FILE + 1) if plain(path) == path else None
+        if plain(path) != path:
+            continue
+        raw = read_left(work, path, LARGEST_FILE + 1)
         if raw is None or len(raw) > LARGEST_FILE or b"\0" in raw:
             continue
+
         try:
-            yield Piece(f"{what}: {path}", raw.decode(), weight, is_whole=True)
+            text = raw.decode()
         except UnicodeDecodeError:
-            continue  # no text
+            continue
+        yield Piece(f"{what}: {path}", text, weight, is_whole=True)

@@ -1,4 +1,7 @@
-"""A small MCP server: tools as plain functions, over any pair of text streams. Needs the extra `mcp`."""
+"""A small MCP server: tools as plain functions, over any pair of text streams.
+
+Needs the extra `mcp`.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +38,17 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 NAME = "accordance"
-_NOT_A_MESSAGE = "the line cannot be read: send one JSON-RPC 2.0 message a line, as JSON in UTF-8, without lone surrogates"
-_MOST_UNREADABLE: Final = 16  # lines of one client
+_UNREADABLE_LINE = (
+    "the line cannot be read: send one JSON-RPC 2.0 message per line, as JSON in UTF-8,"
+    " without lone surrogates"
+)
+_MOST_UNREADABLE: Final = 16  # lines of a client
 _Context: TypeAlias = ServerRequestContext[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A tool: its name, what it does, what it takes, and the function that does it."""
+    """A tool: its name, its description, its input schema, and its function."""
 
     name: str
     about: str
@@ -51,19 +57,17 @@ class Offer:
 
 
 def server_of(offers: Sequence[Offer], instructions: str) -> Server[Any]:
-    """A server with these tools. A tool that fails says so to the agent and ends nothing."""
+    """Return a server with these tools.
+
+    A tool that fails answers the agent with its error; the server goes on.
+    """
     by_name = {offer.name: offer for offer in offers}
 
     async def list_tools(
         context: _Context,  # noqa: ARG001
         params: PaginatedRequestParams | None,  # noqa: ARG001
     ) -> ListToolsResult:
-        return ListToolsResult(
-            tools=[
-                Tool(name=offer.name, description=offer.about, input_schema=offer.takes)
-                for offer in offers
-            ]
-        )
+        return ListToolsResult(tools=[_described(offer) for offer in offers])
 
     async def call_tool(
         context: _Context,  # noqa: ARG001
@@ -71,15 +75,14 @@ def server_of(offers: Sequence[Offer], instructions: str) -> Server[Any]:
     ) -> CallToolResult:
         offer = by_name.get(params.name)
         if offer is None:
-            return _said(
-                {"error": f"unknown tool {params.name!r}; known: {', '.join(by_name)}"},
-                failed=True,
-            )
+            known = ", ".join(by_name)
+            return _failure(f"unknown tool {params.name!r}; known: {known}")
+
         try:
             answer = await anyio.to_thread.run_sync(offer.call, params.arguments or {})
         except AccordanceError as error:
-            return _said({"error": str(error)}, failed=True)
-        return _said(answer)
+            return _failure(str(error))
+        return _result(answer)
 
     return Server(
         NAME,
@@ -90,13 +93,21 @@ def server_of(offers: Sequence[Offer], instructions: str) -> Server[Any]:
     )
 
 
-def _said(answer: JsonObject, *, failed: bool = False) -> CallToolResult:
-    """The answer as text and as a value: not every client reads both."""
+def _described(offer: Offer) -> Tool:
+    return Tool(name=offer.name, description=offer.about, input_schema=offer.takes)
+
+
+def _failure(text: str) -> CallToolResult:
+    return _result({"error": text}, is_error=True)
+
+
+def _result(answer: JsonObject, *, is_error: bool = False) -> CallToolResult:
+    """Return the answer as text and as a value: not every client reads both."""
     text = json.dumps(answer, ensure_ascii=False)
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
         structured_content=answer,
-        is_error=failed,
+        is_error=is_error,
     )
 
 
@@ -105,7 +116,10 @@ async def serve(
     stdin: anyio.AsyncFile[str] | None = None,
     stdout: anyio.AsyncFile[str] | None = None,
 ) -> None:
-    """Serve one client until it goes; over this process's own streams unless others are given."""
+    """Serve a client until it disconnects.
+
+    Uses the streams of this process unless others are passed.
+    """
     async with stdio_server(stdin, stdout) as (reading, writing):
         await server.run(
             _ReadableLines(reading, writing),
@@ -116,9 +130,11 @@ async def serve(
 
 @dataclass(slots=True)
 class _ReadableLines:
-    """The client's messages. A line that is none is answered, so that nobody waits for an answer that never comes.
+    """The messages of a client.
 
-    A client that sends nothing but noise does not read the answers either: after a few of them it is left.
+    An unreadable line is answered with an error, so that the client does not wait for
+    an answer that never comes. After a few of them the client is disconnected: one that
+    sends nothing but noise does not read the answers either.
     """
 
     reading: ReadStream[SessionMessage | Exception]
@@ -130,14 +146,14 @@ class _ReadableLines:
             item = await self.reading.receive()
             if not isinstance(item, Exception):
                 return item
-            await self.writing.send(SessionMessage(_unreadable(item)))
+            await self.writing.send(SessionMessage(_parse_error(item)))
             self.unreadable += 1
             if self.unreadable >= _MOST_UNREADABLE:
                 raise anyio.EndOfStream
 
     @property
     def last_context(self) -> Context | None:
-        """Of the last message; the server runs its handlers in it."""
+        """The context of the last message, in which the server runs its handlers."""
         context: Context | None = getattr(self.reading, "last_context", None)
         return context
 
@@ -165,25 +181,27 @@ class _ReadableLines:
         await self.aclose()
 
 
-def _unreadable(error: Exception) -> JSONRPCError:
-    """The answer to a line that is no message, to the request it comes from as far as that can be told."""
-    line = (
-        next((one["input"] for one in error.errors()), None)
-        if isinstance(error, ValidationError)
-        else None
+def _parse_error(error: Exception) -> JSONRPCError:
+    """Return the answer to an unreadable line, with the id of its request if known."""
+    return JSONRPCError(
+        jsonrpc="2.0",
+        id=_request_id(error),
+        error=ErrorData(code=PARSE_ERROR, message=_UNREADABLE_LINE),
     )
+
+
+def _request_id(error: Exception) -> str | int | None:
+    if not isinstance(error, ValidationError):
+        return None
+
+    problems = error.errors()
+    line = problems[0]["input"] if problems else None
     try:
         value = json.loads(line) if isinstance(line, str) else line
     except (ValueError, RecursionError):
-        value = None
-    request = value.get("id") if isinstance(value, dict) else None
-    known = (
-        request
-        if isinstance(request, str | int) and not isinstance(request, bool)
-        else None
-    )
-    return JSONRPCError(
-        jsonrpc="2.0",
-        id=known,
-        error=ErrorData(code=PARSE_ERROR, message=_NOT_A_MESSAGE),
-    )
+        return None
+
+    request_id = value.get("id") if isinstance(value, dict) else None
+    if isinstance(request_id, bool) or not isinstance(request_id, str | int):
+        return None
+    return request_id

@@ -1,1 +1,1 @@
-"""One question each, answered from facts. Pure."""
+"""The gates of a verdict: each answers one question about an attempt. Pure."""

@@ -1,4 +1,4 @@
-"""Whether the artifacts are there, and hold."""
+"""Whether the artifacts are there, and say what is true."""
 
 from __future__ import annotations
 
@@ -11,35 +11,33 @@ from accordance.errors import GateNotRun
 
 
 def evidence(case: Case) -> Result:
-    """All five artifacts exist and can be read; report, log and patch say something, and it is not untrue."""
-    return Result(
-        Gate.EVIDENCE,
-        (*_missing(case), *_log_does_not_hold(case), *_patch_does_not_hold(case)),
-    )
+    """All five artifacts exist and can be read; log and patch show what happened."""
+    findings = (*_missing(case), *_wrong_log(case), *_wrong_patch(case))
+    return Result(Gate.EVIDENCE, findings)
 
 
 def _missing(case: Case) -> Iterator[Finding]:
     for name in ArtifactName:
-        fact = _looked_at(case, name)
-        if not fact.inside:
-            text = f"{name} lies outside the evidence folder: {fact.path}"
-            yield Finding(Gate.EVIDENCE, "EVIDENCE_INVALID", text, (name,))
-        elif not fact.exists:
-            yield _lacks(name, f"{name} does not exist: {fact.path}", fact)
-        elif not fact.readable:
-            yield _lacks(name, f"{name} cannot be read: {fact.path}", fact)
-        elif not fact.size and _must_say_something(case, name):
-            yield _lacks(name, f"{name} is empty: {fact.path}", fact)
+        artifact = _artifact(case, name)
+        if not artifact.inside:
+            text = f"{name} lies outside the evidence folder: {artifact.path}"
+            yield _invalid(name, text)
+        elif not artifact.exists:
+            yield _lacking(name, "does not exist", artifact)
+        elif not artifact.readable:
+            yield _lacking(name, "cannot be read", artifact)
+        elif artifact.size == 0 and _must_have_content(case, name):
+            yield _lacking(name, "is empty", artifact)
 
 
-def _looked_at(case: Case, name: ArtifactName) -> ArtifactFact:
-    fact = case.facts.evidence.artifact(name)
-    if fact is None:
+def _artifact(case: Case, name: ArtifactName) -> ArtifactFact:
+    artifact = case.facts.evidence.artifact(name)
+    if artifact is None:
         raise GateNotRun(f"nobody looked for {name}; the evidence cannot be judged")
-    return fact
+    return artifact
 
 
-def _must_say_something(case: Case, name: ArtifactName) -> bool:
+def _must_have_content(case: Case, name: ArtifactName) -> bool:
     if name is ArtifactName.PATCH_DIFF:
         return bool(case.facts.changes)
     if name is ArtifactName.SELFTEST_LOG:
@@ -47,67 +45,80 @@ def _must_say_something(case: Case, name: ArtifactName) -> bool:
     return name is not ArtifactName.EVIDENCE_DIR
 
 
-def _lacks(name: ArtifactName, text: str, fact: ArtifactFact) -> Finding:
-    problem = f" ({fact.problem})" if fact.problem else ""
-    return Finding(Gate.EVIDENCE, "ARTIFACT_MISSING", text + problem, (name,))
-
-
 def _has_content(case: Case, name: ArtifactName) -> bool:
-    fact = _looked_at(case, name)
-    return fact.inside and fact.exists and fact.readable and fact.size > 0
+    artifact = _artifact(case, name)
+    can_be_read = artifact.inside and artifact.exists and artifact.readable
+    return can_be_read and artifact.size > 0
 
 
-def _log_does_not_hold(case: Case) -> Iterator[Finding]:
-    """selftest.log names every allowed test, is whole, and does not contradict the submission."""
-    if not case.tests or not _has_content(case, ArtifactName.SELFTEST_LOG):
+def _wrong_log(case: Case) -> Iterator[Finding]:
+    """selftest.log shows every test, is complete, and agrees with the submission."""
+    name = ArtifactName.SELFTEST_LOG
+    if not case.tests or not _has_content(case, name):
         return
     log = case.facts.evidence.selftest
     if log is None:
         raise GateNotRun("nobody read selftest.log; the evidence cannot be judged")
+
+    claims_success = case.claim is not None and case.claim.tests.passed
     if log.cut or log.exit_code is None:
-        yield _invalid(
-            ArtifactName.SELFTEST_LOG,
-            "selftest.log is cut short: it must end with EXIT_CODE=<number>",
+        text = "selftest.log is cut short: it must end with EXIT_CODE=<number>"
+        yield _invalid(name, text)
+    elif log.exit_code != 0 and claims_success:
+        text = (
+            f"selftest.log ends with EXIT_CODE={log.exit_code}, "
+            "the submission says that tests passed"
         )
-    elif log.exit_code and case.claim and case.claim.tests.passed:
-        yield _invalid(
-            ArtifactName.SELFTEST_LOG,
-            f"selftest.log ends with EXIT_CODE={log.exit_code}, the submission says that tests passed",
-        )
-    if missing := [
+        yield _invalid(name, text)
+
+    missing = [
         command for command in log.commands_missing if command not in case.own_tests
-    ]:
+    ]
+    if missing:
         text = f"selftest.log does not show these tests: {listed(missing)}"
-        yield _invalid(ArtifactName.SELFTEST_LOG, text)
+        yield _invalid(name, text)
 
 
-def _patch_does_not_hold(case: Case) -> Iterator[Finding]:
+def _wrong_patch(case: Case) -> Iterator[Finding]:
     """patch.diff is the real change."""
-    if not _has_content(case, ArtifactName.PATCH_DIFF):
+    name = ArtifactName.PATCH_DIFF
+    if not _has_content(case, name):
         return
     patch = case.facts.evidence.patch
     if patch is None:
         raise GateNotRun("nobody read patch.diff; the evidence cannot be judged")
+
     if not patch.parseable:
-        yield _invalid(
-            ArtifactName.PATCH_DIFF,
-            f"patch.diff cannot be read as a patch: {patch.problem}",
-        )
+        text = f"patch.diff cannot be read as a patch: {patch.problem}"
+        yield _invalid(name, text)
         return
     if patch.missing:
         text = f"changed, but not in patch.diff: {listed(patch.missing)}"
-        yield _invalid(ArtifactName.PATCH_DIFF, text)
+        yield _invalid(name, text)
     if patch.extra:
-        yield _invalid(
-            ArtifactName.PATCH_DIFF,
-            f"in patch.diff, but not changed: {listed(patch.extra)}",
-        )
+        text = f"in patch.diff, but not changed: {listed(patch.extra)}"
+        yield _invalid(name, text)
     if patch.same_content is False:
-        yield _invalid(
-            ArtifactName.PATCH_DIFF,
-            "patch.diff gives other contents than the workspace has",
-        )
+        text = "patch.diff gives other contents than the workspace has"
+        yield _invalid(name, text)
 
 
-def _invalid(name: ArtifactName, message: str) -> Finding:
-    return Finding(Gate.EVIDENCE, "EVIDENCE_INVALID", message, (name,))
+def _lacking(name: ArtifactName, problem: str, artifact: ArtifactFact) -> Finding:
+    text = f"{name} {problem}: {artifact.path}"
+    if artifact.problem:
+        text += f" ({artifact.problem})"
+    return Finding(
+        Gate.EVIDENCE,
+        "ARTIFACT_MISSING",
+        message=text,
+        about=(name,),
+    )
+
+
+def _invalid(name: ArtifactName, text: str) -> Finding:
+    return Finding(
+        Gate.EVIDENCE,
+        "EVIDENCE_INVALID",
+        message=text,
+        about=(name,),
+    )

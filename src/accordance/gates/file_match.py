@@ -1,4 +1,4 @@
-"""Whether what was declared is what was changed."""
+"""Whether the declared change is the real one."""
 
 from __future__ import annotations
 
@@ -10,34 +10,44 @@ from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
 
 
 def file_match(case: Case) -> Result:
-    """changed_files and new_files together are exactly the real change; both ends of a rename count."""
+    """changed_files and new_files together are exactly the real change.
+
+    Both ends of a rename count. A declared path that git ignores may have changed.
+    """
     claim = case.claim
     if claim is None:
-        message = "there is no valid submission that could declare a change"
-        return Result(
-            Gate.FILE_MATCH, (Finding(Gate.FILE_MATCH, "EVIDENCE_INVALID", message),)
+        finding = Finding(
+            Gate.FILE_MATCH,
+            "EVIDENCE_INVALID",
+            message="there is no valid submission that could declare a change",
         )
-    declared = _normal((*claim.changed_files, *claim.new_files))
-    real = _normal(case.facts.changes.paths())
-    ignored = _normal(
-        path for change in case.facts.changes.ignored for path in change.paths
+        return Result(Gate.FILE_MATCH, (finding,))
+
+    changes = case.facts.changes
+    declared = _normal_paths((*claim.changed_files, *claim.new_files))
+    real = _normal_paths(changes.paths())
+    ignored = _normal_paths(path for change in changes.ignored for path in change.paths)
+
+    undeclared = real - declared
+    unchanged = declared - real - ignored
+    findings = (
+        *_difference(undeclared, "changed, but not declared"),
+        *_difference(unchanged, "declared, but not changed"),
     )
-    return Result(
+    return Result(Gate.FILE_MATCH, findings)
+
+
+def _difference(paths: set[str], problem: str) -> Iterator[Finding]:
+    if not paths:
+        return
+    ordered = sorted(paths)
+    yield Finding(
         Gate.FILE_MATCH,
-        (
-            *_differs(real - declared, "changed, but not declared"),
-            *_differs(declared - real - ignored, "declared, but not changed"),
-        ),
+        "EVIDENCE_INVALID",
+        message=f"{problem}: {listed(ordered)}",
+        about=tuple(ordered[:MAX_NAMED]),
     )
 
 
-def _differs(paths: set[str], text: str) -> Iterator[Finding]:
-    if found := sorted(paths):
-        about = tuple(found[:MAX_NAMED])
-        yield Finding(
-            Gate.FILE_MATCH, "EVIDENCE_INVALID", f"{text}: {listed(found)}", about
-        )
-
-
-def _normal(paths: Iterable[str]) -> set[str]:
+def _normal_paths(paths: Iterable[str]) -> set[str]:
     return {normal_path(path) or path for path in paths}

@@ -1,4 +1,8 @@
-"""What a reader of a verdict should know beside what was found: what it rests on that is not the task's. Nobody is blamed for it."""
+"""What a reader of a verdict should know besides the findings.
+
+A notice names what the verdict rests on that the task did not ask for. It blames no
+one.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,16 @@ from accordance.domain.findings import listed
 
 
 def notices(case: Case) -> tuple[str, ...]:
-    """Every notice about a case, in words."""
+    """Return every notice about a case, as sentences."""
     return (*_made_by_accordance(case), *_chosen_tests(case), *_git_programs(case))
 
 
 def _made_by_accordance(case: Case) -> Iterator[str]:
     if case.submitted_by == "accordance":
-        yield "the submission, the patch, the log and the report were made by accordance from facts: no agent handed them in"
+        yield (
+            "the submission, the patch, the log and the report were made by accordance "
+            "from facts: no agent handed them in"
+        )
 
 
 def _chosen_tests(case: Case) -> Iterator[str]:
@@ -23,11 +30,17 @@ def _chosen_tests(case: Case) -> Iterator[str]:
     if case.task.allowedTests:
         return
     if case.own_tests:
-        yield f"the task names no tests; these are the repository's own: {listed(case.own_tests)}"
+        tests = listed(case.own_tests)
+        yield f"the task names no tests; these are the repository's own: {tests}"
     if case.chosen_tests:
-        yield f"the task names no tests; these are the agent's choice: {listed(case.chosen_tests)}"
+        tests = listed(case.chosen_tests)
+        yield f"the task names no tests; these are the agent's choice: {tests}"
 
 
 def _git_programs(case: Case) -> Iterator[str]:
-    if programs := case.facts.git_programs:
-        yield f"git would run programs in this tree (nothing of it was run here): {listed(programs)}"
+    programs = case.facts.git_programs
+    if programs:
+        yield (
+            "git would run programs in this tree (nothing of it was run here): "
+            f"{listed(programs)}"
+        )

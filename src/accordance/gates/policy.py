@@ -1,4 +1,7 @@
-"""Whether anything was done that may not be done: by anybody (constitution), by this role in this task (policy)."""
+"""Whether anything forbidden was done.
+
+The constitution holds for every task; the policy is that of this role in this task.
+"""
 
 from __future__ import annotations
 
@@ -14,34 +17,39 @@ def constitution(case: Case) -> Result:
 
 
 def policy(case: Case) -> Result:
-    """Only permitted tools, models and executors were used, and nothing else was noticed."""
-    return Result(
-        Gate.POLICY,
-        (
-            *case.noticed(Gate.POLICY),
-            *_denied_tools(case),
-            *_not_among(
-                case.usage.model, case.task.allowedModels, "model", "allowedModels"
-            ),
-            *_not_among(
-                case.usage.executor,
-                case.task.allowedExecutors,
-                "executor",
-                "allowedExecutors",
-            ),
+    """Only permitted tools, models and executors were used."""
+    task, usage = case.task, case.usage
+    findings = (
+        *case.noticed(Gate.POLICY),
+        *_denied_tools(case),
+        *_not_among(usage.model, task.allowedModels, "model", "allowedModels"),
+        *_not_among(
+            usage.executor, task.allowedExecutors, "executor", "allowedExecutors"
         ),
     )
+    return Result(Gate.POLICY, findings)
 
 
 def _denied_tools(case: Case) -> Iterator[Finding]:
-    if denied := sorted(case.usage.tools & case.role.denied_tools):
-        message = f"the role {case.role.name} may not use {listed(denied)}"
-        yield Finding(Gate.POLICY, "POLICY_VIOLATION", message, tuple(denied))
+    denied = sorted(case.usage.tools & case.role.denied_tools)
+    if denied:
+        yield Finding(
+            Gate.POLICY,
+            "POLICY_VIOLATION",
+            message=f"the role {case.role.name} may not use {listed(denied)}",
+            about=tuple(denied),
+        )
 
 
 def _not_among(
-    used: str | None, allowed: list[str] | None, what: str, where: str
+    used: str | None, allowed: list[str] | None, kind: str, field: str
 ) -> Iterator[Finding]:
-    if used is not None and allowed is not None and used not in allowed:
-        message = f"the {what} {used} is not among {where}: {listed(allowed)}"
-        yield Finding(Gate.POLICY, "POLICY_VIOLATION", message, (used,))
+    if used is None or allowed is None:
+        return
+    if used not in allowed:
+        yield Finding(
+            Gate.POLICY,
+            "POLICY_VIOLATION",
+            message=f"the {kind} {used} is not among {field}: {listed(allowed)}",
+            about=(used,),
+        )

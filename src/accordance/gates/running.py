@@ -1,4 +1,7 @@
-"""All gates over one case. Each one is a pure function of the case; together they are everything a verdict needs."""
+"""All gates over a case.
+
+Each gate is a pure function of the case; together they are everything a verdict needs.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +41,11 @@ GATES: Final[Mapping[Gate, Callable[[Case], Result]]] = MappingProxyType(
 
 
 def run_gates(case: Case) -> tuple[Result, ...]:
-    """The result of every gate. Raises GateNotRun if a fact is missing that one of them needs."""
+    """Return the result of every gate. Raises GateNotRun if a fact is missing."""
     return tuple(gate(case) for gate in GATES.values())
 
 
 def verdict_on(case: Case, history: History) -> Verdict:
-    """Every gate, then the judge; with what a reader should know beside. Raises GateNotRun."""
-    return replace(judge(run_gates(case), history), notices=notices(case))
+    """Run every gate and judge the results. Raises GateNotRun."""
+    verdict = judge(run_gates(case), history)
+    return replace(verdict, notices=notices(case))

@@ -8,17 +8,23 @@ from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result
 
 
 def schema(case: Case) -> Result:
-    """Every violation of `scc.submit.v1` is told; the submission is one finding."""
+    """The submission honours `scc.submit.v1`; all its violations are one finding."""
     submission = case.submission
     if not isinstance(submission, Rejected):
         return Result(Gate.SCHEMA)
-    shown = submission.violations[:MAX_NAMED]
-    told = "; ".join(map(str, shown))
-    rest = submission.total - len(shown)
-    message = f"the submission does not honour its contract: {told}" + (
-        f"; and {rest} more" if rest else ""
+
+    violations = submission.violations[:MAX_NAMED]
+    details = "; ".join(str(violation) for violation in violations)
+    text = f"the submission does not honour its contract: {details}"
+    further = submission.total - len(violations)
+    if further:
+        text += f"; and {further} more"
+
+    about = tuple(f"{violation.path} {violation.code}" for violation in violations)
+    finding = Finding(
+        Gate.SCHEMA,
+        "SCHEMA_VIOLATION",
+        message=text,
+        about=about,
     )
-    about = tuple(f"{violation.path} {violation.code}" for violation in shown)
-    return Result(
-        Gate.SCHEMA, (Finding(Gate.SCHEMA, "SCHEMA_VIOLATION", message, about),)
-    )
+    return Result(Gate.SCHEMA, (finding,))

@@ -1,17 +1,22 @@
-"""Whether anything was touched outside the pins, or is said to have been. Asked of the real change first."""
+"""Whether anything outside the pins was touched, or is declared to have been.
+
+The real change is judged first: what the agent declares is only a claim.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from accordance.contracts.pins import normal_path
 from accordance.domain.case import Case
 from accordance.domain.facts import ChangeSet, EntryKind, PathChange, beyond_caches
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
-from accordance.domain.patch import Patch
 from accordance.domain.scope import PathScope, ScopeRule
+
+_Broken: TypeAlias = dict[ScopeRule, set[str]]
+"""The paths that are out of scope, by the rule they break."""
 
 _TEXTS: Final[Mapping[ScopeRule, str]] = MappingProxyType(
     {
@@ -23,133 +28,153 @@ _TEXTS: Final[Mapping[ScopeRule, str]] = MappingProxyType(
         "role_not_allowed": "outside what the role may write",
     }
 )
-_BY_ROLE: Final = frozenset(("role_deny", "role_not_allowed"))
-_NO_LINKS: Final[Mapping[str, str]] = MappingProxyType({})
-_SET_ID: Final = 0o6000
+_TWINS: Final = (
+    "other spellings of a path that exists: one and the same file on some disks"
+)
+_RULES_OF_ROLES: Final = frozenset(("role_deny", "role_not_allowed"))
 _REFUSALS: Final = frozenset(("forbidden", "unsafe_path", "role_deny"))
+_SET_ID: Final = 0o6000  # the set-user-id and set-group-id bits of a mode
 
 
 def scope(case: Case) -> Result:
-    """Every path of the change is in scope, and nothing about the change is hidden from view."""
-    changes = case.facts.changes
-    return Result(
+    """Every path of the change is in scope, and no part of the change is hidden."""
+    findings = (
+        *case.noticed(Gate.SCOPE),
+        *_findings(_changed_out_of_scope(case), ""),
+        *_findings(_declared_out_of_scope(case), "declared and not changed, and "),
+        *_hidden(case.facts.changes),
+    )
+    return Result(Gate.SCOPE, findings)
+
+
+def _findings(broken: _Broken, prefix: str) -> Iterator[Finding]:
+    """Yield a finding for each broken rule, in the order of the table of texts."""
+    for rule, text in _TEXTS.items():
+        paths = broken.get(rule)
+        if paths:
+            is_role = rule in _RULES_OF_ROLES
+            code = "ROLE_POLICY_VIOLATION" if is_role else "SCOPE_CONFLICT"
+            yield _finding(code, sorted(paths), prefix + text)
+
+
+def _finding(code: str, paths: list[str], text: str) -> Finding:
+    subject = "1 path is" if len(paths) == 1 else f"{len(paths)} paths are"
+    return Finding(
         Gate.SCOPE,
-        (
-            *case.noticed(Gate.SCOPE),
-            *_out_of_scope(case, changes),
-            *_declared_out_of_scope(case, changes),
-            *_not_judgeable(changes),
-        ),
+        code,
+        message=f"{subject} {text}: {listed(paths)}",
+        about=tuple(paths[:MAX_NAMED]),
     )
 
 
-def _out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
-    judged = (*changes.changes, *beyond_caches(changes.ignored))
-    broken = out_of_scope(case.scope, judged, case.links)
-    for change in (
-        changes.directories
-    ):  # no content: it matters only where anything inside would be refused
-        for path in change.paths:
-            if (rule := case.scope.rule(f"{path}/x")) in _REFUSALS:
+# Paths
+
+
+def _changed_out_of_scope(case: Case) -> _Broken:
+    changes = case.facts.changes
+    files = (*changes.changes, *beyond_caches(changes.ignored))
+    broken = _files_out_of_scope(case.scope, files, case.links)
+
+    # A directory has no content of its own: it counts only if anything in it would be
+    # refused.
+    for directory in changes.directories:
+        for path in directory.paths:
+            rule = case.scope.rule(f"{path}/x")
+            if rule in _REFUSALS:
                 broken.setdefault(rule, set()).add(path)
-    yield from _told(broken, "")
+    return broken
 
 
-def _declared_out_of_scope(case: Case, changes: ChangeSet) -> Iterator[Finding]:
-    """A path that a submission declares is in scope as well, changed or not; evidence is no part of a change."""
-    if case.claim is None:
-        return
-    told = {
-        path for change in (*changes.changes, *changes.ignored) for path in change.paths
+def _files_out_of_scope(
+    scope: PathScope, files: tuple[PathChange, ...], links: Mapping[str, str]
+) -> _Broken:
+    """Return the changed paths that are not allowed; links are followed."""
+    new_links = {
+        change.path: change.after.target
+        for change in files
+        if change.after and change.after.kind is EntryKind.SYMLINK
     }
-    evidence = f"{case.facts.evidence.folder}/" if case.facts.evidence.folder else "\0"
-    broken: dict[ScopeRule, set[str]] = {}
-    for path in (*case.claim.changed_files, *case.claim.new_files):
-        if path in told or (normal_path(path) or "").startswith(evidence):
-            continue
-        if (rule := case.scope.rule(path, case.links)) != "allowed":
-            broken.setdefault(rule, set()).add(path)
-    yield from _told(broken, "declared and not changed, and ")
+    links_after = {**links, **new_links}
 
-
-def _told(broken: Mapping[ScopeRule, set[str]], before: str) -> Iterator[Finding]:
-    for rule, text in _TEXTS.items():
-        if paths := sorted(broken.get(rule, ())):
-            code = "ROLE_POLICY_VIOLATION" if rule in _BY_ROLE else "SCOPE_CONFLICT"
-            yield _finding(code, paths, before + text)
-
-
-def out_of_scope(
-    scope: PathScope, changes: Iterable[PathChange], links: Mapping[str, str]
-) -> dict[ScopeRule, set[str]]:
-    """The changed paths that are not allowed, by the rule that says so; a link is judged where it leads, too."""
-    changes = tuple(changes)
-    new = {
-        one.path: one.after.target
-        for one in changes
-        if one.after and one.after.kind is EntryKind.SYMLINK
-    }
-    leading = {**links, **new}
-    broken: dict[ScopeRule, set[str]] = {}
-    for change in changes:
+    broken: _Broken = {}
+    for change in files:
+        links_then = links_after if change.after else links
         for path in change.paths:
-            rule = scope.rule(path, leading if change.after else links)
+            rule = scope.rule(path, links_then)
             if rule != "allowed":
                 broken.setdefault(rule, set()).add(path)
     return broken
 
 
-def patch_is_in_scope(
-    scope: PathScope, patch: Patch, links: Mapping[str, str] = _NO_LINKS
-) -> bool:
-    """Whether everything a patch would touch is in scope; never, if it cannot be read for certain."""
-    leading = {**links, **patch.links}
-    return not patch.problem and all(
-        scope.rule(path, leading) == "allowed" for path in patch.touched
-    )
+def _declared_out_of_scope(case: Case) -> _Broken:
+    """Return the paths that are declared, did not change, and are not allowed.
+
+    Evidence is no part of a change, so its folder may be declared.
+    """
+    broken: _Broken = {}
+    claim = case.claim
+    if claim is None:
+        return broken
+
+    changes = case.facts.changes
+    changed: set[str] = set()
+    for change in (*changes.changes, *changes.ignored):
+        changed.update(change.paths)
+
+    for path in (*claim.changed_files, *claim.new_files):
+        if path in changed or _is_evidence(case, path):
+            continue
+        rule = case.scope.rule(path, case.links)
+        if rule != "allowed":
+            broken.setdefault(rule, set()).add(path)
+    return broken
 
 
-def _not_judgeable(changes: ChangeSet) -> Iterator[Finding]:
+def _is_evidence(case: Case, path: str) -> bool:
+    folder = case.facts.evidence.folder
+    normal = normal_path(path)
+    if not folder or normal is None:
+        return False
+    return normal.startswith(f"{folder}/")
+
+
+# What hides a change
+
+
+def _hidden(changes: ChangeSet) -> Iterator[Finding]:
+    """Yield what hides a part of the change, or lets it do more than it shows."""
+    internals = [path for change in changes.internals for path in change.paths]
+    links = [f"{link.path} -> {link.target}" for link in changes.escaping_links]
     hidden: tuple[tuple[str, Iterable[str]], ...] = (
-        (
-            "files by which git is steered",
-            (path for one in changes.internals for path in one.paths),
-        ),
-        (
-            "links that leave the workspace",
-            (f"{one.path} -> {one.target}" for one in changes.escaping_links),
-        ),
+        ("files by which git is steered", internals),
+        ("links that leave the workspace", links),
         ("neither files nor links", changes.special),
         ("not readable, so nobody can say what changed", changes.unreadable),
-        (
-            "other spellings of a path that exists: one and the same file on some disks",
-            changes.twins,
-        ),
+        (_TWINS, changes.twins),
         ("repositories inside the repository", changes.nested_added),
-        ("set to run with the rights of their owner or group", _given_rights(changes)),
+        ("set to run with the rights of their owner or group", _set_id_files(changes)),
     )
-    for text, things in hidden:
-        if found := sorted(set(things)):
-            yield _finding("SCOPE_CONFLICT", found, text)
+    for text, paths in hidden:
+        ordered = sorted(set(paths))
+        if ordered:
+            yield _finding("SCOPE_CONFLICT", ordered, text)
+
     if changes.incomplete:
-        message = f"the change could not be seen as a whole: {changes.incomplete}"
-        yield Finding(Gate.SCOPE, "SCOPE_CONFLICT", message)
+        text = f"the change could not be seen as a whole: {changes.incomplete}"
+        yield Finding(
+            Gate.SCOPE,
+            "SCOPE_CONFLICT",
+            message=text,
+        )
 
 
-def _given_rights(changes: ChangeSet) -> Iterator[str]:
-    """Files that got a set-user-id or set-group-id bit."""
+def _set_id_files(changes: ChangeSet) -> Iterator[str]:
+    """Yield the files that got a set-user-id or set-group-id bit."""
     for change in (*changes.changes, *beyond_caches(changes.ignored)):
-        earlier = change.before.mode if change.before else 0
-        if (
-            change.after
-            and change.after.kind is EntryKind.FILE
-            and change.after.mode & ~earlier & _SET_ID
-        ):
+        after = change.after
+        if after is None or after.kind is not EntryKind.FILE:
+            continue
+        mode_before = change.before.mode if change.before else 0
+        added_bits = after.mode & ~mode_before
+        if added_bits & _SET_ID:
             yield change.path
-
-
-def _finding(code: str, paths: list[str], text: str) -> Finding:
-    noun = "1 path is" if len(paths) == 1 else f"{len(paths)} paths are"
-    return Finding(
-        Gate.SCOPE, code, f"{noun} {text}: {listed(paths)}", tuple(paths[:MAX_NAMED])
-    )

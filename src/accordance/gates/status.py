@@ -1,47 +1,48 @@
-"""What the agent itself says: whether it asks for something, whether it has failed."""
+"""What the agent itself reports: a question, or a failure."""
 
 from __future__ import annotations
 
-from accordance.contracts.catalogue.submit import Submit
 from accordance.domain.case import Case
 from accordance.domain.fail_codes import normal_reason
 from accordance.domain.findings import Finding, Gate, Result
 
 
 def need_input(case: Case) -> Result:
-    """An agent that asks is answered by a person before anything else is asked of it."""
+    """The agent does not ask for input: a question goes to a person first."""
     claim = case.claim
     if claim is None or claim.status != "NEED_INPUT":
         return Result(Gate.NEED_INPUT)
+
     questions = tuple(question for question in claim.needs_input if question.strip())
     code = normal_reason(claim.reason_code) or "NEED_INPUT_REQUIRED"
-    message = f"the agent asks: {' | '.join(questions)}"
-    return Result(
-        Gate.NEED_INPUT, (Finding(Gate.NEED_INPUT, code, message, questions),)
+    finding = Finding(
+        Gate.NEED_INPUT,
+        code,
+        message=f"the agent asks: {' | '.join(questions)}",
+        about=questions,
     )
+    return Result(Gate.NEED_INPUT, (finding,))
 
 
 def status(case: Case) -> Result:
-    """Work the agent itself calls failed is not done, however green it looks."""
+    """The agent does not report a failure: work it calls failed is not done.
+
+    Its reason becomes the verdict's code only if it is a fail code; any other reason
+    stands in the text alone.
+    """
     claim = case.claim
     if claim is None or claim.status != "FAILED":
         return Result(Gate.STATUS)
+
     code = normal_reason(claim.reason_code) or "EXECUTOR_ERROR"
-    why = f": {claim.summary}" if claim.summary else ""
-    return Result(
+    reason = (claim.fail_code or "").strip() or code
+    text = f"the submission says that it failed ({reason})"
+    if claim.summary:
+        text += f": {claim.summary}"
+    finding = Finding(
         Gate.STATUS,
-        (
-            Finding(
-                Gate.STATUS,
-                code,
-                f"the submission says that it failed{_in_its_words(claim, code)}{why}",
-                (code,),
-            ),
-        ),
+        code,
+        message=text,
+        about=(code,),
     )
-
-
-def _in_its_words(claim: Submit, code: str) -> str:
-    """The reason as the agent gives it. Only a fail code becomes the verdict's; anything else is told and no more."""
-    words = (claim.fail_code or "").strip()
-    return f" ({words or code})"
+    return Result(Gate.STATUS, (finding,))

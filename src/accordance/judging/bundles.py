@@ -1,4 +1,4 @@
-"""Where judgements are kept: one bundle for each attempt, written once, signed where there is a key."""
+"""Where judgements are kept: a bundle for each attempt, written once and signed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from accordance.domain.facts import ArtifactFact, ArtifactName, EvidenceFacts
 from accordance.domain.terms import terms_to_json
 from accordance.errors import AttemptJudged
 from accordance.judging.judgement import Judgement
+from accordance.judging.kept_json import as_bytes
 from accordance.workspace.bundle import (
     Papers,
     broken_files,
@@ -24,54 +25,78 @@ from accordance.workspace.errors import BundleBroken, WorkspaceError
 def free_place(
     bundles: Path, task_id: str, attempt: int, owner: str | None = None
 ) -> Path:
-    """Where the bundle will be written. Raises Conflict if there is one, WorkspaceError if a link leads elsewhere."""
+    """Return where the bundle will be written.
+
+    Raises AttemptJudged if there is a bundle, and WorkspaceError if a link would lead
+    it elsewhere.
+    """
     place = bundle_folder(bundles, task_id, attempt)
     if owner is not None:
         place = until_it_counts(place, owner)
+
     for folder in (place.parent.parent, place.parent, place):
-        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        is_other_than_folder = folder.exists() and not folder.is_dir()
+        if folder.is_symlink() or is_other_than_folder:
             raise WorkspaceError(
-                f"{folder} is no folder of its own; keep the bundle in another place"
+                f"{folder} is a link or a file, not a folder; keep the bundle elsewhere"
             )
     if place.exists():
         raise AttemptJudged(
             f"attempt {attempt} was judged before: {place} exists",
-            way_out="give this one its own number",
+            way_out="give this attempt its own number",
         )
     return place
 
 
 def earlier_failures(bundles: Path, task_id: str, attempt: int) -> tuple[str, ...]:
-    """How the attempts before failed, oldest first, as far as their bundles are there and whole."""
-    folders = (bundle_folder(bundles, task_id, number) for number in range(1, attempt))
-    return tuple(signature for folder in folders if (signature := _signature(folder)))
+    """Return how earlier attempts failed, oldest first.
+
+    Attempts whose bundles are missing or broken are left out.
+    """
+    signatures = []
+    for number in range(1, attempt):
+        signature = _failure_in(bundle_folder(bundles, task_id, number))
+        if signature:
+            signatures.append(signature)
+    return tuple(signatures)
 
 
-def _signature(folder: Path) -> str:
+def _failure_in(folder: Path) -> str:
+    """Return the signature of a bundle's failure; nothing where it is not whole."""
     try:
         if broken_files(folder):
             return ""
-        return str(json.loads((folder / "judgement.json").read_bytes())["signature"])
+        judgement = json.loads((folder / "judgement.json").read_bytes())
+        return str(judgement["signature"])
     except (BundleBroken, OSError, ValueError, KeyError, TypeError):
         return ""
 
 
 def links_to(evidence: EvidenceFacts, bundle: Path | None) -> dict[str, str]:
-    """Where each artifact is: in the bundle, if it was there to be kept; else where the submission says."""
-    links = {fact.name.value: fact.path for fact in evidence.artifacts}
-    if bundle is None:
-        return links
+    """Return where each artifact is.
+
+    That is in the bundle, if the artifact is kept there; otherwise where the submission
+    says.
+    """
+    links = {}
     for fact in evidence.artifacts:
-        if _is_kept(fact):
-            below = fact.path.removeprefix(f"{evidence.folder}/")
-            links[fact.name.value] = f"{evidence.folder}/{bundle.name}/agent/{below}"
+        place = fact.path
+        if bundle is not None and _is_kept(fact):
+            inside = fact.path.removeprefix(f"{evidence.folder}/")
+            place = f"{evidence.folder}/{bundle.name}/agent/{inside}"
+        links[fact.name.value] = place
     return links
 
 
 def _is_kept(fact: ArtifactFact) -> bool:
-    """A file that says something, and any folder: an empty one is evidence that there is no more."""
+    """Whether an artifact goes into the bundle: a file with content, or a folder.
+
+    An empty folder is evidence that there is no more.
+    """
+    if not fact.inside or not fact.exists:
+        return False
     is_folder = fact.name is ArtifactName.EVIDENCE_DIR and fact.readable
-    return fact.inside and fact.exists and bool(fact.size or is_folder)
+    return is_folder or fact.size > 0
 
 
 def keep(
@@ -82,18 +107,20 @@ def keep(
     papers: Papers,
 ) -> None:
     """Write the bundle. Raises WorkspaceError."""
+    verdict = as_bytes(judgement.as_verdict())
     more = {
         "terms.json": terms_to_json(judgement.terms),
         "outcome.json": as_bytes(judgement.as_outcome()),
         "judgement.json": as_bytes(judgement.to_json()),
     }
-    verdict = as_bytes(judgement.as_verdict())
-    write_bundle(place, collected, work, replace(papers, verdict=verdict, more=more))
+    papers = replace(papers, verdict=verdict, more=more)
+    write_bundle(place, collected, work, papers)
+
     evidence = collected.facts.evidence
     folder = evidence.artifact(ArtifactName.EVIDENCE_DIR)
     if folder is not None and _is_kept(folder):
-        below = folder.path.removeprefix(f"{evidence.folder}/")
-        (place / "agent" / below).mkdir(parents=True, exist_ok=True)
+        inside = folder.path.removeprefix(f"{evidence.folder}/")
+        (place / "agent" / inside).mkdir(parents=True, exist_ok=True)
 
 
 def sign(judgement: Judgement, place: Path, key: Path) -> None:
@@ -104,7 +131,7 @@ def sign(judgement: Judgement, place: Path, key: Path) -> None:
 
 
 def about(judgement: Judgement) -> dict[str, str]:
-    """What a signature attests beside the hashes."""
+    """Return what a signature attests beside the hashes."""
     return {
         "task_id": judgement.task_id,
         "attempt": str(judgement.attempt),
@@ -114,10 +141,3 @@ def about(judgement: Judgement) -> dict[str, str]:
         "tree": judgement.facts.tree,
         "evaluated_at": judgement.evaluated_at,
     }
-
-
-def as_bytes(value: object) -> bytes:
-    """JSON as it is kept."""
-    return json.dumps(value, ensure_ascii=False, indent=1).encode(
-        "utf-8", "surrogatepass"
-    )

@@ -1,4 +1,4 @@
-"""What somebody hands in about a change, read by the contract it was asked for under."""
+"""What an agent submits about a change, read by the contract that it answers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,22 @@ from accordance.errors import Unparseable
 
 
 def read_claim(raw: bytes, context: Context) -> Submission:
-    """A submission. Edits that are broken are told by their own contract: their author was never asked for another."""
-    result = check(raw, SUBMIT, context)
-    if isinstance(result, Rejected) and _speaks_of_edits(raw):
+    """Read a submission.
+
+    Broken edits are reported by the contract for edits, because that is the only form
+    their author was asked for.
+    """
+    submission = check(raw, SUBMIT, context)
+    if isinstance(submission, Rejected) and _are_edits(raw):
         edits = check(raw, EDITS, context)
-        return edits if isinstance(edits, Rejected) else result
-    return result
+        if isinstance(edits, Rejected):
+            return edits
+    return submission
 
 
-def _speaks_of_edits(raw: bytes) -> bool:
+def _are_edits(raw: bytes) -> bool:
     try:
-        return parse_object(raw).get(VERSION_KEY) == EDITS.version
+        message = parse_object(raw)
     except Unparseable:
         return False
+    return message.get(VERSION_KEY) == EDITS.version

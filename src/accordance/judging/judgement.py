@@ -1,4 +1,4 @@
-"""A judgement: the verdict on one attempt and everything it rests on, with what follows from it."""
+"""A judgement: the verdict on an attempt, what it rests on, and what follows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from accordance.domain.verdict import Outcome, Verdict, as_outcome, as_verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One attempt, judged. True if and only if it is DONE."""
+    """A judged attempt. True if and only if it is DONE."""
 
     verdict: Verdict
     case: Case
@@ -27,9 +27,8 @@ class Judgement:
     evaluated_at: str
     links: Mapping[str, str]  # where each artifact is kept
     bundle: Path | None = None  # the evidence, if it was kept
-    shown: tuple[
-        Path | None, ...
-    ] = ()  # what an agent may see of each test's output, for as long as it is there
+    shown: tuple[Path | None, ...] = ()
+    """What an agent may see of each test's output, while those files exist."""
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.DONE
@@ -41,17 +40,17 @@ class Judgement:
 
     @property
     def submitted_by(self) -> Author:
-        """Who handed in."""
+        """Who made the submission."""
         return self.terms.submitted_by
 
     @property
     def facts(self) -> AttemptFacts:
-        """What accordance found out."""
+        """What accordance itself established."""
         return self.case.facts
 
     @property
     def task_id(self) -> str:
-        """The task that was asked."""
+        """The id of the task."""
         return self.case.task.task_id
 
     @property
@@ -61,33 +60,34 @@ class Judgement:
 
     @property
     def retry(self) -> RetryPlan | None:
-        """The next attempt and what it is told; None where no agent has the next move."""
+        """The next attempt and its feedback; None where no agent has the next move."""
         return retry_plan(self.verdict, self.attempt)
 
     @property
     def dead_letter(self) -> DeadLetter | None:
-        """Everything that is needed to begin again, where the task is given up; else None."""
+        """What is needed to begin again where the task is given up; else None."""
         if self.verdict.next_action is not NextAction.DLQ:
             return None
+
+        claim = self.case.claim
+        missing_inputs = tuple(claim.needs_input) if claim else ()
         return DeadLetter(
             task=dump(self.case.task),
             verdict=self.verdict,
             attempt=self.attempt,
             created_at=self.evaluated_at,
             base_commit=self.facts.base_commit,
-            missing_inputs=tuple(self.case.claim.needs_input)
-            if self.case.claim
-            else (),
+            missing_inputs=missing_inputs,
             earlier=tuple(self.terms.history.earlier),
             evidence=self.links,
         )
 
     def as_outcome(self) -> JsonObject:
-        """As `scc.outcome.v1`, seed 003's object."""
+        """Return it as `scc.outcome.v1`, seed 003's object."""
         return as_outcome(self.verdict, self.task_id)
 
     def as_verdict(self) -> JsonObject:
-        """As `scc.verdict.v1`, seed 004's object."""
+        """Return it as `scc.verdict.v1`, seed 004's object."""
         return as_verdict(
             self.verdict,
             self.task_id,
@@ -97,13 +97,11 @@ class Judgement:
         )
 
     def to_json(self) -> JsonObject:
-        """All of it as plain JSON."""
-        verdict, facts, retry, letter = (
-            self.verdict,
-            self.facts,
-            self.retry,
-            self.dead_letter,
-        )
+        """Return all of it as plain JSON."""
+        verdict = self.verdict
+        facts = self.facts
+        retry = self.retry
+        letter = self.dead_letter
         return {
             "task_id": self.task_id,
             "attempt": self.attempt,
@@ -114,7 +112,8 @@ class Judgement:
             "signature": verdict.signature,
             "checks": asdict(verdict.checks),
             "findings": [
-                {**asdict(one), "about": list(one.about)} for one in verdict.findings
+                {**asdict(finding), "about": list(finding.about)}
+                for finding in verdict.findings
             ],
             "notices": list(verdict.notices),
             "next_action": verdict.next_action.value,

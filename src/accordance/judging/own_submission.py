@@ -1,12 +1,12 @@
-"""The submission accordance hands in itself where no agent did: made from facts, its status from the tests.
+"""The submission that accordance makes itself where no agent did.
 
-Who can only speak (a model that is asked directly) has said something all the same: a claim, which can make the status worse than
-the tests do, and never better.
+It is made from facts, and its status from the tests. A model that can only answer, and
+write no files, still makes a claim; the claim can make the status worse than the tests
+do, and never better.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,32 +14,34 @@ from typing import Final, Literal, NamedTuple
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.facts import AttemptFacts, ChangeKind
+from accordance.domain.facts import AttemptFacts, ChangeKind, CommandRun
+from accordance.judging.kept_json import as_bytes
 from accordance.rendering.documents import inline
 from accordance.workspace.clone import Workspace
 from accordance.workspace.collecting import CollectedFacts
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 
-_LARGEST_LOG: Final = (
-    1 << 20
-)  # of each command, in selftest.log; the whole one is kept beside it
+_MAX_LOG_BYTES: Final = 1 << 20
+"""Of each command, in selftest.log; the whole log is kept beside it."""
+_NO_SUMMARY: Final = (
+    "No agent handed anything in; this was made from what accordance found."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What somebody says who can leave no evidence."""
+    """What a model says that cannot leave evidence."""
 
     status: Literal["DONE", "NEED_INPUT", "FAILED"]
     summary: str
     reason_code: str | None = None
     needs_input: tuple[str, ...] = ()
-    not_made: tuple[
-        str, ...
-    ] = ()  # paths of edits that were said and could not be made
+    not_made: tuple[str, ...] = ()
+    """The paths of edits that were described and could not be made."""
 
 
 class HandedIn(NamedTuple):
-    """The submission, the facts with its evidence, and the artifacts by their path in the evidence folder."""
+    """A submission, the facts with its evidence, and its artifacts by path."""
 
     submit: bytes
     collected: CollectedFacts
@@ -50,127 +52,143 @@ def hand_in(
     task: TaskInput,
     collected: CollectedFacts,
     workspace: Workspace,
-    said: EvidenceRequest,
+    request: EvidenceRequest,
     work: Path,
     claim: Claim | None = None,
 ) -> HandedIn:
-    """Make a submission with all its artifacts below the new folder `work`, and look at them as at anybody's."""
+    """Make a submission with all its artifacts below the new folder `work`.
+
+    The artifacts are then examined like any agent's.
+    """
     facts = collected.facts
-    submit = _json({**_submission(task, facts, said), **_claimed(claim, facts)})
+    submission = _submission(task, facts, request)
+    if claim is not None:
+        submission |= _claimed(claim, facts)
+    submit = as_bytes(submission)
+
     artifacts = {
         "report.md": _report(task, facts, claim).encode(),
-        "selftest.log": _log(facts, said.tests, collected.logs),
+        "selftest.log": _selftest_log(facts, request.tests, collected.logs),
         "patch.diff": collected.patch.text,
         "submit.json": submit,
-        "evidence/runs.json": _json([asdict(run) for run in facts.runs]),
+        "evidence/runs.json": as_bytes([asdict(run) for run in facts.runs]),
     }
     for path, content in artifacts.items():
-        place = work / said.folder / path
+        place = work / request.folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
-    ours = replace(workspace, work=work)
+
     evidence = look_at_evidence(
-        ours, said, collected.after, facts.changes, collected.patch
+        replace(workspace, work=work),
+        request,
+        collected.after,
+        facts.changes,
+        collected.patch,
     )
-    return HandedIn(
-        submit, replace(collected, facts=replace(facts, evidence=evidence)), artifacts
-    )
-
-
-def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, indent=1).encode(
-        "utf-8", "surrogatepass"
-    )
+    with_evidence = replace(collected, facts=replace(facts, evidence=evidence))
+    return HandedIn(submit, with_evidence, artifacts)
 
 
 def _submission(
-    task: TaskInput, facts: AttemptFacts, said: EvidenceRequest
+    task: TaskInput, facts: AttemptFacts, request: EvidenceRequest
 ) -> JsonObject:
-    failed = [run for run in facts.runs if not run.passed]
-    new = {
-        change.path
-        for change in facts.changes.changes
-        if change.kind is ChangeKind.ADDED
-    }
-    passed = len(facts.runs) - len(failed)
-    done = not failed and not facts.isolation_missing
-    reason: JsonObject = (
-        {}
-        if done
-        else {"reason_code": "CI_FAILED" if failed else "ISOLATION_UNAVAILABLE"}
-    )
-    return {
+    """Return a submission of nothing but facts."""
+    failed = _failed_runs(facts)
+    passed_count = len(facts.runs) - len(failed)
+    passed = not failed and not facts.isolation_missing
+    changes = facts.changes.changes
+    new_files = {change.path for change in changes if change.kind is ChangeKind.ADDED}
+
+    submission: JsonObject = {
         "schema_version": "scc.submit.v1",
         "task_id": task.task_id,
-        "status": "DONE" if done else "FAILED",
-        **reason,
-        "changed_files": sorted(facts.changes.paths() - new),
-        "new_files": sorted(new),
+        "status": "DONE",
+        "changed_files": sorted(facts.changes.paths() - new_files),
+        "new_files": sorted(new_files),
         "tests": {
             "commands": [run.command for run in facts.runs],
-            "passed": done,
-            "summary": f"{passed} of {len(said.tests)} test commands passed",
+            "passed": passed,
+            "summary": f"{passed_count} of {len(request.tests)} test commands passed",
         },
-        "artifacts": {name.value: place for name, place in said.places.items()},
-        "exit_code": 0 if done else (failed[0].exit_code or 1 if failed else 1),
+        "artifacts": {name.value: place for name, place in request.places.items()},
+        "exit_code": 0,
         "needs_input": [],
         "payload": {"made_by": "accordance"},
     }
+    if not passed:
+        submission["status"] = "FAILED"
+        submission["reason_code"] = "CI_FAILED" if failed else "ISOLATION_UNAVAILABLE"
+        submission["exit_code"] = _exit_code(failed) or 1
+    return submission
 
 
-def _claimed(claim: Claim | None, facts: AttemptFacts) -> JsonObject:
-    """What a claim changes about a submission made from facts."""
-    if claim is None:
-        return {}
-    told: JsonObject = {"summary": claim.summary}
-    if claim.not_made:  # declared all the same: it is a claim that does not hold
-        told["changed_files"] = sorted({*facts.changes.paths(), *claim.not_made})
-        told["new_files"] = []
+def _failed_runs(facts: AttemptFacts) -> list[CommandRun]:
+    return [run for run in facts.runs if not run.passed]
+
+
+def _exit_code(failed: Sequence[CommandRun]) -> int:
+    """Return the exit code of the first failure; 0 where nothing failed."""
+    if not failed:
+        return 0
+    return failed[0].exit_code or 1
+
+
+def _claimed(claim: Claim, facts: AttemptFacts) -> JsonObject:
+    """Return what a claim changes about a submission made from facts."""
+    changed: JsonObject = {"summary": claim.summary}
+    if claim.not_made:  # still declared: it is a claim that does not hold
+        declared = {*facts.changes.paths(), *claim.not_made}
+        changed["changed_files"] = sorted(declared)
+        changed["new_files"] = []
     if claim.status == "DONE":
-        return told
-    asks = claim.status == "NEED_INPUT"
-    if code := claim.reason_code or ("NEED_INPUT_REQUIRED" if asks else None):
-        told["reason_code"] = code
-    told |= {
-        "status": claim.status,
-        "exit_code": 0 if asks else 1,
-        "needs_input": list(claim.needs_input),
-    }
-    return told
+        return changed
+
+    needs_input = claim.status == "NEED_INPUT"
+    changed["status"] = claim.status
+    changed["exit_code"] = 0 if needs_input else 1
+    changed["needs_input"] = list(claim.needs_input)
+    if claim.reason_code:
+        changed["reason_code"] = claim.reason_code
+    elif needs_input:
+        changed["reason_code"] = "NEED_INPUT_REQUIRED"
+    return changed
 
 
-def _log(facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]) -> bytes:
+def _selftest_log(
+    facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]
+) -> bytes:
+    """Return the output of every test, as an agent would have logged it."""
     if facts.isolation_missing:
-        not_run = "".join(
-            f"$ {command}\nnot run: {facts.isolation_missing}\n" for command in tests
-        )
-        return f"{not_run}EXIT_CODE=1\n".encode()
-    runs, parts = facts.runs, []
-    for run, log in zip(runs, logs, strict=True):
-        said = log.read_bytes()[:_LARGEST_LOG] if log.exists() else b""
-        parts.append(b"$ %s\n%s\n" % (run.command.encode(), said.rstrip(b"\n")))
-    code = next((run.exit_code or 1 for run in runs if not run.passed), 0)
-    return b"".join(parts) + b"EXIT_CODE=%d\n" % code
+        lines = []
+        for command in tests:
+            lines.append(f"$ {command}\n")
+            lines.append(f"not run: {facts.isolation_missing}\n")
+        lines.append("EXIT_CODE=1\n")
+        return "".join(lines).encode()
+
+    parts = []
+    for run, log in zip(facts.runs, logs, strict=True):
+        output = log.read_bytes()[:_MAX_LOG_BYTES] if log.exists() else b""
+        parts.append(b"$ %s\n" % run.command.encode())
+        parts.append(b"%s\n" % output.rstrip(b"\n"))
+    parts.append(b"EXIT_CODE=%d\n" % _exit_code(_failed_runs(facts)))
+    return b"".join(parts)
 
 
 def _report(task: TaskInput, facts: AttemptFacts, claim: Claim | None) -> str:
-    nobody = "No agent handed anything in; this was made from what accordance found."
-    changed = [
-        f"- {change.kind}: {inline(' -> '.join(change.paths))}"
-        for change in facts.changes.changes
-    ]
-    tests = [
-        f"- {'passed' if run.passed else 'failed'}: {inline(run.command)}"
-        for run in facts.runs
-    ]
-    return "\n".join(
-        [
-            f"# {inline(task.goal)}\n",
-            f"{inline(claim.summary) if claim else nobody}\n",
-            f"Changed files: {len(changed)}\n",
-            *changed,
-            "\nTest commands:\n",
-            *tests,
-            "",
-        ]
-    )
+    summary = inline(claim.summary) if claim else _NO_SUMMARY
+    changes = facts.changes.changes
+    lines = [f"# {inline(task.goal)}\n", f"{summary}\n"]
+
+    lines.append(f"Changed files: {len(changes)}\n")
+    for change in changes:
+        paths = " -> ".join(change.paths)
+        lines.append(f"- {change.kind}: {inline(paths)}")
+
+    lines.append("\nTest commands:\n")
+    for run in facts.runs:
+        result = "passed" if run.passed else "failed"
+        lines.append(f"- {result}: {inline(run.command)}")
+
+    lines.append("")
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""A task as it was asked: read, checked against its contract, and looked at before anything is judged by it."""
+"""A task: read, checked against its contract, and examined before it is used."""
 
 from __future__ import annotations
 
@@ -34,95 +34,126 @@ class PreflightFailed(AccordanceError):
 
     code = "preflight-failed"
 
-    def __init__(self, found: Preflight) -> None:
-        super().__init__(found)
-        self.preflight = found
+    def __init__(self, result: Preflight) -> None:
+        super().__init__(result)
+        self.preflight = result
 
     @property
     def text(self) -> str:
         """Every reason."""
-        return f"{CODE}: " + "; ".join(map(str, self.preflight.reasons))
+        reasons = "; ".join(str(reason) for reason in self.preflight.reasons)
+        return f"{CODE}: {reasons}"
 
 
 class TaskInReach(AccordanceError):
-    """The task file lies in the tree that is judged, and is not the base's: the agent may have written it."""
+    """The task file lies in the judged tree and is not the base's.
+
+    The agent may have written it.
+    """
 
     code = "task-in-reach"
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRequest:
-    """A task that was accepted, with its bytes."""
+    """An accepted task, with its bytes."""
 
     raw: bytes
     task: TaskInput
 
 
 def read_task(task: Paper, gateway: Gateway | None = None) -> TaskRequest:
-    """The task, if its contract accepts it. Raises PreflightFailed and NotFound."""
+    """Return the task if its contract accepts it. Raises PreflightFailed, NotFound."""
     raw = read_paper(task)
-    roles = (gateway or Gateway()).roles
-    result = check(raw, TASK, Context(roles=frozenset(roles)))
+    gateway = gateway or Gateway()
+    result = check(raw, TASK, Context(roles=frozenset(gateway.roles)))
     if isinstance(result, Rejected):
-        raise PreflightFailed(preflight(result, Start(runnable={}), roles))
+        raise PreflightFailed(preflight(result, Start(runnable={}), gateway.roles))
     return TaskRequest(raw, result.value)
 
 
 def read_paper(paper: Paper) -> bytes:
-    """The bytes of a message. Raises NotFound and WorkspaceError."""
+    """Return the bytes of a message. Raises NotFound and WorkspaceError."""
     if isinstance(paper, bytes):
         return paper
+    if isinstance(paper, Mapping):
+        paper = json.dumps(paper, ensure_ascii=False)
     if isinstance(paper, str):
         return paper.encode("utf-8", "surrogatepass")
-    if isinstance(paper, Mapping):
-        return json.dumps(paper, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
     try:
         with paper.open("rb") as file:
             return file.read(LIMITS.max_bytes + 1)
     except FileNotFoundError:
         raise NotFound("file", str(paper)) from None
     except OSError as error:
-        raise WorkspaceError(
-            f"{paper}: cannot be read: {error.strerror or error}"
-        ) from None
+        reason = error.strerror or error
+        raise WorkspaceError(f"{paper}: cannot be read: {reason}") from None
 
 
 def read_submission(submit: Paper, root: Path) -> bytes:
-    """The submission. A file of the judged tree that leads out of it is not read: it would be kept with the evidence."""
-    if isinstance(submit, Path):
-        named = Path(os.path.abspath(submit))  # noqa: PTH100 - as it is written, links and all
-        in_tree = any(folder.resolve() == root for folder in named.parents)
-        if in_tree and not submit.resolve().is_relative_to(root):
-            raise WorkspaceError(
-                f"{submit} is a link that leads out of the tree that is judged; it is not read"
-            )
+    """Return the bytes of a submission. Raises as `read_paper` does.
+
+    A file of the judged tree that leads out of it is not read, because its content
+    would be kept with the evidence.
+    """
+    if isinstance(submit, Path) and _leads_out(submit, root):
+        raise WorkspaceError(
+            f"{submit} is not read: it is a link that leads out of the tree that is "
+            "judged"
+        )
     return read_paper(submit)
 
 
+def _leads_out(file: Path, root: Path) -> bool:
+    """Whether a file is named in a tree and really lies elsewhere."""
+    if file.resolve().is_relative_to(root):
+        return False
+    named = Path(os.path.abspath(file))  # noqa: PTH100 - as it is written, links and all
+    return any(folder.resolve() == root for folder in named.parents)
+
+
 def left_behind(work: Path, task_id: str) -> bytes | None:
-    """The submit.json an agent left in its evidence folder, or None. No link is followed to it."""
+    """Return the submit.json that an agent left in its evidence folder, or None.
+
+    No link is followed to it.
+    """
     place = work.resolve() / evidence_folder(task_id) / "submit.json"
-    return read_paper(place) if place.is_file() and place.resolve() == place else None
+    if not place.is_file() or place.resolve() != place:
+        return None
+    return read_paper(place)
 
 
-def out_of_reach(task: Paper, asked: TaskRequest, root: Path, base: str) -> None:
-    """A task that lies in the judged tree is the base's, or it proves nothing. Raises TaskInReach."""
-    if not isinstance(task, Path) or not task.resolve().is_relative_to(root):
+def out_of_reach(task: Paper, request: TaskRequest, root: Path, base: str) -> None:
+    """Refuse a task that lies in the judged tree, unless it is the base's.
+
+    Raises TaskInReach.
+    """
+    if not isinstance(task, Path):
         return
-    path = task.resolve().relative_to(root)
-    if show(root, base, path.as_posix()) != asked.raw:
+    place = task.resolve()
+    if not place.is_relative_to(root):
+        return
+
+    path = place.relative_to(root)
+    if show(root, base, path.as_posix()) != request.raw:
         raise TaskInReach(
-            f"{path} lies in the tree that is judged and is not the base's, so the agent may have written it; "
-            "commit it before the agent begins, or keep it outside the repository"
+            f"{path} lies in the tree that is judged and differs from the base, so the "
+            "agent may have written it; commit it before the agent begins, or keep it "
+            "outside the repository"
         )
 
 
 def look_at(task: TaskInput, before: Snapshot, gateway: Gateway, room: Room) -> None:
-    """Preflight against the tree before. Whether there are tests at all is a question for the gate. Raises PreflightFailed."""
+    """Check the task against the tree before the attempt. Raises PreflightFailed.
+
+    Whether there must be tests at all is left to the gate.
+    """
     tests = tests_of(task, gateway.tests)
     runnable = {command: why_not(command, before, room) for command in tests}
     role = replace(gateway.roles[task.role], tests_required=False)
     start = Start(runnable=runnable, own_tests=gateway.tests)
-    found = preflight(Accepted(task), start, {task.role: role})
-    if not found:
-        raise PreflightFailed(found)
+
+    result = preflight(Accepted(task), start, {task.role: role})
+    if not result:
+        raise PreflightFailed(result)

@@ -1,4 +1,7 @@
-"""The settings a change is judged by: those of its base, so that no agent writes its own rules."""
+"""The settings a change is judged by.
+
+They are those of its base, so that no agent can write the rules for its own work.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,13 @@ from accordance.workspace.git import show
 
 
 def settings_at(repository: Path, base: str) -> Settings:
-    """What accordance.toml says at the base; where the repository has none, the nearest one above it. Raises InvalidSettings."""
-    text = show(repository, base, SETTINGS)
-    if text is None:
-        return find_home(repository.resolve().parent).settings()
-    return parse_settings(text, f"{SETTINGS} at {base}")
+    """Return the settings in accordance.toml at the base. Raises InvalidSettings.
+
+    Where the repository has none there, the nearest one above the repository counts.
+    """
+    content = show(repository, base, SETTINGS)
+    if content is not None:
+        return parse_settings(content, f"{SETTINGS} at {base}")
+
+    parent_folder = repository.resolve().parent
+    return find_home(parent_folder).settings()

@@ -1,4 +1,7 @@
-"""Where a project's files lie: the ledger, the plan as a file, inputs and artifacts. Files are copies; the ledger is the truth."""
+"""Where a project keeps its files: ledger, plan, inputs, artifacts, runs and clones.
+
+Files are copies; the ledger is the truth.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ FOLDER: Final = ".accordance"
 
 
 class InvalidHome(AccordanceError):
-    """What was named as the project folder can be none."""
+    """A path that cannot be that of a project folder."""
 
     code = "invalid-home"
 
@@ -29,12 +32,12 @@ class Home:
 
     @property
     def ledger(self) -> Path:
-        """The ledger, unless another one is named."""
+        """The ledger, unless the settings name another."""
         return self.root / FOLDER / "ledger.db"
 
     @property
     def inputs(self) -> Path:
-        """What people supply."""
+        """Files that people supply."""
         return self.root / "workspace" / "inputs"
 
     @property
@@ -48,42 +51,50 @@ class Home:
         return self.root / FOLDER / "runs"
 
     def new_run(self, owner: str, name: str) -> Path:
-        """A new folder for one run: an earlier one that was cut off keeps its own, and so does one beside it."""
+        """Make a new folder for a run.
+
+        Its number follows the last one, so that an earlier run that was cut off keeps
+        its folder. A run that starts at the same time takes the number after it.
+        """
         base = self.runs / safe_name(owner)
         base.mkdir(parents=True, exist_ok=True)
-        said = (place.name.rpartition("-")[2] for place in base.glob(f"{name}-*"))
-        number = max((int(one) for one in said if one.isdecimal()), default=0)
+
+        number = _last_number(base, name)
         while True:
             number += 1
+            folder = base / f"{name}-{number}"
             with contextlib.suppress(FileExistsError):
-                (base / f"{name}-{number}").mkdir()
-                return base / f"{name}-{number}"
+                folder.mkdir()
+                return folder
 
     @property
     def clones(self) -> Path:
-        """Where repositories are changed, by tasks: each run in a folder of its own."""
+        """The clones in which tasks change repositories, one for each run."""
         return self.root / FOLDER / "work"
 
     def new_clone(self, task_id: str, attempt: int, owner: str) -> Path:
-        """Where one run of an attempt has its clone."""
+        """Return the folder for the clone of a run."""
         return self.clones / f"{folder_name(task_id)}-{attempt}-{owner}"
 
     @property
     def lent(self) -> Path:
-        """The clones that were lent to somebody elsewhere."""
+        """Clones that are lent to workers elsewhere."""
         return self.root / FOLDER / "lent"
 
     def artifacts(self, task_id: str) -> Path:
-        """What a task has produced."""
+        """Return the folder of a task's products."""
         return self.root / "workspace" / "artifacts" / folder_name(task_id)
 
     @property
     def plan_file(self) -> Path:
-        """The plan that was imported last, normalised."""
+        """The last plan that was imported, normalised."""
         return self.root / "tasks" / "plan.json"
 
     def settings(self) -> Settings:
-        """What accordance.toml says; the defaults where there is none. Raises InvalidSettings."""
+        """Read accordance.toml, or return the defaults if there is none.
+
+        Raises InvalidSettings.
+        """
         path = self.root / SETTINGS
         try:
             with path.open("rb") as file:
@@ -96,54 +107,69 @@ class Home:
         return parse_settings(content, str(path))
 
 
+def _last_number(folder: Path, name: str) -> int:
+    """Return the highest number of the folders NAME-NUMBER, or 0 if there is none."""
+    endings = [path.name.rpartition("-")[2] for path in folder.glob(f"{name}-*")]
+    numbers = [int(ending) for ending in endings if ending.isdecimal()]
+    return max(numbers, default=0)
+
+
 def _must_be_ours(path: Path, owner: int) -> None:
-    """Settings name programs that are run and rules that are judged by: nobody else may write them, as git has it."""
+    """Refuse settings that another user could write, as git does.
+
+    Settings name programs to run and the rules of judging.
+    """
     user = os.geteuid()
     trusted = {user, 0}
-    if user == 0 and os.environ.get("SUDO_UID", "").isdecimal():
-        trusted.add(int(os.environ["SUDO_UID"]))
+    sudo_user = os.environ.get("SUDO_UID", "")
+    if user == 0 and sudo_user.isdecimal():
+        trusted.add(int(sudo_user))
+
     if owner not in trusted:
         raise InvalidSettings(
-            f"{path} belongs to another user (uid {owner}; you are {user}), so it does not count as your settings; "
+            f"{path} belongs to another user (uid {owner}; you are {user}), "
+            "so it does not count as your settings; "
             "make it yours (chown), or remove it"
         )
 
 
 def find_home(start: Path | None = None) -> Home:
-    """The nearest folder upwards that has a ledger or settings; else the folder itself. Raises InvalidHome."""
+    """Return the nearest folder upwards that has a ledger or settings.
+
+    If there is none, the folder itself. Raises InvalidHome.
+    """
     try:
         here = (start or Path.cwd()).resolve()
         for folder in (here, *here.parents):
-            if (folder / FOLDER).is_dir() or (folder / SETTINGS).is_file():
+            has_state = (folder / FOLDER).is_dir()
+            if has_state or (folder / SETTINGS).is_file():
                 return Home(folder)
     except FileNotFoundError:
         raise InvalidHome(
             "the current folder has been removed; change to another one"
         ) from None
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ) as error:  # too long, links in a circle, letters no file name has
-        why = getattr(error, "strerror", None) or error
+    except (OSError, RuntimeError, ValueError) as error:
+        # too long, links in a circle, or characters that no file name has
+        reason = getattr(error, "strerror", None) or error
         raise InvalidHome(
-            f"{start}: can be no project folder ({why}); name another one"
+            f"{start}: cannot be a project folder ({reason}); name another one"
         ) from None
     return Home(here)
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a whole file or none of it."""
+    """Write a whole file, or leave it as it was. Raises LedgerUnavailable."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{os.getpid()}.part")
+        temporary = path.with_name(f".{os.getpid()}.part")
         try:
-            beside.write_bytes(content)
-            beside.replace(path)
+            temporary.write_bytes(content)
+            temporary.replace(path)
         except OSError:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
+        reason = error.strerror or error
         raise LedgerUnavailable(
-            f"{path}: cannot be written ({error.strerror or error}); nothing was changed"
+            f"{path}: cannot be written ({reason}); nothing was changed"
         ) from error

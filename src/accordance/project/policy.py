@@ -1,6 +1,7 @@
-"""By which rules attempts are judged: what `[roles]`, `[tiers]` and `[judge]` of accordance.toml come to.
+"""The rules that attempts are judged by: `[roles]`, `[tiers]` and `[judge]`.
 
-The settings are read from the base: what an agent writes into its tree does not change the rules it is judged by.
+The settings are read from the base, so what an agent writes into its tree does not
+change the rules for its own work.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from accordance.workspace.probing import AUTO, WISHES
 LEVELS: Final[Mapping[str, str]] = MappingProxyType(
     {"bubblewrap": "bwrap", **{wish: wish for wish in WISHES}}
 )
-"""The levels of isolation as people write them, and as they are called inside."""
+"""The levels of isolation: as people write them, and their names inside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """By which rules attempts are judged, and how their tests are run."""
+    """The rules that attempts are judged by, and how their tests are run."""
 
     roles: Mapping[str, Role] = field(default_factory=lambda: ROLES)
     tiers: Mapping[str, int] = field(default_factory=lambda: MODEL_TIERS)
@@ -42,15 +43,14 @@ class Gateway:
 
 
 def gateway_of(settings: Settings, root: Path) -> Gateway:
-    """The gateway these settings describe; paths are relative to `root`."""
+    """Return the gateway these settings describe; paths are relative to `root`."""
     judge = settings.judge
-    wants_bubblewrap = (
-        LEVELS[judge.isolation] == LEVELS["bubblewrap"]
-    )  # anything else is the least there is
+    bubblewrap = LEVELS["bubblewrap"]
+    wants_bubblewrap = LEVELS[judge.isolation] == bubblewrap
     return Gateway(
         roles=roles_from(settings.roles),
         tiers={**MODEL_TIERS, **settings.tiers},
-        isolation=LEVELS["bubblewrap"] if wants_bubblewrap else AUTO,
+        isolation=bubblewrap if wants_bubblewrap else AUTO,
         max_attempts=judge.max_attempts,
         repeat_threshold=judge.repeat_threshold,
         tests=judge.tests,
@@ -62,7 +62,7 @@ def gateway_of(settings: Settings, root: Path) -> Gateway:
 
 
 def with_isolation(gateway: Gateway, wish: object) -> Gateway:
-    """The same gateway with another level of isolation. Raises InvalidSettings."""
+    """Return the gateway with another level of isolation. Raises InvalidSettings."""
     if wish not in LEVELS:
         raise InvalidSettings(f"isolation is one of {', '.join(LEVELS)}, got {wish!r}")
     return replace(gateway, isolation=LEVELS[str(wish)])

@@ -1,7 +1,8 @@
-"""accordance.toml: one closed model of everything it can say, with its defaults. docs/settings.md is written from it.
+"""accordance.toml: a closed model of all settings, with their defaults.
 
-Closed means that a table or key that does not exist is an error, whatever the command at hand needs: a misspelt fuse
-would otherwise be a fuse that is not there.
+Closed means that an unknown table or key is an error, whatever the command needs:
+otherwise a misspelt fuse would be a fuse that is not there. docs/settings.md is written
+from this model.
 """
 
 from __future__ import annotations
@@ -55,34 +56,37 @@ class WorkspaceSettings(SettingTable):
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
-    """How much is done at once, beside what each executor allows. None: no bound."""
+    """How much runs at once, besides the limits of executors. None: no limit."""
 
     in_worker: int | None = None  # runs of one process
     in_plan: int | None = None  # tasks of one plan, in all processes together
 
 
 class RunSettings(SettingTable):
-    """How much is done at once, beside what each executor allows by itself."""
+    """How much runs at once, besides the limits of executors."""
 
     concurrency: Count | None = Field(
         default=None,
-        description="Runs of one process at once; no bound unless given.",
+        description="Runs of one process at the same time; no limit by default.",
         examples=[8],
     )
     plan_concurrency: Count | None = Field(
         default=None,
-        description="Tasks of one plan at once, in all processes together; no bound unless given.",
+        description=(
+            "Tasks of one plan at the same time, in all processes together; "
+            "no limit by default."
+        ),
         examples=[20],
     )
 
     @property
     def at_once(self) -> AtOnce:
-        """The bounds as the runner takes them."""
+        """The limits as the runner takes them."""
         return AtOnce(in_worker=self.concurrency, in_plan=self.plan_concurrency)
 
 
 class _RubricTable(SettingTable):
-    """What a review scores, and from which score it approves."""
+    """What a review scores, and the score from which it approves."""
 
     shipped: ClassVar[Rubric]
 
@@ -97,19 +101,17 @@ class _RubricTable(SettingTable):
 
     @property
     def rubric(self) -> Rubric:
-        """The rubric; one without dimensions has the shipped ones. Raises InvalidRubric."""
-        return Rubric(
-            self.shipped.name, self.maxima or self.shipped.maxima, self.approve_at
-        )
+        """The rubric, with the shipped dimensions by default. Raises InvalidRubric."""
+        maxima = self.maxima or self.shipped.maxima
+        return Rubric(self.shipped.name, maxima, self.approve_at)
 
     @model_validator(mode="after")
     def _adds_up(self) -> _RubricTable:
         try:
             _ = self.rubric
         except InvalidRubric as fault:
-            raise ValueError(
-                str(fault).removeprefix(f"{self.shipped.name}: ")
-            ) from None
+            reason = str(fault).removeprefix(f"{self.shipped.name}: ")
+            raise ValueError(reason) from None
         return self
 
 
@@ -120,7 +122,7 @@ class PlanRubric(_RubricTable):
 
     maxima: dict[str, int] = Field(
         default=dict(PLAN_RUBRIC.maxima),
-        description=f"Dimensions and the most points of each, which add up to {BEST_SCORE}.",
+        description=f"Dimensions with their maximum scores, {BEST_SCORE} in all.",
         examples=[{"Completeness": 60, "Clarity": 40}],
     )
 
@@ -132,13 +134,13 @@ class NodeRubric(_RubricTable):
 
     maxima: dict[str, int] = Field(
         default=dict(NODE_RUBRIC.maxima),
-        description=f"Dimensions and the most points of each, which add up to {BEST_SCORE}.",
+        description=f"Dimensions with their maximum scores, {BEST_SCORE} in all.",
         examples=[{"Correctness": 70, "Coverage": 30}],
     )
 
 
 class Rubrics(SettingTable):
-    """What reviews score, for the plans that are imported from now on."""
+    """What reviews score, for plans that are imported from now on."""
 
     plan: PlanRubric = Field(
         default_factory=PlanRubric.model_construct,
@@ -165,13 +167,20 @@ class Research(SettingTable):
 
     agents: str = Field(
         default="",
-        description="The file of research agents in the project folder; those shipped with accordance unless given.",
+        description=(
+            "The file of research agents in the project folder; "
+            "the agents shipped with accordance by default."
+        ),
         examples=["agents.toml"],
     )
 
 
 def _never_off(wish: object) -> object:
-    """A file can ask for more isolation and never for less: the agent that is to be held back may have written it."""
+    """Refuse to turn isolation off in a file.
+
+    A file can only ask for more isolation: the agent to be isolated may have written
+    it.
+    """
     if wish == RLIMIT:
         raise IsolationTurnedOff(_PERSONS_CHOICE)
     return wish
@@ -190,7 +199,7 @@ Commands: TypeAlias = Annotated[Texts, AfterValidator(_no_empty_command)]
 
 
 class Judge(SettingTable):
-    """How attempts are judged and their tests are run. Read from the base, so that no agent writes its own rules."""
+    """How attempts are judged and their tests are run. Read from the base."""
 
     isolation: LeastIsolation = Field(
         default="auto",
@@ -204,45 +213,58 @@ class Judge(SettingTable):
     )
     max_attempts: Count = Field(
         default=MAX_ATTEMPTS,
-        description="How often a task may be tried; a role or a task can only lower it.",
+        description="Attempts per task; a role or a task can only lower it.",
         examples=[5],
     )
     repeat_threshold: Count = Field(
         default=SAME_ERROR_LIMIT,
-        description="The same error this often running is not tried in the same way again.",
+        description=(
+            "After the same error this many times in a row, "
+            "the task is not tried in the same way again."
+        ),
         examples=[3],
     )
     seconds: Count = Field(
-        default=600, description="How long each test command may take.", examples=[1200]
+        default=600,
+        description="Time limit of each test command, in seconds.",
+        examples=[1200],
     )
     memory_mb: Count = Field(
         default=8192,
-        description="How much memory a test command may use.",
+        description="Memory limit of each test command, in megabytes.",
         examples=[4096],
     )
     readable: Texts = Field(
         default=(),
-        description="Folders that tests may read beside the system's, relative to the settings.",
+        description=(
+            "Folders that tests may read besides the system's, "
+            "relative to the settings."
+        ),
         examples=[["/srv/fixtures"]],
     )
     carry: Texts = Field(
         default=(),
-        description="Ignored folders of the tree that tests need; what is in them is trusted.",
+        description=(
+            "Ignored folders of the tree that tests need; their content is trusted."
+        ),
         examples=[["node_modules"]],
     )
     environment: dict[str, str] = Field(
         default_factory=dict,
-        description="Further environment variables of tests.",
+        description="Additional environment variables of tests.",
         examples=[{"TZ": "UTC"}],
     )
 
 
 class Settings(SettingTable):
-    """Everything accordance.toml can say."""
+    """All settings of accordance.toml."""
 
     ledger: str | None = Field(
         default=None,
-        description="Where the ledger is, as a path or a URL; `.accordance/ledger.db` unless given.",
+        description=(
+            "Where the ledger is, as a path or a URL; "
+            "`.accordance/ledger.db` by default."
+        ),
         examples=["postgresql://user@host/name"],
     )
     workspace: WorkspaceSettings = Field(
@@ -255,11 +277,11 @@ class Settings(SettingTable):
     )
     routes: Annotated[tuple[Route, ...], Strict(False)] = Field(
         default=(),
-        description="Which executor gets which work; the first route that fits counts.",
+        description="Which executor gets which work; the first match counts.",
     )
     fuses: Fuses = Field(
         default_factory=Fuses.model_construct,
-        description="How much a task or a plan may use up.",
+        description="Limits on what a task or a plan may use.",
     )
     rubric: Rubrics = Field(default_factory=Rubrics.model_construct)
     review: ReviewSettings = Field(
@@ -271,35 +293,41 @@ class Settings(SettingTable):
     )
     tiers: dict[str, Count] = Field(
         default_factory=dict,
-        description="Models by strength, 1 is the strongest; beside those that accordance knows.",
+        description=(
+            "Models by strength, where 1 is the strongest; "
+            "in addition to those that accordance knows."
+        ),
         examples=[{"our-large-model": 1}],
     )
     judge: Judge = Field(default_factory=Judge.model_construct)
 
     def rules(self, fuses: Mapping[str, object] | None = None) -> Rules:
-        """What a plan is held to, with other fuses over those of the file. Raises InvalidFuses."""
-        chosen = {**self.fuses.model_dump(exclude_unset=True), **(fuses or {})}
+        """Return a plan's rules; `fuses` override the file. Raises InvalidFuses."""
+        configured = self.fuses.model_dump(exclude_unset=True)
+        overrides = fuses or {}
         return Rules(
-            fuses=fuses_from(chosen),
+            fuses=fuses_from({**configured, **overrides}),
             plan_rubric=self.rubric.plan.rubric,
             node_rubric=self.rubric.node.rubric,
         )
 
 
 def read_settings(tables: Mapping[str, Any], where: str = SETTINGS) -> Settings:
-    """The settings that these tables are. Raises InvalidSettings: one line with the place and the nearest name."""
+    """Return the settings in these tables.
+
+    Raises InvalidSettings, with the place of the fault and the nearest known name.
+    """
     try:
         return Settings.model_validate(tables)
     except IsolationTurnedOff as error:
         raise IsolationTurnedOff(f"{where}: {error}") from None
     except ValidationError as error:
-        raise InvalidSettings(
-            f"{where}: {first_fault(error, Settings, tables)}"
-        ) from None
+        fault = first_fault(error, Settings, tables)
+        raise InvalidSettings(f"{where}: {fault}") from None
 
 
 def parse_settings(content: bytes, where: str) -> Settings:
-    """The settings in an accordance.toml. Raises InvalidSettings."""
+    """Return the settings in an accordance.toml. Raises InvalidSettings."""
     try:
         tables = read_toml(content.decode())
     except (NoToml, UnicodeDecodeError) as error:

@@ -1,1 +1,1 @@
-"""Carrying plans out: the scheduler, the attempts and the durable workflows they are steps of."""
+"""Running plans: the scheduler, the attempts, and their durable workflows."""

@@ -1,14 +1,14 @@
 """The path of an attempt, from top to bottom.
 
-    take_up        a ready task is taken up and its attempt queued, in one transaction of the ledger
-    carry_out      its workflow begins, in this process or in another, as soon as a slot is free
-      execute      step one: the executor runs; what came of it is kept before anything is decided
-      settle       step two, in one transaction with its own mark: what the run means for the task,
-                   and the attempts that can begin because of it
-    report         branches are moved, the listener hears of it
+    take_up        a ready task is taken up and its attempt queued, in one transaction
+    carry_out      its workflow begins, in any process, as soon as a slot is free
+      execute      step one: the executor runs; its outcome is kept before any decision
+      settle       step two, in one transaction with its own mark: what the run means
+                   for the task, and the attempts that can begin because of it
+    report         branches are moved, the listener is informed
 
-A process that is killed at any point is taken over from its last mark. Nothing happens twice but a run that was cut off in
-the middle.
+When a process is killed at any point, another resumes from the last mark. Nothing
+happens twice except a run that was interrupted in the middle.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.protocol import Produced
 from accordance.project.home import Home
 from accordance.runtime.kept_run import KeptRun
-from accordance.runtime.mending import count_mended
+from accordance.runtime.mending import record_bad_answers
 from accordance.runtime.offers import Offers, QueuedAttempt
 from accordance.runtime.ports import (
     AttemptRunner,
@@ -49,15 +49,15 @@ from accordance.work.run_log import RunOf, keep_report
 from accordance.work.tasks import NoTaskReason, may_not_begin, why_nothing
 from accordance.workspace.errors import IsolationUnavailable
 
-_AGAIN_SECONDS: Final = 0.5
-_LEFT_OUT: Final = ("violations", "repeated")  # of an answer; the ledger has it whole
+_RETRY_SECONDS: Final = 0.5  # while the ledger is away
+_LEFT_OUT: Final = ("violations", "repeated")  # of an answer; the ledger has them
 _HANDED_BACK: Final = {"status": "handed_back"}
 _NOT_BEGUN: Final = Produced(fault=Fault.STOPPED, text="it was not begun")
 
 
 @dataclass(kw_only=True)
 class AttemptPath:
-    """Carries attempts from the moment they are taken up to the moment the next ones begin."""
+    """Carries attempts from being taken up to the start of the next ones."""
 
     home: Home
     attempts: AttemptRunner
@@ -67,29 +67,32 @@ class AttemptPath:
     listener: Listener
     branches: Branches
     signals: Signals
-    _failures: dict[str, int] = field(
-        default_factory=dict
-    )  # by queue: passing faults in a row
-    _queued: dict[str, list[QueuedAttempt]] = field(
-        default_factory=dict
-    )  # by the workflow that queued them
+    _failures: dict[str, int] = field(default_factory=dict)
+    """By queue: consecutive faults that pass by themselves."""
+    _queued: dict[str, list[QueuedAttempt]] = field(default_factory=dict)
+    """By workflow: the attempts it has queued."""
 
     # -- 1: a task is taken up, and its attempt queued
 
     def take_up(self, plan_id: str, files: list[InputFile]) -> Look:
-        """Begin whatever can begin in a plan. `files` are the inputs that lie there now."""
+        """Begin whatever can begin in a plan. `files` are the inputs present now."""
         with self.workflows.transaction() as unit:
-            if why := may_not_begin(unit.tx, plan_id, files):
-                return resting(why)
+            obstacle = may_not_begin(unit.tx, plan_id, files)
+            if obstacle:
+                return resting(obstacle)
             offers = self.scheduler.take_up_all(unit, plan_id)
             look = _look_of(unit.tx, plan_id, offers)
+
         self.workflows.announce(offers.queued)
         return look
 
     # -- 2: its workflow runs
 
     def carry_out(self, workflow: str, attempt: TaskAttempt) -> JsonObject:
-        """Both steps, in a slot of this process. A step that was done before a kill is not done again."""
+        """Do both steps, in a slot of this process.
+
+        A step that was completed before a kill is not repeated.
+        """
         slot = self.slots.begin(workflow, attempt.queue)
         try:
             kept = self.workflows.execute_once(lambda: self.execute(attempt, slot.stop))
@@ -100,48 +103,45 @@ class AttemptPath:
             self.slots.end(slot)
             queued = self._queued.pop(workflow, [])
             self.workflows.announce(queued, freed=attempt.queue)
+
         self._report(attempt, answer)
         return answer
 
-    # -- 3: the executor runs, and what came of it is kept
+    # -- 3: the executor runs, and its outcome is kept
 
     def execute(self, attempt: TaskAttempt, stop: threading.Event) -> JsonObject:
-        """The first step: let the executor run; what is returned is kept."""
+        """Do the first step: run the executor. The returned value is kept."""
         produced = self._run(attempt, stop)
         self._let_rest(attempt.queue, produced)
-        self.workflows.await_ledger()  # what was paid for is not lost because nobody could write it down
+        self.workflows.await_ledger()  # a paid run is not lost while it cannot be kept
         return KeptRun.of(produced).to_json()
 
     def _run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
-        """One run. Whatever goes wrong is an outcome of the attempt, but for a ledger that is away: then nothing has begun."""
+        """Run the executor once.
+
+        Any error is an outcome of the attempt, unless the ledger is away: then nothing
+        has begun, and it is tried again.
+        """
         while not (stop.is_set() or self.workflows.is_stopping):
             try:
                 return self.attempts.run(attempt, stop)
             except LedgerError:
-                stop.wait(_AGAIN_SECONDS)
-            except IsolationUnavailable as error:
-                return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
-            except (
-                AccordanceError
-            ) as error:  # settings, a route, a prompt: no executor was asked to work
-                return Produced(fault=Fault.UNPREPARED, text=str(error))
-            except Exception as error:  # noqa: BLE001 - a bug of an executor is the attempt's failure, not the run's
-                return Produced(
-                    fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}"
-                )
+                stop.wait(_RETRY_SECONDS)
+            except Exception as error:  # noqa: BLE001 - a bug of an executor fails the attempt only
+                return _failure(error)
         return _NOT_BEGUN
 
     def _let_rest(self, queue: str, produced: Produced) -> None:
-        """A provider that wants fewer calls, or is not there just now, is not called again at once."""
-        passes = produced.fault is not None and FAULTS[produced.fault].passes
+        """Pause a queue whose provider is overloaded or unavailable."""
+        fault = produced.fault
+        passes = fault is not None and FAULTS[fault].passes
         failures = self._failures.get(queue, 0) + 1 if passes else 0
         self._failures[queue] = failures
-        pause = pause_after(produced.fault, produced.retry_after, failures)
+
+        pause = pause_after(fault, produced.retry_after, failures)
         if pause:
             self.slots.rest(queue, pause)
-            self.listener.notice(
-                f"{queue}: {produced.text}; it is called again in {pause:g} s"
-            )
+            self.listener.notice(f"{queue}: {produced.text}; next call in {pause:g} s")
 
     # -- 4: the run is settled, and what can begin now is taken up
 
@@ -152,17 +152,18 @@ class AttemptPath:
         slot: Slot,
         kept: Mapping[str, Any],
     ) -> JsonObject:
-        """The second step. Everything here commits together, with the mark that the step is done."""
+        """Do the second step. All of it commits together, with the step's own mark."""
         unit.tx.lock(attempt.plan_id)
         answer = self._decide(unit.tx, attempt, KeptRun.from_json(kept))
-        self.slots.end(slot)  # before the next ones are looked for: they may have it
+
+        self.slots.end(slot)  # first, so that the next attempts can have it
         self._queued[slot.name] = self._take_up_next(unit, attempt.plan_id)
         return {name: value for name, value in answer.items() if name not in _LEFT_OUT}
 
     def _decide(
         self, tx: Transaction, attempt: TaskAttempt, kept: KeptRun
     ) -> JsonObject:
-        """What the run means for its task."""
+        """Apply the outcome of a run to its task."""
         run = RunOf(
             plan_id=attempt.plan_id,
             task_id=attempt.task_id,
@@ -173,55 +174,73 @@ class AttemptPath:
         if kept.report["fault"] == Fault.STOPPED:
             hand_back_in(tx, attempt.task_id, attempt.number, attempt.lease)
             return dict(_HANDED_BACK)
-        number = count_mended(tx, attempt.task_id, attempt.number, kept.report)
-        return self._take_in(tx, attempt, number, kept).to_json()
+
+        number = record_bad_answers(tx, attempt.task_id, attempt.number, kept.report)
+        receipt = self._take_in(tx, attempt, number, kept)
+        return receipt.to_json()
 
     def _take_in(
         self, tx: Transaction, attempt: TaskAttempt, number: int, kept: KeptRun
     ) -> Receipt:
-        """Take in the message of a run, by its kind. `number` counts the answers that were asked for again, too."""
-        task_id, message = attempt.task_id, kept.message
+        """Take in the message of a run, by its kind.
+
+        `number` also counts the answers that had to be asked for again.
+        """
+        task_id = attempt.task_id
+        message = kept.message
         if message is None:
             return fail_in(tx, task_id, number, kept.report, attempt.lease)
         if kept.judged is not None:
             return change_in(tx, self.home, message, task_id, number, kept.judged)
-        if attempt.kind == "action":
-            has_stronger = bool(kept.report.get("stronger"))
-            return submit_in(
-                tx, self.home, message, task_id, number, has_stronger=has_stronger
-            )
-        return review_in(tx, message, task_id, attempt.product)
+        if attempt.kind == "review":
+            return review_in(tx, message, task_id, attempt.product)
+
+        has_stronger = bool(kept.report.get("stronger"))
+        return submit_in(
+            tx, self.home, message, task_id, number, has_stronger=has_stronger
+        )
 
     def _take_up_next(
         self, unit: QueueingTransaction, plan_id: str
     ) -> list[QueuedAttempt]:
-        """What can begin because an attempt was settled."""
+        """Take up what can begin because an attempt was settled."""
         if self.workflows.is_stopping or self.signals.stop.is_set():
             return []
         if may_not_begin(unit.tx, plan_id, None):
             return []
         return self.scheduler.take_up_next(unit, plan_id)
 
-    # -- 5: the world hears of it
+    # -- 5: the outcome is reported
 
     def _report(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
-        """The attempt is settled, whatever its listeners make of it."""
+        """Report a settled attempt. Errors of a listener do not unsettle it."""
         try:
             self.branches.attempt_ended(attempt, answer)
             self.listener.attempt_ended(attempt, answer)
         except Exception as error:  # noqa: BLE001
             self.listener.notice(f"{attempt.task_id}: {error}")
-        if (
-            not self.slots.busy
-        ):  # otherwise the settling itself has taken up what could be
+
+        # While other attempts run here, settling has taken up what could begin.
+        if not self.slots.busy:
             self.signals.wake.set()
 
 
+def _failure(error: Exception) -> Produced:
+    if isinstance(error, IsolationUnavailable):
+        return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+    if isinstance(error, AccordanceError):  # settings, a route or a prompt is wrong
+        return Produced(fault=Fault.UNPREPARED, text=str(error))
+    return Produced(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
+
+
 def _look_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:
-    """What was taken up, or why nothing was."""
+    """Return what was taken up, or why nothing was."""
     if offers.queued:
-        return Look(RunProgress.BEGAN, None, offers.without_taker)
-    why = NoTaskReason.BUSY if offers.waits_for_room else why_nothing(tx, plan_id)
-    if offers.waits_elsewhere and why is not NoTaskReason.BUSY:
-        why = NoTaskReason.ELSEWHERE
-    return resting(why, offers.without_taker)
+        return Look(RunProgress.BEGAN, None, offers.unstartable)
+    if offers.waits_for_room:
+        return resting(NoTaskReason.BUSY, offers.unstartable)
+
+    reason = why_nothing(tx, plan_id)
+    if offers.waits_elsewhere and reason is not NoTaskReason.BUSY:
+        reason = NoTaskReason.ELSEWHERE
+    return resting(reason, offers.unstartable)

@@ -1,7 +1,7 @@
-"""The executors of a project: whose queue a task goes into, and one run of one of them.
+"""The executors of a project: which queue a task goes into, and the runs of executors.
 
-A run is prepared in one transaction that only reads: who does it, what it may cost, how long it may take, what is told. What
-stands in its way is found there, before anybody is paid.
+A run is prepared in a read-only transaction: its executor, its limits and its
+instructions. Whatever prevents it is discovered there, before anything costs money.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from accordance.contracts.context import Context
 from accordance.domain.case import Budget, claim_context
 from accordance.domain.chain import Payload
 from accordance.domain.context_pack import budget_for
+from accordance.domain.executor_specs import Spec
 from accordance.domain.faults import Fault
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
@@ -48,12 +49,12 @@ from accordance.work.run_log import RunOf
 from accordance.work.tasks import Taken
 from accordance.work.time_limits import seconds_for
 
-CONCURRENCY: Final = 4  # runs of one executor at once, where nothing else is said
-_HELD: Final = "its plan is held: what it may use is used up"
+CONCURRENCY: Final = 4  # runs of an executor at once, unless its spec sets another
+_PLAN_HELD: Final = "its plan is held: its budget is used up"
 
 
 class _NotBegun(Exception):
-    """Something stands in the way of a run: its outcome, though nobody was asked to work."""
+    """Something prevents a run; it ends with this outcome before it begins."""
 
     def __init__(self, fault: Fault, text: str) -> None:
         super().__init__(text)
@@ -61,7 +62,7 @@ class _NotBegun(Exception):
 
 
 def queue_name(executor: str, model: str | None = None) -> str:
-    """The queue of an executor, or of one of its models that has bounds of its own."""
+    """Return the queue of an executor, or of a model of it with its own bounds."""
     return executor if model is None else f"{executor}/{model}"
 
 
@@ -72,9 +73,7 @@ class ProjectAttempts:
     ledger: Ledger
     home: Home
     routing: Routing
-    isolation: str | None = (
-        None  # of tests, where a person asks for another than the settings do
-    )
+    isolation: str | None = None  # of tests, if a person overrides the settings
 
     @cached_property
     def workshop(self) -> Workshop:
@@ -86,69 +85,68 @@ class ProjectAttempts:
         return holding_for(self.home, self.routing)
 
     def must_be_configured(self) -> None:
-        """Read what is read only once. Raises InvalidSettings or InvalidAgents."""
+        """Read the settings that are read only once.
+
+        Raises InvalidSettings or InvalidAgents.
+        """
         _ = self._holding
 
-    # -- whose queue a task goes into
+    # -- queues
 
     def queues(self) -> dict[str, Bound]:
-        """What may run at once, and how much in a minute: for each executor, and for each of its models that says so.
+        """Return the queues: one for each executor, and for each bounded model of it.
 
-        An outside worker has no queue here.
+        Outside workers have no queue here.
         """
         queues: dict[str, Bound] = {}
         for name, spec in self.routing.executors.items():
-            if spec.kind == "external":
-                continue
-            runs = spec.concurrency or CONCURRENCY
-            whole = Bound(
-                runs=runs, executor=name, executor_runs=runs, per_minute=spec.per_minute
-            )
-            queues[queue_name(name)] = whole
-            for model, bounds in spec.bounds.items():
-                own = min(runs, bounds.concurrency or runs)
-                per_minute = bounds.per_minute or spec.per_minute
-                queues[queue_name(name, model)] = replace(
-                    whole, runs=own, per_minute=per_minute
-                )
+            if spec.kind != "external":
+                queues.update(_queues_of(name, spec))
         return queues
 
     def queue_of(self, task: TaskRecord, change: bytes | None) -> str | None:
-        """The queue of the executor a task goes to; None if an outside worker asks for it. Raises NoExecutor."""
+        """Return the queue of the executor a task goes to. Raises NoExecutor.
+
+        None if an outside worker will fetch it.
+        """
         kind = kind_of(task)
-        choice = self.routing.after(
-            wanted_for(task, kind, change), _failures(task, kind)
-        )
+        request = wanted_for(task, kind, change)
+        choice = self.routing.after(request, _failures(task, kind))
         if executor_for(choice.spec, self.home.root) is None:
             return None
+
         has_own_bounds = choice.model in choice.spec.bounds
         return queue_name(choice.executor, choice.model if has_own_bounds else None)
 
     def holding(self, tx: Transaction, task: TaskRecord) -> Payload:
-        """Which contract the routes hold an action to. Raises InvalidSettings or InvalidAgents."""
+        """Return the contract to which the routes hold an action.
+
+        Raises InvalidSettings or InvalidAgents.
+        """
         return self._holding(tx, task)
 
-    # -- one run
+    # -- a run
 
     def run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
-        """Let the executor of an attempt run."""
+        """Run the executor of an attempt."""
         try:
             with self.ledger.read() as tx:
-                plan = tx.plan(tx.task(attempt.task_id).plan_id)
+                task = tx.task(attempt.task_id)
+                plan = tx.plan(task.plan_id)
                 prepared = self._prepare(tx, plan, attempt, stop)
-        except _NotBegun as reason:
-            return reason.outcome
+        except _NotBegun as error:
+            return error.outcome
+
         produced = self._perform(prepared)
-        if produced.fault is Fault.OVER_BUDGET and produced.spending.uses_up(
-            plan_budget(plan)
-        ):
-            return replace(
-                produced, fault=Fault.STOPPED, text=_HELD
-            )  # the plan's end, not the task's fault
+
+        is_over_budget = produced.fault is Fault.OVER_BUDGET
+        if is_over_budget and produced.spending.uses_up(plan_budget(plan)):
+            # The whole plan ends here; that is not a fault of the task.
+            return replace(produced, fault=Fault.STOPPED, text=_PLAN_HELD)
         return produced
 
     def _perform(self, prepared: ExecutorRun) -> Produced:
-        """A change is made in a clone, where it is judged; anything else is only said."""
+        """Make a change in a clone, where it is judged; or just get the message."""
         job = prepared.job
         if job is None:
             return prepared.begin()
@@ -163,21 +161,20 @@ class ProjectAttempts:
         attempt: TaskAttempt,
         stop: threading.Event,
     ) -> ExecutorRun:
-        """Read all that a run needs. Raises _NotBegun for what stands in its way, the first reason first."""
+        """Read everything a run needs. Raises _NotBegun if something prevents it."""
         task = tx.task(attempt.task_id)
-        kind: Literal["action", "review"] = (
-            "action" if attempt.kind == "action" else "review"
-        )
+        kind = _kind_of(attempt)
         change = coding_task(tx, task) if kind == "action" else None
         choice = self._choose(tx, task, attempt, wanted_for(task, kind, change))
         executor = self._executor_of(choice)
-        if task.lease is None:
-            raise _NotBegun(Fault.STOPPED, "somebody has taken the task away")
-        taken = Taken(task, kind, task.lease)
+        taken = _taken(task, kind)
+
         limits = self._limits(tx, plan, taken, choice, stop)
-        job = None if change is None else self._commission(tx, task, change, limits)
-        if job is not None:
+        job = None
+        if change is not None:
+            job = self._commission(tx, task, change, limits)
             limits = replace(limits, seconds=min(limits.seconds, job.seconds))
+
         contract = contract_of_message(
             tx, task, kind, change, contract_of_change(choice.spec)
         )
@@ -185,12 +182,7 @@ class ProjectAttempts:
         return ExecutorRun(
             ledger=self.ledger,
             root=self.home.root,
-            run=RunOf(
-                plan_id=plan.plan_id,
-                task_id=task.task_id,
-                kind=attempt.kind,
-                attempt=attempt.number,
-            ),
+            run=_run_of(plan, attempt),
             choice=choice,
             executor=executor,
             limits=limits,
@@ -202,35 +194,44 @@ class ProjectAttempts:
             job=job,
         )
 
-    # -- who does it
+    # -- its executor
 
     def _choose(
         self,
         tx: Transaction,
         task: TaskRecord,
         attempt: TaskAttempt,
-        asked: RouteRequest,
+        request: RouteRequest,
     ) -> Choice:
-        """Who runs: by the routes, but nobody reviews their own product. Raises NoExecutor, OwnWork."""
-        choice = self._routed(attempt, asked, _failures(task, asked.kind))
-        return self._reviewer(tx, task, choice) if asked.kind == "review" else choice
+        """Choose an executor by the routes. Raises NoExecutor or OwnWork."""
+        choice = self._routed(attempt, request, _failures(task, request.kind))
+        if request.kind == "review":
+            return self._reviewer(tx, task, choice)
+        return choice
 
     def _routed(
-        self, attempt: TaskAttempt, asked: RouteRequest, failures: int
+        self, attempt: TaskAttempt, request: RouteRequest, failures: int
     ) -> Choice:
-        """By the routes. Work that lies in the queue of another executor stays with it: it was queued under other routes."""
-        choice = self.routing.after(asked, failures)
+        """Choose by the routes, but keep to the executor whose queue holds the attempt.
+
+        The attempt may have been queued under other routes.
+        """
+        choice = self.routing.after(request, failures)
         bound = self.queues().get(attempt.queue)
         if bound is None or bound.executor == choice.executor:
             return choice
-        return self.routing.everything_to(bound.executor).after(asked, failures)
+        return self.routing.everything_to(bound.executor).after(request, failures)
 
     def _reviewer(self, tx: Transaction, task: TaskRecord, choice: Choice) -> Choice:
-        """Who reviews: nobody their own product, unless the settings allow it. Raises OwnWork."""
+        """Choose a reviewer other than the maker, unless the settings allow that.
+
+        Raises OwnWork.
+        """
         reviewed = tx.task(task.checks) if task.checks else task
         maker = maker_of(tx, reviewed)
         if self.home.settings().review.own_work or not maker.is_choice(choice):
             return choice
+
         another = another_reviewer(choice, maker)
         if another is None:
             raise OwnWork(cannot_review(choice, reviewed.task_id))
@@ -239,10 +240,10 @@ class ProjectAttempts:
     def _executor_of(self, choice: Choice) -> Executor:
         executor = executor_for(choice.spec, self.home.root)
         if executor is None:
-            raise _NotBegun(Fault.STOPPED, "it waits for somebody who asks for it")
+            raise _NotBegun(Fault.STOPPED, "it waits for an outside worker")
         return executor
 
-    # -- within which limits
+    # -- its limits
 
     def _limits(
         self,
@@ -252,16 +253,16 @@ class ProjectAttempts:
         choice: Choice,
         stop: threading.Event,
     ) -> RunLimits:
-        """What the executor's settings, the fuses and the task allow, whichever is least."""
+        """Return the tightest limits of the spec, the fuses and the task."""
         budget = _budget(tx, plan, taken.task, choice)
-        own = limits_for(choice.spec)
-        seconds = min(own.seconds, _seconds(tx, taken))
-        return replace(own, stop=stop, budget=budget, seconds=seconds)
+        limits = limits_for(choice.spec)
+        seconds = min(limits.seconds, _seconds(tx, taken))
+        return replace(limits, stop=stop, budget=budget, seconds=seconds)
 
     def _commission(
         self, tx: Transaction, task: TaskRecord, change: bytes, limits: RunLimits
     ) -> Commission:
-        """What is to be changed, with what it may cost."""
+        """Return what is to be changed, and what that may cost."""
         try:
             job = self.workshop.commission(tx, task, change)
         except PreflightFailed as error:
@@ -269,8 +270,48 @@ class ProjectAttempts:
         return replace(job, budget=limits.budget)
 
 
+def _queues_of(executor: str, spec: Spec) -> dict[str, Bound]:
+    """Return the queues of an executor, and what each may use."""
+    runs = spec.concurrency or CONCURRENCY
+    whole = Bound(
+        runs=runs, executor=executor, executor_runs=runs, per_minute=spec.per_minute
+    )
+
+    queues = {queue_name(executor): whole}
+    for model, bounds in spec.bounds.items():
+        queues[queue_name(executor, model)] = replace(
+            whole,
+            runs=min(runs, bounds.concurrency or runs),
+            per_minute=bounds.per_minute or spec.per_minute,
+        )
+    return queues
+
+
+def _kind_of(attempt: TaskAttempt) -> Literal["action", "review"]:
+    return "action" if attempt.kind == "action" else "review"
+
+
+def _taken(task: TaskRecord, kind: Literal["action", "review"]) -> Taken:
+    """Return the task with its lease. Raises _NotBegun if it has none any more."""
+    if task.lease is None:
+        raise _NotBegun(Fault.STOPPED, "the task was taken away from this worker")
+    return Taken(task, kind, task.lease)
+
+
+def _run_of(plan: PlanRecord, attempt: TaskAttempt) -> RunOf:
+    return RunOf(
+        plan_id=plan.plan_id,
+        task_id=attempt.task_id,
+        kind=attempt.kind,
+        attempt=attempt.number,
+    )
+
+
 def _failures(task: TaskRecord, kind: Kind) -> int:
-    """How often this kind of work on a task has failed since a person last gave it a chance."""
+    """Return how often this kind of work on a task has failed.
+
+    Counted since a person last gave it another chance.
+    """
     used = task.progress.standing.used
     if kind == "review" and task.checks is None:
         return used.review_failures
@@ -280,43 +321,60 @@ def _failures(task: TaskRecord, kind: Kind) -> int:
 def _budget(
     tx: Transaction, plan: PlanRecord, task: TaskRecord, choice: Choice
 ) -> Budget:
-    """What a run may cost. Raises _NotBegun if it may cost nothing, or nobody could say what it costs."""
+    """Return what a run may cost.
+
+    Raises _NotBegun if nothing is left, or if its cost could not be known.
+    """
     if plan.state is PlanState.HELD or Spending().uses_up(plan_budget(plan)):
-        raise _NotBegun(Fault.STOPPED, _HELD)
+        raise _NotBegun(Fault.STOPPED, _PLAN_HELD)
+
     budget = budget_left(tx, task.task_id, plan.rules.fuses)
     if isinstance(budget, str):
         raise _NotBegun(Fault.OVER_BUDGET, budget)
-    if why := why_unpriced(choice, budget):
-        raise _NotBegun(Fault.UNPREPARED, why)
+
+    unpriced = why_unpriced(choice, budget)
+    if unpriced:
+        raise _NotBegun(Fault.UNPREPARED, unpriced)
     return budget
 
 
 def _seconds(tx: Transaction, taken: Taken) -> float:
-    """How long a run may take: the least of what the node and the request it serves allow."""
+    """Return how long a run may take, by its node and the request it serves."""
     is_action = taken.kind == "action"
-    of_node = seconds_for(tx, taken.task) if is_action or taken.task.checks else None
-    of_request = budgets_of(tx, taken.task).time_budget if is_action else None
-    return min(
-        seconds for seconds in (of_node, of_request, math.inf) if seconds is not None
-    )
+    seconds = math.inf
+
+    if is_action or taken.task.checks:
+        of_node = seconds_for(tx, taken.task)
+        if of_node is not None:
+            seconds = min(seconds, of_node)
+    if is_action:
+        of_request = budgets_of(tx, taken.task).time_budget
+        if of_request is not None:
+            seconds = min(seconds, of_request)
+    return seconds
 
 
 def _context(
     plan: PlanRecord, taken: Taken, document: dict[str, Any], job: Commission | None
 ) -> Context:
-    """What the message of a run is checked against."""
+    """Return the context in which the message of a run is checked."""
     if taken.kind == "review":
-        return review_context(
-            plan.rules.node_rubric, task_id=document["contract"]["task_id"]
-        )
-    return claim_context(job.asked.task) if job else Context(task_id=taken.task.task_id)
+        reviewed = document["contract"]["task_id"]
+        return review_context(plan.rules.node_rubric, task_id=reviewed)
+    if job is not None:
+        return claim_context(job.asked.task)
+    return Context(task_id=taken.task.task_id)
 
 
 def _context_bytes(tx: Transaction, taken: Taken, choice: Choice) -> int | None:
-    """How much context a run is told: never more than the request it serves allows; None where nothing is said."""
-    tokens = (
-        budgets_of(tx, taken.task).context_budget if taken.kind == "action" else None
-    )
+    """Return how much context a run gets; None: as much as its role has.
+
+    Never more than the request it serves allows.
+    """
+    if taken.kind != "action":
+        return choice.context_bytes
+
+    tokens = budgets_of(tx, taken.task).context_budget
     if tokens is None:
         return choice.context_bytes
     usual = choice.context_bytes or budget_for(taken.task.owner_agent_id)

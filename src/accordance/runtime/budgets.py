@@ -1,8 +1,7 @@
-"""What a run may cost: what is left for its task or for its plan, whichever is less."""
+"""What a run may cost: what is left for its task or its plan, whichever is less."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from accordance.domain.case import Budget
@@ -12,61 +11,69 @@ from accordance.domain.lifecycle import FORGIVES
 from accordance.domain.records import PlanRecord
 from accordance.domain.routing import Choice
 from accordance.domain.spending import Spending, remaining, tighter, total
-from accordance.executors.pricing import nobody_knows
+from accordance.executors.pricing import has_unknown_price
 from accordance.store.ledger import Transaction
 from accordance.work.run_log import RAN, spending_of
 
-_FORGIVEN_BY: Final = frozenset(event.value for event in FORGIVES)
+_FORGIVING_EVENTS: Final = frozenset(event.value for event in FORGIVES)
 
 
 def budget_left(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
-    """What another run of a task may cost, or why it may cost nothing any more."""
-    of_plan = plan_budget(tx.plan(tx.task(task_id).plan_id))
+    """Return what another run of a task may cost, or why there may be no other run."""
+    plan_id = tx.task(task_id).plan_id
+    left_for_plan = plan_budget(tx.plan(plan_id))
     if fuses.tokens_per_task is None and fuses.cost_per_task is None:
-        return of_plan
-    runs = [
-        spending_of(entry.payload)
-        for entry in _since_forgiven(tx.entries_of(task_id))
-        if entry.kind == RAN
-    ]
-    spent, unpriced = total(runs), sum(run.calls for run in runs if run.cost is None)
-    left = remaining(
-        Budget(tokens=fuses.tokens_per_task, cost=fuses.cost_per_task), spent
-    )
+        return left_for_plan
+
+    entries = _since_forgiven(tx.entries_of(task_id))
+    runs = [spending_of(entry.payload) for entry in entries if entry.kind == RAN]
+    spent = total(runs)
+    task_budget = Budget(tokens=fuses.tokens_per_task, cost=fuses.cost_per_task)
+    left = remaining(task_budget, spent)
+
     if left.tokens is not None and left.tokens <= 0:
-        return f"tokens_per_task: {spent.tokens:,} of {fuses.tokens_per_task:,} tokens are used up"
-    if left.cost is not None and unpriced:
-        return f"cost_per_task: nobody knows the price of {unpriced:,} of its calls; say so with `prices` in accordance.toml"
-    if left.cost is not None and left.cost <= 0:
         return (
-            f"cost_per_task: {spent.cost:.2f} of {fuses.cost_per_task:.2f} are used up"
+            f"tokens_per_task: {spent.tokens:,} of {fuses.tokens_per_task:,} tokens"
+            " are used up"
         )
-    return tighter(left, of_plan)
+    if left.cost is not None:
+        unpriced = sum(run.calls for run in runs if run.cost is None)
+        if unpriced:
+            return (
+                f"cost_per_task: the price of {unpriced:,} of its calls is unknown;"
+                " set `prices` in accordance.toml"
+            )
+        if left.cost <= 0:
+            return (
+                f"cost_per_task: {spent.cost:.2f} of {fuses.cost_per_task:.2f}"
+                " are used up"
+            )
+    return tighter(left, left_for_plan)
 
 
 def plan_budget(plan: PlanRecord) -> Budget:
-    """What is left for a plan as a whole, in this run of it."""
+    """Return what is left for a plan as a whole, in this run of it."""
     fuses = plan.rules.fuses
+    whole = Budget(tokens=fuses.tokens_per_run, cost=fuses.cost_per_run)
     spent = Spending(read=plan.tokens, cost=plan.cost)
-    return remaining(
-        Budget(tokens=fuses.tokens_per_run, cost=fuses.cost_per_run), spent
-    )
+    return remaining(whole, spent)
 
 
 def why_unpriced(choice: Choice, budget: Budget) -> str | None:
-    """Why a run whose cost is bounded cannot begin: nobody knows what its model costs."""
-    if budget.cost is None or not nobody_knows(choice.spec, choice.model):
+    """Return why a run cannot begin: its cost is bounded, but its price is unknown."""
+    if budget.cost is None or not has_unknown_price(choice.spec, choice.model):
         return None
     return (
-        f"a fuse bounds the cost, and nobody knows what the model {choice.model} costs; say so in accordance.toml: "
-        f"[executors.{choice.executor}.prices] with {{ input, output }} for a million tokens, or take the fuse out"
+        f"a fuse bounds the cost, but the price of the model {choice.model} is unknown;"
+        f" set [executors.{choice.executor}.prices] in accordance.toml to"
+        " { input, output } for a million tokens, or remove the fuse"
     )
 
 
-def _since_forgiven(entries: list[ChainEntry]) -> Iterator[ChainEntry]:
-    """The events since a person last gave the task a chance."""
-    last = max(
-        (at for at, entry in enumerate(entries) if entry.kind in _FORGIVEN_BY),
-        default=-1,
-    )
-    yield from entries[last + 1 :]
+def _since_forgiven(entries: list[ChainEntry]) -> list[ChainEntry]:
+    """Return the events since a person last gave the task another chance."""
+    first = 0
+    for index, entry in enumerate(entries):
+        if entry.kind in _FORGIVING_EVENTS:
+            first = index + 1
+    return entries[first:]

@@ -1,7 +1,8 @@
-"""Giving queued work to threads at once: DBOS asks its queues again and again, a bell tells it when to.
+"""Beginning queued work at once: DBOS polls its queues, and a bell tells it when.
 
-A queue's thread sleeps between two looks. Here it sleeps long, and is woken when something was put into the queue; while
-something waits that could not be begun yet, it looks again after a few milliseconds.
+The thread of a queue sleeps between two polls. Here it sleeps long, and is woken when
+something is put into the queue. While something waits that could not begin yet, it
+polls again after a few milliseconds.
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ from dbos._queue import queue_worker_thread  # pinned, and held by a test
 from accordance.runtime.slots import Slots
 
 _SHORTEST_SECONDS: Final = 0.008
-_SOON_SECONDS: Final = 0.1  # what is not begun by then was begun elsewhere, or has to wait for a slot anyway
+_SOON_SECONDS: Final = 0.1
+"""Work that has not begun by then was begun elsewhere, or waits for a slot anyway."""
 
 
 class Bell:
-    """Stands where DBOS has the event that ends a queue's thread: waiting on it ends early when it is rung."""
+    """Replaces the event by which DBOS ends the thread of a queue.
+
+    Waiting on it ends early when the bell is rung.
+    """
 
     def __init__(self, is_awaited: Callable[[], bool]) -> None:
         self._is_awaited = is_awaited
@@ -32,24 +37,24 @@ class Bell:
         self._pause = _SHORTEST_SECONDS
 
     def ring(self, *, at_once: bool = True) -> None:
-        """Look now, or in a moment."""
+        """Wake the thread now, or in a moment."""
         with self._changed:
             self._rung = self._rung or at_once
             self._pause = _SHORTEST_SECONDS
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Look no more."""
+        """End the thread."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
     def is_set(self) -> bool:
-        """Whether the thread shall end."""
+        """Whether the thread is to end."""
         return self._stopped
 
     def wait(self, timeout: float) -> bool:
-        """Sleep until the bell is rung, or it is time. Whether the thread shall end."""
+        """Sleep until the bell rings or the time is up; whether the thread is to end."""
         end = time.monotonic() + timeout
         with self._changed:
             while not (self._rung or self._stopped):
@@ -63,27 +68,30 @@ class Bell:
 
 
 class Dispatch:
-    """The threads that begin queued work in this process, one for each queue."""
+    """The threads that begin queued work in this process: one for each queue."""
 
     def __init__(self, engine: DBOS, queues: Mapping[str, Queue], slots: Slots) -> None:
         self._slots = slots
-        self._bells = {
-            name: Bell(partial(slots.waits, name, _SOON_SECONDS)) for name in queues
-        }
-        self._threads = [
-            threading.Thread(
+        self._bells: dict[str, Bell] = {}
+        self._threads: list[threading.Thread] = []
+
+        for name, queue in queues.items():
+            bell = Bell(partial(slots.waits, name, _SOON_SECONDS))
+            thread = threading.Thread(
                 target=queue_worker_thread,
-                args=(self._bells[name], engine, queue),
+                args=(bell, engine, queue),
                 name=f"queue-{name}",
                 daemon=True,
             )
-            for name, queue in queues.items()
-        ]
-        for thread in self._threads:
+            self._bells[name] = bell
+            self._threads.append(thread)
             thread.start()
 
     def ring(self, queue: str) -> None:
-        """Something was put into a queue, or a slot became free: look at once, or in a moment for several together."""
+        """Wake the thread of a queue: it has new work, or a slot has become free.
+
+        At once if the queue is idle; otherwise in a moment, for several together.
+        """
         if queue in self._bells and self._slots.waits(queue):
             self._bells[queue].ring(at_once=self._slots.is_idle(queue))
 

@@ -1,4 +1,4 @@
-"""A run that is about to begin: who does it, what they are told, within which limits, and what is kept of it."""
+"""A run that is about to begin: its executor, instructions, limits and records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from accordance.domain.routing import PROMPTS, Choice
 from accordance.errors import ContextTooLarge
 from accordance.executors.code_map import code_map
 from accordance.executors.opinion import Opinion
-from accordance.executors.prompt_building import tell
+from accordance.executors.prompt_building import build_prompt
 from accordance.executors.protocol import (
     Assignment,
     Executor,
@@ -39,12 +39,15 @@ _PROMPTS: Final[Mapping[str, str]] = {
     EDITS.version: "editor.v1",
     ANSWER.version: "researcher.v1",
 }
-"""What agents are told by what their message is held to, where no route says otherwise."""
+"""Prompts by the contract of the message, for routes that do not set one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorRun:
-    """All that was read from the ledger for one run. Nothing more is asked of the ledger until it has ended."""
+    """Everything that was read from the ledger for a run.
+
+    The ledger is not read again until the run has ended.
+    """
 
     ledger: Ledger
     root: Path
@@ -56,30 +59,34 @@ class ExecutorRun:
     contract: Contract[Any]
     context: Context
     folder: Path
-    context_bytes: int | None = None  # None: as the role has it
+    context_bytes: int | None = None  # None: the budget of the role
     job: Commission | None = None  # where a repository is changed
 
     def begin(self) -> Produced:
-        """Let the executor work on a task that changes no repository."""
+        """Run the executor on a task that changes no repository."""
         produced = self._begin(self.document)
         return replace(produced, stronger=bool(self.choice.stronger))
 
     def begin_in(self, work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
-        """Let the executor work in a clone, where the change of the last attempt was laid as far as it still fits."""
+        """Run the executor in a clone.
+
+        The change of the last attempt was applied to it, as far as it still fits.
+        """
         start = self.job.start if self.job else b""
         conflicting = conflicts(start, work)
         document = with_conflict(self._with_code_map(work), conflicting)
+
         produced = self._begin(document, work, opinion)
         if not conflicting:
             return produced
-        conflict = Seen(
-            "merge_conflict", {"code": MERGE_CONFLICT, "paths": list(conflicting)}
-        )
+
+        details = {"code": MERGE_CONFLICT, "paths": list(conflicting)}
+        conflict = Seen("merge_conflict", details)
         return replace(produced, seen=(conflict, *produced.seen))
 
     @property
     def memory(self) -> KeptAnswers:
-        """What an earlier run of the same attempt that was cut off has got."""
+        """The answers that an interrupted run of the same attempt has kept."""
         return KeptAnswers(self.ledger, self.run)
 
     def _begin(
@@ -88,13 +95,15 @@ class ExecutorRun:
         work: Path | None = None,
         opinion: Callable[[bytes], Opinion] | None = None,
     ) -> Produced:
-        """Tell the executor what to do, keep what it is told, and let it work."""
+        """Build the instructions, keep them, and run the executor."""
+        shown = self._shown_files(work)
         try:
-            instructions = tell(
-                document, self._prompt, self.root, self.context_bytes, self._shown(work)
+            instructions = build_prompt(
+                document, self._prompt_name, self.root, self.context_bytes, shown
             )
         except ContextTooLarge as error:
             return Produced(fault=Fault.TOO_LONG, text=str(error))
+
         with self.ledger.write() as tx:
             keep_prompt(
                 tx,
@@ -103,7 +112,8 @@ class ExecutorRun:
                 executor=self.choice.executor,
                 model=self.choice.model,
             )
-        given = Assignment(
+
+        assignment = Assignment(
             document=document,
             contract=self.contract,
             context=self.context,
@@ -114,28 +124,25 @@ class ExecutorRun:
             opinion=opinion,
             memory=self.memory,
         )
-        return run_tidily(self.executor, given, self.limits)
+        return run_tidily(self.executor, assignment, self.limits)
 
     @property
-    def _prompt(self) -> str:
-        """What the route says; where it says nothing, what fits the contract."""
-        is_usual = self.choice.prompt == PROMPTS["action"]
-        return (
-            _PROMPTS.get(self.contract.version, self.choice.prompt)
-            if is_usual
-            else self.choice.prompt
-        )
+    def _prompt_name(self) -> str:
+        """The prompt of the route; the default prompt depends on the contract."""
+        prompt = self.choice.prompt
+        is_default = prompt == PROMPTS["action"]
+        return _PROMPTS.get(self.contract.version, prompt) if is_default else prompt
 
     def _with_code_map(self, work: Path) -> dict[str, Any]:
-        """The assignment, with a map of the code; a map that the task brings itself is enough."""
+        """Return the assignment with a map of the code, unless the task has its own."""
         change = self.document.get("change")
         if change is None or "map_summary" in change.get("context", {}):
             return self.document
         context = {**self.document["context"], "map_summary": code_map(work, change)}
         return {**self.document, "context": context}
 
-    def _shown(self, work: Path | None) -> tuple[Piece, ...]:
-        """The files of the clone, for a model: everybody else looks for themselves."""
+    def _shown_files(self, work: Path | None) -> tuple[Piece, ...]:
+        """Return the files of the clone for a model, which cannot look itself."""
         if work is None or self.contract.version != EDITS.version:
             return ()
         return show(work, self.document["change"])

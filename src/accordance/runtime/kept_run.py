@@ -1,7 +1,8 @@
-"""What came of an executor's run, as it is kept between the two steps of an attempt.
+"""The outcome of an executor's run, as it is kept between the two steps of an attempt.
 
-It is kept before anything is decided, so that a run that was paid for is not made again because its settling failed. The keys
-are part of what `ports.VERSION` stands for: workflows of earlier processes were kept with them.
+It is kept before any decision, so that a paid run is not repeated because settling it
+failed. The keys are part of what `ports.VERSION` stands for: workflows of earlier
+processes were kept with them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from accordance.executors.protocol import Produced
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """The message a run has brought, our report of the run, and the verdict where a change was judged."""
+    """The message of a run, our report of it, and the verdict on a judged change."""
 
     message: bytes | None
     report: dict[str, Any]
@@ -25,17 +26,19 @@ class KeptRun:
 
     @classmethod
     def of(cls, produced: Produced) -> Self:
-        """What an executor has produced."""
+        """Return what is kept of an executor's outcome."""
         return cls(produced.raw, produced.to_json(), produced.judged)
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """As it was kept."""
-        text = kept["raw"]
-        message = None if text is None else base64.b64decode(text)
+        """Return a run as it was kept."""
+        encoded = kept["raw"]
+        message = None if encoded is None else base64.b64decode(encoded)
         return cls(message, kept["seen"], kept["judged"])
 
     def to_json(self) -> JsonObject:
-        """As it is kept."""
-        text = None if self.message is None else base64.b64encode(self.message).decode()
-        return {"raw": text, "seen": self.report, "judged": self.judged}
+        """Return the run as it is kept."""
+        encoded = None
+        if self.message is not None:
+            encoded = base64.b64encode(self.message).decode()
+        return {"raw": encoded, "seen": self.report, "judged": self.judged}

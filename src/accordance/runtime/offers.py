@@ -1,4 +1,4 @@
-"""What comes of offering ready tasks to their executors: attempts that were queued, and why other tasks could not begin."""
+"""Ready tasks offered to executors: what was queued, and what could not begin."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class QueuedAttempt(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class NoTaker:
-    """Why nobody can begin a task, as far as is known here."""
+class Obstacle:
+    """Why no executor here can begin a task."""
 
     fault: Fault
     text: str
@@ -28,17 +28,15 @@ class NoTaker:
 
 @dataclass
 class Offers:
-    """The ready tasks of a plan, offered one after the other. It is filled while the scheduler goes through them."""
+    """The ready tasks of a plan, offered in turn. Filled by the scheduler."""
 
     most: int | None  # attempts that may be queued; None: as many as there is room for
     roomy: frozenset[str]  # queues that have room
     queued: list[QueuedAttempt] = field(default_factory=list)
     waits_for_room: bool = False  # a task could begin here if a slot were free
     waits_elsewhere: bool = False  # a task waits for an outside worker
-    without_taker: dict[str, NoTaker] = field(default_factory=dict)  # by task
-    changing: set[str] | None = (
-        None  # changes that are under way; None: not looked up yet
-    )
+    unstartable: dict[str, Obstacle] = field(default_factory=dict)  # by task
+    changing: set[str] | None = None  # changes under way; None: not looked up yet
 
     @property
     def is_full(self) -> bool:
@@ -46,7 +44,10 @@ class Offers:
         return not self.roomy or len(self.queued) == self.most
 
     def others_change(self, tx: Transaction, task: TaskRecord) -> bool:
-        """Whether another change of the plan is under way: each is judged on exactly the tree it lands on."""
+        """Whether another change of the plan is under way.
+
+        Each change is judged on exactly the tree it lands on.
+        """
         if self.changing is None:
             self.changing = changes_under_way(tx, task.plan_id)
         others = self.changing - {task.task_id}

@@ -1,4 +1,4 @@
-"""A model writes a plan: checked, imported, reviewed, and written again with what the review asks for."""
+"""A model writes a plan, which is checked, imported, reviewed and rewritten."""
 
 from __future__ import annotations
 
@@ -30,22 +30,24 @@ from accordance.work.importing import Source, import_plan
 from accordance.work.reviewing import review_plan
 from accordance.work.run_log import PLAN_WRITTEN
 
-_SLUG: Final = 32
-_NOT_PLAIN: Final = re.compile(r"[^\w]+")
+_SLUG_CHARACTERS: Final = 32
+_NOT_WORDS: Final = re.compile(r"[^\w]+")
 _FILE: Final = "tasks/plan.json"
-_SAME_AGAIN: Final = "it is word for word the plan that was returned; make the changes the review asks for"
+_UNCHANGED: Final = (
+    "it is the returned plan word for word; make the changes the review asks for"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """What came of it."""
+    """The result of planning."""
 
     plan_id: str
     plan: PlanRecord | None  # None: no message was ever a plan
     written: int  # messages of the planner
-    faults: tuple[str, ...] = ()  # what was wrong with its last one
+    faults: tuple[str, ...] = ()  # of its last message
     reviews: tuple[Mapping[str, Any], ...] = ()
-    unanswered: Produced | None = None  # the run that ended it all
+    unanswered: Produced | None = None  # the run that ended the planning
     spent: Spending = field(default_factory=Spending)
 
 
@@ -56,23 +58,25 @@ class Planner:
     goal: str
     rules: Rules
     consultation: Consultation
-    roles: Collection[str] = ROLES  # those that tasks may name
+    roles: Collection[str] = ROLES  # that tasks may name
     written: int = 0
     faults: tuple[str, ...] = ()
     reviews: list[Mapping[str, Any]] = field(default_factory=list)
 
     def create(self, rounds: int) -> Planned:
-        """Write, import, review; and again with the review's suggestions, at most `rounds` times. Raises NoExecutor."""
+        """Write, import and review a plan; rewrite it at most `rounds` times.
+
+        Raises NoExecutor.
+        """
         unanswered = None
         try:
-            for _ in range(1 + rounds):
-                if not self._write() or self._review() is not PlanState.RETURNED:
-                    break
+            self._create(rounds)
         except Unanswered as error:
             unanswered = error.produced
+
         self.consultation.link()
         return Planned(
-            plan_id=self.consultation.plan_id,
+            plan_id=self._plan_id,
             plan=self._record(),
             written=self.written,
             faults=self.faults,
@@ -81,91 +85,117 @@ class Planner:
             spent=self.consultation.spent,
         )
 
+    def _create(self, rounds: int) -> None:
+        for _ in range(1 + rounds):
+            is_imported = self._write()
+            if not is_imported:
+                return
+            state = self._review()
+            if state is not PlanState.RETURNED:
+                return
+
+    @property
+    def _plan_id(self) -> str:
+        return self.consultation.plan_id
+
     def _record(self) -> PlanRecord | None:
         with self.consultation.ledger.read() as tx:
             try:
-                return tx.plan(self.consultation.plan_id)
+                return tx.plan(self._plan_id)
             except NotFound:
                 return None
 
+    # -- writing
+
     def _write(self) -> bool:
-        """Have a plan written until one honours its contract, and import it. False: the attempts are used up."""
-        contract = PLAN.in_scope(PLAN.scopes[0]).with_rules(
-            carries(self.consultation.plan_id)
-        )
-        before = self._record()
+        """Have a plan written until it honours its contract, and import it.
+
+        False if the attempts are used up.
+        """
+        contract = PLAN.in_scope(PLAN.scopes[0]).with_rules(carries(self._plan_id))
+        previous = self._record()
+
         for _ in range(self.rules.fuses.attempts):
             self.written += 1
-            produced = self.consultation.ask(
-                "plan", self._task(contract, before), contract
-            )
+            assignment = self._writing_task(contract, previous)
+            produced = self.consultation.ask("plan", assignment, contract)
             if produced.raw is None:
                 self.faults = (f"{produced.code}: {produced.text}",)
                 continue
-            read = self._checked(produced.raw, contract)
-            if read is not None and self._imported(read, produced.raw):
+
+            accepted = self._checked(produced.raw, contract)
+            if accepted is not None and self._imported(accepted, produced.raw):
                 return True
         return False
 
     def _checked(self, raw: bytes, contract: Contract[Plan]) -> Accepted[Plan] | None:
-        """The plan, if it is one; what was said is kept in any case."""
+        """Return the plan in a message, if it is good; record the message anyway."""
         result: Accepted[Plan] | Rejected = check(raw, contract)
-        if isinstance(result, Accepted):
-            with self.consultation.ledger.read() as tx:
-                faults = (
-                    *_foreign_tasks(tx, result.value),
-                    *check_tasks(result.value, self.roles),
-                )
-            result = (
-                Rejected(faults, len(faults), contract.version) if faults else result
-            )
-        self.faults = (
-            tuple(map(str, result.violations)) if isinstance(result, Rejected) else ()
-        )
+        if isinstance(result, Rejected):
+            violations = tuple(result.violations)
+        else:
+            violations = self._plan_violations(result.value)
 
-        def written(tx: Transaction) -> Payload:
-            accepted = {"accepted": not self.faults, "faults": list(self.faults)}
-            return {"attempt": self.written, "sha256": tx.keep(raw), **accepted}
+        self.faults = tuple(str(violation) for violation in violations)
+        self._record_message(raw)
+        if violations or isinstance(result, Rejected):
+            return None
+        return result
 
-        self.consultation.note(PLAN_WRITTEN, written)
+    def _plan_violations(self, plan: Plan) -> tuple[Violation, ...]:
+        """Return what is wrong with a plan that honours its contract."""
+        with self.consultation.ledger.read() as tx:
+            foreign = tuple(_foreign_tasks(tx, plan))
+            return (*foreign, *check_tasks(plan, self.roles))
+
+    def _record_message(self, raw: bytes) -> None:
+        def payload(tx: Transaction) -> Payload:
+            return {
+                "attempt": self.written,
+                "sha256": tx.keep(raw),
+                "accepted": not self.faults,
+                "faults": list(self.faults),
+            }
+
+        self.consultation.note(PLAN_WRITTEN, payload)
         if self.faults:
-            why = {"attempt": self.written, "why": self.faults[0]}
-            self.consultation.note(UNPARSEABLE, lambda _: why)
-        return result if isinstance(result, Accepted) else None
+            reason = {"attempt": self.written, "why": self.faults[0]}
+            self.consultation.note(UNPARSEABLE, lambda _: reason)
 
-    def _imported(self, read: Accepted[Plan], raw: bytes) -> bool:
-        consultation = self.consultation
-        done = import_plan(
-            consultation.ledger,
-            read.value,
+    def _imported(self, accepted: Accepted[Plan], raw: bytes) -> bool:
+        """Import a plan; False if it is the same as before."""
+        imported = import_plan(
+            self.consultation.ledger,
+            accepted.value,
             self.rules,
-            source=Source(raw, read.repairs, read.warnings),
+            source=Source(raw, accepted.repairs, accepted.warnings),
             roles=self.roles,
-            also=consultation.link_in,
+            also=self.consultation.link_in,
         )
-        self.faults = () if done.is_new else (_SAME_AGAIN,)
-        return done.is_new
+        self.faults = () if imported.is_new else (_UNCHANGED,)
+        return imported.is_new
 
-    def _task(self, contract: Contract[Plan], before: PlanRecord | None) -> JsonObject:
-        """What the planner is told."""
+    def _writing_task(
+        self, contract: Contract[Plan], previous: PlanRecord | None
+    ) -> JsonObject:
+        """Return the assignment of the planner."""
         context: JsonObject = {"last_errors": list(self.faults)}
-        if before is not None:
-            artifact = {"path": _FILE, "content": self._text(before)}
-            context["dependencies"] = [
-                {"title": "the last round", "artifact": artifact}
-            ]
+        if previous is not None:
+            artifact = {"path": _FILE, "content": self._text(previous)}
+            dependency = {"title": "the last round", "artifact": artifact}
+            context["dependencies"] = [dependency]
             context["last_review"] = self.reviews[-1]
-        plan_id = self.consultation.plan_id
+
         return {
             "kind": "plan",
             "task": {
-                "task_id": plan_id,
+                "task_id": self._plan_id,
                 "title": "Write a plan",
                 "goal_statement": self.goal,
                 "owner_agent_id": "planner",
             },
             "attempt": self.written,
-            "contract": {**_described(contract), "plan_id": plan_id},
+            "contract": {**_described(contract), "plan_id": self._plan_id},
             "context": context,
         }
 
@@ -173,44 +203,48 @@ class Planner:
         with self.consultation.ledger.read() as tx:
             return tx.blob(record.document).decode()
 
+    # -- reviewing
+
     def _review(self) -> PlanState:
-        """Have the plan reviewed until a review can be read. Where it stands then."""
-        rubric, plan_id = self.rules.plan_rubric, self.consultation.plan_id
+        """Have the plan reviewed until a review can be read; return its new state."""
+        rubric = self.rules.plan_rubric
         contract = reviews_by(rubric, "PLAN_REVIEW")
-        context = review_context(rubric, plan_id=plan_id)
+        context = review_context(rubric, plan_id=self._plan_id)
         state = PlanState.IN_REVIEW
+
         for _ in range(self.rules.fuses.review_failures):
-            produced = self.consultation.ask(
-                "review", self._review_task(contract), contract, context
-            )
+            assignment = self._review_task(contract)
+            produced = self.consultation.ask("review", assignment, contract, context)
             self.consultation.link()
             if produced.raw is not None:
-                state = self._judged(produced.raw, contract, context)
+                state = self._apply_review(produced.raw, contract, context)
             if state is not PlanState.IN_REVIEW:
                 return state
         raise Unanswered(produced)
 
-    def _judged(
+    def _apply_review(
         self, raw: bytes, contract: Contract[Any], context: Context
     ) -> PlanState:
-        answer = review_plan(
-            self.consultation.ledger, raw, self.consultation.plan_id
-        ).to_json()
+        receipt = review_plan(self.consultation.ledger, raw, self._plan_id)
+        answer = receipt.to_json()
+
+        review: dict[str, Any] = {}
         result = check(raw, contract, context)
-        message = (
-            result.value.model_dump(mode="json") if isinstance(result, Accepted) else {}
-        )
-        self.reviews.append(
-            {**message, "outcome": answer["outcome"], "messages": answer["messages"]}
-        )
+        if isinstance(result, Accepted):
+            review.update(result.value.model_dump(mode="json"))
+        review["outcome"] = answer["outcome"]
+        review["messages"] = answer["messages"]
+        self.reviews.append(review)
         return PlanState(answer["state"])
 
     def _review_task(self, contract: Contract[Any]) -> JsonObject:
-        """What the reviewer is told."""
+        """Return the assignment of the reviewer."""
         with self.consultation.ledger.read() as tx:
-            record = tx.plan(self.consultation.plan_id)
+            record = tx.plan(self._plan_id)
             text = tx.blob(record.document).decode()
-        rubric, plan_id = self.rules.plan_rubric, record.plan_id
+
+        rubric = self.rules.plan_rubric
+        plan_id = record.plan_id
         return {
             "kind": "review",
             "task": {
@@ -244,13 +278,14 @@ def _described(contract: Contract[Any]) -> JsonObject:
 
 
 def plan_name(goal: str) -> str:
-    """A name for a new plan: its goal's first words, and something no other plan has."""
-    slug = _NOT_PLAIN.sub("-", goal.casefold()).strip("-")[:_SLUG].strip("-")
+    """Return a unique name for a new plan, which begins with words of its goal."""
+    words = _NOT_WORDS.sub("-", goal.casefold()).strip("-")
+    slug = words[:_SLUG_CHARACTERS].strip("-")
     return f"{slug or 'plan'}-{secrets.token_hex(3)}"
 
 
 def carries(plan_id: str) -> Rule:
-    """The rule that a plan goes by the name it was given."""
+    """Return the rule that a plan has the id it was given."""
 
     def carries_the_plan_id(message: JsonObject, _: Context) -> Iterator[Violation]:
         """plan.plan_id is the one that was asked for."""
@@ -265,17 +300,18 @@ def carries(plan_id: str) -> Rule:
 
 
 def _foreign_tasks(tx: Transaction, plan: Plan) -> Iterator[Violation]:
-    """Tasks whose ids another plan in the ledger has already."""
-    for at, node in enumerate(plan.nodes):
+    """Yield a violation for each task id that belongs to another plan."""
+    for index, node in enumerate(plan.nodes):
         try:
             other = tx.task(node.task_id)
         except NotFound:
             continue
-        if other.plan_id != plan.plan.plan_id:
-            expected = "an id that no task of another plan has"
-            yield Violation(
-                "duplicate_id",
-                f"$.nodes[{at}].task_id",
-                expected,
-                excerpt(node.task_id),
-            )
+        if other.plan_id == plan.plan.plan_id:
+            continue
+
+        yield Violation(
+            "duplicate_id",
+            f"$.nodes[{index}].task_id",
+            "an id that no task of another plan has",
+            excerpt(node.task_id),
+        )

@@ -1,14 +1,15 @@
-"""What the parts of the runtime know of each other: one small protocol for each, and the values they hand over.
+"""What the parts of the runtime know of each other: a small protocol for each.
 
-    Scheduling     which ready tasks begin now                    scheduler.Scheduler
-    Router         whose queue a task goes into                   attempt_runner.ProjectAttempts
-    AttemptRunner  one run of one executor                        attempt_runner.ProjectAttempts
-    Workflows      steps that survive a kill, queues that commit  workflow.WorkflowEngine
-    AttemptSteps   what the workflow of an attempt does           attempt_path.AttemptPath
-    Listener       what the person or program at the face hears   given by the face
-    Branches       where the branches of changed plans stand      publishing.Publishing
+    Scheduling     which ready tasks begin now           scheduler.Scheduler
+    Router         which queue a task goes into          attempt_runner.ProjectAttempts
+    AttemptRunner  a run of an executor                  attempt_runner.ProjectAttempts
+    Workflows      durable steps, transactional queues   workflow.WorkflowEngine
+    AttemptSteps   what the workflow of an attempt does  attempt_path.AttemptPath
+    Listener       reports to the caller's interface     passed in by it
+    Branches       the branches of changed plans         publishing.Publishing
 
-`attempt_path` is written against these alone, so that the way of an attempt can be read without knowing any of them.
+`attempt_path` depends on these alone, so that the path of an attempt can be read
+without knowing any of them.
 """
 
 from __future__ import annotations
@@ -28,13 +29,19 @@ from accordance.runtime.slots import Bound
 from accordance.store.ledger import Transaction
 from accordance.work.tasks import Taken
 
-VERSION: Final = "1"  # of what is kept between steps; raised when an old workflow could not be gone on with
-LOCAL: Final = "local"  # the worker that has a SQLite ledger to itself
+VERSION: Final = "1"
+"""Of what is kept between steps; raised when an old workflow could not be resumed."""
+LOCAL: Final = "local"
+"""The worker that has a SQLite ledger to itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskAttempt:
-    """One attempt. Its fields, in this order, are what its workflow is queued with: an old queue must still be readable."""
+    """An attempt at a task.
+
+    Its fields, in this order, are the arguments its workflow is queued with: an old
+    queue must stay readable.
+    """
 
     task_id: str
     kind: str  # action or review
@@ -42,45 +49,52 @@ class TaskAttempt:
     product: str | None = None  # what a review is about
     plan_id: str = ""
     queue: str = ""
-    lease: str | None = None  # until when it has the task
+    lease: str | None = None  # when its lease ends
 
 
 class QueueingTransaction(Protocol):
-    """A transaction of the ledger that can also queue attempts: a task is taken up and queued, or neither."""
+    """A ledger transaction that can also queue attempts.
+
+    A task is taken up and queued, or neither.
+    """
 
     @property
     def tx(self) -> Transaction:
         """The ledger's part of it."""
 
     def enqueue(self, queue: str, taken: Taken) -> QueuedAttempt:
-        """Queue an attempt that was just taken up; once all is committed it is announced to the workflows."""
+        """Queue an attempt that was just taken up.
+
+        It is announced to the workflows after the commit.
+        """
 
 
 class Router(Protocol):
-    """Knows the executors: their queues, and which one a task goes into."""
+    """Knows the executors' queues, and which of them a task goes into."""
 
     def queues(self) -> Mapping[str, Bound]:
-        """The queues that are served here, and what each may use."""
+        """Return the queues that are served here, and what each may use."""
 
     def queue_of(self, task: TaskRecord, change: bytes | None) -> str | None:
-        """The queue of a task; None if it waits for an outside worker to ask for it. Raises NoExecutor.
+        """Return the queue of a task; None if an outside worker will fetch it.
 
         `change` is the scc.task.v1 to be carried out, where a repository is changed.
+        Raises NoExecutor.
         """
 
     def holding(self, tx: Transaction, task: TaskRecord) -> Payload:
-        """Which contract an attempt that begins now is held to, as it is written down."""
+        """Return the record of the contract for an attempt that begins now."""
 
 
 class AttemptRunner(Protocol):
     """Runs executors."""
 
     def run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
-        """Let the executor of an attempt run once; when `stop` is set it ends early."""
+        """Run the executor of an attempt once; it ends early when `stop` is set."""
 
 
 class Attempts(Router, AttemptRunner, Protocol):
-    """Everything the runtime has to know about the executors of a project."""
+    """Everything the runtime needs to know about the executors of a project."""
 
 
 class Scheduling(Protocol):
@@ -92,7 +106,7 @@ class Scheduling(Protocol):
     def take_up_next(
         self, unit: QueueingTransaction, plan_id: str
     ) -> list[QueuedAttempt]:
-        """The same after an attempt was settled: quickly, however many tasks are ready."""
+        """Do the same after an attempt was settled: fast, however many are ready."""
 
 
 class Workflows(Protocol):
@@ -100,41 +114,51 @@ class Workflows(Protocol):
 
     @property
     def is_stopping(self) -> bool:
-        """Whether nothing more shall begin in this process."""
+        """Whether nothing more may begin in this process."""
 
     def transaction(self) -> AbstractContextManager[QueueingTransaction]:
-        """A transaction in which attempts are taken up and queued."""
+        """Open a transaction in which attempts are taken up and queued."""
 
     def execute_once(self, execute: Callable[[], JsonObject]) -> JsonObject:
-        """The first step of a workflow. What it returns is kept; after a kill it is not run again once it has returned."""
+        """Do the first step of a workflow.
+
+        Its result is kept; once it has returned, it is not repeated after a kill.
+        """
 
     def settle_once(
         self, settle: Callable[[QueueingTransaction], JsonObject]
     ) -> JsonObject:
-        """The second step. The ledger, the queues and the mark that the step is done commit together."""
+        """Do the second step.
+
+        The ledger, the queues and the mark of the step commit together.
+        """
 
     def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
-        """What was queued is committed, or a slot of the queue `freed` is free: attempts may begin."""
+        """Announce that attempts were queued, or that queue `freed` has a free slot."""
 
     def await_ledger(self) -> None:
         """Wait while the database is away."""
 
 
 class AttemptSteps(Protocol):
-    """What the workflow of one attempt does."""
+    """What the workflow of an attempt does."""
 
     def carry_out(self, workflow: str, attempt: TaskAttempt) -> JsonObject:
-        """Carry an attempt out, or go on with it after a kill; the answer it got."""
+        """Carry an attempt out, or resume it after a kill; return its answer."""
 
 
 class Listener(Protocol):
-    """What a face hears of a run. Called from any thread; what it raises is reported as a notice and changes nothing."""
+    """Receives reports on a run.
+
+    Called from any thread. An error it raises is reported as a notice and changes
+    nothing.
+    """
 
     def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
-        """An attempt was settled, with this answer."""
+        """Take the answer of an attempt that was settled."""
 
     def notice(self, text: str) -> None:
-        """Something that whoever watches should know."""
+        """Take a line for the person who watches."""
 
 
 class Branches(Protocol):
@@ -144,34 +168,34 @@ class Branches(Protocol):
         """Move the plan's branch, if the attempt has landed a change."""
 
     def catch_up(self) -> None:
-        """Look at all branches, unless that was done a moment ago."""
+        """Check all branches, unless that was done a moment ago."""
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A listener that listens to nothing."""
+    """A listener that ignores everything."""
 
     def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
-        """Nobody wants to know."""
+        """Ignore it."""
 
     def notice(self, text: str) -> None:
-        """Nobody wants to know."""
+        """Ignore it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoBranches:
-    """For plans that change no repository."""
+    """The branches of plans that change no repository."""
 
     def attempt_ended(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
-        """There is nothing to move."""
+        """Do nothing: there is no branch to move."""
 
     def catch_up(self) -> None:
-        """There is nothing to look at."""
+        """Do nothing: there is no branch to check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """How the threads of one process call each other."""
+    """How the threads of a process signal each other."""
 
     stop: threading.Event = field(default_factory=threading.Event)  # begin nothing more
     wake: threading.Event = field(default_factory=threading.Event)  # look for work now

@@ -1,12 +1,13 @@
-"""Holding what the ledger says is in work against what the engine knows of it, so that nothing waits for ever.
+"""Comparing the ledger with the workflow engine, so that nothing waits for ever.
 
-The ledger is the truth for where a task stands, the engine for whether somebody works on it. Looking twice changes nothing.
+The ledger is the truth about the state of a task, the engine about whether it is being
+worked on. Reconciling twice changes nothing more.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -26,100 +27,112 @@ if TYPE_CHECKING:
 _OPEN: Final = ("ENQUEUED", "PENDING", "DELAYED")
 _BROKEN: Final = {
     "ERROR": "its outcome could not be settled: {error}",
-    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "it took every worker down that tried it",
+    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "every worker that tried it crashed",
 }
 
 
 @dataclass
 class Reconciler:
-    """Looks after attempts that nobody goes on with."""
+    """Looks after attempts that no worker is carrying on."""
 
     engine: WorkflowEngine
     ledger: Ledger
     crew: Crew
     listener: Listener
     _last: float = field(default_factory=time.monotonic)
-    _stranded: set[str] = field(
-        default_factory=set
-    )  # plans in which nothing moves but another version could
-    _reported: set[str] = field(default_factory=set)  # notices that were given
-    _unseen: set[str] = field(default_factory=set)
+    _stranded: set[str] = field(default_factory=set)
+    """Plans in which only a worker of another version could make progress."""
+    _reported: set[str] = field(default_factory=set)  # notices already given
+    _missing: set[str] = field(default_factory=set)
     """Workflows that should run here, and did not at the last look."""
 
     def is_due(self, seconds: float) -> bool:
-        """Whether the last look was so long ago; then this is the next one."""
-        if time.monotonic() - self._last < seconds:
+        """Whether the last look was so long ago. If so, the clock starts again."""
+        now = time.monotonic()
+        if now - self._last < seconds:
             return False
-        self._last = time.monotonic()
+        self._last = now
         return True
 
     def are_stranded(self, plans: Iterable[str]) -> bool:
-        """Whether everything that is in work in these plans waits for another version of the engine."""
-        names = list(plans)
-        return bool(names) and self._stranded.issuperset(names)
+        """Whether everything in work in these plans waits for another version."""
+        plan_ids = list(plans)
+        return bool(plan_ids) and self._stranded.issuperset(plan_ids)
 
     def reconcile(self, plan_id: str) -> None:
         """Look at everything that is in work in a plan."""
         with self.ledger.read() as tx:
             in_work = {workflow_id(taken): taken for taken in _in_work(tx, plan_id)}
         workflows = self.engine.known(list(in_work))
-        moving = [
-            self._is_moving(taken, workflows.get(name))
-            for name, taken in in_work.items()
-        ]
+
+        moving = []
+        for name, taken in in_work.items():
+            workflow = workflows.get(name)
+            moving.append(self._is_moving(taken, workflow))
+
         if moving and not any(moving):
             self._stranded.add(plan_id)
         else:
             self._stranded.discard(plan_id)
 
     def _is_moving(self, taken: Taken, workflow: WorkflowStatus | None) -> bool:
-        """Whether a task in work will come to an end; what stands still for good is settled here."""
+        """Whether a task in work will come to an end.
+
+        An attempt that stands still for good is settled here.
+        """
         if workflow is None:
-            return True  # somebody took it up with `task next`
+            return True  # an outside worker fetched it with `task next`
         if workflow.status in _OPEN:
             self._look_after(taken, workflow)
             return self._is_ours(taken, workflow)
+
         with self.ledger.write() as tx:
             tx.lock(taken.task.plan_id)
             current = tx.task(taken.task.task_id)
-            if current.lease == taken.lease:  # else it was settled while we looked
+            if current.lease == taken.lease:  # otherwise it was settled meanwhile
                 self._give_up(tx, taken, workflow)
         return True
 
     def _look_after(self, taken: Taken, workflow: WorkflowStatus) -> None:
-        """What was given to this worker and is not begun, or lies in a queue that nobody serves, is put right."""
-        name, queue = workflow.workflow_id, workflow.queue_name or ""
-        is_given_to_us = (
-            workflow.status == "PENDING"
-            and workflow.executor_id == self.engine.worker_id
-        )
-        if is_given_to_us:
+        """Restart what was assigned to us and lost; take back what no worker serves."""
+        name = workflow.workflow_id
+        queue = workflow.queue_name or ""
+
+        is_assigned_here = workflow.executor_id == self.engine.worker_id
+        if workflow.status == "PENDING" and is_assigned_here:
             self._must_run_here(name, queue)
         elif workflow.status == "ENQUEUED" and not self.crew.is_served(queue):
-            # its executor is no longer configured, or the worker that had it is gone
+            # Its executor is no longer configured, or the worker that had it is gone.
             self.engine.take_back(name, taken.task.task_id, taken.attempt)
 
     def _must_run_here(self, name: str, queue: str) -> None:
-        """Begin a workflow again that the database says we have, and we do not.
+        """Restart a workflow that the database assigns to us, if it does not run here.
 
-        The database went away while it was given to us. It may also be about to begin: so only if two looks miss it.
+        The database went away while it was assigned. Since it may also be about to
+        begin, two looks have to miss it.
         """
         if self.engine.has(name):
-            self._unseen.discard(name)
-        elif name not in self._unseen:
-            self._unseen.add(name)
-        else:
-            self._unseen.discard(name)
-            self.engine.resume(name, queue)
+            self._missing.discard(name)
+            return
+        if name not in self._missing:
+            self._missing.add(name)
+            return
+        self._missing.discard(name)
+        self.engine.resume(name, queue)
 
     def _is_ours(self, taken: Taken, workflow: WorkflowStatus) -> bool:
-        """Whether this version of the engine goes on with an attempt. One of another version is left alone, and that is written down."""
+        """Whether this version of the engine can carry an attempt on.
+
+        An attempt of another version is left alone, and that is recorded.
+        """
         if workflow.app_version == VERSION:
             return True
-        task = taken.task
+
+        task_id = taken.task.task_id
         text = (
-            f"{task.task_id}: was begun by engine version {workflow.app_version}, this is version {VERSION};"
-            f" a worker of that version goes on with it, `accordance task release {task.task_id}` hands it back"
+            f"{task_id}: was begun by engine version {workflow.app_version}, this is"
+            f" version {VERSION}; a worker of that version will resume it, or"
+            f" `accordance task release {task_id}` hands it back"
         )
         if text not in self._reported:
             with self.ledger.write() as tx:
@@ -129,51 +142,54 @@ class Reconciler:
         return False
 
     def _give_up(self, tx: Transaction, taken: Taken, workflow: WorkflowStatus) -> None:
-        """An attempt whose workflow has ended without settling it."""
+        """Settle an attempt whose workflow has ended without settling it."""
         task_id = taken.task.task_id
         if workflow.status not in _BROKEN:
             hand_back_in(tx, task_id, taken.attempt, taken.lease.until)
             return
-        kept = self.engine.kept_run(workflow.workflow_id)
-        if (
-            kept is not None
-        ):  # the message and its cost are not lost because the settling failed
-            run = RunOf(
-                plan_id=taken.task.plan_id,
-                task_id=task_id,
-                kind=taken.kind,
-                attempt=taken.attempt,
-            )
-            keep_report(tx, run, kept.report)
-            if kept.message is not None:
-                tx.keep(kept.message)
+
+        self._keep_run(tx, taken, workflow.workflow_id)
         text = _BROKEN[workflow.status].format(error=workflow.error)
-        fail_in(
-            tx,
-            task_id,
-            taken.attempt,
-            report_of(Fault.CRASHED, text),
-            taken.lease.until,
+        report = report_of(Fault.CRASHED, text)
+        fail_in(tx, task_id, taken.attempt, report, taken.lease.until)
+
+    def _keep_run(self, tx: Transaction, taken: Taken, name: str) -> None:
+        """Keep the message and the cost of a run that could not be settled."""
+        kept = self.engine.kept_run(name)
+        if kept is None:
+            return
+
+        run = RunOf(
+            plan_id=taken.task.plan_id,
+            task_id=taken.task.task_id,
+            kind=taken.kind,
+            attempt=taken.attempt,
         )
+        keep_report(tx, run, kept.report)
+        if kept.message is not None:
+            tx.keep(kept.message)
 
 
 def leave_alone(tx: Transaction, taken: Taken, version: str) -> None:
-    """Write down, once, that an attempt waits for another version of the engine."""
-    task_id, plan_id = taken.task.task_id, taken.task.plan_id
+    """Record, once, that an attempt waits for another version of the engine."""
+    task_id = taken.task.task_id
+    plan_id = taken.task.plan_id
     tx.lock(plan_id)
     if tx.task(task_id).lease != taken.lease:
         return
+
     payload = {"attempt": taken.attempt, "version": version, "here": VERSION}
-    is_written = any(
-        entry.kind == LEFT_ALONE and entry.payload == payload
-        for entry in tx.entries_of(task_id)
-    )
-    if not is_written:
+    recorded = [
+        entry.payload for entry in tx.entries_of(task_id) if entry.kind == LEFT_ALONE
+    ]
+    if payload not in recorded:
         tx.record(plan_id, LEFT_ALONE, task_id, payload)
 
 
-def _in_work(tx: Transaction, plan_id: str) -> Iterable[Taken]:
+def _in_work(tx: Transaction, plan_id: str) -> Iterator[Taken]:
     for task in tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK):
-        if task.lease is not None:
-            is_action = task.progress.state is State.IN_PROGRESS and task.checks is None
-            yield Taken(task, "action" if is_action else "review", task.lease)
+        if task.lease is None:
+            continue
+        is_in_progress = task.progress.state is State.IN_PROGRESS
+        is_action = is_in_progress and task.checks is None
+        yield Taken(task, "action" if is_action else "review", task.lease)

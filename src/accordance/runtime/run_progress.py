@@ -1,4 +1,4 @@
-"""What a look at the plans has come to: something began, something is in work, or nothing moves without a person."""
+"""The result of a look at the plans: whether a run goes on, and why it rests."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from accordance.runtime.offers import NoTaker
+from accordance.runtime.offers import Obstacle
 from accordance.work.tasks import NoTaskReason
 
 
 class RunProgress(Enum):
-    """Why a run goes on, or does not."""
+    """Whether a run goes on."""
 
     FULL = "there is no room: each attempt that ends takes up what comes next"
     BEGAN = "something was taken up"
@@ -22,13 +22,11 @@ class RunProgress(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at a plan, or at all of them."""
+    """A look at a plan, or at all of them."""
 
     progress: RunProgress
     rest: NoTaskReason | None = None  # why nothing was taken up
-    without_taker: Mapping[str, NoTaker] = field(
-        default_factory=dict
-    )  # tasks nobody here can begin
+    unstartable: Mapping[str, Obstacle] = field(default_factory=dict)  # by task
 
     @property
     def is_at_rest(self) -> bool:
@@ -37,24 +35,28 @@ class Look:
 
 
 def resting(
-    why: NoTaskReason, without_taker: Mapping[str, NoTaker] | None = None
+    reason: NoTaskReason, unstartable: Mapping[str, Obstacle] | None = None
 ) -> Look:
-    """A look at a plan in which nothing was taken up."""
-    progress = (
-        RunProgress.UNDER_WAY if why is NoTaskReason.BUSY else RunProgress.AT_REST
-    )
-    return Look(progress, why, without_taker or {})
+    """Return a look at a plan in which nothing was taken up."""
+    is_busy = reason is NoTaskReason.BUSY
+    progress = RunProgress.UNDER_WAY if is_busy else RunProgress.AT_REST
+    return Look(progress, reason, unstartable or {})
 
 
 def combined(looks: Sequence[Look], *, is_stranded: bool) -> Look:
-    """The looks at several plans as one.
+    """Return the looks at several plans as a single look.
 
-    `is_stranded`: all that is in work waits for workers of another version. Then the run rests, for nobody here ends it.
+    `is_stranded`: everything in work waits for workers of another version. Then the run
+    rests, because no worker here can end it.
     """
-    if any(look.progress is RunProgress.BEGAN for look in looks):
+    progresses = [look.progress for look in looks]
+    if RunProgress.BEGAN in progresses:
         return Look(RunProgress.BEGAN)
-    if any(look.progress is RunProgress.UNDER_WAY for look in looks):
+    if RunProgress.UNDER_WAY in progresses:
         progress = RunProgress.AT_REST if is_stranded else RunProgress.UNDER_WAY
         return Look(progress, NoTaskReason.BUSY)
-    reasons = [look.rest for look in looks if look.rest is not NoTaskReason.FINISHED]
-    return Look(RunProgress.AT_REST, reasons[0] if reasons else NoTaskReason.FINISHED)
+
+    for look in looks:
+        if look.rest is not NoTaskReason.FINISHED:
+            return Look(RunProgress.AT_REST, look.rest)
+    return Look(RunProgress.AT_REST, NoTaskReason.FINISHED)

@@ -1,7 +1,8 @@
-"""Carrying plans out: look for work, begin it, look again, until nothing moves without a person.
+"""Running plans: look for work, begin it, look again, until only a person can go on.
 
-What happens to each attempt is written in `attempt_path`. Attempts that end take up the next ones by themselves; the looks
-here find what others have brought: new plans, answers, inputs, attempts that a dead worker has left.
+What happens to each attempt is in `attempt_path`. Attempts that end take up the next
+ones by themselves; the looks here discover what comes from outside: new plans, answers,
+inputs, and attempts that a dead worker has left behind.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from accordance.runtime.reconciling import Reconciler
 from accordance.runtime.run_progress import Look, RunProgress, combined, resting
 from accordance.runtime.scheduler import Scheduler
 from accordance.runtime.slots import Slots
-from accordance.runtime.untaken import Untaken
+from accordance.runtime.untaken import UnstartableTasks
 from accordance.runtime.workers import BEAT_SECONDS, DEAD_AFTER_SECONDS, Crew, Heart
 from accordance.runtime.workflow import WorkflowEngine
 from accordance.store.failures import translated
@@ -44,18 +45,17 @@ from accordance.store.opening import make_engine, open_ledger
 from accordance.work.inputs import look_at_inputs
 from accordance.work.tasks import NoTaskReason, at_rest
 
-_LOOK_SECONDS: Final = 0.5  # how often others' doings are looked for
+_LOOK_SECONDS: Final = 0.5  # between looks for work from outside
 _FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
 _RECONCILE_SECONDS: Final = 5.0
-_PATIENCE_SECONDS: Final = 300.0  # a ledger may be away for so long
-_OTHERS_SECONDS: Final = (
-    5.0  # other workers that live are given so long to begin what nobody here can
-)
+_PATIENCE_SECONDS: Final = 300.0  # for a ledger that is away
+_AWAY_SECONDS: Final = 1.0  # between looks at a ledger that is away
+_OTHERS_SECONDS: Final = 5.0  # for other workers to begin what we cannot
 
 
 @dataclass
 class Runner:
-    """Carries out one plan, or all, for as long as it runs."""
+    """Runs a plan, or all plans."""
 
     place: str
     home: Home
@@ -67,7 +67,7 @@ class Runner:
     bounds: AtOnce = field(default_factory=AtOnce)
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
-    stop_seconds: float = 10.0  # so long what runs is waited for, at the end
+    stop_seconds: float = 10.0  # for running attempts, at the end
     is_clean: bool = True  # after the end: nothing was left behind
 
     def __post_init__(self) -> None:
@@ -93,19 +93,19 @@ class Runner:
         self._reconciler = Reconciler(
             self.engine, self.ledger, self.crew, self.listener
         )
-        self._untaken = Untaken(self.ledger, self.listener)
-        self._looked = 0.0
+        self._unstartable = UnstartableTasks(self.ledger, self.listener)
+        self._last_look = 0.0
         self._rests_since: float | None = None
-        self._has_begun = False  # something
-        self._is_worker = False  # it goes on when there is nothing to do
+        self._has_begun = False  # any attempt
+        self._is_worker = False  # stays when there is nothing to do
 
     # -- from outside
 
     def until_it_rests(self, *, wait: bool = False) -> NoTaskReason | None:
-        """Run until nothing moves without a person. Why it rests; None if it was stopped.
+        """Run until only a person can go on; return why, or None if it was stopped.
 
-        With `wait`, tasks for outside workers are waited for, too. Raises NoExecutor if there is no executor for anything that
-        is ready.
+        With `wait`, it also waits for outside workers. Raises NoExecutor if there is no
+        executor for any ready task.
         """
         with self._working():
             while not self._signals.stop.is_set():
@@ -117,7 +117,7 @@ class Runner:
         return None
 
     def until_stopped(self) -> None:
-        """Run for whoever brings work, until it is stopped."""
+        """Run as a worker, for all work that comes, until stopped."""
         self._is_worker = True
         with self._working():
             while not self._signals.stop.is_set():
@@ -126,7 +126,7 @@ class Runner:
                 self._signals.wake.wait(_LOOK_SECONDS)
 
     def stop(self) -> None:
-        """Begin nothing more, and come to an end. May be called from a signal's handler."""
+        """Begin nothing more, and end. May be called from a signal handler."""
         self._signals.stop.set()
         self._signals.wake.set()
 
@@ -136,25 +136,29 @@ class Runner:
     def _working(self) -> Iterator[None]:
         with ExitStack() as end:
             end.callback(self.ledger.close)
+
             with translated(self.ledger.engine):
                 heart = self.crew.heart = self._new_heart()
             if heart is not None:
                 end.callback(lambda: heart.stop(is_clean=self.is_clean))
+
             with translated(self.ledger.engine):
                 self.engine.start(self._path)
             end.callback(self._end)
+
             if heart is not None:
                 heart.start()
             yield
 
     def _end(self) -> None:
-        self.is_clean = False  # unless the engine says otherwise
+        self.is_clean = False  # also if stopping the engine fails
         self.is_clean = self.engine.stop(self.stop_seconds)
 
     def _new_heart(self) -> Heart | None:
-        """Beats once before anything is taken up."""
+        """Return a heart that has beaten once; None on a ledger of our own."""
         if self.engine.is_alone:
             return None
+
         heart = Heart(
             make_engine(self.place, connections=2),
             self.worker_id,
@@ -165,7 +169,8 @@ class Runner:
         heart.beat()
         for version, count in heart.other_versions().items():
             self.listener.notice(
-                f"{count} workers of engine version {version} are here too: each version goes on with its own attempts"
+                f"workers of engine version {version} are running, too ({count});"
+                " each version resumes its own attempts"
             )
         return heart
 
@@ -173,99 +178,114 @@ class Runner:
 
     def _patiently(self, look: Callable[[], Look]) -> Look:
         """Look, and look again while the ledger is busy or away."""
-        away_since = time.monotonic()
+        started = time.monotonic()
         while not self._signals.stop.is_set():
             try:
-                with translated(
-                    self.engine.engine
-                ):  # the engine's own looks fail in its own words
+                # The engine's own queries fail with the errors of its database.
+                with translated(self.engine.engine):
                     return look()
             except LedgerError as error:
-                if time.monotonic() - away_since > _PATIENCE_SECONDS:
+                if time.monotonic() - started > _PATIENCE_SECONDS:
                     raise
                 self.listener.notice(f"{error}")
-                self._signals.stop.wait(1.0)
+                self._signals.stop.wait(_AWAY_SECONDS)
         return Look(RunProgress.STOPPED)
 
     def _look_for_an_end(self, *, wait: bool) -> Look:
-        """A look that is at rest only if the run is over: a person is asked for what nobody can begin, before it is."""
+        """Look; the result is at rest only if the run is over.
+
+        Before that, a person is asked about tasks that cannot begin.
+        """
+        under_way = Look(RunProgress.UNDER_WAY)
         look = self._look()
         if not look.is_at_rest or self.slots.busy:
             self._rests_since = None
-            return Look(RunProgress.UNDER_WAY)
-        if self._untaken:
+            return under_way
+
+        if self._unstartable:
             self._ask_unless_others_can(look)
-            return Look(RunProgress.UNDER_WAY)
+            return under_way
         if wait and look.rest is NoTaskReason.ELSEWHERE:
-            return Look(RunProgress.UNDER_WAY)
+            return under_way
         return look
 
     def _ask_unless_others_can(self, look: Look) -> None:
-        """Give other workers, who may have an executor that is not here, some time; then ask a person."""
-        self._rests_since = self._rests_since or time.monotonic()
-        had_time = time.monotonic() >= self._rests_since + _OTHERS_SECONDS
-        if had_time or not self.crew.has_company():
-            is_set_up = self._has_begun or look.rest is NoTaskReason.ELSEWHERE
-            self._untaken.ask_a_person(is_set_up=is_set_up)
-            self._signals.wake.set()
+        """Give other workers, which may have the executor, some time; then ask."""
+        if self._rests_since is None:
+            self._rests_since = time.monotonic()
+
+        others_until = self._rests_since + _OTHERS_SECONDS
+        had_time = time.monotonic() >= others_until
+        if not had_time and self.crew.has_company():
+            return
+
+        is_set_up = self._has_begun or look.rest is NoTaskReason.ELSEWHERE
+        self._unstartable.ask_a_person(is_set_up=is_set_up)
+        self._signals.wake.set()
 
     def _look(self) -> Look:
-        """Stop what is no longer wanted, take up what can be taken up, look after what nobody goes on with."""
-        self._stop_what_is_unwanted()
+        """Stop unwanted attempts, take up tasks, and look after stranded attempts."""
+        self._stop_unwanted()
         self.slots.forget(self.engine.queued)
         if self._is_too_full_to_look():
             return Look(RunProgress.FULL)
-        self._looked = time.monotonic()
+
+        self._last_look = time.monotonic()
         self.branches.catch_up()
         looks = self._look_at_plans()
         busy = [
             plan_id for plan_id, look in looks.items() if look.rest is NoTaskReason.BUSY
         ]
         self._reconcile(busy)
-        return combined(
-            list(looks.values()), is_stranded=self._reconciler.are_stranded(busy)
-        )
+        is_stranded = self._reconciler.are_stranded(busy)
+        return combined(list(looks.values()), is_stranded=is_stranded)
 
     def _is_too_full_to_look(self) -> bool:
-        """Whether nothing could be begun: whatever ends takes up what comes next. Now and then there is a look all the same."""
+        """Whether nothing could begin: an attempt that ends takes up the next.
+
+        Now and then there is a look all the same.
+        """
         is_full = self.slots.busy and not self.slots.any_room
-        return is_full and time.monotonic() < self._looked + _FULL_LOOK_SECONDS
+        next_look = self._last_look + _FULL_LOOK_SECONDS
+        return is_full and time.monotonic() < next_look
 
     def _look_at_plans(self) -> dict[str, Look]:
         """Take up what can begin, plan by plan."""
         files = look_at_inputs(self.ledger, self.home)
         with self.ledger.read() as tx:
-            plans = self._plans(tx)
-            rests = {plan.plan_id: at_rest(tx, plan) for plan in plans}
+            rests = {plan.plan_id: at_rest(tx, plan) for plan in self._plans(tx)}
+
         looks = {}
-        for (
-            plan_id,
-            why,
-        ) in rests.items():  # a plan at rest is not worth a transaction of its own
-            looks[plan_id] = resting(why) if why else self._take_up_in(plan_id, files)
+        for plan_id, rest in rests.items():
+            if rest:  # a plan at rest is not worth a write transaction
+                looks[plan_id] = resting(rest)
+            else:
+                looks[plan_id] = self._take_up_in(plan_id, files)
         return looks
 
     def _plans(self, tx: Transaction) -> list[PlanRecord]:
         return [tx.plan(self.plan_id)] if self.plan_id else tx.plans()
 
     def _take_up_in(self, plan_id: str, files: list[InputFile]) -> Look:
-        self._untaken.replace(plan_id, {})
+        self._unstartable.replace(plan_id, {})
         look = self._path.take_up(plan_id, files)
-        self._has_begun = self._has_begun or look.progress is RunProgress.BEGAN
-        self._untaken.replace(plan_id, look.without_taker)
+
+        if look.progress is RunProgress.BEGAN:
+            self._has_begun = True
+        self._unstartable.replace(plan_id, look.unstartable)
         if self._is_worker:
-            self._untaken.announce()
+            self._unstartable.announce()
         return look
 
     def _reconcile(self, busy: list[str]) -> None:
-        """Now and then, see whether what is in work will come to an end."""
+        """Check from time to time whether attempts in work will come to an end."""
         seconds = _RECONCILE_SECONDS if self.slots.busy else _LOOK_SECONDS
         if busy and self._reconciler.is_due(seconds):
             for plan_id in busy:
                 self._reconciler.reconcile(plan_id)
 
-    def _stop_what_is_unwanted(self) -> None:
-        """An attempt that was cancelled, is no longer the task's current one, or whose plan is held is told to stop."""
+    def _stop_unwanted(self) -> None:
+        """Stop attempts that were cancelled or replaced, or whose plan is held."""
         running = self.engine.running()
         if not running:
             return
@@ -276,14 +296,16 @@ class Runner:
 
 
 def is_wanted(tx: Transaction, attempt: TaskAttempt) -> bool:
-    """Whether what an attempt will bring still counts. While its plan is held, it does not."""
+    """Whether the outcome of an attempt still counts. While its plan is held, no."""
     task = tx.task(attempt.task_id)
     if tx.plan(task.plan_id).state is PlanState.HELD:
         return False
-    if task.lease is None or task.progress.standing.counters.attempts != attempt.number:
+
+    counters = task.progress.standing.counters
+    if task.lease is None or counters.attempts != attempt.number:
         return False
-    is_reviewed = (
-        task.progress.state is State.READY_TO_CHECK
-        and task.lease.until == attempt.lease
-    )
-    return is_reviewed or task.progress.state is State.IN_PROGRESS
+
+    state = task.progress.state
+    if state is State.READY_TO_CHECK:
+        return task.lease.until == attempt.lease
+    return state is State.IN_PROGRESS

@@ -1,6 +1,7 @@
-"""How much runs at once in this process: a slot for each run, bounded for each queue, each executor, and all together.
+"""How much runs at once in this process: a slot for each run.
 
-Work is taken up only where a slot is free, so that nothing lies in a queue of ours that somebody else could have begun.
+Slots are bounded for each queue, for each executor, and in total. Work is taken up only
+where a slot is free, so that nothing waits here that another process could begin.
 """
 
 from __future__ import annotations
@@ -9,27 +10,33 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """What one queue may use."""
+    """What a queue may use."""
 
-    runs: int  # at once, in one process
+    runs: int  # at once, in a process
     executor: str = ""  # whose runs are counted together
-    executor_runs: int | None = (
-        None  # at once, in one process, over all queues of that executor
-    )
+    executor_runs: int | None = None  # at once, over all queues of that executor
     per_minute: int | None = None  # begun, by all processes together
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One run that is going on here."""
+    """A run in this process."""
 
     name: str  # of its workflow
     queue: str
     stop: threading.Event = field(default_factory=threading.Event)
+
+
+class _Waiting(NamedTuple):
+    """A workflow that was put into a queue and has not begun here."""
+
+    queue: str
+    since: float
 
 
 @dataclass
@@ -39,73 +46,114 @@ class Slots:
     bounds: Mapping[str, Bound]
     most: int | None = None  # runs at once, whatever the queues allow
     _running: dict[int, Slot] = field(default_factory=dict)
-    _waiting: dict[str, tuple[str, float]] = field(
-        default_factory=dict
-    )  # by workflow: its queue, and since when
-    _rests: dict[str, float] = field(
-        default_factory=dict
-    )  # by queue: nothing of it begins before then
+    _waiting: dict[str, _Waiting] = field(default_factory=dict)  # by workflow
+    _rests_until: dict[str, float] = field(default_factory=dict)  # by queue
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _closed: bool = False
 
+    # -- room
+
     def room(self, queue: str, beside: Sequence[str] = ()) -> int:
-        """How many more may be put into a queue, beside those that are about to be put into these."""
+        """Return how many more attempts may be put into a queue.
+
+        `beside` are the queues of attempts that are about to be queued.
+        """
         with self._changed:
-            waiting = [queue for queue, _ in self._waiting.values()]
-            return self._left(queue, [*self._queues_in_use(), *waiting, *beside])
+            running = self._queues_in_use()
+            waiting = [entry.queue for entry in self._waiting.values()]
+            return self._left(queue, [*running, *waiting, *beside])
 
     def roomy(self, beside: Sequence[str] = ()) -> frozenset[str]:
-        """The queues that have room for more."""
+        """Return the queues that have room for more."""
         return frozenset(queue for queue in self.bounds if self.room(queue, beside))
+
+    @property
+    def any_room(self) -> int:
+        """How many more attempts may be taken up in the roomiest queue."""
+        rooms = [self.room(queue) for queue in self.bounds]
+        return max(rooms, default=0)
 
     def _queues_in_use(self) -> list[str]:
         return [slot.queue for slot in self._running.values()]
 
     def _left(self, queue: str, used: list[str]) -> int:
-        """How many more of a queue may run beside those that are used up."""
+        """Return how many more attempts of a queue may run beside those in `used`."""
         bound = self.bounds.get(queue)
-        if bound is None:  # work that was begun when the queue was still there
+        if bound is None:  # begun while the queue was still configured
             return 1
         if self._rest_left(queue):
             return 0
+
         left = bound.runs - used.count(queue)
         if bound.executor_runs is not None:
-            known = [self.bounds[name] for name in used if name in self.bounds]
-            alike = [other for other in known if other.executor == bound.executor]
-            left = min(left, bound.executor_runs - len(alike))
+            used_by_executor = self._count_of_executor(bound.executor, used)
+            left = min(left, bound.executor_runs - used_by_executor)
         if self.most is not None:
             left = min(left, self.most - len(used))
         return max(0, left)
 
-    @property
-    def any_room(self) -> int:
-        """How many more may be taken up at all."""
-        return max((self.room(queue) for queue in self.bounds), default=0)
+    def _count_of_executor(self, executor: str, used: list[str]) -> int:
+        count = 0
+        for queue in used:
+            bound = self.bounds.get(queue)
+            if bound is not None and bound.executor == executor:
+                count += 1
+        return count
+
+    # -- rests
 
     def rest(self, queue: str, seconds: float) -> None:
-        """Begin nothing of a queue for so long."""
+        """Begin nothing of a queue for so many seconds."""
+        until = time.monotonic() + seconds
         with self._changed:
-            self._rests[queue] = max(
-                self._rests.get(queue, 0.0), time.monotonic() + seconds
-            )
+            earlier = self._rests_until.get(queue, 0.0)
+            self._rests_until[queue] = max(earlier, until)
 
     def _rest_left(self, queue: str) -> float:
-        """For how many seconds nothing of a queue begins."""
-        return max(0.0, self._rests.get(queue, 0.0) - time.monotonic())
+        """Return for how many seconds nothing of a queue begins."""
+        until = self._rests_until.get(queue, 0.0)
+        return max(0.0, until - time.monotonic())
+
+    # -- waiting
 
     def put(self, name: str, queue: str) -> None:
-        """A workflow was put into a queue."""
+        """Note that a workflow was put into a queue."""
         with self._changed:
-            self._waiting[name] = (queue, time.monotonic())
+            self._waiting[name] = _Waiting(queue, time.monotonic())
 
     def waits(self, queue: str, seconds: float = float("inf")) -> bool:
-        """Whether something that was put into a queue, at most so long ago, has not begun yet, as far as is known here."""
-        since = time.monotonic() - seconds
+        """Whether a workflow that was queued recently has not begun, as far as known.
+
+        Recently means at most so many seconds ago.
+        """
+        earliest = time.monotonic() - seconds
         with self._changed:
-            return any(
-                waiting == queue and put >= since
-                for waiting, put in self._waiting.values()
-            )
+            for entry in self._waiting.values():
+                if entry.queue == queue and entry.since >= earliest:
+                    return True
+            return False
+
+    def forget(
+        self, still_queued: Callable[[list[str]], Iterator[str]], seconds: float = 1.0
+    ) -> None:
+        """Forget workflows that another process has begun.
+
+        They have waited for long, and `still_queued` no longer returns them.
+        """
+        long_ago = time.monotonic() - seconds
+        with self._changed:
+            names = [
+                name for name, entry in self._waiting.items() if entry.since < long_ago
+            ]
+        if not names:
+            return
+
+        begun = set(names).difference(still_queued(names))
+        with self._changed:
+            for name in begun:
+                self._waiting.pop(name, None)
+
+    # -- running
 
     def is_idle(self, queue: str) -> bool:
         """Whether nothing of a queue runs here."""
@@ -113,27 +161,29 @@ class Slots:
             return queue not in self._queues_in_use()
 
     def begin(self, name: str, queue: str) -> Slot:
-        """A run begins here, as soon as it may."""
+        """Return a slot for a run, as soon as there is one."""
         slot = Slot(name, queue)
         with self._changed:
             self._waiting.pop(name, None)
             rest = self._rest_left(queue)
-            while not self._closed and (
-                rest or not self._left(queue, self._queues_in_use())
-            ):
+            while not self._closed and (rest or not self._has_slot(queue)):
                 self._changed.wait(rest or None)
                 rest = self._rest_left(queue)
             self._running[id(slot)] = slot
         return slot
 
+    def _has_slot(self, queue: str) -> bool:
+        running = self._queues_in_use()
+        return self._left(queue, running) > 0
+
     def end(self, slot: Slot) -> None:
-        """A run is over; once is enough."""
+        """Give a slot back. May be called twice."""
         with self._changed:
             self._running.pop(id(slot), None)
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Let nobody wait any more; what runs is told to stop."""
+        """Let nothing wait any longer, and tell the running attempts to stop."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -141,7 +191,7 @@ class Slots:
                 slot.stop.set()
 
     def running(self) -> list[Slot]:
-        """What runs here now."""
+        """Return the slots in use."""
         with self._changed:
             return list(self._running.values())
 
@@ -150,19 +200,3 @@ class Slots:
         """Whether something runs here, or waits to."""
         with self._changed:
             return bool(self._running or self._waiting)
-
-    def forget(
-        self, is_queued: Callable[[list[str]], Iterator[str]], seconds: float = 1.0
-    ) -> None:
-        """Let go of what another process has begun: what has waited for long, and is queued no more."""
-        long_ago = time.monotonic() - seconds
-        with self._changed:
-            names = [
-                name for name, (_, since) in self._waiting.items() if since < long_ago
-            ]
-        if names:
-            queued = set(is_queued(names))
-            with self._changed:
-                for name in names:
-                    if name not in queued:
-                        self._waiting.pop(name, None)

@@ -1,4 +1,4 @@
-"""A runner with the executors of a project, which keeps the branches of its plans where they should be."""
+"""A runner with the executors of a project, which also publishes its branches."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def runner_of(
     listener: Listener,
     bounds: AtOnce,
 ) -> Runner:
-    """A runner for the plan whose branch is published, or for all plans.
+    """Return a runner for the plan whose branch is published, or for all plans.
 
-    Raises InvalidSettings or InvalidAgents, before anything has begun.
+    Raises InvalidSettings or InvalidAgents before anything begins.
     """
     attempts.must_be_configured()
     return Runner(

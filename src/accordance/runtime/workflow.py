@@ -1,8 +1,9 @@
-"""The workflow engine: attempts as workflows of DBOS, one for each, under an id that says which.
+"""The workflow engine: each attempt is a workflow of DBOS, under an id of its own.
 
-Here is all that DBOS has to be told. What an attempt does is written in `attempt_path`; this module runs its two steps, keeps
-what the first one returned, and lets the second one commit together with the ledger. What a process leaves behind is gone on
-with by the next one, from the last mark.
+This module is all that talks to DBOS about attempts. What an attempt does is in
+`attempt_path`; this module runs its two steps, keeps the result of the first, and lets
+the second commit together with the ledger. A process resumes what an earlier process
+has left behind, from the last mark.
 """
 
 from __future__ import annotations
@@ -49,29 +50,30 @@ from accordance.work.tasks import Taken
 _EXECUTE: Final = "execute"  # the names of the steps, as they are kept
 _SETTLE: Final = "settle"
 _RECOVERIES: Final = 5
-_HIGHEST: Final = 1_000_000
-_POLL_SECONDS: Final = {
-    "sqlite": 0.25,
-    "postgresql": 0.1,
-}  # how often queues are looked at for others' work
-_AGAIN_SECONDS: Final = 0.5
-_TAIL_SECONDS: Final = 5.0  # the last marks of what has ended are waited for so long
+_HIGHEST_PRIORITY: Final = 1_000_000
+_POLL_SECONDS: Final = {"sqlite": 0.25, "postgresql": 0.1}
+"""How often queues are polled for work of other processes, by dialect."""
+_RETRY_SECONDS: Final = 0.5  # while the database is away
+_MARKS_SECONDS: Final = 5.0  # for the last marks of attempts that have ended
+_CHECK_SECONDS: Final = 0.005  # between checks while stopping
 _SERIALIZER: Final = DBOSPortableJSONSerializer()
 
 
 def workflow_id(taken: Taken) -> str:
-    """The id of its workflow: the same attempt is never begun twice.
+    """Return the id of an attempt's workflow: the same attempt never begins twice.
 
-    A product may be reviewed several times within one attempt, so a review is named by its lease.
+    A product may be reviewed several times within an attempt, so the id of a review
+    contains its lease.
     """
+    task_id = taken.task.task_id
     if taken.kind == "action":
-        return f"{taken.task.task_id}:action:{taken.attempt}"
-    return f"{taken.task.task_id}:review:{taken.attempt}:{taken.lease.until}"
+        return f"{task_id}:action:{taken.attempt}"
+    return f"{task_id}:review:{taken.attempt}:{taken.lease.until}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A transaction of the ledger and the connection it runs on, which the queues write to as well."""
+    """A ledger transaction and its connection, on which queues are written as well."""
 
     tx: SqlTransaction
     connection: Connection
@@ -79,16 +81,16 @@ class _Unit:
 
     def enqueue(self, queue: str, taken: Taken) -> QueuedAttempt:
         """Queue an attempt that was just taken up."""
+        task = taken.task
+        lease = taken.lease
         name = workflow_id(taken)
         options: EnqueueOptions = {
             "workflow_name": "attempt",
             "queue_name": queue,
             "workflow_id": name,
             "app_version": VERSION,
-            "priority": max(1, _HIGHEST - taken.task.priority),
+            "priority": max(1, _HIGHEST_PRIORITY - task.priority),
         }
-        task = taken.task
-        lease = taken.lease
         arguments = (
             task.task_id,
             taken.kind,
@@ -104,25 +106,62 @@ class _Unit:
 
 @dataclass
 class WorkflowEngine:
-    """The engine of this process. There is one at a time, as DBOS wants it."""
+    """The engine of this process. DBOS allows one at a time."""
 
     place: str
     slots: Slots
     worker_id: str = LOCAL
     stopping: threading.Event = field(default_factory=threading.Event)
-    _attempts: dict[str, TaskAttempt] = field(
-        default_factory=dict
-    )  # by workflow, while they run here
+    _attempts: dict[str, TaskAttempt] = field(default_factory=dict)
+    """The attempts that run here, by workflow."""
+
+    # -- starting
 
     def start(self, steps: AttemptSteps) -> None:
-        """Launch; work that was left behind under this worker's id is gone on with."""
+        """Launch the engine; work left behind under this worker's id is resumed."""
         global _current  # noqa: PLW0603 - a workflow is a function and finds its engine here
         self._steps = steps
         self._connect()
-        url = self.engine.url.render_as_string(hide_password=False)
-        config: DBOSConfig = {
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)
+        dbos = DBOS(config=self._config())
+        _current = self
+        try:
+            queues = self._launch()
+        except BaseException:
+            # The database is away: leave nothing half-launched, so that the next start
+            # can succeed.
+            DBOS.destroy()
+            _current = None
+            raise
+        self._dispatch = Dispatch(dbos, queues, self.slots)
+
+    def _connect(self) -> None:
+        """Open three pools: for taking up, for the tables of DBOS, and for settling.
+
+        No pool waits for a connection of another.
+        """
+        runs = sum(bound.runs for bound in self.slots.bounds.values())
+        connections = 8 + 2 * runs
+        self.engine = make_engine(self.place, connections=connections)
+        self._system = engine_beside(self.place, connections=connections)
+        self._settling = engine_beside(self.place, connections=connections)
+
+        self._dialect = self.engine.dialect.name
+        # On PostgreSQL the lock on the plan's row is enough.
+        is_postgresql = self._dialect == "postgresql"
+        self._options: DatasourceOptions = {
+            "name": _SETTLE,
+            "isolation_level": "READ COMMITTED" if is_postgresql else "SERIALIZABLE",
+        }
+
+    @property
+    def _url(self) -> str:
+        return self.engine.url.render_as_string(hide_password=False)
+
+    def _config(self) -> DBOSConfig:
+        return {
             "name": "accordance",
-            "system_database_url": url,
+            "system_database_url": self._url,
             "system_database_engine": self._system,
             "executor_id": self.worker_id,
             "application_version": VERSION,
@@ -131,49 +170,25 @@ class WorkflowEngine:
             "use_listen_notify": False,
             "notification_listener_polling_interval_sec": 0.1,
         }
-        logging.getLogger("dbos").setLevel(logging.CRITICAL)
-        dbos = DBOS(config=config)
-        _current = self
-        try:
-            DBOS.listen_queues([])  # the queues are listened to by our own threads
-            self._datasource = SQLAlchemyDatasource.create(
-                url, engine=self._settling, serializer=_SERIALIZER
-            )
-            self._client = DBOSClient(
-                system_database_engine=self._system,
-                serializer=_SERIALIZER,
-                application_name="accordance",
-            )
-            DBOS.launch()
-            queues = {
-                name: self._register(name, bound)
-                for name, bound in self.slots.bounds.items()
-            }
-        except BaseException:  # the database is away: nothing half-launched is left, and the next start may succeed
-            DBOS.destroy()
-            _current = None
-            raise
-        self._dispatch = Dispatch(dbos, queues, self.slots)
 
-    def _connect(self) -> None:
-        """Three pools: for taking up, for DBOS's own tables, for settling. None waits for a connection of another."""
-        connections = 8 + 2 * sum(bound.runs for bound in self.slots.bounds.values())
-        self.engine = make_engine(self.place, connections=connections)
-        self._system = engine_beside(self.place, connections=connections)
-        self._settling = engine_beside(self.place, connections=connections)
-        self._dialect = self.engine.dialect.name
-        is_shared = (
-            self._dialect == "postgresql"
-        )  # there, the plan's row is held and nothing else need be
-        self._options: DatasourceOptions = {
-            "name": _SETTLE,
-            "isolation_level": "READ COMMITTED" if is_shared else "SERIALIZABLE",
-        }
+    def _launch(self) -> dict[str, Queue]:
+        DBOS.listen_queues([])  # our own threads listen to the queues
+        self._datasource = SQLAlchemyDatasource.create(
+            self._url, engine=self._settling, serializer=_SERIALIZER
+        )
+        self._client = DBOSClient(
+            system_database_engine=self._system,
+            serializer=_SERIALIZER,
+            application_name="accordance",
+        )
+        DBOS.launch()
+        bounds = self.slots.bounds
+        return {name: self._register(name, bound) for name, bound in bounds.items()}
 
     def _register(self, name: str, bound: Bound) -> Queue:
-        limiter = (
-            {"limit": bound.per_minute, "period": 60.0} if bound.per_minute else None
-        )
+        limiter = None
+        if bound.per_minute:
+            limiter = {"limit": bound.per_minute, "period": 60.0}
         queue = DBOS.register_queue(
             name,
             worker_concurrency=bound.runs,
@@ -188,12 +203,12 @@ class WorkflowEngine:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether nothing more shall begin here."""
+        """Whether nothing more may begin here."""
         return self.stopping.is_set()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[QueueingTransaction]:
-        """A transaction in which attempts are taken up and queued."""
+        """Open a transaction in which attempts are taken up and queued."""
         with (
             translated(self.engine),
             self.engine.begin() as connection,
@@ -202,44 +217,47 @@ class WorkflowEngine:
             yield _Unit(tx, connection, self._client)
 
     def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
-        """What was queued is committed, or a slot of a queue has become free: wake the threads that begin attempts."""
+        """Wake the threads of queues with committed attempts, and of queue `freed`."""
+        queues = {freed}
         for attempt in queued:
             self.slots.put(attempt.workflow, attempt.queue)
-        queues = {freed, *(attempt.queue for attempt in queued)}
+            queues.add(attempt.queue)
         for queue in queues:
             self._dispatch.ring(queue)
 
     def execute_once(self, execute: Callable[[], JsonObject]) -> JsonObject:
-        """The first step: what it returns is kept."""
+        """Do the first step; its result is kept."""
         return DBOS.run_step({"name": _EXECUTE}, execute)
 
     def settle_once(
         self, settle: Callable[[QueueingTransaction], JsonObject]
     ) -> JsonObject:
-        """The second step: it commits together with its mark. After a conflict with another transaction it is run again."""
+        """Do the second step, which commits together with its mark.
+
+        After a conflict with another transaction it is repeated.
+        """
         return self._datasource.run_tx_step(self._options, self._settle, settle)
 
     def _settle(
         self, settle: Callable[[QueueingTransaction], JsonObject]
     ) -> JsonObject:
         connection = self._datasource.sql_session().connection()
-        if (
-            self._dialect == "sqlite"
-        ):  # nothing may move between what is read and what is written
+        if self._dialect == "sqlite":
+            # Nothing may change between what is read and what is written.
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         with within(connection, now()) as tx:
             return settle(_Unit(tx, connection, self._client))
 
     def await_ledger(self) -> None:
-        """Wait for a database that is away. A SQLite file is always there."""
+        """Wait while the database is away. A SQLite file is always there."""
         while self._dialect == "postgresql" and not self.stopping.is_set():
             with contextlib.suppress(Exception), self._system.connect() as connection:
                 connection.exec_driver_sql("SELECT 1")
                 return
-            self.stopping.wait(_AGAIN_SECONDS)
+            self.stopping.wait(_RETRY_SECONDS)
 
     def carry_out(self, attempt: TaskAttempt) -> JsonObject:
-        """Let the steps of an attempt run, in the workflow that DBOS has just begun."""
+        """Run the steps of an attempt, in the workflow that DBOS has just begun."""
         name = DBOS.workflow_id or ""
         self._attempts[name] = attempt
         try:
@@ -259,19 +277,23 @@ class WorkflowEngine:
         return name in self._attempts
 
     def running(self) -> list[tuple[TaskAttempt, Slot]]:
-        """The attempts that run here now."""
-        pairs = [(self._attempts.get(slot.name), slot) for slot in self.slots.running()]
-        return [(attempt, slot) for attempt, slot in pairs if attempt is not None]
+        """Return the attempts that run here now."""
+        running = []
+        for slot in self.slots.running():
+            attempt = self._attempts.get(slot.name)
+            if attempt is not None:
+                running.append((attempt, slot))
+        return running
 
     def known(self, names: list[str]) -> dict[str, WorkflowStatus]:
-        """Those of these workflows that there are, by their ids."""
+        """Return those of these workflows that exist, by id."""
         workflows = DBOS.list_workflows(
             workflow_ids=names, load_input=False, load_output=True
         )
         return {workflow.workflow_id: workflow for workflow in workflows}
 
     def queued(self, names: list[str]) -> Iterator[str]:
-        """Which of these workflows nobody has begun yet."""
+        """Yield those of these workflows that have not begun anywhere."""
         workflows = DBOS.list_workflows(
             workflow_ids=names, status="ENQUEUED", load_input=False, load_output=False
         )
@@ -279,18 +301,18 @@ class WorkflowEngine:
             yield workflow.workflow_id
 
     def kept_run(self, name: str) -> KeptRun | None:
-        """What came of the run of an attempt, if that was kept."""
+        """Return the outcome of an attempt's run, if it was kept."""
         for step in DBOS.list_workflow_steps(name):
             if step["function_name"] == _EXECUTE and step["output"] is not None:
                 return KeptRun.from_json(step["output"])
         return None
 
     def resume(self, name: str, queue: str) -> None:
-        """Put a workflow that nobody goes on with into its queue again."""
+        """Put a workflow that no process carries on into its queue again."""
         DBOS.resume_workflows([name], queue_name=queue)
 
     def take_back(self, name: str, task_id: str, attempt: int) -> None:
-        """Take an attempt that nobody has begun out of its queue, and hand its task back."""
+        """Remove an attempt that has not begun from its queue; hand its task back."""
         DBOS.cancel_workflow(name)
         with self.transaction() as unit:
             hand_back_in(unit.tx, task_id, attempt)
@@ -298,18 +320,21 @@ class WorkflowEngine:
     # -- stopping
 
     def stop(self, seconds: float = 10) -> bool:
-        """Begin nothing more; running executors are told to stop, what they have is settled or handed back.
+        """Begin nothing more, and stop the running executors.
 
-        Whether nothing is left behind; what is left is gone on with by the next process.
+        What they have is settled or handed back. Returns whether nothing was left
+        behind; the next process resumes what was.
         """
         global _current  # noqa: PLW0603
         self.stopping.set()
         self._dispatch.stop()
         self.slots.close()
-        if self.is_alone:  # on a shared ledger the others begin it
+        if self.is_alone:  # on a shared ledger, other workers begin it
             self._hand_back_queued()
-        has_ended = _until(lambda: not self.slots.running(), seconds)
-        is_clean = has_ended and _until(self._has_nothing, _TAIL_SECONDS)
+
+        has_ended = _wait_until(lambda: not self.slots.running(), seconds)
+        is_clean = has_ended and _wait_until(self._has_nothing_pending, _MARKS_SECONDS)
+
         DBOS.destroy()
         _current = None
         for engine in (self.engine, self._system, self._settling):
@@ -317,41 +342,40 @@ class WorkflowEngine:
         return is_clean
 
     def _hand_back_queued(self) -> None:
-        """What nobody has ever begun is not left lying in a queue; what was begun once is gone on with."""
-        with contextlib.suppress(
-            Exception
-        ):  # the ledger is away: the next process goes on with it
-            for workflow in DBOS.list_workflows(
+        """Hand back attempts that have never begun; interrupted ones stay queued."""
+        # If the ledger is away, the next process resumes them.
+        with contextlib.suppress(Exception):
+            workflows = DBOS.list_workflows(
                 status="ENQUEUED", app_version=VERSION, load_output=False
-            ):
-                if not workflow.recovery_attempts and workflow.input:
-                    attempt = TaskAttempt(*workflow.input["args"])
-                    self.take_back(
-                        workflow.workflow_id, attempt.task_id, attempt.number
-                    )
+            )
+            for workflow in workflows:
+                if workflow.recovery_attempts or not workflow.input:
+                    continue
+                attempt = TaskAttempt(*workflow.input["args"])
+                self.take_back(workflow.workflow_id, attempt.task_id, attempt.number)
 
-    def _has_nothing(self) -> bool:
+    def _has_nothing_pending(self) -> bool:
         """Whether nothing that was begun here is unfinished."""
         try:
-            left = DBOS.list_workflows(
+            pending = DBOS.list_workflows(
                 status="PENDING",
                 executor_id=self.worker_id,
                 limit=1,
                 load_input=False,
                 load_output=False,
             )
-        except Exception:  # noqa: BLE001 - the ledger is away: it is not known
+        except Exception:  # noqa: BLE001 - the ledger is away: unknown
             return False
-        return not left
+        return not pending
 
 
-def _until(holds: Callable[[], bool], seconds: float) -> bool:
-    """Wait until something holds, for so long. Whether it does."""
-    end = time.monotonic() + seconds
+def _wait_until(holds: Callable[[], bool], seconds: float) -> bool:
+    """Wait until a condition holds, for so many seconds; whether it does."""
+    deadline = time.monotonic() + seconds
     while not holds():
-        if time.monotonic() > end:
+        if time.monotonic() > deadline:
             return False
-        time.sleep(0.005)
+        time.sleep(_CHECK_SECONDS)
     return True
 
 
@@ -360,10 +384,8 @@ _current: WorkflowEngine | None = None
 
 @DBOS.workflow(name="attempt", max_recovery_attempts=_RECOVERIES)
 def attempt(*arguments: Any) -> JsonObject:
-    """One attempt, as it was queued, in whichever process it is begun."""
+    """Carry out an attempt as it was queued, in whichever process it begins."""
     engine = _current
-    if (
-        engine is None
-    ):  # pragma: no cover - DBOS runs workflows only while it is launched
+    if engine is None:  # pragma: no cover - DBOS must be launched to run workflows
         raise RuntimeError("no engine runs in this process")
     return engine.carry_out(TaskAttempt(*arguments))

@@ -1,1 +1,1 @@
-"""What happens to the tasks of a plan in the ledger: import, take up, hand in, review, ask."""
+"""The tasks of a plan in the ledger: importing, taking up, handing in, reviewing."""

@@ -1,30 +1,28 @@
-"""All that whoever does a task needs to know: the task, its contract, what came before, what was said about it."""
+"""The assignment: all that the worker on a task needs to know, as plain JSON.
+
+It holds the task, the contract of the answer, what came before, and what was wrong with
+earlier attempts.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any, Final
 
 from accordance.contracts.contract import Contract
 from accordance.contracts.schemas import export_schema
-from accordance.domain.faults import Fault, in_words
 from accordance.domain.findings import listed
 from accordance.domain.patch import patch_within
 from accordance.domain.records import (
     ArtifactRecord,
     EvidenceRecord,
-    MessageRecord,
     QuestionRecord,
     RequirementRecord,
-    ReviewRecord,
     Rules,
     TaskRecord,
-    VerdictRecord,
 )
 from accordance.domain.roles import Role
 from accordance.domain.rubric import Rubric
-from accordance.domain.ruling import BEHIND
 from accordance.domain.sight import Sight
 from accordance.project.home import Home
 from accordance.project.policy import gateway_of
@@ -32,22 +30,20 @@ from accordance.store.ledger import Transaction
 from accordance.work.change_evidence import reviewed_change
 from accordance.work.coding_tasks import coding_task
 from accordance.work.contracts_for import contract_of_message, method_of
-from accordance.work.landing import is_behind
+from accordance.work.earlier_attempts import last_errors, last_review, verdict_history
 from accordance.work.plan_extras import constraints_of, wishes_for
 from accordance.work.research_tasks import brief_of
 from accordance.work.tasks import Taken
 
 MERGE_CONFLICT: Final = "MERGE_CONFLICT"
-MANY_VERDICTS: Final = 3  # that whoever changes a repository is told
-MAX_LINE: Final = 300  # characters of each
-_NOBODY: Final = Role(
-    name="nobody", read=()
-)  # a role that is not known any more reads nothing
-MAX_TEXT: Final = 200_000  # characters of an artifact that are told in full; the rest is read from its file
+MAX_TEXT: Final = 200_000
+"""Characters of an artifact that are shown; the rest is read from its file."""
+_UNKNOWN_ROLE: Final = Role(name="nobody", read=())
+"""Stands for a role that is no longer configured: it may read nothing."""
 
 
 def assignment(tx: Transaction, home: Home, taken: Taken) -> dict[str, Any]:
-    """The assignment, as plain JSON, of somebody who took up a task and hands in by hand."""
+    """Return the assignment of a worker who takes up a task and hands in by hand."""
     change = coding_task(tx, taken.task) if taken.kind == "action" else None
     contract = contract_of_message(tx, taken.task, taken.kind, change)
     return assignment_under(tx, home, taken, contract, change)
@@ -60,26 +56,32 @@ def assignment_under(
     contract: Contract[Any],
     change: bytes | None,
 ) -> dict[str, Any]:
-    """The same, where the contract of the answer is known. `change` is the scc.task.v1 of an action that changes a repository."""
+    """Return the assignment of a worker whose answer has a given contract.
+
+    `change` is the scc.task.v1 of an action that changes a repository.
+    """
     task = taken.task
     plan = tx.plan(task.plan_id)
-    subject = (
-        task if taken.kind == "action" or task.checks is None else tx.task(task.checks)
-    )
+    subject = _subject(tx, taken)
     sight = None if change is None else _sight(home, change)
+    context = _context(tx, home, subject, plan.rules, taken, sight)
+
+    document: dict[str, Any] = {"kind": taken.kind, "task": described(tx, task)}
+    if change and sight:
+        document["change"] = sight.told(json.loads(change))
+        context["history"] = verdict_history(tx, task)
     method = method_of(tx, task) if taken.kind == "action" else None
-    attempt = task.progress.standing.counters.attempts
+    if method:
+        document["research"] = method
+
     return {
-        "kind": taken.kind,
-        "task": described(tx, task),
-        **({"change": sight.told(json.loads(change))} if change and sight else {}),
-        **({"research": method} if method else {}),
+        **document,
         "plan": {
             "plan_id": plan.plan_id,
             "title": plan.title,
             "constraints": constraints_of(tx, plan),
         },
-        "attempt": attempt,
+        "attempt": taken.attempt,
         "lease": {"holder": taken.lease.holder, "until": taken.lease.until},
         "contract": {
             "scope": contract.scope,
@@ -87,33 +89,37 @@ def assignment_under(
             "task_id": subject.task_id,
             "schema": export_schema(contract).schema,
         },
-        "context": {
-            **_context(tx, home, subject, plan.rules, taken, sight),
-            **({"history": _history(tx, task)} if change else {}),
-        },
-        "hand_in": [] if change else _hand_in(taken, subject, attempt),
+        "context": context,
+        "hand_in": [] if change else _hand_in(taken, subject),
     }
+
+
+def _subject(tx: Transaction, taken: Taken) -> TaskRecord:
+    """The task the answer is about: for a CHECK, the task it reviews."""
+    if taken.kind == "review" and taken.task.checks is not None:
+        return tx.task(taken.task.checks)
+    return taken.task
 
 
 def with_conflict(document: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-    """What is told, with the files on which the last change does not fit any more."""
+    """Add to an assignment the files to which the last change no longer applies."""
     if not paths:
         return document
-    context = document["context"]
-    text = (
-        f"{MERGE_CONFLICT}: your last change does not apply to the current state of {listed(list(paths))}; nothing of it is"
-        " there: make it again on what you find"
+
+    error = (
+        f"{MERGE_CONFLICT}: your last change does not apply to the current state of"
+        f" {listed(list(paths))}; nothing of it is there: make it again on what you"
+        " find"
     )
-    return {
-        **document,
-        "context": {**context, "last_errors": [text, *context["last_errors"]]},
-    }
+    context = document["context"]
+    errors = [error, *context["last_errors"]]
+    return {**document, "context": {**context, "last_errors": errors}}
 
 
 def describe(task: TaskRecord) -> dict[str, Any]:
-    """A task and where it stands, as plain JSON."""
-    at = task.progress
-    counters = at.standing.counters
+    """Return a task and where it stands, as plain JSON."""
+    progress = task.progress
+    counters = progress.standing.counters
     return {
         "task_id": task.task_id,
         "plan_id": task.plan_id,
@@ -124,9 +130,9 @@ def describe(task: TaskRecord) -> dict[str, Any]:
         "owner_agent_id": task.owner_agent_id,
         "priority": task.priority,
         "tags": list(task.tags),
-        "state": at.state,
-        "waiting": at.standing.waiting,
-        "active": at.active,
+        "state": progress.state,
+        "waiting": progress.standing.waiting,
+        "active": progress.active,
         "attempt_count": counters.attempt_count,
         "failures": counters.failures,
         "parse_failures": counters.parse_failures,
@@ -139,31 +145,31 @@ def describe(task: TaskRecord) -> dict[str, Any]:
 
 
 def described(tx: Transaction, task: TaskRecord) -> dict[str, Any]:
-    """A task with all that its plan asks of it."""
+    """Return a task with all that its plan asks of it, as plain JSON."""
     return {**describe(task), **wishes_for(tx, task)}
 
 
-def _hand_in(taken: Taken, subject: TaskRecord, attempt: int) -> list[str]:
+def _hand_in(taken: Taken, subject: TaskRecord) -> list[str]:
+    """The command that hands in the answer."""
     if taken.kind == "action":
-        return [
-            "accordance",
-            "task",
-            "submit",
-            "-",
-            "--task",
-            subject.task_id,
-            "--attempt",
-            str(attempt),
-        ]
-    seen = ["--artifact", subject.product] if subject.product else []
-    return ["accordance", "task", "review", "-", "--task", taken.task.task_id, *seen]
+        options = ["--task", subject.task_id, "--attempt", str(taken.attempt)]
+        return ["accordance", "task", "submit", "-", *options]
+
+    options = ["--task", taken.task.task_id]
+    if subject.product:
+        options += ["--artifact", subject.product]
+    return ["accordance", "task", "review", "-", *options]
 
 
 def _sight(home: Home, change: bytes) -> Sight:
-    """What whoever makes a change may read."""
-    asked = json.loads(change)
+    """What the worker on a change may read."""
+    coding = json.loads(change)
     roles = gateway_of(home.settings(), home.root).roles
-    return Sight.of(asked, roles.get(asked["role"], _NOBODY))
+    role = roles.get(coding["role"], _UNKNOWN_ROLE)
+    return Sight.of(coding, role)
+
+
+# -- the context
 
 
 def _context(
@@ -174,9 +180,9 @@ def _context(
     taken: Taken,
     sight: Sight | None,
 ) -> dict[str, Any]:
-    task = taken.task
+    goals = _goals_above(tx, taken.task.task_id)
     context: dict[str, Any] = {
-        "goals": [tx.task(goal).title for goal in _above(tx, task.task_id)],
+        "goals": [tx.task(goal).title for goal in goals],
         "dependencies": _dependencies(tx, home, subject, sight),
         **_handed_over(tx, subject),
         "inputs": _inputs(tx, subject),
@@ -184,61 +190,86 @@ def _context(
         "last_review": last_review(tx, subject.task_id),
     }
     if taken.kind == "review":
-        products = tx.products(subject.task_id)
-        context["product"] = _product(tx, home, products[-1]) if products else None
-        context["reviewed_task"] = described(tx, subject)
-        if (change := reviewed_change(tx, home.root, subject)) is not None:
-            context["reviewed_change"] = change
-        context["rubric"] = _rubric(rules.node_rubric)
+        context.update(_review_context(tx, home, subject, rules))
     else:
-        context["last_errors"] = _last_errors(tx, task)
+        context["last_errors"] = last_errors(tx, taken.task)
     return context
 
 
-def _above(tx: Transaction, task: str) -> list[str]:
+def _review_context(
+    tx: Transaction, home: Home, subject: TaskRecord, rules: Rules
+) -> dict[str, Any]:
+    context: dict[str, Any] = {
+        "product": _last_product(tx, home, subject.task_id),
+        "reviewed_task": described(tx, subject),
+    }
+    change = reviewed_change(tx, home.root, subject)
+    if change is not None:
+        context["reviewed_change"] = change
+    context["rubric"] = _rubric(rules.node_rubric)
+    return context
+
+
+def _rubric(rubric: Rubric) -> dict[str, Any]:
+    return {"approve_at": rubric.approve_at, "dimensions": dict(rubric.maxima)}
+
+
+def _goals_above(tx: Transaction, task_id: str) -> list[str]:
     """The goals a task serves, the nearest first."""
-    found: list[str] = []
-    parents = tx.node(task).parents
-    while parents and parents[0] not in found:
-        found.append(parents[0])
+    goals: list[str] = []
+    parents = tx.node(task_id).parents
+    while parents and parents[0] not in goals:
+        goals.append(parents[0])
         parents = tx.node(parents[0]).parents
-    return found
+    return goals
 
 
 def _dependencies(
     tx: Transaction, home: Home, task: TaskRecord, sight: Sight | None
 ) -> list[dict[str, Any]]:
-    """What came before. Whoever changes a repository is shown other changes only as far as it may read."""
-    told = []
-    for one in tx.node(task.task_id).prerequisites:
-        other = tx.task(one)
-        products = tx.products(one)
-        told.append(
+    """The tasks that came before, with their products.
+
+    The worker on a change sees of other changes only what it may read.
+    """
+    dependencies = []
+    for task_id in tx.node(task.task_id).prerequisites:
+        prerequisite = tx.task(task_id)
+        dependencies.append(
             {
-                "task_id": one,
-                "title": other.title,
-                "state": other.progress.state,
-                "artifact": _product(tx, home, products[-1], sight)
-                if products
-                else None,
+                "task_id": task_id,
+                "title": prerequisite.title,
+                "state": prerequisite.progress.state,
+                "artifact": _last_product(tx, home, task_id, sight),
             }
         )
-    return told
+    return dependencies
 
 
 def _handed_over(tx: Transaction, task: TaskRecord) -> dict[str, Any]:
-    """The answers a task builds on whose agents have no task in its plan: they had answered before it was made."""
+    """The answers a task builds on that were given before its plan was made."""
     brief = brief_of(tx, task)
-    return {"handed_over": dict(brief.answers)} if brief and brief.answers else {}
+    if brief is None or not brief.answers:
+        return {}
+    return {"handed_over": dict(brief.answers)}
+
+
+def _last_product(
+    tx: Transaction, home: Home, task_id: str, sight: Sight | None = None
+) -> dict[str, Any] | None:
+    products = tx.products(task_id)
+    if not products:
+        return None
+    return _product(tx, home, products[-1], sight)
 
 
 def _product(
-    tx: Transaction, home: Home, artifact: ArtifactRecord, sight: Sight | None = None
+    tx: Transaction, home: Home, artifact: ArtifactRecord, sight: Sight | None
 ) -> dict[str, Any]:
     raw = tx.blob(artifact.sha256)
     content = raw.decode("utf-8", "replace")  # a patch shows files of any encoding
     if sight is not None and artifact.format == "diff":
         content = patch_within(content, sight.may_be_shown)
+
     path = home.artifacts(artifact.task_id) / artifact.file_name
     return {
         "name": artifact.name,
@@ -254,99 +285,34 @@ def _product(
 
 
 def _inputs(tx: Transaction, task: TaskRecord) -> list[dict[str, Any]]:
-    told = []
+    """The inputs of a task: the evidence that answers its requirements."""
+    inputs = []
     for need in tx.find(RequirementRecord, task_id=task.task_id):
-        for one in tx.find(
+        evidence = tx.find(
             EvidenceRecord,
             plan_id=task.plan_id,
             requirement_id=need.requirement_id,
             stale_at=None,
-        ):
-            path = (
-                f"workspace/inputs/{one.reference}"
-                if need.kind == "FILE"
-                else one.reference
-            )
-            told.append(
+        )
+        for item in evidence:
+            reference = item.reference
+            if need.kind == "FILE":
+                reference = f"workspace/inputs/{reference}"
+            inputs.append(
                 {
                     "name": need.name,
                     "kind": need.kind,
-                    "reference": path,
-                    "sha256": one.sha256,
+                    "reference": reference,
+                    "sha256": item.sha256,
                 }
             )
-    return told
+    return inputs
 
 
 def _answers(tx: Transaction, task: TaskRecord) -> list[dict[str, Any]]:
+    """What people answered to the questions of a task."""
     return [
-        {"question": one.text, "answer": dict(one.answer)}
-        for one in tx.find(QuestionRecord, task_id=task.task_id)
-        if one.answer and "closed_by" not in one.answer
+        {"question": question.text, "answer": dict(question.answer)}
+        for question in tx.find(QuestionRecord, task_id=task.task_id)
+        if question.answer and "closed_by" not in question.answer
     ]
-
-
-def last_review(tx: Transaction, subject: str) -> dict[str, Any] | None:
-    """The newest review, with its suggestions."""
-    reviews = tx.find(ReviewRecord, subject=subject)
-    if not reviews:
-        return None
-    said: dict[str, Any] = json.loads(tx.blob(reviews[-1].document))
-    return {"artifact_sha256": reviews[-1].product, **said}
-
-
-def _last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
-    """Why the last message was not taken, or the last change not accepted, and why no other has come since, if so."""
-    if is_behind(tx, task):
-        return [BEHIND]
-    last, silent = None, None
-    for one in tx.find(MessageRecord, subject=task.task_id):
-        if "refused" in one.case:
-            continue
-        if one.kind in ("ACTION", "SUBMISSION"):
-            last, silent = one, None
-        elif (
-            one.kind == "FAULT" and "product" not in one.case
-        ):  # else it was its reviewer's
-            silent = one
-    return [
-        *(_wrong_with(last) if last else ()),
-        *(_silence(tx, silent) if silent else ()),
-    ]
-
-
-def _history(tx: Transaction, task: TaskRecord) -> list[str]:
-    """What was decided about a task, the last few times."""
-    by_name = {
-        one.message_id: one for one in tx.find(MessageRecord, subject=task.task_id)
-    }
-    told = []
-    for verdict in tx.find(VerdictRecord, subject=task.task_id)[-MANY_VERDICTS:]:
-        message = by_name[verdict.message_id]
-        why = f": {verdict.messages[0][:MAX_LINE]}" if verdict.messages else ""
-        what = f"attempt {message.attempt}, {message.kind.lower()}"
-        told.append(f"{what}: {verdict.outcome} {verdict.reason_code}{why}")
-    return told
-
-
-def _silence(tx: Transaction, message: MessageRecord) -> Iterator[str]:
-    """A run without a message, in words."""
-    report = json.loads(tx.blob(message.sha256))
-    yield in_words(Fault(report["fault"]), report["text"])
-
-
-def _wrong_with(last: MessageRecord) -> list[str]:
-    if last.accepted and "tell" not in last.answer:
-        return []
-    told = last.answer.get("tell")
-    lines = (
-        [line.removeprefix("- ") for line in told.splitlines()]
-        if isinstance(told, str)
-        else None
-    )
-    said = lines or last.answer.get("messages", [])
-    return [str(one) for one in said] if isinstance(said, list) else []
-
-
-def _rubric(rubric: Rubric) -> dict[str, Any]:
-    return {"approve_at": rubric.approve_at, "dimensions": dict(rubric.maxima)}

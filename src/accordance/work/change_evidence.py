@@ -1,6 +1,7 @@
-"""What a reviewer of a change is given beside the patch: what was asked, which tests accordance ran, what the agent reports.
+"""What the reviewer of a change gets beside the patch.
 
-Tests are accordance's own runs, from the facts of the bundle. The report and the summary are the agent's words.
+That is the task, the tests that accordance ran, from the facts of the bundle, and the
+agent's own report and summary.
 """
 
 from __future__ import annotations
@@ -19,36 +20,41 @@ from accordance.work.landing import last_change
 from accordance.workspace.bundle import read_facts
 from accordance.workspace.errors import BundleBroken
 
-MOST_REPORT: Final = 50_000  # bytes of the agent's report
+MOST_REPORT: Final = 50_000
+"""Bytes of the agent's report that are shown."""
 ELSEWHERE: Final = "the evidence of this change lies on the machine that judged it"
 
 
 def reviewed_change(tx: Transaction, root: Path, task: TaskRecord) -> JsonObject | None:
-    """All of it, as plain JSON; None where the task changes no repository."""
-    asked = coding_task(tx, task)
-    if asked is None:
+    """Return it as plain JSON; None if the task changes no repository."""
+    coding = coding_task(tx, task)
+    if coding is None:
         return None
-    told: dict[str, Any] = {"task": json.loads(asked)}
+
+    document: dict[str, Any] = {"task": json.loads(coding)}
     message = last_change(tx, task)
     if message is None:
-        return told
-    told["base"] = message.case["base"]
+        return document
+
+    document["base"] = message.case["base"]
     if message.accepted:
-        told["summary"] = json.loads(tx.blob(message.sha256)).get("summary")
+        submission = json.loads(tx.blob(message.sha256))
+        document["summary"] = submission.get("summary")
+
     bundle = root / str(message.case["bundle"])
     try:
         facts = read_facts(bundle)
     except BundleBroken:
-        return {**told, "note": ELSEWHERE}
-    return {
-        **told,
-        "changed_files": sorted(facts.changes.paths()),
-        "tests": [_result(run) for run in facts.runs],
-        "report": _report(bundle, facts),
-    }
+        document["note"] = ELSEWHERE
+        return document
+
+    document["changed_files"] = sorted(facts.changes.paths())
+    document["tests"] = [_test_run(run) for run in facts.runs]
+    document["report"] = _report(bundle, facts)
+    return document
 
 
-def _result(run: CommandRun) -> JsonObject:
+def _test_run(run: CommandRun) -> JsonObject:
     return {
         "command": run.command,
         "passed": run.passed,
@@ -59,8 +65,11 @@ def _result(run: CommandRun) -> JsonObject:
 
 
 def _report(bundle: Path, facts: AttemptFacts) -> str | None:
-    """The agent's report, as far as it is text."""
+    """The agent's report, as text."""
+    path = "report.md"
     fact = facts.evidence.artifact(ArtifactName.REPORT_MD)
-    place = fact.path.removeprefix(f"{facts.evidence.folder}/") if fact else "report.md"
-    raw = read_left(bundle / "agent", place, MOST_REPORT)
+    if fact:
+        path = fact.path.removeprefix(f"{facts.evidence.folder}/")
+
+    raw = read_left(bundle / "agent", path, MOST_REPORT)
     return None if raw is None else raw.decode("utf-8", "replace")

@@ -1,7 +1,8 @@
-"""Which contract a task's message is held to: an action's, an answer's, a change's, or a review's with the plan's own rubric.
+"""The contract of a message: of an action, an answer, a change or a review.
 
-Where routes have a say they have it when an attempt begins. The event that begins it keeps what they said, so that the
-message is judged, and judged again by `verify`, by what its author was told, whatever the routes say by then.
+Routes may choose the contract of an action when its attempt begins. The event that
+begins the attempt keeps their choice. So the message is judged, now and by `verify`, by
+what its author was given, even if the routes have changed since.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ from accordance.work.coding_tasks import coding_task
 from accordance.work.research_tasks import answers_of, how_to_answer
 
 ACTIONS: Contract[Action] = ACTION.in_scope(ACTION.scopes[0])
-HELD_TO: Final = "held_to"  # the key in the event that begins an attempt; without it, it is an action's contract
+HELD_TO: Final = "held_to"
+"""A key of the event that begins an attempt; without it the attempt is an action."""
 
 Holding: TypeAlias = Callable[[Transaction, TaskRecord], Payload]
-"""What is written down of the contract when an attempt begins."""
+"""Returns what is written down of the contract when an attempt begins."""
 Rule: TypeAlias = Callable[[Accepted[Any] | Rejected, TaskHistory, Fuses], Ruling]
 
 _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -44,42 +46,55 @@ _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 )
 
 
+# -- the contract of an attempt
+
+
 def to_actions(_tx: Transaction, _task: TaskRecord) -> Payload:
-    """Where nobody says otherwise."""
+    """Hold an attempt to the contract of actions, which needs no note."""
     return {}
 
 
 def by_routes(routing: Routing, agents: str) -> Holding:
-    """As the routes of a project say; `agents` is its registry of research agents, as TOML."""
+    """Return a function that holds attempts to what the routes of a project choose.
+
+    `agents` is the project's registry of research agents, as TOML.
+    """
 
     def holds(tx: Transaction, task: TaskRecord) -> Payload:
         try:
-            contract = routing.choose(wanted(task, "action")).contract
-        except NoExecutor:  # somebody takes it up all the same
+            choice = routing.choose(wanted(task, "action"))
+        except NoExecutor:  # a worker takes it up all the same
             return {}
-        if contract == ACTION.version or coding_task(tx, task) is not None:
+
+        is_action = choice.contract == ACTION.version
+        if is_action or coding_task(tx, task) is not None:
             return {}
-        return {HELD_TO: {"contract": contract, "agents": tx.keep(agents.encode())}}
+
+        sha256 = tx.keep(agents.encode())
+        return {HELD_TO: {"contract": choice.contract, "agents": sha256}}
 
     return holds
 
 
 def held_to(tx: Transaction, task: TaskRecord) -> Mapping[str, Any]:
-    """What the last attempt of a task is held to."""
-    claims = [
-        entry.payload
-        for entry in tx.entries_of(task.task_id)
-        if entry.kind == Event.CLAIMED
-    ]
-    found: Mapping[str, Any] = (claims[-1] if claims else {}).get(HELD_TO) or {}  # type: ignore[assignment]
-    return found
+    """Return what the last attempt of a task is held to; nothing means an action."""
+    last_claim: Mapping[str, Any] = {}
+    for entry in tx.entries_of(task.task_id):
+        if entry.kind == Event.CLAIMED:
+            last_claim = entry.payload
+    return last_claim.get(HELD_TO) or {}
 
 
 def contract_under(
     tx: Transaction, task: TaskRecord, held: Mapping[str, Any]
 ) -> Contract[Any]:
-    """The contract of an action under what its attempt is held to. Raises NotFound, InvalidAgents."""
-    return answers_of(tx, task, held["agents"]) if held else ACTIONS
+    """Return the contract of an action, by what its attempt is held to.
+
+    Raises NotFound, InvalidAgents.
+    """
+    if not held:
+        return ACTIONS
+    return answers_of(tx, task, held["agents"])
 
 
 def rule_under(
@@ -88,8 +103,20 @@ def rule_under(
     case: TaskHistory,
     fuses: Fuses,
 ) -> Ruling:
-    """What a message means for its task, by its contract."""
-    return _RULES[contract.version](result, case, fuses)
+    """Return what a message means for its task, by the rule of its contract."""
+    rule = _RULES[contract.version]
+    return rule(result, case, fuses)
+
+
+def method_of(tx: Transaction, task: TaskRecord) -> dict[str, Any] | None:
+    """Return how a research agent is to answer; None if the task asks for no answer."""
+    held = held_to(tx, task)
+    if not held:
+        return None
+    return how_to_answer(tx, task, held["agents"])
+
+
+# -- the contract of a message
 
 
 def contract_of_message(
@@ -99,33 +126,31 @@ def contract_of_message(
     change: bytes | None,
     of_change: Contract[Any] = SUBMIT,
 ) -> Contract[Any]:
-    """The contract of what somebody hands in who does a task or reviews.
+    """Return the contract of the message that the worker on a task hands in.
 
-    `change` is the scc.task.v1 the task carries, if it changes a repository; `of_change` is the contract of that.
+    `change` is the scc.task.v1 of a task that changes a repository, and `of_change` the
+    contract of its message.
     """
     if kind != "action":
-        return reviews_by(tx.plan(task.plan_id).rules.node_rubric, "TASK_CHECK")
-    return (
-        of_change if change is not None else contract_under(tx, task, held_to(tx, task))
-    )
+        rules = tx.plan(task.plan_id).rules
+        return reviews_by(rules.node_rubric, "TASK_CHECK")
+    if change is not None:
+        return of_change
+    return contract_under(tx, task, held_to(tx, task))
 
 
 def contract_of_change(spec: Spec) -> Contract[Any]:
-    """What whoever changes a repository hands in: word of what was done in the clone; from a model, the files themselves."""
+    """Return the contract of the message about a change.
+
+    An agent works in the clone and submits a report; a model hands in the edits.
+    """
     return EDITS if isinstance(spec, LlmSpec) else SUBMIT
 
 
-def method_of(tx: Transaction, task: TaskRecord) -> dict[str, Any] | None:
-    """How a research agent finds its answer; None where the task asks for none."""
-    held = held_to(tx, task)
-    return how_to_answer(tx, task, held["agents"]) if held else None
-
-
 def reviews_by(rubric: Rubric, scope: str) -> Contract[Review]:
-    """The review contract in a scope, held to a rubric."""
-    return _reviews_by(
-        rubric.name, tuple(rubric.maxima.items()), rubric.approve_at, scope
-    )
+    """Return the contract of reviews in a scope, by a rubric."""
+    maxima = tuple(rubric.maxima.items())
+    return _reviews_by(rubric.name, maxima, rubric.approve_at, scope)
 
 
 @lru_cache(maxsize=32)
@@ -133,12 +158,12 @@ def _reviews_by(
     name: str, maxima: tuple[tuple[str, int], ...], approve_at: int, scope: str
 ) -> Contract[Review]:
     rubric = Rubric(name, MappingProxyType(dict(maxima)), approve_at)
-    narrowed = next(one for one in REVIEW.scopes if one.name == scope)
-    return REVIEW.in_scope(narrowed).with_rules(follows(rubric))
+    scopes = {known.name: known for known in REVIEW.scopes}
+    return REVIEW.in_scope(scopes[scope]).with_rules(follows(rubric))
 
 
 def review_context(
     rubric: Rubric, *, task_id: str | None = None, plan_id: str | None = None
 ) -> Context:
-    """What a review is checked against."""
+    """Return what a review is checked against."""
     return Context(task_id=task_id, plan_id=plan_id, threshold=rubric.approve_at)

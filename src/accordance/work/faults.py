@@ -1,4 +1,8 @@
-"""A run that ended without a message. Our own report of it stands where the message would: kept, ruled, recomputable."""
+"""Runs that ended without a message.
+
+Accordance's own report of the fault takes the place of the message: it is kept and
+ruled on in the same way, and can be recomputed.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,11 @@ from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import MessageRecord, TaskRecord
 from accordance.store.ledger import Transaction
 from accordance.store.rows import turn_of_task
-from accordance.work.intake import (
+from accordance.work.arrivals import (
     ArrivedMessage,
     arrive,
+)
+from accordance.work.intake import (
     case_of,
     judge_arrived,
     refuse,
@@ -21,7 +27,7 @@ from accordance.work.intake import (
 )
 from accordance.work.receipts import Receipt
 from accordance.work.run_log import report_bytes
-from accordance.work.tasks import LEASE_SECONDS, take_up
+from accordance.work.tasks import LEASE_SECONDS, locked_task, take_up
 
 
 def fail_in(
@@ -31,75 +37,90 @@ def fail_in(
     report: dict[str, Any],
     lease: str | None = None,
 ) -> Receipt:
-    """A run has ended without a message, for the reason in the report (`code`, `text`, what was seen).
+    """Settle a run that ended without a message; the report says why.
 
-    A product may be reviewed several times within one attempt: `lease` says until when whoever has failed had it.
+    The report holds `code`, `text` and what was seen. A product may be reviewed several
+    times within an attempt, so `lease`, the end of the lease, tells which review
+    failed.
     """
     arrived = arrive(tx, task_id, "FAULT", report_bytes(report))
-    state, is_current = arrived.task.progress.state, arrived.attempt == attempt
-    if is_current and state is State.IN_PROGRESS:
+    task = arrived.task
+    state = task.progress.state
+    over = f"attempt {attempt} of task {task_id} is over"
+
+    if arrived.attempt != attempt:
+        return refuse(tx, arrived, over)
+    if state is State.IN_PROGRESS:
         return _settle_fault(tx, arrived, report)
-    if is_current and state is State.READY_TO_CHECK and _has(arrived.task, lease):
+    if state is State.READY_TO_CHECK and _is_under_review(task, lease):
         return _settle_review_fault(tx, arrived)
-    return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
+    return refuse(tx, arrived, over)
 
 
 def fail_unbegun(tx: Transaction, task_id: str, fault: Fault, text: str) -> None:
-    """Nobody can begin a task that is ready: an attempt that ends before anybody was asked."""
-    task = tx.task(task_id)
-    tx.lock(task.plan_id)
-    task = tx.task(task_id)
-    if turn_of_task(task) is not None:
-        taken = take_up(tx, task, "engine", LEASE_SECONDS)
-        fail_in(tx, task_id, taken.attempt, report_of(fault, text))
+    """Settle a task that is ready and cannot be begun.
+
+    It counts as an attempt that ends before an executor is asked.
+    """
+    task = locked_task(tx, task_id)
+    if turn_of_task(task) is None:
+        return
+    taken = take_up(tx, task, "engine", LEASE_SECONDS)
+    fail_in(tx, task_id, taken.attempt, report_of(fault, text))
 
 
 def report_of(fault: Fault, text: str) -> dict[str, Any]:
-    """Our own report where no executor ran, or nobody could say how it ended."""
+    """Return the report of a fault where no executor ran, or its end is unknown."""
     return {"fault": fault.value, "code": FAULTS[fault].code, "text": text}
 
 
 def hand_back_in(
     tx: Transaction, task_id: str, attempt: int, lease: str | None = None
 ) -> None:
-    """A run was stopped from outside: the task is put down again, nothing counts as a failure."""
-    task = tx.task(task_id)
-    tx.lock(task.plan_id)
-    task = tx.task(task_id)
-    if (
-        task.progress.state is State.IN_PROGRESS
-        and task.progress.standing.counters.attempts == attempt
-    ):
+    """Put down the task of a run that was stopped from outside.
+
+    It does not count as a failure.
+    """
+    task = locked_task(tx, task_id)
+    state = task.progress.state
+    is_current = task.progress.standing.counters.attempts == attempt
+
+    if state is State.IN_PROGRESS and is_current:
         tx.happen(task_id, Event.RELEASED, why={"by": "engine"})
-    elif task.progress.state is State.READY_TO_CHECK and _has(task, lease):
+    elif state is State.READY_TO_CHECK and _is_under_review(task, lease):
         tx.save_task(task_id, lease=None)
 
 
-def _has(task: TaskRecord, lease: str | None) -> bool:
-    """Whether a product's reviewer still has it: that one, or whoever if nobody says which."""
+def _is_under_review(task: TaskRecord, lease: str | None) -> bool:
+    """Whether a reviewer holds the product: that one, or any if none is named."""
     return task.lease is not None and lease in (None, task.lease.until)
 
 
 def _settle_fault(
     tx: Transaction, arrived: ArrivedMessage, report: dict[str, Any]
 ) -> Receipt:
-    case = case_of(tx, arrived.task, has_stronger=bool(report.get("stronger")))
-    return _take_effect(tx, arrived, {"task": asdict(case)})
+    has_stronger = bool(report.get("stronger"))
+    history = case_of(tx, arrived.task, has_stronger=has_stronger)
+    return _settle(tx, arrived, {"task": asdict(history)})
 
 
 def _settle_review_fault(tx: Transaction, arrived: ArrivedMessage) -> Receipt:
-    """The reviewer of a product without a CHECK of its own has failed: the product is put down for the next one."""
-    alike = tx.find(MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256)
-    arrived = replace(
-        arrived, copies=len(alike)
-    )  # two reviews of one product may fail in the same words
-    case = {"task": asdict(case_of(tx, arrived.task)), "product": arrived.task.product}
-    answer = _take_effect(tx, arrived, case)
-    tx.save_task(arrived.task.task_id, lease=None)
-    return answer
+    """Settle the fault of a reviewer of a product that has no CHECK.
+
+    The product is put down for the next reviewer.
+    """
+    task = arrived.task
+    # two reviews of a product may fail in the same words
+    same_words = tx.find(MessageRecord, subject=task.task_id, sha256=arrived.sha256)
+    arrived = replace(arrived, copies=len(same_words))
+
+    case = {"task": asdict(case_of(tx, task)), "product": task.product}
+    receipt = _settle(tx, arrived, case)
+    tx.save_task(task.task_id, lease=None)
+    return receipt
 
 
-def _take_effect(
+def _settle(
     tx: Transaction, arrived: ArrivedMessage, case: Mapping[str, Any]
 ) -> Receipt:
     judged = judge_arrived(arrived, case)

@@ -1,4 +1,4 @@
-"""A plan enters the ledger: all of it, at its beginning, in one transaction."""
+"""Importing a plan: all of it enters the ledger, in one transaction."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from accordance.work.coding_tasks import InvalidTasks, check_tasks
 
 
 class UnfitPlan(AccordanceError):
-    """A plan that honours its contract and still cannot be kept."""
+    """A plan that honours its contract and still cannot be stored."""
 
     code = "unfit-plan"
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What came of an import."""
+    """The outcome of an import."""
 
     plan: PlanRecord
     is_new: bool
@@ -41,15 +41,15 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a plan was read from: the bytes as they came, and what was made of them on the way."""
+    """What a plan was read from: the original bytes, and how they were read."""
 
     raw: bytes
     repairs: tuple[Repair, ...] = ()
     warnings: tuple[Notice, ...] = ()
 
     def keep(self, tx: Transaction) -> dict[str, Any]:
-        """Keep all of it; what the import's event says of it."""
-        said: dict[str, Any] = {
+        """Keep the source; return what the event of the import says of it."""
+        payload: dict[str, Any] = {
             "raw": tx.keep(self.raw),
             "repairs": len(self.repairs),
             "warnings": len(self.warnings),
@@ -59,8 +59,9 @@ class Source:
                 "repairs": [repair.to_json() for repair in self.repairs],
                 "warnings": [warning.to_json() for warning in self.warnings],
             }
-            said["reading"] = tx.keep(canonical(reading).encode("utf-8", "replace"))
-        return said
+            text = canonical(reading)
+            payload["reading"] = tx.keep(text.encode("utf-8", "replace"))
+        return payload
 
 
 def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes with it
@@ -74,38 +75,38 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
     watch: Callable[[int], None] = lambda _: None,
     also: Callable[[Transaction], None] = lambda _: None,
 ) -> Imported:
-    """Write down a plan that honours its contract. The same plan again changes nothing.
+    """Store a plan that honours its contract. The same plan again changes nothing.
 
-    A plan that nothing has begun in yet may be replaced; one that runs may not. Raises Conflict, UnfitPlan, and InvalidTasks for tasks
-    that change a repository and could not be judged by; `roles` are those they may name. `source`, what the plan was read from,
-    is kept with it. `watch` hears of each node, `also`
-    is done in the same transaction.
+    A plan in which nothing has begun may be replaced; a running one may not. `source`,
+    what the plan was read from, is kept with it. `roles` are those that its coding
+    tasks may name. `watch` is called for every node, `also` in the same transaction.
+
+    Raises Conflict, UnfitPlan, and InvalidTasks for coding tasks that could not be
+    judged by.
     """
-    _refuse_names_nobody_can_keep(plan)
-    if faults := check_tasks(plan, roles):
-        raise InvalidTasks(faults)
+    _refuse_unstorable_ids(plan)
+    violations = check_tasks(plan, roles)
+    if violations:
+        raise InvalidTasks(violations)
+
     document = _document(plan)
     graph = plan_graph(plan)
     progress = begin(graph, missing_inputs(plan))
+
     with ledger.write() as tx:
         sha256 = tx.keep(document)
-        old = _earlier(tx, plan.plan.plan_id)
+        old = _earlier_plan(tx, plan.plan.plan_id)
         if old is not None and old.document == sha256:
             return Imported(old, is_new=False, document=document)
-        record = _record(plan, sha256, rules, tx.now, old)
+
+        record = _plan_record(plan, sha256, rules, tx.now)
+        if old is not None:
+            record = _next_revision(record, old)
         _refuse_foreign_tasks(tx, plan)
-        tx.begin_plan(
-            record,
-            _watched(node_rows(plan, graph, progress, tx.now), watch),
-            edge_rows(plan),
-            requirement_rows(plan),
-        )
-        said = {"document": sha256, "nodes": len(plan.nodes), "edges": len(plan.edges)}
-        held_to = {"revision": record.revision, "rules": rules_to_json(rules)}
-        read_from = source.keep(tx) if source else {}
-        tx.record(
-            record.plan_id, PlanEvent.IMPORTED, None, {**said, **held_to, **read_from}
-        )
+
+        nodes = _watched(node_rows(plan, graph, progress, tx.now), watch)
+        tx.begin_plan(record, nodes, edge_rows(plan), requirement_rows(plan))
+        _record_import(tx, plan, record, source)
         _ask_for_confirmations(tx, plan)
         also(tx)
         if waived_by is not None:
@@ -113,29 +114,33 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
         return Imported(tx.plan(record.plan_id), is_new=True, document=document)
 
 
-def _document(plan: Plan) -> bytes:
-    """The plan in the words it was sent with, normalised, a node or an edge to a line.
+def missing_inputs(plan: Plan) -> Counter[str]:
+    """Return how many required inputs each task misses at the beginning."""
+    required = [need for need in plan.requirements if need.required]
+    return Counter(need.task_id for need in required)
 
-    Written line by line, because a plan may be large and is there once already.
+
+def _document(plan: Plan) -> bytes:
+    """The plan with the keys it was sent with, normalised, a node or edge per line.
+
+    It is written line by line: a plan may be large, and is in memory once already.
     """
     head = plan.model_dump(
         mode="json", exclude={"nodes", "edges"}, exclude_unset=True, by_alias=True
     )
+    head = {"schema_version": plan.schema_version, **head}
+    opening = json.dumps(head, ensure_ascii=False).encode()
+
     out = BytesIO()
-    out.write(
-        json.dumps(
-            {"schema_version": plan.schema_version, **head}, ensure_ascii=False
-        ).encode()[:-1]
-    )
+    out.write(opening.removesuffix(b"}"))
     for name, parts in (("nodes", plan.nodes), ("edges", plan.edges)):
         out.write(f',\n"{name}": ['.encode())
-        for at, part in enumerate(parts):
-            out.write(b",\n" if at else b"\n")
-            out.write(
-                part.__pydantic_serializer__.to_json(
-                    part, exclude_unset=True, by_alias=True
-                )
-            )
+        separator = b"\n"
+        for part in parts:
+            serializer = part.__pydantic_serializer__
+            out.write(separator)
+            out.write(serializer.to_json(part, exclude_unset=True, by_alias=True))
+            separator = b",\n"
         out.write(b"]")
     out.write(b"}\n")
     return out.getvalue()
@@ -149,23 +154,17 @@ def _watched(
         yield node
 
 
-def missing_inputs(plan: Plan) -> Counter[str]:
-    """How many required inputs each task misses at the beginning."""
-    return Counter(one.task_id for one in plan.requirements if one.required)
-
-
-def _earlier(tx: Transaction, plan_id: str) -> PlanRecord | None:
+def _earlier_plan(tx: Transaction, plan_id: str) -> PlanRecord | None:
     try:
         return tx.lock(plan_id)
     except NotFound:
         return None
 
 
-def _record(
-    plan: Plan, document: str, rules: Rules, now: str, old: PlanRecord | None
-) -> PlanRecord:
+def _plan_record(plan: Plan, document: str, rules: Rules, now: str) -> PlanRecord:
     head = plan.plan
-    record = PlanRecord(
+    dumped = head.model_dump(mode="json", include={"constraints"}, by_alias=True)
+    return PlanRecord(
         plan_id=head.plan_id,
         title=head.title,
         owner_agent_id=head.owner_agent_id,
@@ -175,16 +174,17 @@ def _record(
         document=document,
         nodes=len(plan.nodes),
         imported_at=now,
-        constraints=head.model_dump(
-            mode="json", include={"constraints"}, by_alias=True
-        )["constraints"],
+        constraints=dumped["constraints"],
         rules=rules,
     )
-    if old is None:
-        return record
+
+
+def _next_revision(record: PlanRecord, old: PlanRecord) -> PlanRecord:
+    """The record of a plan that replaces an earlier revision. Raises Conflict."""
     if old.state is PlanState.ACTIVE or old.run_started_at is not None:
         raise Conflict(
-            f"plan {old.plan_id} runs already and is not replaced; give the new plan a plan_id of its own"
+            f"plan {old.plan_id} is already running and cannot be replaced;"
+            " give the new plan its own plan_id"
         )
     return replace(
         record,
@@ -195,69 +195,89 @@ def _record(
     )
 
 
-def _refuse_names_nobody_can_keep(plan: Plan) -> None:
-    """Not every database keeps a NUL, and a name that changes on the way is no name."""
-    names = (
-        plan.plan.plan_id,
-        *(node.task_id for node in plan.nodes),
-        *(one.requirement_id for one in plan.requirements),
-    )
-    if bad := next((name for name in names if "\0" in name), None):
-        raise UnfitPlan(
-            f"the id {bad!r} holds a NUL character, which not every database keeps; leave it out"
-        )
+def _record_import(
+    tx: Transaction, plan: Plan, record: PlanRecord, source: Source | None
+) -> None:
+    payload: dict[str, Any] = {
+        "document": record.document,
+        "nodes": len(plan.nodes),
+        "edges": len(plan.edges),
+        "revision": record.revision,
+        "rules": rules_to_json(record.rules),
+    }
+    if source:
+        payload.update(source.keep(tx))
+    tx.record(record.plan_id, PlanEvent.IMPORTED, None, payload)
+
+
+def _refuse_unstorable_ids(plan: Plan) -> None:
+    """Refuse ids with a NUL character: not every database keeps them unchanged."""
+    ids = [plan.plan.plan_id]
+    ids += [node.task_id for node in plan.nodes]
+    ids += [need.requirement_id for need in plan.requirements]
+    for name in ids:
+        if "\0" in name:
+            raise UnfitPlan(
+                f"the id {name!r} contains a NUL character, which not every database"
+                " can store; remove it"
+            )
 
 
 def _refuse_foreign_tasks(tx: Transaction, plan: Plan) -> None:
-    """A task's id says which task is meant, so no two plans share one. Asked of the root: copies share it first."""
+    """Refuse a plan whose root belongs to another plan. Raises Conflict.
+
+    A task's id identifies it across plans. Copies of a plan share the root first, so
+    checking the root is enough.
+    """
     try:
-        other = tx.task(plan.plan.root_task_id)
+        root = tx.task(plan.plan.root_task_id)
     except NotFound:
         return
-    if other.plan_id != plan.plan.plan_id:
+    if root.plan_id != plan.plan.plan_id:
         raise Conflict(
-            f"task {other.task_id} belongs to plan {other.plan_id} already; give every task an id of its own"
+            f"task {root.task_id} already belongs to plan {root.plan_id};"
+            " give every task its own id"
         )
+
+
+# -- the rows of a plan
 
 
 def node_rows(
     plan: Plan, graph: PlanGraph, progress: PlanInMemory, now: str
 ) -> Iterator[NodeRow]:
-    """The tasks of a plan at its beginning."""
-    groups = _groups(graph)
+    """Yield the tasks of a plan at its beginning."""
     for place, node in enumerate(plan.nodes):
-        known = graph[node.task_id]
-        yield NodeRow(
-            task=TaskRecord(
-                task_id=node.task_id,
-                plan_id=plan.plan.plan_id,
-                place=place,
-                node_type=node.node_type,
-                title=node.title,
-                owner_agent_id=node.owner_agent_id,
-                priority=node.priority,
-                tags=tuple(node.tags),
-                goal_statement=node.goal_statement,
-                rationale=node.rationale,
-                is_work=known.is_work,
-                checks=known.checks,
-                is_checked=bool(known.checked_by),
-                progress=progress.at[node.task_id],
-                updated_at=now,
-            ),
-            combine=known.combine,
-            rival_group=groups.get(node.task_id),
+        position = graph[node.task_id]
+        task = TaskRecord(
+            task_id=node.task_id,
+            plan_id=plan.plan.plan_id,
+            place=place,
+            node_type=node.node_type,
+            title=node.title,
+            owner_agent_id=node.owner_agent_id,
+            priority=node.priority,
+            tags=tuple(node.tags),
+            goal_statement=node.goal_statement,
+            rationale=node.rationale,
+            is_work=position.is_work,
+            checks=position.checks,
+            is_checked=bool(position.checked_by),
+            progress=progress.at[node.task_id],
+            updated_at=now,
         )
-
-
-def _groups(graph: PlanGraph) -> dict[str, str]:
-    """A name for each group of alternatives: that of its best candidate, which no other group has."""
-    return {task: graph[task].rivals[0] for task in graph if graph[task].rivals}
+        # the best candidate names its group of alternatives: no other group has it
+        rivals = position.rivals
+        group = rivals[0] if rivals else None
+        yield NodeRow(task=task, combine=position.combine, rival_group=group)
 
 
 def edge_rows(plan: Plan) -> Iterator[EdgeRow]:
-    """The edges of a plan."""
+    """Yield the edges of a plan."""
     for place, edge in enumerate(plan.edges):
+        metadata = None
+        if edge.metadata:
+            metadata = edge.metadata.model_dump(exclude_unset=True)
         yield EdgeRow(
             plan_id=plan.plan.plan_id,
             edge_id=edge.edge_id,
@@ -265,43 +285,43 @@ def edge_rows(plan: Plan) -> Iterator[EdgeRow]:
             from_task_id=edge.from_task_id,
             to_task_id=edge.to_task_id,
             edge_type=edge.edge_type,
-            metadata=edge.metadata.model_dump(exclude_unset=True)
-            if edge.metadata
-            else None,
+            metadata=metadata,
         )
 
 
 def requirement_rows(plan: Plan) -> Iterator[RequirementRecord]:
-    """What the tasks of a plan need from outside."""
-    for one in plan.requirements:
+    """Yield what the tasks of a plan need from outside."""
+    for need in plan.requirements:
         yield RequirementRecord(
             plan_id=plan.plan.plan_id,
-            requirement_id=one.requirement_id,
-            task_id=one.task_id,
-            name=one.name,
-            kind=one.kind,
-            required=bool(one.required),
-            min_count=one.min_count,
-            allowed_types=tuple(one.allowed_types),
-            keywords=_keywords(one),
-            source=one.source,
-            key=one.name.casefold(),
+            requirement_id=need.requirement_id,
+            task_id=need.task_id,
+            name=need.name,
+            kind=need.kind,
+            required=bool(need.required),
+            min_count=need.min_count,
+            allowed_types=tuple(need.allowed_types),
+            keywords=_keywords(need),
+            source=need.source,
+            key=need.name.casefold(),
         )
 
 
-def _keywords(requirement: Requirement) -> tuple[str, ...]:
-    validation = requirement.validation
-    return tuple((validation and validation.filename_keywords) or ())
+def _keywords(need: Requirement) -> tuple[str, ...]:
+    if need.validation is None or not need.validation.filename_keywords:
+        return ()
+    return tuple(need.validation.filename_keywords)
 
 
 def _ask_for_confirmations(tx: Transaction, plan: Plan) -> None:
     titles = {node.task_id: node.title for node in plan.nodes}
-    for one in plan.requirements:
-        if one.kind == "CONFIRMATION" and one.required:
-            text = f"{titles[one.task_id]}: please confirm {json.dumps(one.name, ensure_ascii=False)}"
-            ask = Ask(
-                kind=QuestionKind.CONFIRMATION,
-                text=text,
-                details={"requirement_id": one.requirement_id},
-            )
-            tx.ask(plan.plan.plan_id, one.task_id, ask)
+    for need in plan.requirements:
+        if need.kind != "CONFIRMATION" or not need.required:
+            continue
+        name = json.dumps(need.name, ensure_ascii=False)
+        ask = Ask(
+            kind=QuestionKind.CONFIRMATION,
+            text=f"{titles[need.task_id]}: please confirm {name}",
+            details={"requirement_id": need.requirement_id},
+        )
+        tx.ask(plan.plan.plan_id, need.task_id, ask)

@@ -1,4 +1,4 @@
-"""What only a person can say, and what happens when they say it."""
+"""The inbox: questions that only a person can answer, and what an answer does."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from accordance.work.inputs import (
     look_at_inputs,
     supply,
     supply_from_artifact,
+    takes_kind,
 )
 from accordance.work.landing import is_behind
 from accordance.work.reviewing import approve_product
@@ -30,19 +31,6 @@ class UnfitAnswer(AccordanceError):
     code = "unfit-answer"
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file that somebody hands over: what it is called, and what is in it."""
-
-    name: str
-    content: bytes
-
-    def __post_init__(self) -> None:
-        is_path = "/" in self.name or "\0" in self.name
-        if is_path or self.name in ("", ".", ".."):
-            raise UnfitAnswer(f"{self.name!r}: is not the name of a file")
-
-
 class NeedsConfirmation(UnfitAnswer):
     """The question asks for yes or no."""
 
@@ -50,26 +38,39 @@ class NeedsConfirmation(UnfitAnswer):
 
 
 class NeedsChoice(UnfitAnswer):
-    """The question asks for one of several things."""
+    """The question asks for one of several options."""
 
     code = "needs-choice"
 
 
 class GoalWaits(UnfitAnswer):
-    """A goal whose part is dead is not answered; its part is."""
+    """A goal with a dead part takes no answer; its part has to be dealt with."""
 
     code = "goal-waits"
 
 
 class EmptyAnswer(UnfitAnswer):
-    """The answer says nothing."""
+    """The answer is empty."""
 
     code = "empty-answer"
 
 
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that a person hands over: its name and its content."""
+
+    name: str
+    content: bytes
+
+    def __post_init__(self) -> None:
+        is_path = "/" in self.name or "\0" in self.name
+        if is_path or self.name in ("", ".", ".."):
+            raise UnfitAnswer(f"{self.name!r} is not a file name")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonAnswer:
-    """What a person says."""
+    """The answer of a person to a question."""
 
     by: str
     text: str | None = None
@@ -81,145 +82,160 @@ class PersonAnswer:
 
 
 def answer(
-    ledger: Ledger, home: Home, question_id: str, said: PersonAnswer
+    ledger: Ledger, home: Home, question_id: str, reply: PersonAnswer
 ) -> QuestionRecord:
-    """Answer a question. Raises NotFound, Conflict (somebody has answered it) or UnfitAnswer."""
+    """Answer a question.
+
+    Raises NotFound, Conflict (it is answered already) or UnfitAnswer.
+    """
     with ledger.read() as tx:
-        question = _open(tx, question_id)
-        _fits(question, said)
-        wanted = tx.find(
+        question = _open_question(tx, question_id)
+        _check_fits(question, reply)
+        needs = tx.find(
             RequirementRecord, plan_id=question.plan_id, question_id=question_id
         )
-    for upload in said.files:
-        _keep_input(home, upload, wanted)
-    files = look_at_inputs(ledger, home) if said.files else []
+
+    for upload in reply.files:
+        _keep_input(home, upload, needs)
+    files = look_at_inputs(ledger, home) if reply.files else []
+
     with ledger.write() as tx:
         tx.lock(question.plan_id)
-        question = _open(tx, question_id)
-        if said.files and not (said.approve or said.give_up):
-            bind_inputs(
-                tx, question.plan_id, files
-            )  # while the question is open: then they answer it
-        _close(tx, question, said)
-        _act(tx, question, said)
+        question = _open_question(tx, question_id)
+        if reply.files and not (reply.approve or reply.give_up):
+            # while the question is open, so that the files can answer it
+            bind_inputs(tx, question.plan_id, files)
+        _close(tx, question, reply)
+        _act(tx, question, reply)
         return tx.find(QuestionRecord, question_id=question_id)[0]
 
 
-def _open(tx: Transaction, question_id: str) -> QuestionRecord:
-    found = tx.find(QuestionRecord, question_id=question_id)
-    if not found:
-        raise NotFound(
-            "question", question_id, (one.question_id for one in tx.open_questions())
-        )
-    if found[0].answered_at is not None:
-        raise Conflict(f"question {question_id} was answered at {found[0].answered_at}")
-    return found[0]
+def _open_question(tx: Transaction, question_id: str) -> QuestionRecord:
+    questions = tx.find(QuestionRecord, question_id=question_id)
+    if not questions:
+        known = (question.question_id for question in tx.open_questions())
+        raise NotFound("question", question_id, known)
+
+    question = questions[0]
+    if question.answered_at is not None:
+        raise Conflict(f"question {question_id} was answered at {question.answered_at}")
+    return question
 
 
-def _fits(question: QuestionRecord, said: PersonAnswer) -> None:
-    """Each kind of question has its kinds of answers."""
+def _check_fits(question: QuestionRecord, reply: PersonAnswer) -> None:
+    """Refuse an answer of the wrong kind for its question. Raises UnfitAnswer."""
+    question_id = question.question_id
     match question.kind:
         case QuestionKind.CONFIRMATION:
-            if said.yes is None:
+            if reply.yes is None:
                 raise NeedsConfirmation(
-                    f"{question.question_id} asks for a confirmation",
+                    f"{question_id} asks for a confirmation",
                     way_out="confirm or decline",
                 )
         case QuestionKind.BINDING:
-            options = question.details["options"]
-            if (
-                said.choose is None
-                or not isinstance(options, list)
-                or said.choose not in options
-            ):
-                raise NeedsChoice(
-                    f"{question.question_id} asks for a choice",
-                    way_out=f"choose one of {options}",
-                )
+            _check_choice(question, reply)
         case QuestionKind.GOAL:
-            if not said.give_up:
+            if not reply.give_up:
                 raise GoalWaits(
-                    f"{question.question_id}: the goal goes on by itself when its dead part is requeued or dropped",
-                    way_out="look after that, or give the goal up",
+                    f"{question_id}: the goal goes on by itself when its dead part is"
+                    " requeued or dropped",
+                    way_out="requeue or drop that part, or give the goal up",
                 )
         case _:
-            if not (said.text or said.files or said.give_up or said.approve):
+            if not (reply.text or reply.files or reply.give_up or reply.approve):
                 raise EmptyAnswer(
-                    f"{question.question_id}: the answer is empty",
+                    f"{question_id}: the answer is empty",
                     way_out="say something, add a file, approve or give up",
                 )
 
 
-def _close(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
+def _check_choice(question: QuestionRecord, reply: PersonAnswer) -> None:
+    options = question.details["options"]
+    is_option = isinstance(options, list) and reply.choose in options
+    if reply.choose is None or not is_option:
+        raise NeedsChoice(
+            f"{question.question_id} asks for a choice",
+            way_out=f"choose one of {options}",
+        )
+
+
+def _close(tx: Transaction, question: QuestionRecord, reply: PersonAnswer) -> None:
+    """Write down the answer, without what it leaves open."""
     content = {
-        "by": said.by,
-        "text": said.text,
-        "files": [upload.name for upload in said.files],
-        "yes": said.yes,
-        "choose": said.choose,
-        "approve": said.approve,
-        "give_up": said.give_up,
+        "by": reply.by,
+        "text": reply.text,
+        "files": [upload.name for upload in reply.files],
+        "yes": reply.yes,
+        "choose": reply.choose,
+        "approve": reply.approve,
+        "give_up": reply.give_up,
     }
-    told = {
+    written = {
         key: value for key, value in content.items() if value not in (None, False, [])
     }
-    if said.yes is False:
-        told["yes"] = False
-    tx.replace(replace(question, answered_at=tx.now, answer=told))
-    tx.record(
-        question.plan_id,
-        "QUESTION_ANSWERED",
-        question.task_id,
-        {"question": question.question_id, **told},
-    )
+    if reply.yes is False:
+        written["yes"] = False
+
+    tx.replace(replace(question, answered_at=tx.now, answer=written))
+    payload = {"question": question.question_id, **written}
+    tx.record(question.plan_id, "QUESTION_ANSWERED", question.task_id, payload)
 
 
-def _act(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
+def _act(tx: Transaction, question: QuestionRecord, reply: PersonAnswer) -> None:
     match question.kind:
         case QuestionKind.CONFIRMATION:
-            _confirm(tx, question, said)
+            _confirm(tx, question, reply)
         case QuestionKind.BINDING:
-            tx.save_plan(
-                question.plan_id, inputs_seen=None
-            )  # it is bound when inputs are looked at next
+            # the file is bound when the inputs are looked at next
+            tx.save_plan(question.plan_id, inputs_seen=None)
         case QuestionKind.PLAN:
-            _answer_for_plan(tx, question, said)
+            _answer_for_plan(tx, question, reply)
         case _:
-            _answer_for_task(tx, question, said)
+            _answer_for_task(tx, question, reply)
 
 
-def _confirm(tx: Transaction, question: QuestionRecord, said: PersonAnswer) -> None:
-    task = question.task_id or ""
-    if not said.yes:
-        if tx.progress(task).state is State.ABANDONED:
-            raise Conflict(
-                f"task {task} is not wanted now: the question counts when it is chosen"
-            )
-        tx.happen(
-            task, Event.BURIED, why={"by": said.by, "question": question.question_id}
-        )
+def _why(question: QuestionRecord, reply: PersonAnswer) -> dict[str, str]:
+    return {"by": reply.by, "question": question.question_id}
+
+
+def _confirm(tx: Transaction, question: QuestionRecord, reply: PersonAnswer) -> None:
+    if not reply.yes:
+        _decline(tx, question, reply)
         return
-    wanted = question.details["requirement_id"]
-    need = tx.find(RequirementRecord, plan_id=question.plan_id, requirement_id=wanted)[
-        0
-    ]
-    proof = hashlib.sha256(f"{question.question_id}:{said.by}".encode()).hexdigest()
-    supply(tx, need, f"confirmed by {said.by}", proof)
+
+    needs = tx.find(
+        RequirementRecord,
+        plan_id=question.plan_id,
+        requirement_id=question.details["requirement_id"],
+    )
+    signature = f"{question.question_id}:{reply.by}"
+    proof = hashlib.sha256(signature.encode()).hexdigest()
+    supply(tx, needs[0], f"confirmed by {reply.by}", proof)
+
+
+def _decline(tx: Transaction, question: QuestionRecord, reply: PersonAnswer) -> None:
+    task_id = question.task_id or ""
+    if tx.progress(task_id).state is State.ABANDONED:
+        raise Conflict(
+            f"task {task_id} is not in use now: the question counts once it is chosen"
+        )
+    tx.happen(task_id, Event.BURIED, why=_why(question, reply))
 
 
 def _answer_for_plan(
-    tx: Transaction, question: QuestionRecord, said: PersonAnswer
+    tx: Transaction, question: QuestionRecord, reply: PersonAnswer
 ) -> None:
-    why = {"by": said.by, "question": question.question_id}
+    why = _why(question, reply)
     plan = tx.plan(question.plan_id)
-    if said.give_up:
+    has_begun = plan.run_started_at is not None
+
+    if reply.give_up:
         tx.cancel(plan.root_task_id, why=why)
-    elif said.approve:
+    elif reply.approve:
         tx.move_plan(plan.plan_id, PlanEvent.WAIVED, why)
-        tx.save_plan(
-            plan.plan_id, **UNSPENT, run_started_at=plan.run_started_at and tx.now
-        )
-    elif plan.run_started_at is not None:
+        run_started_at = tx.now if has_begun else None
+        tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=run_started_at)
+    elif has_begun:
         tx.move_plan(plan.plan_id, PlanEvent.RESUMED, why)
         tx.save_plan(plan.plan_id, **UNSPENT, run_started_at=tx.now)
     else:
@@ -228,52 +244,57 @@ def _answer_for_plan(
 
 
 def _answer_for_task(
-    tx: Transaction, question: QuestionRecord, said: PersonAnswer
+    tx: Transaction, question: QuestionRecord, reply: PersonAnswer
 ) -> None:
-    task, why = (
-        question.task_id or "",
-        {"by": said.by, "question": question.question_id},
-    )
-    if said.give_up:
-        tx.happen(task, Event.BURIED, why=why)
-    elif said.approve:
-        record = tx.task(task)
-        if record.product is None:
-            raise UnfitAnswer(f"task {task} has no product to approve")
-        if is_behind(tx, record):
-            raise Conflict(
-                f"the plan's branch has moved on since task {task} was done: let it be tried again"
-            )
-        approve_product(tx, record)
-        tx.happen(task, Event.VOUCHED, why=why)
-        supply_from_artifact(tx, tx.task(task))
-    elif tx.progress(task).state is State.BLOCKED:
-        tx.happen(task, Event.ANSWERED, why=why)
+    task_id = question.task_id or ""
+    why = _why(question, reply)
+
+    if reply.give_up:
+        tx.happen(task_id, Event.BURIED, why=why)
+    elif reply.approve:
+        _vouch(tx, task_id, why)
+    elif tx.progress(task_id).state is State.BLOCKED:
+        tx.happen(task_id, Event.ANSWERED, why=why)
 
 
-def _keep_input(home: Home, upload: Upload, wanted: list[RequirementRecord]) -> None:
-    """Put a file where it was asked to be put, so that the rule for all inputs binds it."""
-    kind = Path(upload.name).suffix.lstrip(".").casefold()
-    fitting = [need for need in wanted if _takes(need, kind)]
-    if wanted and not fitting:
-        kinds = sorted({allowed for need in wanted for allowed in need.allowed_types})
-        raise UnfitAnswer(
-            f"{upload.name}: is none of the wanted types ({', '.join(kinds)})"
+def _vouch(tx: Transaction, task_id: str, why: dict[str, str]) -> None:
+    """Let a person approve the product of a task. Raises UnfitAnswer, Conflict."""
+    task = tx.task(task_id)
+    if task.product is None:
+        raise UnfitAnswer(f"task {task_id} has no product to approve")
+    if is_behind(tx, task):
+        raise Conflict(
+            f"the plan's branch has moved on since task {task_id} was done;"
+            " let it be tried again"
         )
+
+    approve_product(tx, task)
+    tx.happen(task_id, Event.VOUCHED, why=why)
+    supply_from_artifact(tx, tx.task(task_id))
+
+
+def _keep_input(home: Home, upload: Upload, needs: list[RequirementRecord]) -> None:
+    """Put a file where it was asked for, so that it is bound like every other input."""
+    kind = Path(upload.name).suffix.lstrip(".").casefold()
+    fitting = [need for need in needs if takes_kind(need, kind)]
+    if needs and not fitting:
+        kinds = sorted({allowed for need in needs for allowed in need.allowed_types})
+        raise UnfitAnswer(
+            f"{upload.name} is none of the wanted types ({', '.join(kinds)})"
+        )
+
     place = _place(fitting[0], upload.name) if fitting else f"answers/{upload.name}"
     write_file(home.inputs / place, upload.content)
 
 
-def _takes(need: RequirementRecord, kind: str) -> bool:
-    """Whether a file of that kind can answer a requirement."""
-    allowed = {name.lstrip(".").casefold() for name in need.allowed_types}
-    return not allowed or kind in allowed
-
-
 def _place(need: RequirementRecord, name: str) -> str:
-    asked = need.suggested_path
-    if not asked:
+    """Where a file of that name answers a requirement, below the inputs."""
+    suggested = need.suggested_path
+    if not suggested:
         return f"{safe_name(need.name)}/{name}"
-    folder, _, last = asked.rpartition("/")
-    is_exact = bool(last) and Path(last).suffix == Path(name).suffix
-    return asked if is_exact else f"{folder}/{name}".lstrip("/")
+
+    folder, _, file_name = suggested.rpartition("/")
+    is_same_kind = Path(file_name).suffix == Path(name).suffix
+    if file_name and is_same_kind:
+        return suggested
+    return f"{folder}/{name}".lstrip("/")

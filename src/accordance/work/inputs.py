@@ -1,11 +1,14 @@
-"""Inputs: files under workspace/inputs/ are bound to what asks for them; evidence goes stale when its file changes or goes."""
+"""Inputs: files under workspace/inputs/, bound to the requirements they answer.
+
+Evidence goes stale when its file changes or disappears.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,239 +25,315 @@ from accordance.domain.ruling import Ask, QuestionKind
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
 
+# -- the files that are there
+
 
 def look_at_inputs(ledger: Ledger, home: Home) -> list[InputFile]:
-    """The files that lie there now. A file is read again only if its size or time has changed."""
+    """Return the input files that are there now.
+
+    A file is read again only if its size or modification time has changed.
+    """
     with ledger.read() as tx:
         known = {record.path: record for record in tx.find(FileRecord)}
-    found, fresh = [], []
+
+    files: list[InputFile] = []
+    changed: list[FileRecord] = []
     for path in sorted(_walk(home.inputs)):
-        record = _hashed(path, path.relative_to(home.inputs).as_posix(), known)
-        if record is not None:
-            found.append(InputFile(record.path, record.sha256))
-            if known.get(record.path) != record:
-                fresh.append(record)
-    if fresh:
+        name = path.relative_to(home.inputs).as_posix()
+        record = _file_record(path, name, known.get(name))
+        if record is None:
+            continue
+        files.append(InputFile(record.path, record.sha256))
+        if known.get(name) != record:
+            changed.append(record)
+
+    if changed:
         with ledger.write() as tx:
-            for record in fresh:
+            for record in changed:
                 tx.replace(record)
-    return found
+    return files
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for here, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (Path(here, name) for name in names if not name.startswith("."))
+        for name in names:
+            if not name.startswith("."):
+                yield Path(parent, name)
 
 
-def _hashed(path: Path, name: str, known: dict[str, FileRecord]) -> FileRecord | None:
+def _file_record(path: Path, name: str, known: FileRecord | None) -> FileRecord | None:
+    """The record of a file; None for a file that cannot answer anything.
+
+    That is a file that is gone or unreadable, whose name is no text, or that is not
+    regular: reading from a pipe would never end.
+    """
     try:
         name.encode()
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            return None  # whoever opened a pipe would wait for ever
-        old = known.get(name)
-        if old is not None and (old.size, old.mtime_ns) == (
-            status.st_size,
-            status.st_mtime_ns,
-        ):
-            return old
+            return None
+
+        size, mtime_ns = status.st_size, status.st_mtime_ns
+        if known is not None and (known.size, known.mtime_ns) == (size, mtime_ns):
+            return known
+
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, UnicodeEncodeError):
-        return None  # gone again, unreadable, or of a name nobody can write down: it answers nothing
-    return FileRecord(
-        path=name, sha256=digest, size=status.st_size, mtime_ns=status.st_mtime_ns
-    )
+        return None
+    return FileRecord(path=name, sha256=digest, size=size, mtime_ns=mtime_ns)
+
+
+# -- binding
 
 
 def bind_inputs(tx: Transaction, plan_id: str, files: list[InputFile]) -> None:
-    """Bind the files that are there to what a plan asks for; take back what no longer holds."""
+    """Bind files to the requirements of a plan; take back evidence that went stale."""
     seen = _signature(files)
     if tx.plan(plan_id).inputs_seen == seen:
         return
+
     tx.save_plan(plan_id, inputs_seen=seen)
-    needs = tx.find(RequirementRecord, plan_id=plan_id, kind="FILE")
-    by_id = {one.requirement_id: one for one in needs}
-    bound = [
-        one
-        for one in tx.find(EvidenceRecord, plan_id=plan_id, stale_at=None)
-        if one.requirement_id in by_id
-    ]
-    touched = _take_back(tx, bound, files)
-    held = {(one.requirement_id, one.reference, one.sha256) for one in bound}
-    decided = _decided(tx, plan_id)
-    closed = _closed(tx, plan_id)
-    result = bind(files, [_need(one) for one in needs])
-    for file, leading in [
-        *((file, (need,)) for file, need in result.bound),
-        *result.ties,
-    ]:
-        meant = [
-            name
-            for name in (need.requirement_id for need in leading)
-            if by_id[name].question_id not in closed
-            or (name, file.path, file.sha256) in held
-        ]
-        chosen = (
-            decided.get((file.path, file.sha256))
-            if len(meant) > 1
-            else next(iter(meant), None)
-        )
-        if chosen is not None and (chosen, file.path, file.sha256) not in held:
-            _add(tx, by_id[chosen], file.path, file.sha256)
-            touched.add(chosen)
-        elif chosen is None and meant:
-            _ask_which(tx, plan_id, file, [by_id[one] for one in meant])
-    for task in sorted({by_id[one].task_id for one in touched}):
-        recount_inputs(tx, task)
-
-
-def _closed(tx: Transaction, plan_id: str) -> set[str | None]:
-    """Questions for documents that are settled: they keep the files they have and take no new ones."""
-    asked = tx.find(QuestionRecord, plan_id=plan_id, kind=QuestionKind.DOCUMENTS)
-    return {one.question_id for one in asked if one.answered_at is not None}
+    _Binding(tx, plan_id).run(files)
 
 
 def _signature(files: list[InputFile]) -> str:
-    listed = "\n".join(f"{file.path}\0{file.sha256}" for file in files)
-    return hashlib.sha256(listed.encode()).hexdigest()
+    lines = [f"{file.path}\0{file.sha256}" for file in files]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _take_back(
-    tx: Transaction, bound: list[EvidenceRecord], files: list[InputFile]
-) -> set[str]:
-    gone = set(stale((InputFile(one.reference, one.sha256) for one in bound), files))
-    touched = set()
-    for one in bound:
-        if InputFile(one.reference, one.sha256) in gone:
-            tx.replace(replace(one, stale_at=tx.now))
-            said = {
-                "requirement_id": one.requirement_id,
-                "path": one.reference,
-                "sha256": one.sha256,
-            }
-            tx.record(one.plan_id, "EVIDENCE_STALE", None, said)
-            touched.add(one.requirement_id)
-    return touched
+class _Binding:
+    """One pass over the files and the requirements of a plan."""
 
+    def __init__(self, tx: Transaction, plan_id: str) -> None:
+        needs = tx.find(RequirementRecord, plan_id=plan_id, kind="FILE")
+        evidence = tx.find(EvidenceRecord, plan_id=plan_id, stale_at=None)
 
-def _add(tx: Transaction, need: RequirementRecord, reference: str, sha256: str) -> None:
-    tx.replace(
-        EvidenceRecord(
-            plan_id=need.plan_id,
-            requirement_id=need.requirement_id,
-            reference=reference,
-            sha256=sha256,
-            added_at=tx.now,
+        self._tx = tx
+        self._plan_id = plan_id
+        self._needs = {need.requirement_id: need for need in needs}
+        self._evidence = [
+            item for item in evidence if item.requirement_id in self._needs
+        ]
+        self._bound = {
+            (item.requirement_id, item.reference, item.sha256)
+            for item in self._evidence
+        }
+        self._touched: set[str] = set()
+
+    def run(self, files: list[InputFile]) -> None:
+        self._take_back_stale(files)
+        choices = _choices(self._tx, self._plan_id)
+        settled = _settled_questions(self._tx, self._plan_id)
+
+        file_needs = [_file_need(need) for need in self._needs.values()]
+        result = bind(files, file_needs)
+        for file, need in result.bound:
+            self._bind(file, (need,), choices, settled)
+        for file, leading in result.ties:
+            self._bind(file, leading, choices, settled)
+
+        task_ids = {self._needs[name].task_id for name in self._touched}
+        for task_id in sorted(task_ids):
+            recount_inputs(self._tx, task_id)
+
+    def _take_back_stale(self, files: list[InputFile]) -> None:
+        bound_files = (
+            InputFile(item.reference, item.sha256) for item in self._evidence
         )
+        gone = set(stale(bound_files, files))
+
+        for item in self._evidence:
+            if InputFile(item.reference, item.sha256) not in gone:
+                continue
+            self._tx.replace(replace(item, stale_at=self._tx.now))
+            payload = {
+                "requirement_id": item.requirement_id,
+                "path": item.reference,
+                "sha256": item.sha256,
+            }
+            self._tx.record(item.plan_id, "EVIDENCE_STALE", None, payload)
+            self._touched.add(item.requirement_id)
+
+    def _bind(
+        self,
+        file: InputFile,
+        leading: Sequence[FileNeed],
+        choices: dict[tuple[str, str], str],
+        settled: set[str | None],
+    ) -> None:
+        """Bind a file to the requirement it answers; ask a person if it fits several.
+
+        Requirements of a settled question keep the files they have and get no new ones.
+        """
+        candidates = [
+            need.requirement_id
+            for need in leading
+            if self._needs[need.requirement_id].question_id not in settled
+            or self._is_bound(need.requirement_id, file)
+        ]
+        if not candidates:
+            return
+
+        chosen: str | None = candidates[0]
+        if len(candidates) > 1:
+            chosen = choices.get((file.path, file.sha256))
+
+        if chosen is None:
+            needs = [self._needs[name] for name in candidates]
+            _ask_which(self._tx, self._plan_id, file, needs)
+        elif not self._is_bound(chosen, file):
+            _add_evidence(self._tx, self._needs[chosen], file.path, file.sha256)
+            self._touched.add(chosen)
+
+    def _is_bound(self, requirement_id: str, file: InputFile) -> bool:
+        return (requirement_id, file.path, file.sha256) in self._bound
+
+
+def _file_need(need: RequirementRecord) -> FileNeed:
+    return FileNeed(
+        requirement_id=need.requirement_id,
+        name=need.name,
+        allowed_types=need.allowed_types,
+        keywords=need.keywords,
+        source=need.source,
+        path=need.suggested_path,
     )
-    said = {
+
+
+def _settled_questions(tx: Transaction, plan_id: str) -> set[str | None]:
+    """The questions for documents that are answered."""
+    questions = tx.find(QuestionRecord, plan_id=plan_id, kind=QuestionKind.DOCUMENTS)
+    return {
+        question.question_id
+        for question in questions
+        if question.answered_at is not None
+    }
+
+
+def _choices(tx: Transaction, plan_id: str) -> dict[tuple[str, str], str]:
+    """The requirement that a person has chosen for a file, by its path and hash."""
+    choices = {}
+    for question in tx.find(QuestionRecord, plan_id=plan_id, kind=QuestionKind.BINDING):
+        choice = (question.answer or {}).get("choose")
+        if isinstance(choice, str):
+            path = str(question.details["path"])
+            sha256 = str(question.details["sha256"])
+            choices[path, sha256] = choice
+    return choices
+
+
+def _ask_which(
+    tx: Transaction, plan_id: str, file: InputFile, needs: list[RequirementRecord]
+) -> None:
+    """Ask a person, once, which of several requirements a file is meant for."""
+    options = [need.requirement_id for need in needs]
+    details = {"path": file.path, "sha256": file.sha256, "options": options}
+    for question in tx.open_questions(plan_id=plan_id, kind=QuestionKind.BINDING):
+        if question.details == details:
+            return
+
+    names = [f"{need.name} ({need.requirement_id})" for need in needs]
+    text = f"Is {file.path} meant for {' or '.join(names)}?"
+    tx.ask(plan_id, None, Ask(kind=QuestionKind.BINDING, text=text, details=details))
+
+
+def _add_evidence(
+    tx: Transaction, need: RequirementRecord, reference: str, sha256: str
+) -> None:
+    evidence = EvidenceRecord(
+        plan_id=need.plan_id,
+        requirement_id=need.requirement_id,
+        reference=reference,
+        sha256=sha256,
+        added_at=tx.now,
+    )
+    tx.replace(evidence)
+
+    payload = {
         "requirement_id": need.requirement_id,
         "reference": reference,
         "sha256": sha256,
     }
-    tx.record(need.plan_id, "EVIDENCE_ADDED", need.task_id, said)
+    tx.record(need.plan_id, "EVIDENCE_ADDED", need.task_id, payload)
 
 
-def _need(one: RequirementRecord) -> FileNeed:
-    return FileNeed(
-        requirement_id=one.requirement_id,
-        name=one.name,
-        allowed_types=one.allowed_types,
-        keywords=one.keywords,
-        source=one.source,
-        path=one.suggested_path,
-    )
-
-
-def _ask_which(
-    tx: Transaction, plan_id: str, file: InputFile, leading: list[RequirementRecord]
-) -> None:
-    """Two requirements could mean this file: a person says which, once."""
-    options = [need.requirement_id for need in leading]
-    details = {"path": file.path, "sha256": file.sha256, "options": options}
-    asked = tx.open_questions(plan_id=plan_id, kind=QuestionKind.BINDING)
-    if any(question.details == details for question in asked):
-        return
-    names = " or ".join(f"{need.name} ({need.requirement_id})" for need in leading)
-    tx.ask(
-        plan_id,
-        None,
-        Ask(
-            kind=QuestionKind.BINDING,
-            text=f"Is {file.path} meant for {names}?",
-            details=details,
-        ),
-    )
-
-
-def _decided(tx: Transaction, plan_id: str) -> dict[tuple[str, str], str]:
-    """Which requirement a person has said a file is for."""
-    said = {}
-    for question in tx.find(QuestionRecord, plan_id=plan_id, kind=QuestionKind.BINDING):
-        chosen = (question.answer or {}).get("choose")
-        if isinstance(chosen, str):
-            said[str(question.details["path"]), str(question.details["sha256"])] = (
-                chosen
-            )
-    return said
+# -- what a task misses
 
 
 def is_met(tx: Transaction, need: RequirementRecord) -> bool:
-    """Whether enough evidence holds."""
-    live = tx.find(
+    """Whether there is enough evidence for a requirement."""
+    evidence = tx.find(
         EvidenceRecord,
         plan_id=need.plan_id,
         requirement_id=need.requirement_id,
         stale_at=None,
     )
-    return len(live) >= need.min_count
+    return len(evidence) >= need.min_count
 
 
-def recount_inputs(tx: Transaction, task: str) -> None:
-    """How many inputs a task misses now; one that was blocked for documents goes on when they are all there."""
-    needs = tx.find(RequirementRecord, task_id=task)
-    missing = sum(
-        one.required and one.question_id is None and not is_met(tx, one)
-        for one in needs
-    )
-    tx.inputs_missing(task, missing)
-    if tx.progress(task).state is not State.BLOCKED:
-        return
-    for question in tx.open_questions(task_id=task, kind=QuestionKind.DOCUMENTS):
-        asked = [one for one in needs if one.question_id == question.question_id]
-        if asked and all(is_met(tx, one) for one in asked):
-            tx.happen(
-                task,
-                Event.ANSWERED,
-                why={"question": question.question_id, "by": "inputs"},
-            )
+def recount_inputs(tx: Transaction, task_id: str) -> None:
+    """Count the inputs that a task misses now.
+
+    A task that was blocked for documents goes on when all of them are there.
+    """
+    needs = tx.find(RequirementRecord, task_id=task_id)
+    missing = 0
+    for need in needs:
+        is_of_plan = need.required and need.question_id is None
+        if is_of_plan and not is_met(tx, need):
+            missing += 1
+    tx.inputs_missing(task_id, missing)
+
+    if tx.progress(task_id).state is State.BLOCKED:
+        _answer_met_questions(tx, task_id, needs)
+
+
+def _answer_met_questions(
+    tx: Transaction, task_id: str, needs: list[RequirementRecord]
+) -> None:
+    questions = tx.open_questions(task_id=task_id, kind=QuestionKind.DOCUMENTS)
+    for question in questions:
+        question_id = question.question_id
+        wanted = [need for need in needs if need.question_id == question_id]
+        if wanted and all(is_met(tx, need) for need in wanted):
+            why = {"question": question_id, "by": "inputs"}
+            tx.happen(task_id, Event.ANSWERED, why=why)
+
+
+# -- evidence that is no file
 
 
 def supply(
     tx: Transaction, need: RequirementRecord, reference: str, sha256: str
 ) -> None:
-    """Something that is no file answers a requirement."""
-    _add(tx, need, reference, sha256)
+    """Answer a requirement with something that is no file."""
+    _add_evidence(tx, need, reference, sha256)
     recount_inputs(tx, need.task_id)
 
 
 def supply_from_artifact(tx: Transaction, task: TaskRecord) -> None:
-    """An approved product answers the SKILL_OUTPUT requirements that are named like it, or like its task."""
+    """Answer SKILL_OUTPUT requirements with the approved product of a task.
+
+    A requirement is answered if it has the name of the product, or of the task.
+    """
     if task.product is None:
         return
-    current = tx.products(task.task_id)[-1]
-    for key in {
-        current.name.casefold(),
-        current.name.casefold().removesuffix(f".{current.format}"),
-        task.title.casefold(),
-    }:
-        for need in tx.find(
+
+    product = tx.products(task.task_id)[-1]
+    name = product.name.casefold()
+    stem = name.removesuffix(f".{product.format}")
+    for key in {name, stem, task.title.casefold()}:
+        needs = tx.find(
             RequirementRecord, plan_id=task.plan_id, kind="SKILL_OUTPUT", key=key
-        ):
-            fits = not need.allowed_types or current.format in {
-                kind.lstrip(".").casefold() for kind in need.allowed_types
-            }
-            if fits and need.task_id != task.task_id:
-                supply(tx, need, task.task_id, current.sha256)
+        )
+        for need in needs:
+            if need.task_id != task.task_id and takes_kind(need, product.format):
+                supply(tx, need, task.task_id, product.sha256)
+
+
+def takes_kind(need: RequirementRecord, kind: str) -> bool:
+    """Whether a file or product of that kind (its suffix) can answer a requirement."""
+    allowed = {name.lstrip(".").casefold() for name in need.allowed_types}
+    return not allowed or kind in allowed

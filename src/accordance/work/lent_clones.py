@@ -1,7 +1,8 @@
-"""Clones that are lent to somebody elsewhere who changes a repository: which they are, and how long they are kept.
+"""Clones that are lent to outside workers: which they are, and how long they are kept.
 
-The ledger knows each of them by an event, LENT, which is written before the clone gets its place. So a clone that no event
-names is another ledger's, and is left alone.
+The ledger knows each of them by an event, LENT, which is written before the clone is
+put in its place. So a clone that no event names belongs to another ledger, and is left
+alone.
 """
 
 from __future__ import annotations
@@ -26,29 +27,31 @@ LENT: Final = "LENT"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loan:
-    """One clone, lent for one attempt, and what that is held to: changed settings count for the next attempt."""
+    """A clone lent for an attempt, and what the attempt is held to.
+
+    Settings that change afterwards count for the next attempt.
+    """
 
     task_id: str
     attempt: int
-    name: str  # of its folder
-    base: str  # the commit it was made of
-    role: Role  # as it was then: it says what was given to be read
-    executor: str  # what the routes call whoever has it
-    conflicts: tuple[
-        str, ...
-    ] = ()  # files on which the change of the last attempt does not fit any more
+    name: str  # of the clone's folder
+    base: str  # the commit the clone was made of
+    role: Role  # as it was then: it decided which files the clone holds
+    executor: str  # how the routes name the worker
+    conflicts: tuple[str, ...] = ()
+    """Files to which the change of the last attempt no longer applies."""
 
     def place(self, home: Home) -> Path:
-        """Where the clone lies."""
+        """The folder of the clone."""
         return home.lent / self.name
 
     def is_there(self, home: Home) -> bool:
-        """Whether the clone is where it was put; a link in its place is not the clone."""
+        """Whether the clone is where it was put; a link in its place does not count."""
         place = self.place(home)
         return place.is_dir() and not place.is_symlink()
 
     def to_json(self) -> Payload:
-        """As it is written down."""
+        """The loan as its event stores it."""
         return {
             "attempt": self.attempt,
             "clone": self.name,
@@ -59,45 +62,51 @@ class Loan:
         }
 
 
-def _loan(task_id: str, written: Mapping[str, Any]) -> Loan:
-    role = written["role"]
+def _loan_from_json(task_id: str, payload: Mapping[str, Any]) -> Loan:
+    role = payload["role"]
     return Loan(
         task_id=task_id,
-        attempt=written["attempt"],
-        name=written["clone"],
-        base=written["base"],
+        attempt=payload["attempt"],
+        name=payload["clone"],
+        base=payload["base"],
         role=role_from(role["name"], role["policy"]),
-        executor=written["executor"],
-        conflicts=tuple(written["conflicts"]),
+        executor=payload["executor"],
+        conflicts=tuple(payload["conflicts"]),
     )
 
 
 def loans_of(tx: Transaction, task_id: str) -> list[Loan]:
-    """Every clone that was lent for a task, the last one last."""
+    """Return every clone that was lent for a task, the last one last."""
     return [
-        _loan(task_id, entry.payload)
+        _loan_from_json(task_id, entry.payload)
         for entry in tx.entries_of(task_id)
         if entry.kind == LENT
     ]
 
 
 def loan_under_way(tx: Transaction, task: TaskRecord) -> Loan | None:
-    """The clone that somebody works in now; None where nobody does, or an executor of accordance's own."""
+    """Return the clone in which an outside worker works on a task now.
+
+    None if the task is not in progress, or an executor of accordance works on it.
+    """
     if task.progress.state is not State.IN_PROGRESS:
         return None
-    number = task.progress.standing.counters.attempts
-    current = [loan for loan in loans_of(tx, task.task_id) if loan.attempt == number]
+
+    attempt = task.progress.standing.counters.attempts
+    current = [loan for loan in loans_of(tx, task.task_id) if loan.attempt == attempt]
     return current[-1] if current else None
 
 
 def sweep_loans(ledger: Ledger, home: Home) -> None:
-    """Throw away the clones that nobody needs any more.
+    """Throw away the clones that are no longer needed.
 
-    One whose lease ran out stays until a later attempt was judged: whoever was only slow still finds their work there.
+    A clone whose lease ran out stays until a later attempt was judged, so that a worker
+    who was only slow still has their work.
     """
     places = list(home.lent.iterdir()) if home.lent.is_dir() else []
     if not places:
         return
+
     with ledger.read() as tx:
         over = [place for place in places if _is_over(tx, place.name)]
     for place in over:
@@ -110,9 +119,11 @@ def _is_over(tx: Transaction, name: str) -> bool:
         task = tx.task(task_id)
     except NotFound:
         return False
-    loan = next((one for one in loans_of(tx, task_id) if one.name == name), None)
-    if loan is None:
+
+    loans = [loan for loan in loans_of(tx, task_id) if loan.name == name]
+    if not loans:
         return False
+
     judged = last_change(tx, task)
-    is_settled = judged is not None and judged.attempt >= loan.attempt
-    return is_settled or task.progress.state in TERMINAL
+    is_judged = judged is not None and judged.attempt >= loans[0].attempt
+    return is_judged or task.progress.state in TERMINAL

@@ -1,7 +1,8 @@
-"""How every kind of message is judged: the contract it is held to, and what it means for its task or plan.
+"""How every kind of message is judged: its contract, and what it means.
 
-One table for both sides. A message that comes in is judged by the case that is written down with it, and `accordance verify`
-judges it again by the same case and the same function; so the two cannot drift apart.
+Both sides use the same table. A message that comes in is judged by the case that is
+stored with it, and `accordance verify` judges it again by that case and by the same
+function. So the two cannot drift apart.
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ Kind: TypeAlias = Literal["ACTION", "SUBMISSION", "REVIEW", "FAULT"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounds:
-    """All that a message is judged by beside its own words."""
+    """All that a message is judged by beside its own content."""
 
     subject: str  # the task it is about, or the plan
     rules: Rules
-    case: Mapping[str, Any]  # as it is written down with the message
+    case: Mapping[str, Any]  # as it is stored with the message
     contract: Contract[Any] = ACTIONS  # of an action: what its attempt is held to
-    verdict: Verdict | None = None  # of a submission: what the gates have found
+    verdict: Verdict | None = None  # of a submission: the verdict of the gates
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedMessage:
-    """A message that was checked, and what it means."""
+    """A message about a task: whether its contract accepts it, and what it means."""
 
     result: Accepted[Any] | Rejected
     ruling: Ruling
@@ -63,7 +64,7 @@ class JudgedMessage:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPlanReview:
-    """The same of a review of a plan."""
+    """A review of a plan: whether its contract accepts it, and what it means."""
 
     result: Accepted[Any] | Rejected
     ruling: PlanRuling
@@ -71,14 +72,17 @@ class JudgedPlanReview:
 
 def judge_message(kind: Kind, raw: bytes, grounds: Grounds) -> JudgedMessage:
     """Check a message about a task, and rule on it."""
-    return KINDS[kind](raw, grounds)
+    judge = KINDS[kind]
+    return judge(raw, grounds)
 
 
 def judge_plan_review(raw: bytes, grounds: Grounds) -> JudgedPlanReview:
     """Check a review of a plan, and rule on it."""
     rubric = grounds.rules.plan_rubric
     contract = reviews_by(rubric, "PLAN_REVIEW")
-    result = check(raw, contract, review_context(rubric, plan_id=grounds.subject))
+    context = review_context(rubric, plan_id=grounds.subject)
+    result = check(raw, contract, context)
+
     ruling = rule_plan_review(
         result,
         rounds=whole_number(grounds.case["rounds"]),
@@ -88,67 +92,74 @@ def judge_plan_review(raw: bytes, grounds: Grounds) -> JudgedPlanReview:
     return JudgedPlanReview(result, ruling)
 
 
-def _action(raw: bytes, grounds: Grounds) -> JudgedMessage:
-    result = check(raw, grounds.contract, Context(task_id=grounds.subject))
-    ruling = rule_under(
-        grounds.contract, result, case_in(grounds.case["task"]), grounds.rules.fuses
-    )
+def _judge_action(raw: bytes, grounds: Grounds) -> JudgedMessage:
+    contract = grounds.contract
+    result = check(raw, contract, Context(task_id=grounds.subject))
+
+    history = case_in(grounds.case["task"])
+    ruling = rule_under(contract, result, history, grounds.rules.fuses)
     return JudgedMessage(result, ruling)
 
 
-def _submission(raw: bytes, grounds: Grounds) -> JudgedMessage:
-    """The gates have judged the change; what the agent says of it only counts as said."""
+def _judge_submission(raw: bytes, grounds: Grounds) -> JudgedMessage:
+    """The verdict of the gates decides; the agent's own message is only read."""
     if grounds.verdict is None:
         raise ValueError("a submission is ruled by its verdict")
-    ruling = rule_submission(
-        grounds.verdict, case_in(grounds.case["task"]), grounds.rules.fuses
-    )
+
+    history = case_in(grounds.case["task"])
+    ruling = rule_submission(grounds.verdict, history, grounds.rules.fuses)
     result = read_claim(raw, Context(task_id=grounds.subject))
     return JudgedMessage(result, ruling)
 
 
-def _review(raw: bytes, grounds: Grounds) -> JudgedMessage:
-    """A review that honours no contract is the failure of the CHECK that spoke, where there is one."""
+def _judge_review(raw: bytes, grounds: Grounds) -> JudgedMessage:
+    """A review that breaks its contract is the failure of its CHECK, if it has one."""
     rubric, fuses = grounds.rules.node_rubric, grounds.rules.fuses
     contract = reviews_by(rubric, "TASK_CHECK")
-    result = check(raw, contract, review_context(rubric, task_id=grounds.subject))
+    context = review_context(rubric, task_id=grounds.subject)
+    result = check(raw, contract, context)
+
     if isinstance(result, Rejected) and "check" in grounds.case:
-        return JudgedMessage(
-            result, rule_check_failure(result, case_in(grounds.case["check"]), fuses)
-        )
-    return JudgedMessage(
-        result, rule_review(result, case_in(grounds.case["task"]), fuses)
-    )
+        history = case_in(grounds.case["check"])
+        return JudgedMessage(result, rule_check_failure(result, history, fuses))
+
+    history = case_in(grounds.case["task"])
+    return JudgedMessage(result, rule_review(result, history, fuses))
 
 
-def _fault(raw: bytes, grounds: Grounds) -> JudgedMessage:
-    """Our own report of a run that ended without a message stands where the message would."""
+def _judge_fault(raw: bytes, grounds: Grounds) -> JudgedMessage:
+    """Our own report of a run that ended without a message takes its place."""
     report = json.loads(raw)
-    fault, text = Fault(report["fault"]), str(report["text"])
+    fault = Fault(report["fault"])
+    text = str(report["text"])
+
+    history = case_in(grounds.case["task"])
     is_of_review = "product" in grounds.case
     rule = rule_review_fault if is_of_review else rule_fault
-    ruling = rule(fault, text, case_in(grounds.case["task"]), grounds.rules.fuses)
-    missing = Violation("no_message", "$", "a message", text)
-    return JudgedMessage(Rejected((missing,), 1), ruling)
+    ruling = rule(fault, text, history, grounds.rules.fuses)
+
+    violation = Violation("no_message", "$", "a message", text)
+    return JudgedMessage(Rejected((violation,), 1), ruling)
 
 
 KINDS: Final[Mapping[Kind, Callable[[bytes, Grounds], JudgedMessage]]] = (
     MappingProxyType(
         {
-            "ACTION": _action,
-            "SUBMISSION": _submission,
-            "REVIEW": _review,
-            "FAULT": _fault,
+            "ACTION": _judge_action,
+            "SUBMISSION": _judge_submission,
+            "REVIEW": _judge_review,
+            "FAULT": _judge_fault,
         }
     )
 )
 
 
-def case_in(written: Mapping[str, Any]) -> TaskHistory:
-    """A case as it was written down."""
-    return TaskHistory(**{**written, "used": Counters(**written["used"])})
+def case_in(stored: Mapping[str, Any]) -> TaskHistory:
+    """Return the history of a task as it was stored in a case."""
+    used = Counters(**stored["used"])
+    return TaskHistory(**{**stored, "used": used})
 
 
 def whole_number(value: object) -> int:
-    """A count as it was written down; none is 0."""
+    """Return a stored count; a missing one is 0."""
     return value if isinstance(value, int) else 0

@@ -1,7 +1,9 @@
-"""Own work: nobody reviews what they made themselves, unless `[review] own_work = true` in accordance.toml allows it.
+"""Own work: workers do not review what they made themselves.
 
-Who made a product is read from its task's events: an executor with its model, where accordance had one run; else whoever
-took the task up under a name. A program (kind `command`) has no opinion of its own work: it may do both.
+`[review] own_work = true` in accordance.toml allows it. The maker of a product is read
+from the events of its task: the executor with its model, where accordance ran one; else
+the worker who took the task up under a name. A program (kind `command`) has no opinion
+of its own work, so it may do both.
 """
 
 from __future__ import annotations
@@ -20,135 +22,136 @@ from accordance.work.coding_tasks import wanted_in
 from accordance.work.run_log import PROMPTED
 
 _ALLOW: Final = "or set own_work = true under [review] in accordance.toml"
-_UNNAMED: Final = (
-    "submit"  # a message that came without anybody having taken its task up
-)
+_UNNAMED: Final = "submit"
+"""The holder of a task that was handed in without being taken up."""
+_OPEN_STATES: Final = tuple(state for state in State if state not in TERMINAL)
 
 
 @dataclass(frozen=True, slots=True)
 class Maker:
     """Who made a product."""
 
-    holder: str | None = None  # whoever took the task up, under that name
-    executor: str | None = (
-        None  # of accordance's own; then the holder is only the process that ran it
-    )
+    holder: str | None = None  # the worker who took the task up
+    executor: str | None = None
+    """An executor that accordance ran; the holder is then the process it ran in."""
     model: str | None = None
 
     def is_worker(self, name: str) -> bool:
-        """Whether it was the worker of that name."""
+        """Whether the maker is the worker of that name."""
         return self.executor is None and self.holder == name
 
     def is_choice(self, choice: Choice) -> bool:
-        """Whether it was this executor, with this model."""
-        has_opinions = isinstance(choice.spec, AgentSpec | LlmSpec)
-        return has_opinions and (self.executor, self.model) == (
-            choice.executor,
-            choice.model,
-        )
+        """Whether the maker is this executor, with this model."""
+        if not isinstance(choice.spec, AgentSpec | LlmSpec):
+            return False
+        return (self.executor, self.model) == (choice.executor, choice.model)
 
 
 def maker_of(tx: Transaction, task: TaskRecord) -> Maker:
-    """Who made the current product of a task: whoever had its last attempt."""
+    """Return who made the current product of a task, in its last attempt."""
     maker = Maker()
     for entry in tx.entries_of(task.task_id):
-        said: Mapping[str, Any] = entry.payload
+        payload: Mapping[str, Any] = entry.payload
         if entry.kind == Event.CLAIMED:
-            holder = said.get("holder")
+            holder = payload.get("holder")
             maker = Maker(None if holder == _UNNAMED else holder)
-        elif entry.kind == PROMPTED and said.get("kind") == "action":
-            maker = replace(
-                maker, executor=said.get("executor"), model=said.get("model")
-            )
+        elif entry.kind == PROMPTED and payload.get("kind") == "action":
+            executor, model = payload.get("executor"), payload.get("model")
+            maker = replace(maker, executor=executor, model=model)
     return maker
 
 
 def reviewed_by(tx: Transaction, task: TaskRecord) -> TaskRecord | None:
-    """The task whose product is reviewed when a task is taken up now; None if there is nothing to review."""
+    """Return the task whose product the next worker on a task reviews, if any."""
     if task.checks:
         return tx.task(task.checks)
     return task if task.progress.state is State.READY_TO_CHECK else None
 
 
 def is_own_work(tx: Transaction, task: TaskRecord, worker: str) -> bool:
-    """Whether taking up a task means to review what the worker made."""
-    product_of = reviewed_by(tx, task)
-    return product_of is not None and maker_of(tx, product_of).is_worker(worker)
+    """Whether a worker who takes up a task would review their own product."""
+    reviewed = reviewed_by(tx, task)
+    return reviewed is not None and maker_of(tx, reviewed).is_worker(worker)
 
 
 def why_not_own(tx: Transaction, task: TaskRecord, worker: str) -> str | None:
-    """Why a worker may not review the product of a task, if it is their own."""
+    """Return why a worker may not review the product of a task, if it is their own."""
     if not maker_of(tx, task).is_worker(worker):
         return None
     return (
-        f"{worker} made this product of task {task.task_id} and cannot review it; let another worker review it"
-        f", {_ALLOW}"
+        f"{worker} made this product of task {task.task_id} and cannot review it;"
+        f" let another worker review it, {_ALLOW}"
     )
 
 
 def another_reviewer(choice: Choice, maker: Maker) -> Choice | None:
-    """Who reviews instead of the maker: the strongest other model of the same executor, if there is one."""
-    others = {
+    """Return the strongest other model of the same executor, if there is one."""
+    tiers = {
         model: tier for model, tier in choice.tiers.items() if model != maker.model
     }
-    if not others:
+    if not tiers:
         return None
-    model = min(others, key=lambda name: (others[name], name))
-    return replace(choice, model=model, tier=others[model])
+    model = min(tiers, key=lambda name: (tiers[name], name))
+    return replace(choice, model=model, tier=tiers[model])
 
 
 def cannot_review(choice: Choice, task_id: str) -> str:
-    """Why the executor of a review may not do it."""
+    """Return why the executor of a review may not do it."""
     return (
-        f"{_named(choice)} made this product of task {task_id} and cannot review it; give reviews to another model"
-        f' (a route with kind = "review"), {_ALLOW}'
+        f"{_name_of(choice)} made this product of task {task_id} and cannot review it;"
+        f' give reviews to another model (a route with kind = "review"), {_ALLOW}'
     )
 
 
 def must_have_others_review(tx: Transaction, plan_id: str, routing: Routing) -> None:
-    """Refuse routes by which a model would review its own products, before anything is paid for. Raises OwnWork."""
-    modelled = {
+    """Refuse routes by which a model would review its own products. Raises OwnWork.
+
+    That happens before anything is paid for.
+    """
+    if not _routes_reviews_to_models(routing):
+        return
+
+    checked: set[tuple[object, ...]] = set()
+    for task in tx.tasks(plan_id, *_OPEN_STATES):
+        if not task.is_work or task.checks:
+            continue
+        # tasks that look the same to the routes need to be checked only once
+        checks_of = task.task_id if task.is_checked else None
+        features = (task.owner_agent_id, task.node_type, task.tags, checks_of)
+        if features not in checked:
+            checked.add(features)
+            _must_have_another(tx, task, routing)
+
+
+def _routes_reviews_to_models(routing: Routing) -> bool:
+    models = {
         name
         for name, spec in routing.executors.items()
         if isinstance(spec, AgentSpec | LlmSpec)
     }
-    if not any(
-        route.executor in modelled and route.kind != "action"
-        for route in routing.routes
-    ):
-        return
-    seen: set[tuple[object, ...]] = set()
-    for task in tx.tasks(plan_id, *(state for state in State if state not in TERMINAL)):
-        like = (
-            task.owner_agent_id,
-            task.node_type,
-            task.tags,
-            task.is_checked and task.task_id,
-        )
-        if task.is_work and not task.checks and like not in seen:
-            seen.add(like)
-            _must_have_another(tx, task, routing)
+    reviewers = {route.executor for route in routing.routes if route.kind != "action"}
+    return not models.isdisjoint(reviewers)
 
 
 def _must_have_another(tx: Transaction, task: TaskRecord, routing: Routing) -> None:
-    checks = (
-        [tx.task(name) for name in tx.node(task.task_id).checked_by]
-        if task.is_checked
-        else [task]
-    )
+    checks = [task]
+    if task.is_checked:
+        checks = [tx.task(check_id) for check_id in tx.node(task.task_id).checked_by]
+
     try:
-        maker = routing.choose(wanted_in(tx, task, "action"))
+        choice = routing.choose(wanted_in(tx, task, "action"))
         reviewers = [routing.choose(wanted_in(tx, check, "review")) for check in checks]
-    except NoExecutor:  # that is told elsewhere
+    except NoExecutor:  # reported elsewhere
         return
+
+    maker = Maker(executor=choice.executor, model=choice.model)
     for reviewer in reviewers:
-        made = Maker(executor=maker.executor, model=maker.model)
-        if made.is_choice(reviewer) and another_reviewer(reviewer, made) is None:
+        if maker.is_choice(reviewer) and another_reviewer(reviewer, maker) is None:
             raise OwnWork(
-                f"{_named(reviewer)} would review its own products; give reviews to another model (a route with"
-                f' kind = "review"), {_ALLOW}'
+                f"{_name_of(reviewer)} would review its own products; give reviews to"
+                f' another model (a route with kind = "review"), {_ALLOW}'
             )
 
 
-def _named(choice: Choice) -> str:
+def _name_of(choice: Choice) -> str:
     return f"{choice.executor} ({choice.model})" if choice.model else choice.executor

@@ -1,9 +1,12 @@
-"""What a plan asks for beyond the columns of its tasks: its constraints, and every further key its nodes carry.
+"""What a plan asks for beyond the columns of its tasks.
+
+That is its constraints, and every further key that its nodes carry:
 
     {"plan": {..., "constraints": {"language": "German"}},
-     "nodes": [{"task_id": "a", ..., "acceptance_criteria": ["names a price"], "deliverable_spec": {"format": "md"}}]}
+     "nodes": [{"task_id": "a", ..., "acceptance_criteria": ["names a price"],
+                "deliverable_spec": {"format": "md"}}]}
 
-The plan's document never changes, so it is read once. What stands there is told to executors and reviewers alike.
+Executors and reviewers get to see all of it.
 """
 
 from __future__ import annotations
@@ -17,57 +20,55 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import KEY, TAG
+from accordance.work.plan_documents import DocumentReader
 
 NAMED: Final = ("acceptance_criteria", "deliverable_spec")
 """Keys that every task shows under their own names; the others are listed together."""
-_MOST_PLANS: Final = 16  # whose wishes are remembered
 
 
 class Wishes(NamedTuple):
-    """What one plan asks for."""
+    """What a plan asks for."""
 
     constraints: JsonObject
     by_task: Mapping[str, JsonObject]
 
 
 def constraints_of(tx: Transaction, plan: PlanRecord) -> JsonObject:
-    """What holds for every task of a plan."""
-    return _wishes(tx, plan).constraints
+    """Return what holds for every task of a plan."""
+    return _WISHES.value(tx, plan).constraints
 
 
 def wishes_for(tx: Transaction, task: TaskRecord) -> dict[str, Any]:
-    """What the plan says about one task, in keys that are always there."""
-    carried = _wishes(tx, tx.plan(task.plan_id)).by_task.get(task.task_id, {})
-    further = {key: value for key, value in carried.items() if key not in NAMED}
-    return {**{key: carried.get(key) for key in NAMED}, "further": further}
+    """Return what the plan says about a task; every key of NAMED is always there."""
+    wishes = _WISHES.value(tx, tx.plan(task.plan_id))
+    extras = wishes.by_task.get(task.task_id, {})
 
-
-def _wishes(tx: Transaction, plan: PlanRecord) -> Wishes:
-    known = _KNOWN.get(plan.document)
-    if known is None:
-        if len(_KNOWN) >= _MOST_PLANS:
-            _KNOWN.clear()
-        _KNOWN[plan.document] = known = _read(tx.blob(plan.document))
-    return known
-
-
-_KNOWN: Final[dict[str, Wishes]] = {}
+    named = {key: extras.get(key) for key in NAMED}
+    further = {key: value for key, value in extras.items() if key not in NAMED}
+    return {**named, "further": further}
 
 
 def _read(document: bytes) -> Wishes:
     plan: dict[str, Any] = json.loads(document)
-    carried = ((node["task_id"], _carried(node)) for node in plan["nodes"])
-    return Wishes(
-        plan["plan"].get("constraints") or {},
-        {task: keys for task, keys in carried if keys},
-    )
+    constraints = plan["plan"].get("constraints") or {}
+
+    by_task = {}
+    for node in plan["nodes"]:
+        extras = _extras_of(node)
+        if extras:
+            by_task[node["task_id"]] = extras
+    return Wishes(constraints, by_task)
 
 
-def _carried(node: Mapping[str, Any]) -> JsonObject:
-    """The keys of a node that the contract of plans does not know; the task of a change is told apart."""
-    is_change = TAG in node["tags"]
-    return {
-        key: value
-        for key, value in node.items()
-        if key not in Node.model_fields and not (is_change and key == KEY)
-    }
+def _extras_of(node: Mapping[str, Any]) -> JsonObject:
+    """The keys of a node that the contract of plans does not know.
+
+    The task of a change is left out: executors get it separately.
+    """
+    extras = {key: value for key, value in node.items() if key not in Node.model_fields}
+    if TAG in node["tags"]:
+        extras.pop(KEY, None)
+    return extras
+
+
+_WISHES: Final = DocumentReader(_read)

@@ -1,4 +1,4 @@
-"""What a project's settings come to: its routes, and the contracts they hold tasks to."""
+"""The routes of a project, and the contracts they hold tasks to."""
 
 from __future__ import annotations
 
@@ -15,27 +15,36 @@ from accordance.work.contracts_for import Holding, by_routes
 def routing_for(
     home: Home, executor: str | None = None, model: str | None = None
 ) -> Routing:
-    """Who does what in a project; with an executor, that one does everything. Raises InvalidRouting or UnknownName."""
+    """Return who does what in a project; a given executor does everything.
+
+    Raises InvalidRouting or UnknownName.
+    """
     settings = home.settings()
-    routing = routing_of(
-        settings.executors, settings.routes, prompts=PromptFiles(home.root).names()
-    )
-    return routing.everything_to(executor, model) if executor else routing
+    prompts = PromptFiles(home.root).names()
+    routing = routing_of(settings.executors, settings.routes, prompts=prompts)
+    if executor:
+        return routing.everything_to(executor, model)
+    return routing
 
 
 def holding_for(home: Home, routing: Routing | None = None) -> Holding:
-    """Which contracts a project's routes hold actions to. Raises as `routing_for` does, and InvalidAgents."""
-    known = routing or routing_for(home)
-    asks_agents = any(
-        CONTRACTS[route.contract] == ANSWER.version
-        for route in known.routes
-        if route.contract
-    )
-    return by_routes(known, _agents(home) if asks_agents else "")
+    """Return a function that holds actions to what a project's routes choose.
+
+    Raises as `routing_for` does, and InvalidAgents.
+    """
+    routing = routing or routing_for(home)
+    contracts = {
+        CONTRACTS[route.contract] for route in routing.routes if route.contract
+    }
+    agents = _agents(home) if ANSWER.version in contracts else ""
+    return by_routes(routing, agents)
 
 
 def _agents(home: Home) -> str:
-    """The research agents of a project, as `[research] agents` says, else those that come along: linted, as TOML."""
+    """The research agents of a project, as checked TOML.
+
+    They are in the file that `[research] agents` names; by default, the shipped ones.
+    """
     file = home.settings().research.agents
     try:
         text = (home.root / file).read_text("utf-8") if file else shipped(AGENTS)
@@ -43,5 +52,6 @@ def _agents(home: Home) -> str:
         raise InvalidSettings(
             f"accordance.toml: [research] agents: {file}: {error}"
         ) from None
+
     read_agents(text)
     return text

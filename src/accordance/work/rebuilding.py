@@ -1,10 +1,12 @@
-"""Every call of a run, rebuilt: the prompt, and for a model that was asked again what it had said and what it was told.
+"""Rebuilding every call of a run: the prompt, and the exchange that followed it.
 
-A run's report names all its calls; of a run that was cut off the answers that were kept on the way say as much.
+The report of a run names all its calls. For a run that was cut off, the answers that
+were kept on the way do.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -16,53 +18,60 @@ from accordance.work.run_log import RunRecord
 
 
 class ModelCall(NamedTuple):
-    """One call of a model within a run."""
+    """A call of a model within a run."""
 
-    told: (
-        str | None
-    )  # what was wrong with its last answer; None: it was told the prompt alone
-    said: str  # as far as it was shown to the model again
+    feedback: str | None
+    """What was wrong with its last answer; None if it got the prompt alone."""
+    answer: str
+    """Its answer, as far as it was shown to the model again."""
 
 
 class CallMessage(TypedDict):
-    """One message of a call."""
+    """A message of a call."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
 def calls_in(tx: Transaction, run: RunRecord) -> list[ModelCall]:
-    """The calls of a run, in their order; none where nobody counted them."""
+    """Return the calls of a run, in their order; none if they were not counted."""
     report = (run.report or {}).get("report")
     if report is not None:
         seen: list[Mapping[str, Any]] = json.loads(tx.blob(report))["seen"]
-        return [
-            ModelCall(one["told"], one["said"])
-            for one in seen
-            if one["what"] == MODEL_CALL
-        ]
-    kept = (json.loads(tx.blob(sha256)) for sha256 in run.answers)
-    answers = (
-        one for one in kept if "told" in one
-    )  # an agent's work is kept in the same way, and is none
-    return [ModelCall(one["told"], one["text"][:MOST_REPEATED]) for one in answers]
+        calls = [item for item in seen if item["what"] == MODEL_CALL]
+        return [ModelCall(call["told"], call["said"]) for call in calls]
+
+    kept = [json.loads(tx.blob(sha256)) for sha256 in run.answers]
+    # the work of an agent is kept in the same way, and is no answer
+    answers = [answer for answer in kept if "told" in answer]
+    return [
+        ModelCall(answer["told"], answer["text"][:MOST_REPEATED]) for answer in answers
+    ]
 
 
 def messages_of(
     prompt: Prompt, calls: list[ModelCall], number: int
 ) -> list[CallMessage]:
-    """What a model was told in one of its calls, message by message. Whoever makes none is told the prompt."""
-    first = max(
-        (at for at, call in enumerate(calls[:number]) if call.told is None), default=0
-    )
+    """Return the messages a model got in one of its calls.
+
+    For an executor that makes no calls, that is the prompt.
+    """
     messages: list[CallMessage] = [
         {"role": "system", "content": prompt.system},
         {"role": "user", "content": prompt.user},
     ]
-    for before, call in zip(
-        calls[first:number], calls[first + 1 : number], strict=False
-    ):
-        if before.said:
-            messages.append({"role": "assistant", "content": before.said})
-        messages.append({"role": "user", "content": call.told or ""})
+    exchange = calls[_first_of_exchange(calls, number) : number]
+    for earlier, call in itertools.pairwise(exchange):
+        if earlier.answer:
+            messages.append({"role": "assistant", "content": earlier.answer})
+        messages.append({"role": "user", "content": call.feedback or ""})
     return messages
+
+
+def _first_of_exchange(calls: list[ModelCall], number: int) -> int:
+    """The last call up to a number that got the prompt alone."""
+    first = 0
+    for position, call in enumerate(calls[:number]):
+        if call.feedback is None:
+            first = position
+    return first

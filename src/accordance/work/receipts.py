@@ -1,4 +1,4 @@
-"""What whoever hands in a message is told: the same for the same message, however often it comes."""
+"""Receipts: the answer to a message, the same however often the message comes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Status: TypeAlias = Literal["accepted", "rejected", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What came of a message. `refused`: it came too late, or for something else; nothing was changed by it."""
+    """The answer to a message.
+
+    A refused message came too late, or for something else; it changed nothing.
+    """
 
     content: Mapping[str, Any]
     repeated: bool = False
@@ -21,18 +24,16 @@ class Receipt:
     @property
     def status(self) -> Status:
         """Accepted, rejected by its contract, or refused."""
-        found: Status = self.content["status"]
-        return found
+        status: Status = self.content["status"]
+        return status
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """The receipt as plain JSON."""
         return {**self.content, "repeated": self.repeated}
 
 
 def violations_of(result: Accepted[Any] | Rejected) -> list[dict[str, Any]]:
-    """Why a message was rejected."""
-    return (
-        [violation.to_json() for violation in result.violations]
-        if isinstance(result, Rejected)
-        else []
-    )
+    """Return why a message was rejected, as plain JSON."""
+    if not isinstance(result, Rejected):
+        return []
+    return [violation.to_json() for violation in result.violations]

@@ -1,8 +1,10 @@
-"""Tasks of a plan that research agents answer: whom the task asks, what the answer is held to, how it is to be found.
+"""Tasks that research agents answer: who answers, under which contract, and how.
 
-The agent is the task's owner, where the registry knows it; else any agent of the registry may answer. A task made from a
-handoff has a brief: the request with its novelty dial, budgets and quality level, and the answers handed over. Without a brief
-the floor of the selection follows from the words of plan and task, as it does from those of a request.
+The agent is the task's owner if the registry knows it; otherwise any agent of the
+registry may answer. A task made from a handoff has a brief: the request with its
+novelty dial, budgets and quality level, and the answers handed over. Without a brief
+the floor of the selection follows from the words of plan and task, as it does for a
+request.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from accordance.contracts.catalogue.answer import AgentAnswer
 from accordance.contracts.catalogue.plan import Plan
 from accordance.contracts.catalogue.request import RequestConstraints
 from accordance.contracts.contract import Contract
-from accordance.contracts.limits import Limits
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Violation
 from accordance.domain.records import TaskRecord
@@ -29,101 +30,113 @@ from accordance.domain.research.answers import (
 from accordance.domain.research.briefs import KEY, VERSION, Brief, read_briefs
 from accordance.domain.research.prompts import instructions
 from accordance.store.ledger import Transaction
+from accordance.work.plan_documents import DOCUMENT_LIMITS, DocumentReader
 
-_LIMITS: Final = Limits(
-    max_bytes=1 << 30
-)  # our own copy of a plan: it was checked when it came
-_KNOWN: Final[
-    dict[str, Mapping[str, Brief]]
-] = {}  # a plan's document never changes, so it is read once
 _NO_BUDGETS: Final = RequestConstraints()
 
 
 def brief_of(tx: Transaction, task: TaskRecord) -> Brief | None:
-    """What a task that was made from a handoff knows; None for other tasks."""
-    document = tx.plan(task.plan_id).document
-    found = _KNOWN.get(document)
-    if found is None:
-        _KNOWN[document] = found = _read(tx.blob(document))
-    return found.get(task.task_id)
+    """Return the brief of a task made from a handoff; None for other tasks."""
+    briefs = _BRIEFS.value(tx, tx.plan(task.plan_id))
+    return briefs.get(task.task_id)
 
 
 def budgets_of(tx: Transaction, task: TaskRecord) -> RequestConstraints:
-    """What a task may cost, as the request it serves says."""
+    """Return what a task may cost, according to the request it serves."""
     brief = brief_of(tx, task)
-    return (brief.request.constraints if brief else None) or _NO_BUDGETS
+    if brief is None:
+        return _NO_BUDGETS
+    return brief.request.constraints or _NO_BUDGETS
 
 
 def check_briefs(plan: Plan) -> Iterator[Violation]:
-    """Briefs that cannot be read, each fault at its place in the plan."""
-    found = read_briefs(plan.plan.constraints)
-    for fault in found if isinstance(found, tuple) else ():
-        where = f"$.plan.constraints.{KEY}{fault.path.removeprefix('$')}"
-        yield Violation(fault.code, where, fault.expected, fault.actual)
+    """Yield the violations of a plan's briefs, each at its place in the plan."""
+    briefs = read_briefs(plan.plan.constraints)
+    if not isinstance(briefs, tuple):
+        return
+
+    for violation in briefs:
+        below = violation.path.removeprefix("$")
+        path = f"$.plan.constraints.{KEY}{below}"
+        yield Violation(violation.code, path, violation.expected, violation.actual)
 
 
 def _read(document: bytes) -> Mapping[str, Brief]:
     if VERSION.encode() not in document:
         return {}
-    plan: dict[str, Any] = parse_object(document, _LIMITS)
-    found = read_briefs(plan["plan"]["constraints"])
-    return (
-        {} if isinstance(found, tuple) else found
-    )  # faults were told when the plan came
+
+    plan: dict[str, Any] = parse_object(document, DOCUMENT_LIMITS)
+    briefs = read_briefs(plan["plan"]["constraints"])
+    if isinstance(briefs, tuple):
+        return {}  # its violations were reported when the plan was imported
+    return briefs
+
+
+_BRIEFS: Final = DocumentReader(_read)
 
 
 def answers_of(tx: Transaction, task: TaskRecord, agents: str) -> Contract[AgentAnswer]:
-    """The contract of a task's answer; `agents` is the hash of the registry. Raises NotFound, InvalidAgents."""
+    """Return the contract of a task's answer; `agents` is the hash of the registry.
+
+    Raises NotFound, InvalidAgents.
+    """
     registry = tx.blob(agents).decode()
     brief = brief_of(tx, task)
-    if brief is not None:
-        return ANSWER_TO_A_REQUEST.with_rules(
-            *rules_for(_asked(registry, task.owner_agent_id, brief=brief))
-        )
-    return _answers(registry, task.owner_agent_id, _words(tx, task))
+    if brief is None:
+        return _contract_for(registry, task.owner_agent_id, _words(tx, task))
+
+    expectations = _expectations(registry, task.owner_agent_id, brief=brief)
+    return ANSWER_TO_A_REQUEST.with_rules(*rules_for(expectations))
 
 
 def how_to_answer(tx: Transaction, task: TaskRecord, agents: str) -> dict[str, Any]:
-    """Who answers a task and how, as plain JSON."""
+    """Return who answers a task and how, as plain JSON."""
     words = _words(tx, task)
     brief = brief_of(tx, task)
+    registry = tx.blob(agents).decode()
+    expectations = _expectations(registry, task.owner_agent_id, words, brief)
+
+    agent = expectations.registry.find(expectations.agent)
+    if agent is None:
+        text = _choice_of_agents(expectations.registry)
+        return {"agent_id": None, "instructions": text}
+
     request = brief.request if brief else None
-    asked = _asked(tx.blob(agents).decode(), task.owner_agent_id, words, brief)
-    agent = asked.registry.find(asked.agent)
-    if agent is not None:
-        language = language_of(request) if request else language_in(words)
-        told = instructions(agent, task.task_id, asked.floor(agent), language, request)
-        return {"agent_id": agent.id, "instructions": told}
-    levels = "\n".join(
-        f"- {one.id}: {one.level}, {one.about['en']}" for one in asked.registry
+    language = language_of(request) if request else language_in(words)
+    floor = expectations.floor(agent)
+    text = instructions(agent, task.task_id, floor, language, request)
+    return {"agent_id": agent.id, "instructions": text}
+
+
+def _choice_of_agents(registry: AgentRegistry) -> str:
+    lines = [f"- {agent.id}: {agent.level}, {agent.about['en']}" for agent in registry]
+    levels = "\n".join(lines)
+    return (
+        "Answer as the one of these agents whom the task suits best, on its level:\n"
+        f"{levels}"
     )
-    return {
-        "agent_id": None,
-        "instructions": f"Answer as the one of these agents whom the task suits best, on its level:\n{levels}",
-    }
 
 
 def _words(tx: Transaction, task: TaskRecord) -> str:
-    """What was asked. A plan that has begun never changes it."""
-    return "\n".join(
-        (tx.plan(task.plan_id).title, task.title, task.goal_statement or "")
-    )
+    """The words of the question. They are fixed once the plan has begun."""
+    plan = tx.plan(task.plan_id)
+    return "\n".join((plan.title, task.title, task.goal_statement or ""))
 
 
 @lru_cache(maxsize=64)
-def _answers(agents: str, owner: str, words: str) -> Contract[AgentAnswer]:
-    return ANSWER_TO_A_REQUEST.with_rules(*rules_for(_asked(agents, owner, words)))
+def _contract_for(registry: str, owner: str, words: str) -> Contract[AgentAnswer]:
+    expectations = _expectations(registry, owner, words)
+    return ANSWER_TO_A_REQUEST.with_rules(*rules_for(expectations))
 
 
-def _asked(
+def _expectations(
     agents: str, owner: str, words: str = "", brief: Brief | None = None
 ) -> AnswerExpectations:
     registry = _registry(agents)
     agent = registry.find(owner)
-    request = brief.request if brief else None
     return AnswerExpectations(
         registry=registry,
-        request=request,
+        request=brief.request if brief else None,
         words=words,
         agent=agent.id if agent else None,
     )

@@ -1,49 +1,58 @@
-"""A review comes in: bound to the product it saw, held to the rubric, and the plan moves."""
+"""Reviews of products.
+
+A review is bound to the product it saw, checked against the rubric, and moves the plan.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Final
 
 from accordance.contracts.catalogue.review import Review
 from accordance.contracts.reading import parse_object
 from accordance.contracts.serialising import dump_json
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.lifecycle import CLAIMABLE, TERMINAL, Event, State
-from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.plan_review import PlanState
 from accordance.domain.records import (
     MessageRecord,
-    PlanRecord,
     ReviewRecord,
     TaskRecord,
-    VerdictRecord,
 )
 from accordance.errors import AccordanceError, Unparseable
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.inputs import supply_from_artifact
-from accordance.work.intake import (
+from accordance.work.arrivals import (
     ArrivedMessage,
     arrive,
+    not_theirs,
+    receive,
+)
+from accordance.work.inputs import supply_from_artifact
+from accordance.work.intake import (
     begin_attempt,
     case_of,
     judge_arrived,
-    must_fit,
-    named_task,
-    not_theirs,
     refuse,
     settle,
 )
 from accordance.work.landing import is_behind
-from accordance.work.message_kinds import Grounds, JudgedMessage, judge_plan_review
+from accordance.work.message_kinds import (
+    JudgedMessage,
+)
 from accordance.work.own_work import why_not_own
-from accordance.work.receipts import Receipt, Status, violations_of
+from accordance.work.plan_reviewing import review_plan
+from accordance.work.receipts import Receipt
 
-SEEN = "artifact_sha256"  # the key under which a review may say which product it saw
-_SHORTEST = 8  # hex digits that name a product
+__all__ = ["ProductUnnamed", "approve_product", "review", "review_in", "review_plan"]
+
+SEEN: Final = "artifact_sha256"
+"""The key under which a review may name the product it saw."""
+_MIN_HASH_DIGITS: Final = 8
+"""Hex digits that are enough to name a product."""
 
 
 class ProductUnnamed(AccordanceError):
-    """Nobody can tell which product a review is about."""
+    """A review that does not tell which product it is about."""
 
     code = "product-unnamed"
 
@@ -58,15 +67,15 @@ def review(
     holder: str | None = None,
     not_own_of: str | None = None,
 ) -> Receipt:
-    """Hand in a review of a task's product. `task_id` is the reviewed task, or the CHECK that reviews it.
+    """Hand in a review of a task's product.
 
-    `product` is the hash of what the reviewer saw; it may stand in the message or be known from its lease. A review of
-    anything but the current product is refused; so is one by whoever names their attempt, or themselves as the `holder`
-    of the task, if it is not theirs any more; and so is one by a worker, `not_own_of`, who made the product themselves.
+    `task_id` is the reviewed task, or the CHECK that reviews it. `product` is the hash
+    of what the reviewer saw; it may be in the message instead, or known from the lease.
+    A review of anything but the current product is refused. So is one from a reviewer
+    whose `attempt` is over or who no longer is the `holder` of the task, and one by a
+    worker, `not_own_of`, who made the product.
     """
-    must_fit(raw)
-    named = task_id or named_task(raw)
-    with ledger.write() as tx:
+    with receive(ledger, raw, task_id) as (tx, named):
         return review_in(
             tx, raw, named, product, attempt, holder, not_own_of=not_own_of
         )
@@ -75,315 +84,260 @@ def review(
 def review_in(
     tx: Transaction,
     raw: bytes,
-    named: str,
+    task_id: str,
     product: str | None = None,
     attempt: int | None = None,
     holder: str | None = None,
     *,
     not_own_of: str | None = None,
 ) -> Receipt:
-    """The same in a transaction of the caller's; the product must not be the work of `not_own_of`."""
-    arrived = arrive(tx, tx.task(named).checks or named, "REVIEW", raw)
-    asked = tx.task(named)
-    check_task = _speaker(tx, asked, arrived.task)
-    said = _said_before(tx, arrived)
-    before = [
-        one for one in said if asked.checks is None or one.answer.get("check") == named
-    ]
-    if before and (before[-1].accepted or not _is_taken_up(arrived.task, check_task)):
-        return Receipt(before[-1].answer, repeated=True)
-    arrived = replace(arrived, copies=len(said))
-    if isinstance(check_task, str):
-        return refuse(tx, arrived, check_task)
-    seen = product or _said_in(raw) or _leased(arrived.task, check_task)
-    if why_not := _not_now(
-        arrived, seen, is_taken_up=_is_taken_up(arrived.task, check_task)
-    ):
-        return refuse(tx, arrived, why_not)
-    if why_not := _not_theirs(check_task or arrived.task, attempt, holder):
-        return refuse(tx, arrived, why_not)
-    if not_own_of is not None and (
-        why_not := why_not_own(tx, arrived.task, not_own_of)
-    ):
-        return refuse(tx, arrived, why_not)
-    if check_task is not None and check_task.progress.state in CLAIMABLE:
-        begin_attempt(tx, check_task, "review")
-        check_task = tx.task(check_task.task_id)
-    return _judge_review(tx, arrived, check_task)
+    """Hand in a review in a transaction of the caller's; see `review`."""
+    addressed = tx.task(task_id)
+    arrived = arrive(tx, addressed.checks or task_id, "REVIEW", raw)
+    addressed = tx.task(task_id)
+    speaker = _speaking_check(tx, addressed, arrived.task)
+    is_taken_up = _is_taken_up(arrived.task, speaker)
+
+    same_words = _same_reviews(tx, arrived)
+    earlier = _of_check(same_words, addressed)
+    if earlier and (earlier[-1].accepted or not is_taken_up):
+        return Receipt(earlier[-1].answer, repeated=True)
+
+    arrived = replace(arrived, copies=len(same_words))
+    if isinstance(speaker, str):
+        return refuse(tx, arrived, speaker)
+
+    reviewer = speaker or arrived.task
+    seen = product or _product_named_in(raw) or _product_of_lease(reviewer)
+    refusal = (
+        _why_not_now(arrived, seen, is_taken_up=is_taken_up)
+        or _why_not_theirs(reviewer, attempt, holder)
+        or _why_own_work(tx, arrived.task, not_own_of)
+    )
+    if refusal:
+        return refuse(tx, arrived, refusal)
+
+    if speaker is not None and speaker.progress.state in CLAIMABLE:
+        begin_attempt(tx, speaker, "review")
+        speaker = tx.task(speaker.task_id)
+    return _judge_review(tx, arrived, speaker)
 
 
-def _said_before(tx: Transaction, arrived: ArrivedMessage) -> list[MessageRecord]:
-    """The same words about the same product, whoever said them."""
-    alike = tx.find(MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256)
+def _same_reviews(tx: Transaction, arrived: ArrivedMessage) -> list[MessageRecord]:
+    """The reviews in the same words of the same product, by any reviewer."""
+    messages = tx.find(
+        MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256
+    )
     return [
-        one
-        for one in alike
-        if one.kind == "REVIEW"
-        and one.attempt == arrived.attempt
-        and "refused" not in one.case
+        message
+        for message in messages
+        if message.kind == "REVIEW"
+        and message.attempt == arrived.attempt
+        and "refused" not in message.case
     ]
+
+
+def _of_check(
+    reviews: list[MessageRecord], addressed: TaskRecord
+) -> list[MessageRecord]:
+    """The reviews by a CHECK; all of them if no CHECK is addressed."""
+    if addressed.checks is None:
+        return reviews
+    check_id = addressed.task_id
+    return [review for review in reviews if review.answer.get("check") == check_id]
 
 
 def _is_taken_up(task: TaskRecord, speaker: TaskRecord | str | None) -> bool:
-    """Whether somebody has the review in hand: then unreadable words that are said again are a new failure."""
-    return not isinstance(speaker, str) and (speaker or task).lease is not None
+    """Whether a reviewer holds the task.
+
+    If so, unreadable words that come again are a new failure.
+    """
+    if isinstance(speaker, str):
+        return False
+    reviewer = speaker or task
+    return reviewer.lease is not None
 
 
-def _said_in(raw: bytes) -> str | None:
+def _product_named_in(raw: bytes) -> str | None:
     try:
-        said = parse_object(raw).get(SEEN)
+        product = parse_object(raw).get(SEEN)
     except Unparseable:
         return None
-    return said if isinstance(said, str) else None
+    return product if isinstance(product, str) else None
 
 
-def _leased(task: TaskRecord, check_task: TaskRecord | None) -> str | None:
-    lease = (check_task or task).lease
-    return lease.product if lease else None
+def _product_of_lease(reviewer: TaskRecord) -> str | None:
+    return reviewer.lease.product if reviewer.lease else None
 
 
-def _speaker(
-    tx: Transaction, asked: TaskRecord, task: TaskRecord
+def _speaking_check(
+    tx: Transaction, addressed: TaskRecord, task: TaskRecord
 ) -> TaskRecord | str | None:
-    """The CHECK that speaks; None if the product has none; a reason if it cannot be told or may not speak."""
+    """The CHECK that speaks; None if the product has none.
+
+    A text says why no CHECK may speak, or why it is unclear which of them does.
+    """
     if not task.is_checked:
         return None
-    checks = [tx.task(one) for one in tx.node(task.task_id).checked_by]
-    if asked.checks is not None:
-        checks = [asked]
-    open_ones = [
-        one for one in checks if one.progress.state in (*CLAIMABLE, State.IN_PROGRESS)
-    ]
-    if len(open_ones) == 1:
-        return open_ones[0]
-    if not open_ones:
+
+    checks = [addressed]
+    if addressed.checks is None:
+        checks = [tx.task(check_id) for check_id in tx.node(task.task_id).checked_by]
+
+    open_states = (*CLAIMABLE, State.IN_PROGRESS)
+    open_checks = [check for check in checks if check.progress.state in open_states]
+    if len(open_checks) == 1:
+        return open_checks[0]
+    if not open_checks:
         return f"no check of task {task.task_id} waits for a review now"
-    names = ", ".join(one.task_id for one in open_ones)
+
+    names = ", ".join(check.task_id for check in open_checks)
     return f"several checks review task {task.task_id}: say which one ({names})"
 
 
-def _not_now(
+def _why_not_now(
     arrived: ArrivedMessage, seen: str | None, *, is_taken_up: bool
 ) -> str | None:
-    task = arrived.task
-    if task.progress.state is not State.READY_TO_CHECK or task.product is None:
-        return f"task {task.task_id} is {task.progress.state} and has nothing to review now"
-    if arrived.plan.state is not PlanState.ACTIVE and not is_taken_up:
-        return (
-            f"plan {arrived.plan.plan_id} is {arrived.plan.state}: nothing in it moves"
-        )
+    """Why a review is not taken now, if so. Raises ProductUnnamed."""
+    task, plan = arrived.task, arrived.plan
+    state = task.progress.state
+    if state is not State.READY_TO_CHECK or task.product is None:
+        return f"task {task.task_id} is {state} and has nothing to review now"
+
+    if plan.state is not PlanState.ACTIVE and not is_taken_up:
+        return f"plan {plan.plan_id} is {plan.state}: nothing in it moves"
+
     if seen is None:
         raise ProductUnnamed(
             "a review must say which product it saw",
             way_out=f"name {task.product[:12]} if it is the current one",
         )
-    if len(seen) < _SHORTEST or not task.product.startswith(seen.lower()):
-        return f"stale: the review saw {seen[:12]}, the current product of task {task.task_id} is {task.product[:12]}"
+
+    is_current = task.product.startswith(seen.lower())
+    if len(seen) < _MIN_HASH_DIGITS or not is_current:
+        return (
+            f"stale: the review saw {seen[:12]}, the current product of task"
+            f" {task.task_id} is {task.product[:12]}"
+        )
     return None
 
 
-def _not_theirs(
-    speaker: TaskRecord, attempt: int | None, holder: str | None
+def _why_not_theirs(
+    reviewer: TaskRecord, attempt: int | None, holder: str | None
 ) -> str | None:
-    if attempt not in (None, speaker.progress.standing.counters.attempts):
-        return f"attempt {attempt} of task {speaker.task_id} is over"
-    return not_theirs(speaker, holder)
+    """Why nothing is taken from a reviewer whose attempt or lease is over, if so."""
+    if attempt not in (None, reviewer.progress.standing.counters.attempts):
+        return f"attempt {attempt} of task {reviewer.task_id} is over"
+    return not_theirs(reviewer, holder)
+
+
+def _why_own_work(tx: Transaction, task: TaskRecord, worker: str | None) -> str | None:
+    if worker is None:
+        return None
+    return why_not_own(tx, task, worker)
 
 
 def _judge_review(
-    tx: Transaction, arrived: ArrivedMessage, check_task: TaskRecord | None
+    tx: Transaction, arrived: ArrivedMessage, check: TaskRecord | None
 ) -> Receipt:
-    others = _others(tx, arrived.task, check_task)
-    of_task = replace(
-        case_of(tx, arrived.task, others), is_behind=is_behind(tx, arrived.task)
-    )
-    case: dict[str, Any] = {"task": asdict(of_task), "product": arrived.task.product}
-    if check_task is not None:
-        case["check"] = asdict(case_of(tx, check_task))
+    task = arrived.task
+    history = case_of(tx, task, _other_checks(tx, task, check))
+    history = replace(history, is_behind=is_behind(tx, task))
+    case: dict[str, Any] = {"task": asdict(history), "product": task.product}
+    if check is not None:
+        case["check"] = asdict(case_of(tx, check))
     judged = judge_arrived(arrived, case)
 
     def act() -> dict[str, Any]:
-        if isinstance(judged.result, Rejected) and check_task is not None:
-            return _fail_check(tx, arrived, check_task, judged)
-        return _take_effect(tx, arrived, check_task, judged)
+        if isinstance(judged.result, Rejected) and check is not None:
+            return _fail_check(tx, arrived, check, judged)
+        return _take_effect(tx, arrived, check, judged)
 
     return settle(tx, arrived, judged, case, act)
+
+
+def _other_checks(tx: Transaction, task: TaskRecord, check: TaskRecord | None) -> int:
+    """The number of other checks that still have to approve the same product."""
+    if check is None:
+        return 0
+
+    others = 0
+    for check_id in tx.node(task.task_id).checked_by:
+        if check_id == check.task_id:
+            continue
+        progress = tx.progress(check_id)
+        if progress.active and progress.state is not State.DONE:
+            others += 1
+    return others
 
 
 def _fail_check(
     tx: Transaction,
     arrived: ArrivedMessage,
-    check_task: TaskRecord,
+    check: TaskRecord,
     judged: JudgedMessage,
 ) -> dict[str, Any]:
-    """The CHECK that spoke has failed; the product is left alone."""
-    tx.rule(check_task.task_id, judged.ruling, {"message": arrived.message_id})
-    return {
-        "check": check_task.task_id,
-        "check_state": tx.progress(check_task.task_id).state,
-    }
+    """Let the CHECK that spoke fail; the product is left alone."""
+    tx.rule(check.task_id, judged.ruling, {"message": arrived.message_id})
+    return _state_of_check(tx, check)
 
 
-def _others(tx: Transaction, task: TaskRecord, check_task: TaskRecord | None) -> int:
-    """Checks of the same product that are still wanted and have not approved."""
-    if check_task is None:
-        return 0
-    others = [
-        one for one in tx.node(task.task_id).checked_by if one != check_task.task_id
-    ]
-    return sum(
-        tx.progress(one).active and tx.progress(one).state is not State.DONE
-        for one in others
-    )
+def _state_of_check(tx: Transaction, check: TaskRecord) -> dict[str, Any]:
+    return {"check": check.task_id, "check_state": tx.progress(check.task_id).state}
 
 
 def _take_effect(
     tx: Transaction,
     arrived: ArrivedMessage,
-    check_task: TaskRecord | None,
+    check: TaskRecord | None,
     judged: JudgedMessage,
 ) -> dict[str, Any]:
-    task, why = arrived.task, {"message": arrived.message_id}
-    result, ruling = judged.result, judged.ruling
-    if isinstance(result, Accepted):
-        _keep_review(tx, arrived, check_task, result.value)
+    """Keep the review, and move the reviewed task and the CHECK that spoke."""
+    task_id = arrived.task.task_id
+    why = {"message": arrived.message_id}
+    ruling = judged.ruling
+
+    if isinstance(judged.result, Accepted):
+        _keep_review(tx, arrived, check, judged.result.value)
     if any(event is Event.APPROVED for event, _ in ruling.steps):
-        approve_product(tx, task)
-    tx.rule(task.task_id, ruling, why)
-    if tx.progress(task.task_id).state is State.DONE:
-        supply_from_artifact(tx, tx.task(task.task_id))
-    if check_task is None:
-        tx.save_task(task.task_id, lease=None)  # whoever had it has spoken
+        approve_product(tx, arrived.task)
+    tx.rule(task_id, ruling, why)
+    if tx.progress(task_id).state is State.DONE:
+        supply_from_artifact(tx, tx.task(task_id))
+
+    if check is None:
+        tx.save_task(task_id, lease=None)  # the reviewer is done with it
         return {}
+
     for event, waiting in ruling.check_steps:
-        if (
-            tx.progress(check_task.task_id).state not in TERMINAL
-        ):  # its goal may have been done with the product
-            tx.happen(check_task.task_id, event, waiting=waiting, why=why)
-    return {
-        "check": check_task.task_id,
-        "check_state": tx.progress(check_task.task_id).state,
-    }
+        # the goal of the check may have been done together with the product
+        if tx.progress(check.task_id).state not in TERMINAL:
+            tx.happen(check.task_id, event, waiting=waiting, why=why)
+    return _state_of_check(tx, check)
 
 
 def approve_product(tx: Transaction, task: TaskRecord) -> None:
-    """The current version of a product is the approved one."""
-    current = next(
-        one for one in reversed(tx.products(task.task_id)) if one.sha256 == task.product
-    )
-    tx.replace(replace(current, approved_at=tx.now))
+    """Mark the current version of a product as approved."""
+    versions = tx.products(task.task_id)
+    current = [version for version in versions if version.sha256 == task.product]
+    tx.replace(replace(current[-1], approved_at=tx.now))
 
 
 def _keep_review(
     tx: Transaction,
     arrived: ArrivedMessage,
-    check_task: TaskRecord | None,
-    said: Review,
+    check: TaskRecord | None,
+    content: Review,
 ) -> None:
-    tx.add(
-        ReviewRecord(
-            message_id=arrived.message_id,
-            plan_id=arrived.plan.plan_id,
-            subject=arrived.task.task_id,
-            check_task_id=check_task.task_id if check_task else None,
-            product=arrived.task.product or "",
-            total_score=said.total_score,
-            action_required=said.action_required,
-            document=tx.keep(dump_json(said).encode()),
-            at=tx.now,
-        )
+    record = ReviewRecord(
+        message_id=arrived.message_id,
+        plan_id=arrived.plan.plan_id,
+        subject=arrived.task.task_id,
+        check_task_id=check.task_id if check else None,
+        product=arrived.task.product or "",
+        total_score=content.total_score,
+        action_required=content.action_required,
+        document=tx.keep(dump_json(content).encode()),
+        at=tx.now,
     )
-
-
-def review_plan(ledger: Ledger, raw: bytes, plan_id: str) -> Receipt:
-    """Hand in a review of a plan. Nothing in the plan begins before it is approved."""
-    must_fit(raw)
-    with ledger.write() as tx:
-        sha256 = tx.keep(raw)
-        plan = tx.lock(plan_id)
-        before = [
-            one
-            for one in tx.find(MessageRecord, subject=plan_id, sha256=sha256)
-            if one.attempt == plan.revision and one.kind == "PLAN_REVIEW"
-        ]
-        if before and plan.state is not PlanState.IN_REVIEW:
-            return Receipt(before[-1].answer, repeated=True)
-        message_id = f"{plan_id}:PLAN_REVIEW:{plan.revision}:{sha256}:{len(before)}"
-        return _judge_plan_review(tx, plan, raw, sha256, message_id)
-
-
-def _judge_plan_review(
-    tx: Transaction, plan: PlanRecord, raw: bytes, sha256: str, message_id: str
-) -> Receipt:
-    if plan.state is not PlanState.IN_REVIEW:
-        return Receipt(
-            {
-                "status": "refused",
-                "plan_id": plan.plan_id,
-                "why": f"plan {plan.plan_id} is {plan.state}: there is nothing to review",
-            }
-        )
-    case = {"rounds": plan.rounds, "failures": plan.review_failures}
-    judged = judge_plan_review(
-        raw, Grounds(subject=plan.plan_id, rules=plan.rules, case=case)
-    )
-    result, ruling = judged.result, judged.ruling
-    accepted = isinstance(result, Accepted)
-    entry = tx.record(
-        plan.plan_id, "MESSAGE", None, {"message": message_id, "accepted": accepted}
-    )
-    for event in ruling.events:
-        tx.move_plan(plan.plan_id, event, {"message": message_id})
-    tx.save_plan(
-        plan.plan_id,
-        rounds=plan.rounds + (PlanEvent.RETURNED in ruling.events),
-        review_failures=plan.review_failures + (PlanEvent.MISREVIEWED in ruling.events),
-    )
-    if ruling.ask is not None:
-        tx.ask(plan.plan_id, None, ruling.ask)
-    status: Status = "accepted" if accepted else "rejected"
-    content = {
-        "status": status,
-        "plan_id": plan.plan_id,
-        "state": tx.plan(plan.plan_id).state,
-        "outcome": ruling.outcome,
-        "reason_code": ruling.reason,
-        "messages": list(ruling.messages),
-        "violations": violations_of(result),
-    }
-    tx.add(
-        MessageRecord(
-            message_id=message_id,
-            plan_id=plan.plan_id,
-            subject=plan.plan_id,
-            kind="PLAN_REVIEW",
-            attempt=plan.revision,
-            sha256=sha256,
-            accepted=accepted,
-            case=case,
-            answer=content,
-            seq=entry.seq,
-            at=tx.now,
-        )
-    )
-    head = tx.plan(plan.plan_id).head
-    tx.add(
-        VerdictRecord(
-            message_id=message_id,
-            plan_id=plan.plan_id,
-            subject=plan.plan_id,
-            outcome=ruling.outcome,
-            reason_code=ruling.reason,
-            messages=ruling.messages,
-            head_seq=head.seq,
-            head_hash=head.hash,
-            at=tx.now,
-        )
-    )
-    said = {
-        "message": message_id,
-        "outcome": ruling.outcome,
-        "reason_code": ruling.reason,
-    }
-    tx.record(plan.plan_id, "VERDICT", None, said)
-    return Receipt(content)
+    tx.add(record)

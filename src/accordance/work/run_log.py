@@ -1,8 +1,10 @@
-"""What is kept of every run: the prompt, part by part, so that it can be rebuilt for ever, and what the run cost.
+"""The log of runs: the prompt of each, part by part, its answers and its costs.
 
-Before an executor is asked, the parts of its prompt and their recipe are kept as blobs and named by an event, PROMPTED; in the
-transaction that settles the run a second event, RAN, says what was seen of it; between them SAID names each answer of a
-model, kept before anything is made of it. All are links of the plan's chain.
+Before an executor is asked, the parts of its prompt and their recipe are kept as blobs
+and named by an event, PROMPTED. The transaction that settles the run writes a second
+event, RAN, with the executor's report. Between them each answer of a model is named by
+an event, kept before anything is made of it. All are links of the plan's chain, so
+every prompt can be rebuilt at any time.
 """
 
 from __future__ import annotations
@@ -15,20 +17,23 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from accordance.domain.chain import ChainEntry, canonical
 from accordance.domain.prompting import Prompt, rebuild
-from accordance.domain.spending import Spending, total
+from accordance.domain.spending import Spending
 from accordance.errors import LedgerError, NotFound
 from accordance.store.ledger import Ledger, Transaction
 
-if (
-    TYPE_CHECKING
-):  # building prompts is for those who send them; many only look at what was sent
+if TYPE_CHECKING:  # most readers of the log build no prompts
     from accordance.executors.prompt_building import BuiltPrompt
 
 PROMPTED: Final = "PROMPTED"
-SAID: Final = "SAID"  # a model, within a run
+MODEL_ANSWER: Final = "SAID"
+"""A model answered, within a run."""
 RAN: Final = "RAN"
-LEFT_ALONE: Final = "LEFT_ALONE"  # an attempt, by an engine of another version than the one that began it
-PLAN_WRITTEN: Final = "PLAN_WRITTEN"  # a planner's message, whatever became of it
+LEFT_ALONE: Final = "LEFT_ALONE"
+"""An engine of another version than the one that began an attempt left it alone."""
+PLAN_WRITTEN: Final = "PLAN_WRITTEN"
+"""A planner handed in a message, accepted or not."""
+_RUN_KEYS: Final = frozenset(("kind", "attempt"))
+"""The keys of RAN that tell which run it is; the others are its report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,29 +41,28 @@ class RunOf:
     """Which run it is: of which plan and task, for what, in which attempt."""
 
     plan_id: str
-    task_id: str | None  # None: it is about the plan as a whole
+    task_id: str | None  # None: the run is about the plan as a whole
     kind: str  # action, review, plan or plan_review
     attempt: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One run, as the ledger knows it."""
+    """A run, as the ledger knows it."""
 
     kind: str
     attempt: int
     began_at: str
     executor: str | None = None
     model: str | None = None
-    recipe: str | None = None  # None: nobody was told anything
+    recipe: str | None = None  # None: there was no prompt
     trims: tuple[str, ...] = ()
     report: Mapping[str, Any] | None = None  # None: it still runs, or was cut off
-    answers: tuple[
-        str, ...
-    ] = ()  # of models, also those that an earlier run of the same was cut off after
+    answers: tuple[str, ...] = ()
+    """Answers of models, with those from before a cut of the same run."""
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """The run as plain JSON."""
         return {
             "kind": self.kind,
             "attempt": self.attempt,
@@ -71,77 +75,100 @@ class RunRecord:
         }
 
 
+# -- writing
+
+
 def keep_prompt(
-    tx: Transaction, run: RunOf, told: BuiltPrompt, *, executor: str, model: str | None
+    tx: Transaction,
+    run: RunOf,
+    built: BuiltPrompt,
+    *,
+    executor: str,
+    model: str | None,
 ) -> None:
     """Keep a prompt that is about to be sent."""
-    said = prompt_payload(tx, run, told, executor, model)
+    payload = prompt_payload(tx, run, built, executor, model)
     tx.lock(run.plan_id)
-    tx.record(run.plan_id, PROMPTED, run.task_id, said)
+    tx.record(run.plan_id, PROMPTED, run.task_id, payload)
 
 
 def prompt_payload(
-    tx: Transaction, run: RunOf, told: BuiltPrompt, executor: str, model: str | None
+    tx: Transaction, run: RunOf, built: BuiltPrompt, executor: str, model: str | None
 ) -> dict[str, Any]:
-    """What is written down of a prompt; its parts and its recipe are kept as blobs."""
-    for part in told.prompt.parts:
+    """Keep the parts of a prompt and its recipe; return what its event says of it."""
+    for part in built.prompt.parts:
         tx.keep(part.text.encode())
+
+    recipe = canonical(built.prompt.recipe())
     return {
         "kind": run.kind,
         "attempt": run.attempt,
-        "recipe": tx.keep(canonical(told.prompt.recipe()).encode()),
+        "recipe": tx.keep(recipe.encode()),
         "executor": executor,
         "model": model,
-        "trims": [str(trim) for trim in told.trims],
+        "trims": [str(trim) for trim in built.trims],
     }
 
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswers:
-    """What models have answered in a run. A run that was cut off told nobody how it ended: its answers count for the next."""
+    """The answers that models gave in a run.
+
+    A run that was cut off has no report, so its answers count for the next one.
+    """
 
     ledger: Ledger
     run: RunOf
 
-    def recall(self, asked: str) -> dict[str, Any] | None:
-        """The answer to a question, if a run that was cut off got one."""
+    def recall(self, question: str) -> dict[str, Any] | None:
+        """Return the answer to a question, if a run that was cut off got one."""
         with contextlib.suppress(LedgerError), self.ledger.read() as tx:
-            found = None
-            for entry in tx.entries_of(self.run.task_id or ""):
-                said: Mapping[str, Any] = entry.payload
-                if entry.kind == RAN:
-                    found = None
-                elif entry.kind == SAID and said == {
-                    **self._about(asked),
-                    "answer": said["answer"],
-                }:
-                    found = said["answer"]
-            return json.loads(tx.blob(found)) if found else None
+            sha256 = self._last_answer(tx, question)
+            return json.loads(tx.blob(sha256)) if sha256 else None
         return None
 
-    def keep(self, asked: str, answer: Mapping[str, Any]) -> None:
-        """Keep an answer. If the ledger is away, the run goes on: it has the answer, and its outcome is kept at its end."""
+    def _last_answer(self, tx: Transaction, question: str) -> str | None:
+        about = self._about(question)
+        sha256: str | None = None
+
+        for entry in tx.entries_of(self.run.task_id or ""):
+            payload: Mapping[str, Any] = entry.payload
+            if entry.kind == RAN:
+                sha256 = None
+            elif entry.kind == MODEL_ANSWER:
+                answer = payload["answer"]
+                if payload == {**about, "answer": answer}:
+                    sha256 = answer
+        return sha256
+
+    def keep(self, question: str, answer: Mapping[str, Any]) -> None:
+        """Keep an answer.
+
+        If the ledger is away the run goes on: it has the answer, and its outcome is
+        kept at its end.
+        """
         with contextlib.suppress(LedgerError), self.ledger.write() as tx:
             tx.lock(self.run.plan_id)
-            said = {**self._about(asked), "answer": tx.keep(report_bytes(answer))}
-            tx.record(self.run.plan_id, SAID, self.run.task_id, said)
+            sha256 = tx.keep(report_bytes(answer))
+            payload = {**self._about(question), "answer": sha256}
+            tx.record(self.run.plan_id, MODEL_ANSWER, self.run.task_id, payload)
 
-    def _about(self, asked: str) -> dict[str, Any]:
-        return {"kind": self.run.kind, "attempt": self.run.attempt, "asked": asked}
+    def _about(self, question: str) -> dict[str, Any]:
+        return {"kind": self.run.kind, "attempt": self.run.attempt, "asked": question}
 
 
 def report_bytes(report: Mapping[str, Any]) -> bytes:
-    """An executor's report as it is kept: the same report has one spelling."""
-    return json.dumps(report, sort_keys=True, ensure_ascii=False).encode(
-        "utf-8", "replace"
-    )
+    """Return a report as it is kept: equal reports have equal bytes."""
+    text = json.dumps(report, sort_keys=True, ensure_ascii=False)
+    return text.encode("utf-8", "replace")
 
 
 def keep_report(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> None:
-    """Keep what was seen of a run (`Produced.to_json`), and count what it cost."""
-    said = report_payload(tx, run, report)
+    """Keep the report of a run (`Produced.to_json`), and count what it cost."""
+    payload = report_payload(tx, run, report)
     plan = tx.lock(run.plan_id)
-    tx.record(run.plan_id, RAN, run.task_id, said)
+    tx.record(run.plan_id, RAN, run.task_id, payload)
+
     spent = spending_of(report)
     if spent.calls:
         tx.save_plan(
@@ -154,15 +181,16 @@ def keep_report(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> None:
 def report_payload(
     tx: Transaction, run: RunOf, report: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What is written down of a run; what was said on the way is kept as a blob."""
-    told = {name: value for name, value in report.items() if name != "seen"}
+    """Keep all of a report as a blob; return what the event of its run says."""
+    payload: dict[str, Any] = {"kind": run.kind, "attempt": run.attempt, **report}
+    del payload["seen"]
     if report["seen"]:
-        told["report"] = tx.keep(report_bytes(report))
-    return {"kind": run.kind, "attempt": run.attempt, **told}
+        payload["report"] = tx.keep(report_bytes(report))
+    return payload
 
 
 def spending_of(report: Mapping[str, Any]) -> Spending:
-    """What a run cost, by its report."""
+    """Return what a run cost, by its report."""
     return Spending(
         read=report["read_tokens"],
         written=report["written_tokens"],
@@ -173,58 +201,61 @@ def spending_of(report: Mapping[str, Any]) -> Spending:
     )
 
 
+# -- reading
+
+
 def runs_in(entries: Iterable[ChainEntry]) -> list[RunRecord]:
-    """The runs that a task's events tell of, in their order."""
-    found: list[RunRecord] = []
+    """Return the runs that events tell of, in their order."""
+    runs: list[RunRecord] = []
     for entry in entries:
-        said: Mapping[str, Any] = entry.payload
         if entry.kind == PROMPTED:
-            found.append(_begun(found, entry))
-        elif entry.kind == SAID and found:
-            found[-1] = replace(found[-1], answers=(*found[-1].answers, said["answer"]))
+            runs.append(_begun(runs, entry))
+        elif entry.kind == MODEL_ANSWER and runs:
+            payload: Mapping[str, Any] = entry.payload
+            answers = (*runs[-1].answers, payload["answer"])
+            runs[-1] = replace(runs[-1], answers=answers)
         elif entry.kind == RAN:
-            _end(found, entry)
-    return found
+            _end(runs, entry)
+    return runs
 
 
-def _begun(found: list[RunRecord], entry: ChainEntry) -> RunRecord:
-    said: Mapping[str, Any] = entry.payload
+def _begun(runs: list[RunRecord], entry: ChainEntry) -> RunRecord:
+    """A run that begins; it has the answers of a cut run with the same prompt."""
+    payload: Mapping[str, Any] = entry.payload
     run = RunRecord(
-        kind=said["kind"],
-        attempt=said["attempt"],
+        kind=payload["kind"],
+        attempt=payload["attempt"],
         began_at=entry.at,
-        executor=said["executor"],
-        model=said["model"],
-        recipe=said["recipe"],
-        trims=tuple(said["trims"]),
+        executor=payload["executor"],
+        model=payload["model"],
+        recipe=payload["recipe"],
+        trims=tuple(payload["trims"]),
     )
-    last = found[-1] if found else None
-    is_again = last is not None and last.report is None and last.recipe == run.recipe
-    return replace(run, answers=last.answers) if last and is_again else run
+
+    last = runs[-1] if runs else None
+    if last is None or last.report is not None or last.recipe != run.recipe:
+        return run
+    return replace(run, answers=last.answers)
 
 
-def _end(found: list[RunRecord], entry: ChainEntry) -> None:
-    """Say of the last run that is meant how it ended; of one that never got as far as a prompt, that it was."""
-    said: Mapping[str, Any] = entry.payload
-    kind, attempt = said["kind"], said["attempt"]
-    report = {
-        name: value for name, value in said.items() if name not in ("kind", "attempt")
-    }
-    last = found[-1] if found else None
-    if (
-        last is not None
-        and last.report is None
-        and (last.kind, last.attempt) == (kind, attempt)
-    ):
-        found[-1] = replace(last, report=report)
-    else:
-        found.append(
-            RunRecord(kind=kind, attempt=attempt, began_at=entry.at, report=report)
-        )
+def _end(runs: list[RunRecord], entry: ChainEntry) -> None:
+    """Add a report to its run. A run that never got to a prompt begins with it."""
+    payload: Mapping[str, Any] = entry.payload
+    kind, attempt = payload["kind"], payload["attempt"]
+    report = {key: value for key, value in payload.items() if key not in _RUN_KEYS}
+
+    last = runs[-1] if runs else None
+    is_open = last is not None and last.report is None
+    if last and is_open and (last.kind, last.attempt) == (kind, attempt):
+        runs[-1] = replace(last, report=report)
+        return
+
+    unprompted = RunRecord(kind=kind, attempt=attempt, began_at=entry.at, report=report)
+    runs.append(unprompted)
 
 
 def rebuilt(tx: Transaction, recipe: str) -> Prompt:
-    """A prompt, word for word as it was sent. Raises NotFound."""
+    """Return a prompt, word for word as it was sent. Raises NotFound."""
     return rebuild(json.loads(tx.blob(recipe)), lambda sha256: tx.blob(sha256).decode())
 
 
@@ -235,9 +266,12 @@ def run_of(
     attempt: int | None = None,
     kind: str | None = None,
 ) -> RunRecord:
-    """The last run of a task that was told something; of one attempt, or of one kind. Raises NotFound."""
-    found = _meant(tx.entries_of(task_id), attempt, kind)
-    return found or _nothing_told("task", task_id, kind, attempt)
+    """Return the last run of a task that had a prompt. Raises NotFound.
+
+    `attempt` and `kind` narrow it down to the runs of an attempt, or of a kind.
+    """
+    run = _last_prompted(tx.entries_of(task_id), attempt, kind)
+    return run or _no_prompt("task", task_id, kind, attempt)
 
 
 def run_about(
@@ -247,42 +281,35 @@ def run_about(
     attempt: int | None = None,
     kind: str | None = None,
 ) -> RunRecord:
-    """The same of the runs that wrote or reviewed a plan as a whole. Raises NotFound."""
+    """Return the last run that wrote or reviewed a plan as a whole. Raises NotFound."""
     entries = (entry for entry in tx.entries(plan_id) if entry.task_id is None)
-    return _meant(entries, attempt, kind) or _nothing_told(
-        "plan", plan_id, kind, attempt
-    )
+    run = _last_prompted(entries, attempt, kind)
+    return run or _no_prompt("plan", plan_id, kind, attempt)
 
 
-def _meant(
+def _last_prompted(
     entries: Iterable[ChainEntry], attempt: int | None, kind: str | None
 ) -> RunRecord | None:
-    told = [run for run in runs_in(entries) if run.recipe is not None]
-    meant = [
-        run
-        for run in told
-        if attempt in (None, run.attempt) and kind in (None, run.kind)
-    ]
-    return meant[-1] if meant else None
+    for run in reversed(runs_in(entries)):
+        is_meant = attempt in (None, run.attempt) and kind in (None, run.kind)
+        if run.recipe is not None and is_meant:
+            return run
+    return None
 
 
-def _nothing_told(what: str, *which: object) -> NoReturn:
-    raise NotFound(
-        f"prompt of {what}", " ".join(str(part) for part in which if part is not None)
-    )
-
-
-def spent_in(entries: Iterable[ChainEntry]) -> Spending:
-    """What runs have cost, by their events."""
-    return total(spending_of(entry.payload) for entry in entries if entry.kind == RAN)
+def _no_prompt(subject: str, *which: object) -> NoReturn:
+    parts = [str(part) for part in which if part is not None]
+    raise NotFound(f"prompt of {subject}", " ".join(parts))
 
 
 def spent_by_task(tx: Transaction, plan_id: str) -> dict[str | None, Spending]:
-    """What a plan has cost since its beginning, task by task; None is what was spent on the plan as a whole."""
-    found: dict[str | None, Spending] = {}
+    """Return what a plan has cost since its beginning, by task.
+
+    The key None holds what was spent on the plan as a whole.
+    """
+    spent: dict[str | None, Spending] = {}
     for entry in tx.entries(plan_id):
         if entry.kind == RAN:
-            found[entry.task_id] = found.get(entry.task_id, Spending()) + spending_of(
-                entry.payload
-            )
-    return found
+            before = spent.get(entry.task_id, Spending())
+            spent[entry.task_id] = before + spending_of(entry.payload)
+    return spent

@@ -1,4 +1,7 @@
-"""Throwing away what killed runs have left behind: their clones and their rooms. Logs and evidence stay."""
+"""Throwing away the clones and rooms that killed runs left behind.
+
+Logs and evidence stay.
+"""
 
 from __future__ import annotations
 
@@ -22,64 +25,72 @@ _IN_WORK: Final = (State.IN_PROGRESS, State.READY_TO_CHECK)
 def swept(ledger: Ledger, home: Home, *, is_alone: bool) -> Iterator[None]:
     """Sweep the project folder, and work in it for as long as the block runs.
 
-    Where no other process works on the ledger (SQLite), and none on another ledger in the same folder, everything goes; else only what
-    belongs to tasks that nobody has.
+    Everything goes if no other process works on the ledger (`is_alone`, SQLite), and
+    none on another ledger in the same folder. Otherwise only what belongs to tasks that
+    are not in work goes.
     """
     sweep_loans(ledger, home)
-    with _lock(home) as lock:
+    with _open_lock(home) as lock:
         if not is_alone:
             _sweep(home, ledger)
-        elif _holds(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
+        elif _has_locked(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
             _sweep(home)
-        _holds(lock, fcntl.LOCK_SH)
+        _has_locked(lock, fcntl.LOCK_SH)
         yield
 
 
 @contextlib.contextmanager
 def kept_from_sweeping(home: Home) -> Iterator[None]:
-    """Work in the project folder for as long as the block runs; nobody sweeps it meanwhile."""
-    with _lock(home) as lock:
-        _holds(lock, fcntl.LOCK_SH)
+    """Work in the project folder; it is not swept for as long as the block runs."""
+    with _open_lock(home) as lock:
+        _has_locked(lock, fcntl.LOCK_SH)
         yield
 
 
-def _lock(home: Home) -> TextIO:
+def _open_lock(home: Home) -> TextIO:
     home.clones.mkdir(parents=True, exist_ok=True)
     return home.clones.with_suffix(".lock").open("a")
 
 
-def _holds(lock: TextIO, how: int) -> bool:
-    """Whether we hold the lock now; not if somebody else does, or if the disk knows no locks."""
+def _has_locked(lock: TextIO, operation: int) -> bool:
+    """Take a lock; False if another process has it, or the disk knows no locks."""
     try:
-        fcntl.flock(lock, how)
+        fcntl.flock(lock, operation)
     except OSError:
         return False
     return True
 
 
-def _sweep(home: Home, others: Ledger | None = None) -> None:
-    """What is there is looked at before who has what: whatever is begun after that has other places."""
+def _sweep(home: Home, shared: Ledger | None = None) -> None:
+    """Throw away what is there, except the places of tasks in work on a shared ledger.
+
+    The places are listed before the tasks: a run that begins later has other places.
+    """
     places = list(_places(home))
-    taken = _taken(others) if others else frozenset()
+    in_work = _owners_in_work(shared) if shared else frozenset()
     for owner, place in places:
-        if owner not in taken:
+        if owner not in in_work:
             discard(place)
 
 
 def _places(home: Home) -> Iterator[tuple[str, Path]]:
-    """What runs of tasks have made, each with the name of its task."""
+    """The folders that runs have made, each with the name of its task."""
     for place in home.clones.iterdir():
-        yield place.name.rsplit("-", 2)[0], place
+        owner = place.name.rsplit("-", 2)[0]
+        yield owner, place
+
     for kind in ("action", "review"):
         for room in home.runs.glob(f"*/{kind}-*/room"):
-            yield room.parent.parent.name, room
+            owner = room.parent.parent.name
+            yield owner, room
 
 
-def _taken(ledger: Ledger) -> frozenset[str]:
+def _owners_in_work(ledger: Ledger) -> frozenset[str]:
+    """The names that folders of tasks in work have."""
+    owners = set()
     with ledger.read() as tx:
-        tasks = [
-            task.task_id
-            for plan in tx.plans()
-            for task in tx.tasks(plan.plan_id, *_IN_WORK)
-        ]
-    return frozenset(name(task) for task in tasks for name in (folder_name, safe_name))
+        for plan in tx.plans():
+            for task in tx.tasks(plan.plan_id, *_IN_WORK):
+                owners.add(folder_name(task.task_id))
+                owners.add(safe_name(task.task_id))
+    return frozenset(owners)

@@ -1,4 +1,4 @@
-"""Taking up work and putting it down: leases, retries, cancelling, the dead letters."""
+"""Taking tasks up and putting them down: leases, retries, cancelling, dead letters."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind, rule_lost_lease
 from accordance.errors import Conflict, TasksWait
 from accordance.store.ledger import Ledger, Transaction
+from accordance.work.arrivals import not_theirs
 from accordance.work.coding_tasks import (
     allows_external,
     change_to_make,
@@ -26,21 +27,25 @@ from accordance.work.coding_tasks import (
 )
 from accordance.work.contracts_for import Holding, to_actions
 from accordance.work.inputs import bind_inputs
-from accordance.work.intake import begin_attempt, case_of, not_theirs
+from accordance.work.intake import (
+    begin_attempt,
+    case_of,
+)
 from accordance.work.own_work import is_own_work
 
 LEASE_SECONDS: Final = 15 * 60
 _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
-
+_MAX_NAMES: Final = 3
+"""Waiting tasks that an error names."""
 
 Fits: TypeAlias = Callable[[Transaction, TaskRecord], bool]
-Passes: TypeAlias = Callable[
-    [Transaction, TaskRecord], bool
-]  # a task over: it is not for whoever asks
+"""Whether a task may be given to the worker who asks."""
+Passes: TypeAlias = Callable[[Transaction, TaskRecord], bool]
+"""Whether a task that fits is passed over: it is the worker's own work."""
 
 
 def anything(_tx: Transaction, _task: TaskRecord) -> bool:
-    """Any task will do."""
+    """Fit any task."""
     return True
 
 
@@ -55,21 +60,25 @@ class NoTaskReason(StrEnum):
     BUSY = "everything that can begin is being worked on"
     WAITING = "what is left waits for a person or an input"
     STUCK = "what is left waits for something that was given up or cancelled"
-    ELSEWHERE = "what is left waits for somebody who asks for it"
+    ELSEWHERE = "what is left waits for an outside worker to ask for it"
     OWN_WORK = (
-        "what is left is to review what you made yourself: another worker does that, or own_work = true under"
-        " [review] in accordance.toml allows it"
+        "what is left is to review what you made yourself; let another worker review"
+        " it, or set own_work = true under [review] in accordance.toml"
     )
-    CHANGING = "another change of the plan is under way: changes are made one after the other, each on what the one before has come to"
+    CHANGING = (
+        "another change of the plan is under way; changes are made one at a time, each"
+        " on top of the one before"
+    )
     OTHERS = (
-        "there is work, but not for whoever asks so: of other kinds, or for an executor of accordance's own, which"
-        " whoever may have any task is given where it allows that"
+        "there is work, but of other kinds than you asked for, or for one of"
+        " accordance's own executors; ask for any task to get what they would do,"
+        " where its task allows that"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A task somebody has now: to be done, or its product to be reviewed."""
+    """A task that a worker holds: to be done, or its product to be reviewed."""
 
     task: TaskRecord
     kind: Literal["action", "review"]
@@ -77,8 +86,11 @@ class Taken:
 
     @property
     def attempt(self) -> int:
-        """The number of the attempt; for a review, of the attempt whose product it is."""
+        """The number of the attempt; for a review, of the reviewed attempt."""
         return self.task.progress.standing.counters.attempts
+
+
+# -- taking up
 
 
 def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
@@ -93,74 +105,86 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
     holding: Holding = to_actions,
     own_work: bool = True,
 ) -> Taken | NoTaskReason:
-    """Take up the next task of a plan, or of the oldest plan that has one. `holding` says which contracts hold.
+    """Take up the next task of a plan, or of the oldest plan that has one.
 
-    Without `own_work` the holder is given no reviews of their own products.
+    `holding` chooses the contracts of actions. Without `own_work` the holder gets no
+    reviews of their own products.
     """
-    passes = partial(is_own_work, worker=holder) if not own_work else None
-    if plan_id is not None:
-        with ledger.write() as tx:
-            return take_in(
-                tx,
-                plan_id,
-                files,
-                holder,
-                seconds,
-                kinds=kinds,
-                fits=fits,
-                holding=holding,
-                passes=passes,
-            )
+    take = partial(
+        take_in,
+        files=files,
+        holder=holder,
+        seconds=seconds,
+        kinds=kinds,
+        fits=fits,
+        holding=holding,
+        passes=None if own_work else partial(is_own_work, worker=holder),
+    )
+    if plan_id is None:
+        return _take_from_any_plan(ledger, take)
+    with ledger.write() as tx:
+        return take(tx, plan_id)
+
+
+def _take_from_any_plan(
+    ledger: Ledger, take: Callable[[Transaction, str], Taken | NoTaskReason]
+) -> Taken | NoTaskReason:
+    """Take up a task of the oldest plan that has one.
+
+    If none has, the reason is that of the oldest plan that is not finished.
+    """
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
         plans = [(plan.plan_id, at_rest(tx, plan)) for plan in reversed(tx.plans())]
-    nothing = NoTaskReason.FINISHED if plans else NoTaskReason.NO_PLAN
-    for name, rests in plans:
-        found: Taken | NoTaskReason | None = rests
-        if found is None:
+    if not plans:
+        return NoTaskReason.NO_PLAN
+
+    reason = NoTaskReason.FINISHED
+    for plan_id, rest in plans:
+        outcome: Taken | NoTaskReason | None = rest
+        if outcome is None:
             with ledger.write() as tx:
-                found = take_in(
-                    tx,
-                    name,
-                    files,
-                    holder,
-                    seconds,
-                    kinds=kinds,
-                    fits=fits,
-                    holding=holding,
-                    passes=passes,
-                )
-        if isinstance(found, Taken):
-            return found
-        nothing = found if nothing is NoTaskReason.FINISHED else nothing
-    return nothing
+                outcome = take(tx, plan_id)
+        if isinstance(outcome, Taken):
+            return outcome
+        if reason is NoTaskReason.FINISHED:
+            reason = outcome
+    return reason
 
 
 def held_by(tx: Transaction, holder: str, plan_id: str | None = None) -> list[Taken]:
-    """What a holder has, in one plan or in all."""
+    """Return the tasks that a worker holds, in a plan or in all."""
     plans = [tx.plan(plan_id)] if plan_id else list(reversed(tx.plans()))
-    return [
-        Taken(task, "review" if _is_review(task) else "action", task.lease)
-        for plan in plans
-        if plan.state is PlanState.ACTIVE
-        for task in tx.tasks(plan.plan_id, State.IN_PROGRESS, State.READY_TO_CHECK)
-        if task.lease is not None
-        and task.lease.holder == holder
-        and task.lease.until > tx.now
-    ]
+    held = []
+    for plan in plans:
+        if plan.state is not PlanState.ACTIVE:
+            continue
+        for task in tx.tasks(plan.plan_id, State.IN_PROGRESS, State.READY_TO_CHECK):
+            lease = task.lease
+            if lease and lease.holder == holder and lease.until > tx.now:
+                kind = _kind_of(task)
+                held.append(Taken(task, kind, lease))
+    return held
 
 
-def _is_review(task: TaskRecord) -> bool:
+def is_review(task: TaskRecord) -> bool:
+    """Whether the next worker on a task reviews a product."""
     return bool(task.checks) or task.progress.state is State.READY_TO_CHECK
 
 
+def _kind_of(task: TaskRecord) -> Literal["action", "review"]:
+    return "review" if is_review(task) else "action"
+
+
 def at_rest(tx: Transaction, plan: PlanRecord) -> NoTaskReason | None:
-    """Why nothing in a plan can be taken up at all, if so."""
+    """Return why nothing in a plan can be taken up at all, if so."""
     if tx.progress(plan.root_task_id).state in TERMINAL:
         return NoTaskReason.FINISHED
-    return None if plan.state is PlanState.ACTIVE else NoTaskReason[plan.state.name]
+    if plan.state is PlanState.ACTIVE:
+        return None
+    return NoTaskReason[plan.state.name]
 
 
-def take_in(  # noqa: PLR0913 - the same
+def take_in(  # noqa: PLR0913 - as for `take_next`
     tx: Transaction,
     plan_id: str,
     files: list[InputFile],
@@ -172,16 +196,22 @@ def take_in(  # noqa: PLR0913 - the same
     holding: Holding = to_actions,
     passes: Passes | None = None,
 ) -> Taken | NoTaskReason:
-    """Take up the next task of one plan that fits and is not passed over, in a transaction of the caller's."""
-    if rests := may_not_begin(tx, plan_id, files):
-        return rests
-    is_own = False
+    """Take up the next task of a plan that fits and is not passed over.
+
+    It happens in a transaction of the caller's.
+    """
+    reason = may_not_begin(tx, plan_id, files)
+    if reason:
+        return reason
+
+    is_passed_over = False
     for task in handed_out(tx, plan_id, kinds, fits):
         if passes is None or not passes(tx, task):
             return take_up(tx, task, holder, seconds, holding)
-        is_own = True
-    if is_own:
+        is_passed_over = True
+    if is_passed_over:
         return NoTaskReason.OWN_WORK
+
     if any(is_change(tx, task) for task in _open_to_others(tx, plan_id, kinds, fits)):
         return NoTaskReason.CHANGING
     return why_nothing(tx, plan_id, for_others=True)
@@ -190,13 +220,15 @@ def take_in(  # noqa: PLR0913 - the same
 def handed_out(
     tx: Transaction, plan_id: str, kinds: tuple[str, ...] = (), fits: Fits = anything
 ) -> Iterator[TaskRecord]:
-    """What somebody who asks for work may be given now; a change is not while another one of the plan is under way."""
+    """Yield the tasks that an outside worker may be given now.
+
+    A change is not handed out while another change of the plan is under way.
+    """
     under_way: set[str] | None = None
     for task in _open_to_others(tx, plan_id, kinds, fits):
         if is_change(tx, task):
-            under_way = (
-                changes_under_way(tx, plan_id) if under_way is None else under_way
-            )
+            if under_way is None:
+                under_way = changes_under_way(tx, plan_id)
             if under_way - {task.task_id}:
                 continue
         yield task
@@ -205,51 +237,59 @@ def handed_out(
 def _open_to_others(
     tx: Transaction, plan_id: str, kinds: tuple[str, ...], fits: Fits
 ) -> Iterator[TaskRecord]:
-    """What is ready and meant for somebody who asks for work."""
-    return (
-        task
-        for task in tx.all_turns(plan_id, kinds)
-        if fits(tx, task) and allows_external(change_to_make(tx, task))
-    )
+    """The tasks that are ready, and open to outside workers."""
+    for task in tx.all_turns(plan_id, kinds):
+        if fits(tx, task) and allows_external(change_to_make(tx, task)):
+            yield task
 
 
 def may_not_begin(
     tx: Transaction, plan_id: str, files: list[InputFile] | None
 ) -> NoTaskReason | None:
-    """Why nothing in a plan may begin, if so; the plan is held. Without `files` only the plan itself is looked at."""
+    """Lock a plan; return why nothing in it may begin, if so.
+
+    With `files`, lost tasks are taken back and inputs bound first. A plan whose fuse
+    blows is held.
+    """
     plan = tx.lock(plan_id)
-    if rests := at_rest(tx, plan):
-        return rests
+    reason = at_rest(tx, plan)
+    if reason:
+        return reason
+
     if files is not None:
         sweep(tx, plan)
         bind_inputs(tx, plan_id, files)
-    if reason := blown(plan.rules.fuses, _spent(plan, tx.now)):
-        tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": reason})
-        tx.ask(
-            plan_id,
-            None,
-            Ask(kind=QuestionKind.PLAN, text=f"A fuse has blown: {reason}"),
-        )
-        return NoTaskReason.HELD
-    return None
+
+    fuse = blown(plan.rules.fuses, _spent(plan, tx.now))
+    if not fuse:
+        return None
+    tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": fuse})
+    ask = Ask(kind=QuestionKind.PLAN, text=f"A fuse has blown: {fuse}")
+    tx.ask(plan_id, None, ask)
+    return NoTaskReason.HELD
 
 
 def why_nothing(
     tx: Transaction, plan_id: str, *, for_others: bool = False
 ) -> NoTaskReason:
-    """Why nothing in a plan that may go on can be taken up; `for_others`: something was passed over."""
+    """Return why nothing in a plan that may go on can be taken up.
+
+    `for_others`: the worker was not offered everything that is ready.
+    """
     if for_others and tx.next_turn(plan_id) is not None:
         return NoTaskReason.OTHERS
-    in_work = tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK)
-    if any(task.lease or task.progress.state is State.IN_PROGRESS for task in in_work):
-        return NoTaskReason.BUSY
+
+    for task in tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK):
+        if task.lease or task.progress.state is State.IN_PROGRESS:
+            return NoTaskReason.BUSY
+
     if tx.open_questions(plan_id=plan_id):
         return NoTaskReason.WAITING
-    pending = tx.tasks(plan_id, State.PENDING)
-    waits = any(
-        task.progress.active and task.progress.missing_inputs for task in pending
-    )
-    return NoTaskReason.WAITING if waits else NoTaskReason.STUCK
+
+    for task in tx.tasks(plan_id, State.PENDING):
+        if task.progress.active and task.progress.missing_inputs:
+            return NoTaskReason.WAITING
+    return NoTaskReason.STUCK
 
 
 def take_up(
@@ -259,27 +299,37 @@ def take_up(
     seconds: int,
     holding: Holding = to_actions,
 ) -> Taken:
-    """Somebody takes up a task that can be taken up."""
-    until = later(tx.now, seconds)
-    if task.progress.state is State.READY_TO_CHECK:
-        lease = Lease(holder=holder, until=until, product=task.product)
-        tx.take(task.task_id, lease)
-        return Taken(tx.task(task.task_id), "review", lease)
-    begin_attempt(tx, task, holder, {} if task.checks else holding(tx, task))
-    product = tx.task(task.checks).product if task.checks else None
-    lease = Lease(holder=holder, until=until, product=product)
+    """Give a task that is ready to a worker."""
+    kind = _kind_of(task)
+    reviewed = None
+    if kind == "review":
+        reviewed = tx.task(task.checks) if task.checks else task
+
+    if task.progress.state is not State.READY_TO_CHECK:
+        terms = {} if task.checks else holding(tx, task)
+        begin_attempt(tx, task, holder, terms)
+
+    lease = Lease(
+        holder=holder,
+        until=later(tx.now, seconds),
+        product=reviewed.product if reviewed else None,
+    )
     tx.take(task.task_id, lease)
-    return Taken(tx.task(task.task_id), "review" if task.checks else "action", lease)
+    return Taken(tx.task(task.task_id), kind, lease)
 
 
 def sweep(tx: Transaction, plan: PlanRecord) -> None:
-    """Take back what nobody works on any more."""
+    """Take back the tasks whose lease has expired."""
     for task_id in tx.expired(plan.plan_id):
         task = tx.task(task_id)
         if task.progress.state is State.IN_PROGRESS:
-            tx.rule(task_id, rule_lost_lease(case_of(tx, task), plan.rules.fuses), {})
+            ruling = rule_lost_lease(case_of(tx, task), plan.rules.fuses)
+            tx.rule(task_id, ruling, {})
         else:
             tx.save_task(task_id, lease=None)
+
+
+# -- what the holder of a task does
 
 
 def extend(
@@ -290,9 +340,9 @@ def extend(
     holder: str | None = None,
     seconds: int = LEASE_SECONDS,
 ) -> Lease:
-    """Whoever has a task says that they are still there. Raises Conflict if it is not theirs any more."""
+    """Extend the lease of a task. Raises Conflict if the task is no longer theirs."""
     with ledger.write() as tx:
-        task = _theirs(tx, task_id, attempt, holder)
+        task = _task_of_holder(tx, task_id, attempt, holder)
         if task.lease is None:
             raise Conflict(f"attempt {attempt} of task {task_id} is over")
         lease = Lease(
@@ -312,20 +362,27 @@ def release(
     attempt: int | None = None,
     holder: str | None = None,
 ) -> TaskRecord:
-    """Put a task down again; nothing is lost and nothing is counted as a failure. Anybody may, unless they name themselves."""
+    """Put a task down again; it does not count as a failure. Raises Conflict.
+
+    Without `holder` anyone may do it; with it, only the holder.
+    """
     with ledger.write() as tx:
-        task = _theirs(tx, task_id, attempt, holder)
-        if task.progress.state is State.READY_TO_CHECK and task.lease is not None:
+        task = _task_of_holder(tx, task_id, attempt, holder)
+        is_in_review = task.progress.state is State.READY_TO_CHECK
+        if is_in_review and task.lease is not None:
             tx.save_task(task_id, lease=None)
         else:
             tx.happen(task_id, Event.RELEASED, why={"by": by})
         return tx.task(task_id)
 
 
+# -- what a person does
+
+
 def retry(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
-    """A person gives a failed or blocked task another chance."""
+    """Give a failed or blocked task another chance."""
     with ledger.write() as tx:
-        _held(tx, task_id)
+        locked_task(tx, task_id)
         tx.happen(task_id, Event.GRANTED, why={"by": by})
         return tx.task(task_id)
 
@@ -338,87 +395,102 @@ def cancel(
     excuse: bool = False,
     cascade: bool = False,
 ) -> tuple[str, ...]:
-    """A person no longer wants a task, nor what belongs only to it. Returns the tasks that were cancelled along.
+    """Cancel a task and what belongs only to it; return the tasks cancelled along.
 
-    Whatever waits for it would wait for ever, so somebody has to say what becomes of that. Raises Conflict.
+    Tasks that wait for it would wait for ever. So either they are cancelled too
+    (`cascade`), or they go on without it (`excuse`). Raises TasksWait.
     """
     with ledger.write() as tx:
-        _held(tx, task_id)
-        hanging = left_hanging(tx, task_id)
-        if hanging and not (excuse or cascade):
-            few = ", ".join(hanging[:3]) + (
-                " ..." if len(hanging) > len(hanging[:3]) else ""
-            )
+        locked_task(tx, task_id)
+        waiting = left_hanging(tx, task_id)
+        if waiting and not (excuse or cascade):
             raise TasksWait(
-                f"{len(hanging)} tasks wait for {task_id} ({few})",
+                f"{len(waiting)} tasks wait for {task_id} ({_first_names(waiting)})",
                 way_out="cancel them too, or let them go on without it",
             )
-        along = hanging if cascade else ()
+
+        along = waiting if cascade else ()
         tx.cancel(task_id, excuse=excuse, along=along, why={"by": by})
         return along
 
 
+def _first_names(task_ids: tuple[str, ...]) -> str:
+    names = ", ".join(task_ids[:_MAX_NAMES])
+    return f"{names} ..." if len(task_ids) > _MAX_NAMES else names
+
+
 def requeue(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
-    """Take a task out of the dead letters: it gets a new chance."""
+    """Take a task out of the dead letters and give it another chance."""
     with ledger.write() as tx:
-        _held(tx, task_id)
+        locked_task(tx, task_id)
         tx.happen(task_id, Event.REQUEUED, why={"by": by})
         return tx.task(task_id)
 
 
 def dead_letters(tx: Transaction, plans: Iterable[PlanRecord]) -> list[TaskRecord]:
-    """Everything that was given up."""
-    return [
-        task for plan in plans for task in tx.tasks(plan.plan_id, State.DEAD_LETTER)
-    ]
+    """Return the tasks of plans that were given up."""
+    tasks: list[TaskRecord] = []
+    for plan in plans:
+        tasks += tx.tasks(plan.plan_id, State.DEAD_LETTER)
+    return tasks
 
 
 def resume(ledger: Ledger, plan_id: str, *, by: str) -> PlanRecord:
-    """A person lets a plan whose fuse has blown go on; its fuses begin anew."""
+    """Let a plan whose fuse has blown go on, with new fuses. Raises Conflict."""
     with ledger.write() as tx:
         if tx.lock(plan_id).run_started_at is None:
             raise Conflict(f"plan {plan_id} has not begun: there is nothing to resume")
+
         tx.move_plan(plan_id, PlanEvent.RESUMED, {"by": by})
         tx.save_plan(plan_id, **UNSPENT, run_started_at=tx.now)
+        answer = {"closed_by": PlanEvent.RESUMED}
         for question in tx.open_questions(plan_id=plan_id, kind=QuestionKind.PLAN):
-            tx.replace(
-                replace(
-                    question,
-                    answered_at=tx.now,
-                    answer={"closed_by": PlanEvent.RESUMED},
-                )
-            )
+            tx.replace(replace(question, answered_at=tx.now, answer=answer))
         return tx.plan(plan_id)
 
 
-def _held(tx: Transaction, task_id: str) -> TaskRecord:
-    """The task, with its plan held."""
+# -- helpers
+
+
+def locked_task(tx: Transaction, task_id: str) -> TaskRecord:
+    """Lock the plan of a task; return the task as it is then."""
     tx.lock(tx.task(task_id).plan_id)
     return tx.task(task_id)
 
 
-def _theirs(
+def _task_of_holder(
     tx: Transaction, task_id: str, attempt: int | None, holder: str | None
 ) -> TaskRecord:
-    """The task, with its plan held, if it is with whoever says so, in the attempt they name. Raises Conflict."""
-    task = _held(tx, task_id)
+    """The task, with its plan locked, if its attempt and holder are the named ones.
+
+    Raises Conflict.
+    """
+    task = locked_task(tx, task_id)
     if attempt not in (None, task.progress.standing.counters.attempts):
         raise Conflict(f"attempt {attempt} of task {task_id} is over")
-    if why_not := not_theirs(task, holder):
-        raise Conflict(why_not)
+
+    refusal = not_theirs(task, holder)
+    if refusal:
+        raise Conflict(refusal)
     return task
 
 
 def _spent(plan: PlanRecord, now: str) -> Spent:
     if plan.run_started_at is None:
         return Spent(calls=0, seconds=0)
-    began = dt.datetime.strptime(plan.run_started_at, _TIME)  # noqa: DTZ007
-    seconds = (dt.datetime.strptime(now, _TIME) - began).total_seconds()  # noqa: DTZ007
-    return Spent(calls=plan.calls, seconds=seconds, tokens=plan.tokens, cost=plan.cost)
+    elapsed = _parsed(now) - _parsed(plan.run_started_at)
+    return Spent(
+        calls=plan.calls,
+        seconds=elapsed.total_seconds(),
+        tokens=plan.tokens,
+        cost=plan.cost,
+    )
 
 
 def later(now: str, seconds: int) -> str:
-    """The moment so many seconds later, as the ledger writes it."""
-    return (dt.datetime.strptime(now, _TIME) + dt.timedelta(seconds=seconds)).strftime(  # noqa: DTZ007
-        _TIME
-    )
+    """Return the time so many seconds later, as the ledger writes it."""
+    return (_parsed(now) + dt.timedelta(seconds=seconds)).strftime(_TIME)
+
+
+def _parsed(time: str) -> dt.datetime:
+    return dt.datetime.strptime(time, _TIME)  # noqa: DTZ007 - the ledger writes UTC

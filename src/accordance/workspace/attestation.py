@@ -1,7 +1,9 @@
-"""A signature over an evidence bundle: an in-toto Statement in a DSSE envelope, Ed25519, offline.
+"""A signature over an evidence bundle: an in-toto Statement in a DSSE envelope.
 
-The subjects are the bundle's manifest, which holds the hash of every other file, and the tree that was judged, by git's id
-(compare `git rev-parse COMMIT^{tree}`); the predicate says which task, which attempt, which verdict. Needs the extra `attest`.
+The subjects are the bundle's manifest, which holds the hash of every other file, and
+the tree that was judged, by git's id (compare `git rev-parse COMMIT^{tree}`). The
+predicate names the task, the attempt and the verdict. Signing uses Ed25519 and works
+offline; it needs the extra `attest`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from accordance.workspace.bundle import ATTESTATION, MANIFEST
 from accordance.workspace.errors import BundleBroken, WorkspaceError
@@ -21,137 +23,129 @@ if TYPE_CHECKING:
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 PREDICATE_TYPE: Final = "urn:accordance:verdict:v1"
-_LONGEST_KEY: Final = 1 << 16
+_MAX_KEY_BYTES: Final = 1 << 16
 _TREE: Final = "tree"
 _GIT_TREE: Final = "gitTree"  # in-toto's name for such an id
-_HOW: Final = "signing needs the extra: pip install 'accordance[attest]'"
-
-
-def new_key(private: Path, public: Path) -> None:
-    """Make an Ed25519 key pair; the private half is readable by its owner only."""
-    _crypto_signer()
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-        NoEncryption,
-        PrivateFormat,
-        PublicFormat,
-    )
-
-    key = Ed25519PrivateKey.generate()
-    private.touch(mode=0o600, exist_ok=False)
-    private.write_bytes(
-        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    )
-    public.write_bytes(
-        key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    )
-
-
-def _crypto_signer() -> type[CryptoSigner]:
-    try:
-        from securesystemslib.signer import CryptoSigner  # type: ignore[attr-defined]
-    except ImportError:
-        raise WorkspaceError(_HOW) from None
-    return CryptoSigner
+_HOW_TO_INSTALL: Final = "signing needs the extra: pip install 'accordance[attest]'"
 
 
 def check_key(private: Path) -> None:
-    """Make sure that this key can sign. Raises WorkspaceError."""
+    """Raise WorkspaceError unless this key can sign."""
     _signer(private)
 
 
 def sign_bundle(folder: Path, private: Path, about: Mapping[str, str]) -> Path:
     """Sign the bundle's manifest and return the place of the attestation."""
     signer = _signer(private)
-    from securesystemslib.dsse import Envelope
-
-    envelope = Envelope(_statement(folder, about), PAYLOAD_TYPE, {})
-    envelope.sign(signer)
+    envelope = _signed(_statement(folder, about), signer)
     place = folder / ATTESTATION
-    place.write_text(json.dumps(envelope.to_dict()), "utf-8")
+    place.write_text(json.dumps(envelope), "utf-8")
     return place
 
 
 def verify_bundle(folder: Path, public: Path) -> dict[str, str]:
-    """What was attested, if the signature holds and is about this manifest. Raises BundleBroken."""
-    key = _public_key(public)
-    from securesystemslib.dsse import Envelope
-    from securesystemslib.exceptions import FormatError, VerificationError
+    """Return what was attested, if the signature holds. Raises BundleBroken.
 
+    It holds if it was made with this key, over the manifest of this bundle.
+    """
+    payload_type, statement = _signed_statement(folder, public)
     try:
-        envelope = Envelope.from_dict(
-            json.loads((folder / ATTESTATION).read_text("utf-8"))
-        )
-        envelope.verify([key], 1)
-        statement = json.loads(envelope.payload)
+        predicate_type = statement["predicateType"]
+        about = dict(statement["predicate"])
         subjects = {
             subject["name"]: dict(subject["digest"]) for subject in statement["subject"]
         }
-        about = dict(statement["predicate"])
-    except FileNotFoundError:
-        raise BundleBroken(f"{folder} has no {ATTESTATION}: nobody signed it") from None
-    except (VerificationError, FormatError):
-        raise BundleBroken(
-            f"the signature of {folder} was not made with this key, or what it signs was changed"
-        ) from None
     except (ValueError, KeyError, TypeError):
         raise BundleBroken(f"{ATTESTATION} of {folder} cannot be read") from None
-    if (
-        envelope.payload_type != PAYLOAD_TYPE
-        or statement["predicateType"] != PREDICATE_TYPE
-    ):
+
+    if payload_type != PAYLOAD_TYPE or predicate_type != PREDICATE_TYPE:
         raise BundleBroken(f"{ATTESTATION} of {folder} attests something else")
     if subjects != _subjects(folder, about):
         raise BundleBroken(f"{MANIFEST} of {folder} is not the one that was signed")
     return about
 
 
+def _signed_statement(folder: Path, public: Path) -> tuple[str, Any]:
+    """Return the type and the content of what was signed. Raises BundleBroken."""
+    key = _public_key(public)
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.exceptions import FormatError, VerificationError
+
+    try:
+        text = (folder / ATTESTATION).read_text("utf-8")
+        envelope = Envelope.from_dict(json.loads(text))
+        envelope.verify([key], 1)
+        return envelope.payload_type, json.loads(envelope.payload)
+    except FileNotFoundError:
+        raise BundleBroken(f"{folder} is not signed: it has no {ATTESTATION}") from None
+    except (VerificationError, FormatError):
+        raise BundleBroken(
+            f"the signature of {folder} was not made with this key, or its content was "
+            "changed"
+        ) from None
+    except (ValueError, KeyError, TypeError):
+        raise BundleBroken(f"{ATTESTATION} of {folder} cannot be read") from None
+
+
 def _statement(folder: Path, about: Mapping[str, str]) -> bytes:
+    """Return an in-toto Statement about a bundle."""
     try:
         from google.protobuf.json_format import MessageToJson  # type: ignore[import-untyped]
         from in_toto_attestation.v1.resource_descriptor import ResourceDescriptor  # type: ignore[import-untyped]
         from in_toto_attestation.v1.statement import Statement  # type: ignore[import-untyped]
     except ImportError:
-        raise WorkspaceError(_HOW) from None
-    subjects = [
-        ResourceDescriptor(name=name, digest=digest)
-        for name, digest in _subjects(folder, about).items()
-    ]
-    for subject in subjects:
+        raise WorkspaceError(_HOW_TO_INSTALL) from None
+
+    subjects = []
+    for name, digest in _subjects(folder, about).items():
+        subject = ResourceDescriptor(name=name, digest=digest)
         subject.validate()
-    statement = Statement(
-        [subject.pb for subject in subjects], PREDICATE_TYPE, dict(about)
-    )
+        subjects.append(subject.pb)
+
+    statement = Statement(subjects, PREDICATE_TYPE, dict(about))
     statement.validate()
     return str(MessageToJson(statement.pb)).encode()
 
 
 def _subjects(folder: Path, about: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """What a signature is about: the bundle and, where git can name it, the tree that was judged."""
-    tree = {_TREE: {_GIT_TREE: about["tree"]}} if about.get("tree") else {}
-    return {MANIFEST: {"sha256": _digest(folder)}, **tree}
+    """Return the digests of what is signed, by name.
+
+    That is the bundle and, where git can name it, the tree that was judged.
+    """
+    subjects = {MANIFEST: {"sha256": _digest(folder)}}
+    tree = about.get("tree")
+    if tree:
+        subjects[_TREE] = {_GIT_TREE: tree}
+    return subjects
 
 
 def _digest(folder: Path) -> str:
     try:
-        return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+        manifest = (folder / MANIFEST).read_bytes()
     except OSError:
         raise BundleBroken(
-            f"{folder} has no readable {MANIFEST}; it is no evidence bundle"
+            f"{folder} is not an evidence bundle: it has no readable {MANIFEST}"
         ) from None
+    return hashlib.sha256(manifest).hexdigest()
+
+
+def _crypto_signer() -> type[CryptoSigner]:
+    """Return the class of signers. Raises WorkspaceError without the extra."""
+    try:
+        from securesystemslib.signer import CryptoSigner  # type: ignore[attr-defined]
+    except ImportError:
+        raise WorkspaceError(_HOW_TO_INSTALL) from None
+    return CryptoSigner
 
 
 def _signer(private: Path) -> CryptoSigner:
-    signer = _crypto_signer()
+    signer_class = _crypto_signer()
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
-        return signer(load_pem_private_key(_key_in(private), None))
+        return signer_class(load_pem_private_key(_key_in(private), None))
     except (OSError, ValueError, TypeError):
-        raise WorkspaceError(
-            f"{private} holds no private key that can be read"
-        ) from None
+        raise WorkspaceError(f"{private} holds no readable private key") from None
 
 
 def _public_key(public: Path) -> SSlibKey:
@@ -162,12 +156,24 @@ def _public_key(public: Path) -> SSlibKey:
     try:
         return SSlibKey.from_crypto(load_pem_public_key(_key_in(public)))
     except (OSError, ValueError, TypeError):
-        raise WorkspaceError(f"{public} holds no public key that can be read") from None
+        raise WorkspaceError(f"{public} holds no readable public key") from None
+
+
+def _key_in(file: Path) -> bytes:
+    """Return the content of a key file, bounded; an unwritten pipe counts as empty."""
+    flags = os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(file, flags)
+    with os.fdopen(descriptor, "rb") as stream:
+        os.set_blocking(descriptor, True)
+        return stream.read(_MAX_KEY_BYTES)
 
 
 def sign(payload: bytes, private: Path) -> dict[str, object]:
-    """A DSSE envelope around an in-toto Statement."""
-    signer = _signer(private)
+    """Return a signed DSSE envelope around an in-toto Statement."""
+    return _signed(payload, _signer(private))
+
+
+def _signed(payload: bytes, signer: CryptoSigner) -> dict[str, object]:
     from securesystemslib.dsse import Envelope
 
     envelope = Envelope(payload, PAYLOAD_TYPE, {})
@@ -177,7 +183,7 @@ def sign(payload: bytes, private: Path) -> dict[str, object]:
 
 
 def signed_by(envelope: dict[str, object], public: Path) -> bool:
-    """Whether an envelope was signed with the private half of a key, and what is in it was not changed."""
+    """Whether an envelope is unchanged since it was signed with this key."""
     key = _public_key(public)
     from securesystemslib.dsse import Envelope
     from securesystemslib.exceptions import FormatError, VerificationError
@@ -187,11 +193,3 @@ def signed_by(envelope: dict[str, object], public: Path) -> bool:
     except (VerificationError, FormatError, ValueError, KeyError, TypeError):
         return False
     return True
-
-
-def _key_in(file: Path) -> bytes:
-    """The content of a key's file, no more than a key has; a pipe that nobody writes into is empty."""
-    number = os.open(file, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(number, "rb") as stream:
-        os.set_blocking(number, True)
-        return stream.read(_LONGEST_KEY)

@@ -1,7 +1,8 @@
-"""A baseline: what a repository was before an agent began, kept where the agent cannot reach it.
+"""A baseline: what a repository was before an agent began, kept out of its reach.
 
-A branch, a tag or HEAD belongs to whoever works in the repository; a commit's full id does not, and neither does a file
-outside the tree. A baseline holds the commit, its tree and git's own settings, so that what was done to those is seen too.
+An agent that works in the repository can move a branch, a tag or HEAD; it cannot change
+a commit's full id, nor a file outside the tree. A baseline holds the commit, its tree
+and git's own settings, so that changes to those are seen too.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.snapshot import take_snapshot
 
 _FULL_ID: Final = re.compile(r"[0-9a-fA-F]{40}(?:[0-9a-fA-F]{24})?")
-_LARGEST: Final = 16 << 20
-_WAY_OUT: Final = "give the full id of the commit it began at, 40 or 64 hex digits, or the baseline that was recorded before it began"
+_MAX_BYTES: Final = 16 << 20
+_WAY_OUT: Final = (
+    "give the full id of the commit it began at, 40 or 64 hex digits, or the baseline "
+    "that was recorded before it began"
+)
 
 
 class Baseline(BaseModel):
@@ -40,12 +44,12 @@ class Baseline(BaseModel):
     git_settings: dict[str, str]
 
     def changed_settings(self, repository: Path) -> tuple[str, ...]:
-        """What has changed since in git's own settings."""
+        """Return what has changed since in git's own settings."""
         return changed_settings(self.git_settings, git_settings(repository))
 
 
 def record_baseline(repository: Path) -> Baseline:
-    """The baseline of a repository as it stands now. Raises UnknownBase."""
+    """Return the baseline of a repository as it is now. Raises UnknownBase."""
     commit = resolve(repository, "HEAD")
     return Baseline(
         commit=commit,
@@ -55,22 +59,46 @@ def record_baseline(repository: Path) -> Baseline:
 
 
 def already_changed(repository: Path, baseline: Baseline) -> tuple[str, ...]:
-    """The paths that differ from the commit now; a judgement against it counts them as the agent's."""
+    """Return the paths that differ from the commit now.
+
+    A judgement against the baseline counts them as the agent's.
+    """
     with scratch() as folder:
         workspace = adopt(repository, folder / "ours", base=baseline.commit)
-        before, now = base_snapshot(workspace), take_snapshot(repository)
         changes = difference(
-            before, now, ignored=BaseRules(workspace), internals_known=False
+            base_snapshot(workspace),
+            take_snapshot(repository),
+            ignored=BaseRules(workspace),
+            internals_known=False,
         )
     return tuple(sorted(changes.paths()))
 
 
 def read_baseline(place: Path, repository: Path) -> Baseline:
-    """A baseline that was recorded for this repository. Raises NotFound, InvalidBaseline."""
+    """Return a baseline that was recorded for this repository.
+
+    Raises NotFound, InvalidBaseline.
+    """
     must_be_out_of_reach(place, repository)
+    baseline = _parsed(place)
+    if _FULL_ID.fullmatch(baseline.commit) is None:
+        raise InvalidBaseline(
+            f"{place} is not a baseline: {baseline.commit!r} is not a commit id"
+        )
+
+    commit = resolve(repository, baseline.commit)
+    if _tree_of(repository, commit) != baseline.tree:
+        raise InvalidBaseline(
+            f"{place} is not a baseline of {repository}: its commit and its tree "
+            "disagree"
+        )
+    return baseline
+
+
+def _parsed(place: Path) -> Baseline:
     try:
         with place.open("rb") as file:
-            baseline = Baseline.model_validate_json(file.read(_LARGEST))
+            return Baseline.model_validate_json(file.read(_MAX_BYTES))
     except FileNotFoundError:
         raise NotFound("file", str(place)) from None
     except OSError as error:
@@ -79,48 +107,47 @@ def read_baseline(place: Path, repository: Path) -> Baseline:
         ) from None
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
-        where = ".".join(map(str, fault["loc"]))
-        raise InvalidBaseline(
-            f"{place} is no baseline: {where} {fault['msg']}".rstrip()
-        ) from None
-    if _FULL_ID.fullmatch(baseline.commit) is None:
-        raise InvalidBaseline(
-            f"{place} is no baseline: {baseline.commit!r} is no commit id"
-        )
-    commit = resolve(repository, baseline.commit)
-    if _tree_of(repository, commit) != baseline.tree:
-        raise InvalidBaseline(
-            f"{place} is no baseline of {repository}: its commit and its tree do not agree"
-        )
-    return baseline
+        field = ".".join(str(part) for part in fault["loc"])
+        reason = f"{field} {fault['msg']}".strip()
+        raise InvalidBaseline(f"{place} is not a baseline: {reason}") from None
 
 
 def must_be_out_of_reach(place: Path, repository: Path) -> None:
-    """A baseline in the tree, or in git's own folder, could have been written by the agent. Raises InvalidBaseline."""
+    """Refuse a baseline in the tree, or in git's own folder. Raises InvalidBaseline.
+
+    The agent could have written it.
+    """
+    within_reach = [repository.resolve()]
     directory = git_directory(repository)
-    within = [repository.resolve()]
     if directory is not None:
-        within += [directory.resolve(), _shared(directory)]
-    if any(place.resolve().is_relative_to(folder) for folder in within):
-        raise InvalidBaseline(
-            f"{place} lies in the tree that is judged, where the agent can rewrite it; keep the baseline outside"
-        )
+        within_reach += [directory.resolve(), _shared_directory(directory)]
+
+    real_place = place.resolve()
+    for folder in within_reach:
+        if real_place.is_relative_to(folder):
+            raise InvalidBaseline(
+                f"{place} lies in the tree that is judged, where the agent can rewrite "
+                "it; keep the baseline outside"
+            )
 
 
 def fixed_base(repository: Path, base: str | None) -> str:
-    """The commit a judgement counts from: a full id, which nobody can move. Raises UnfixedBase, UnknownBase."""
+    """Return the commit that a judgement counts from: a full id, which cannot move.
+
+    Raises UnfixedBase, UnknownBase.
+    """
     if base is not None and _FULL_ID.fullmatch(base):
         return resolve(repository, base)
-    told = (
-        "it is not known which commit the agent began at"
-        if base is None
-        else f"{base!r} is a name that the agent can move"
-    )
-    raise UnfixedBase(told, way_out=f"{_WAY_OUT}{_current(repository)}")
+
+    if base is None:
+        text = "it is not known which commit the agent began at"
+    else:
+        text = f"{base!r} is a name that the agent can move"
+    raise UnfixedBase(text, way_out=f"{_WAY_OUT}{_hint_at_head(repository)}")
 
 
-def _current(repository: Path) -> str:
-    """Where HEAD stands; a help for the person, who has to know whether it can be trusted."""
+def _hint_at_head(repository: Path) -> str:
+    """Return where HEAD is; only the user can know whether it can be trusted."""
     try:
         head = resolve(repository, "HEAD")
     except UnknownBase:
@@ -130,16 +157,16 @@ def _current(repository: Path) -> str:
 
 def _tree_of(repository: Path, commit: str) -> str:
     directory = git_directory(repository)
-    if directory is None:  # resolve has refused it
+    if directory is None:  # resolve has refused it already
         return ""
-    return Git(directory).text(
-        "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}"
-    )
+    git = Git(directory)
+    return git.text("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
 
 
-def _shared(directory: Path) -> Path:
-    """The folder that a linked working tree shares with others."""
+def _shared_directory(directory: Path) -> Path:
+    """Return the folder that a linked working tree shares with others."""
     pointer = directory / "commondir"
     if not pointer.is_file():
         return directory.resolve()
-    return (directory / pointer.read_text("utf-8", "surrogateescape").strip()).resolve()
+    shared = pointer.read_text("utf-8", "surrogateescape").strip()
+    return (directory / shared).resolve()

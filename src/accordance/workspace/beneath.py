@@ -1,8 +1,10 @@
-"""Reading a tree that somebody else may still be changing: everything is opened below one folder, never through a link.
+"""Reading a tree that may still be changing, without ever leaving it.
 
-Whoever writes to a tree can replace a folder by a link between two looks at it. A path that is resolved anew each time would
-then lead to any file that accordance can read. So the root is opened once, the rest from there, and the kernel is told not to
-follow a link anywhere on the way. Content counts only if it has the hash that the snapshot saw.
+A process that writes to a tree can replace a folder by a link between two looks at it.
+A path that is resolved anew each time would then lead to any file that accordance can
+read. So the root is opened once, everything else from there, and the kernel is told not
+to follow a link anywhere on the way. Content counts only if it has the hash that the
+snapshot saw.
 """
 
 from __future__ import annotations
@@ -19,25 +21,26 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from accordance.domain.facts import TreeEntry
+from accordance.workspace.entries import is_executable, plain_mode
 from accordance.workspace.errors import WorkspaceChanging
 from accordance.workspace.names import name_of
 
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-FILE: Final = (
-    os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-)  # nobody is waited for at a fifo
+FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""O_NONBLOCK, because opening a fifo would wait for a writer."""
+
 _OPENAT2: Final = 437  # the same on every machine type
-_NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
-_NOT_TO_BE_HAD: Final = (
-    errno.ENOSYS,
-    errno.EPERM,
-)  # an old kernel, or a container that forbids it
+_NO_MAGIC_LINKS: Final = 0x02
+_NO_LINKS: Final = 0x04
+_BENEATH: Final = 0x08
+_NOT_SUPPORTED: Final = (errno.ENOSYS, errno.EPERM)
+"""From an old kernel, or a container that forbids the call."""
 _REPLACED: Final = (errno.ELOOP, errno.ENOTDIR, errno.ENOENT)
-_PIECE: Final = 1 << 20
-_NOWHERE: Final = frozenset(("", ".", ".."))
+_CHUNK: Final = 1 << 20
+_NOT_BELOW: Final = frozenset(("", ".", ".."))
 
 
-class _How(ctypes.Structure):
+class _OpenHow(ctypes.Structure):
     """How the kernel opens a file: flags, mode, and what it may pass on the way."""
 
     _fields_ = (
@@ -49,7 +52,7 @@ class _How(ctypes.Structure):
 
 @contextmanager
 def opened(root: Path | str) -> Iterator[int]:
-    """The root of a tree, good while the block runs."""
+    """Open the root of a tree for as long as the block runs."""
     descriptor = os.open(root, FOLDER)
     try:
         yield descriptor
@@ -58,8 +61,11 @@ def opened(root: Path | str) -> Iterator[int]:
 
 
 def open_below(root: int, name: str, flags: int) -> int:
-    """Open what has this name below the root. Raises OSError, ELOOP or ENOTDIR where a link is on the way."""
-    if not _NOWHERE.isdisjoint(name.split("/")):
+    """Open what has this name below the root.
+
+    Raises OSError; ELOOP or ENOTDIR where a link is on the way.
+    """
+    if not _NOT_BELOW.isdisjoint(name.split("/")):
         raise OSError(errno.EINVAL, "no name below a folder", name)
     if _kernel_can():
         return _openat2(root, name, flags)
@@ -73,7 +79,7 @@ def _kernel_can() -> bool:
         with opened("/") as root:
             os.close(_openat2(root, "proc", FOLDER))
     except OSError as error:
-        return error.errno not in _NOT_TO_BE_HAD
+        return error.errno not in _NOT_SUPPORTED
     return True
 
 
@@ -83,35 +89,41 @@ def _libc() -> ctypes.CDLL:
 
 
 def _openat2(root: int, name: str, flags: int) -> int:
-    how = _How(flags & ~os.O_NOFOLLOW, 0, _NO_MAGIC_LINKS | _NO_LINKS | _BENEATH)
-    answer: int = _libc().syscall(
+    resolve = _NO_MAGIC_LINKS | _NO_LINKS | _BENEATH
+    how = _OpenHow(flags & ~os.O_NOFOLLOW, 0, resolve)
+    descriptor: int = _libc().syscall(
         _OPENAT2, root, os.fsencode(name), ctypes.byref(how), ctypes.sizeof(how)
     )
-    if answer < 0:
+    if descriptor < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), name)
-    return answer
+    return descriptor
 
 
 def _step_by_step(root: int, name: str, flags: int) -> int:
+    """Open a name folder by folder, for kernels without openat2."""
     *folders, last = name.split("/")
     here = os.dup(root)
     try:
         for folder in folders:
-            below = _no_link(here, folder, FOLDER)
+            below = _open_no_link(here, folder, FOLDER)
             os.close(here)
             here = below
-        return _no_link(here, last, flags | os.O_NOFOLLOW)
+        return _open_no_link(here, last, flags | os.O_NOFOLLOW)
     finally:
         os.close(here)
 
 
-def _no_link(here: int, name: str, flags: int) -> int:
-    """Open one name, and say of a link that it is one: where a folder was asked for, the kernel does not."""
+def _open_no_link(here: int, name: str, flags: int) -> int:
+    """Open a single name, and raise ELOOP for a link.
+
+    Where a folder was wanted, the kernel does not tell a link from a file.
+    """
     try:
         return os.open(name, flags, dir_fd=here)
     except NotADirectoryError:
-        if stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
+        status = os.stat(name, dir_fd=here, follow_symlinks=False)
+        if stat.S_ISLNK(status.st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from None
         raise
 
@@ -123,7 +135,7 @@ def was_replaced(error: OSError) -> bool:
 
 @contextmanager
 def file_below(root: int, name: str) -> Iterator[BinaryIO]:
-    """An ordinary file below the root. Raises OSError."""
+    """Open an ordinary file below the root. Raises OSError."""
     descriptor = open_below(root, name, FILE)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -133,35 +145,48 @@ def file_below(root: int, name: str) -> Iterator[BinaryIO]:
 
 
 def content_of(root: int, entry: TreeEntry) -> bytes:
-    """The content of a file as the snapshot saw it. Raises WorkspaceChanging."""
-    return b"".join(_pieces(root, entry))
+    """Return the content of a file as the snapshot saw it. Raises WorkspaceChanging."""
+    return b"".join(_chunks(root, entry))
 
 
 def copy_below(root: int, entry: TreeEntry, place: Path) -> None:
-    """Copy a file as the snapshot saw it to a new place. Raises WorkspaceChanging, and leaves nothing then."""
+    """Copy a file as the snapshot saw it to a new place.
+
+    Raises WorkspaceChanging, and leaves nothing there then.
+    """
+    mode = plain_mode(executable=is_executable(entry.mode))
     try:
         with place.open("xb") as writer:
-            for piece in _pieces(root, entry):
-                writer.write(piece)
-            os.fchmod(writer.fileno(), 0o755 if entry.mode & 0o100 else 0o644)
+            for chunk in _chunks(root, entry):
+                writer.write(chunk)
+            os.fchmod(writer.fileno(), mode)
     except WorkspaceChanging:
         place.unlink()
         raise
 
 
-def _pieces(root: int, entry: TreeEntry) -> Iterator[bytes]:
-    """Piece by piece; what is read to its end has the hash that was seen, and no more bytes are read than were seen."""
-    digest, left = hashlib.sha256(), entry.size
+def _chunks(root: int, entry: TreeEntry) -> Iterator[bytes]:
+    """Yield the content of a file in chunks. Raises WorkspaceChanging at the end.
+
+    It is raised unless the content has the size and the hash that the snapshot saw.
+    """
+    digest = hashlib.sha256()
+    bytes_left = entry.size
     try:
         with file_below(root, name_of(entry.path)) as file:
-            while left > 0 and (piece := file.read(min(_PIECE, left))):
-                digest.update(piece)
-                left -= len(piece)
-                yield piece
-            is_same = not file.read(1) and digest.hexdigest() == entry.sha256
+            while bytes_left > 0:
+                chunk = file.read(min(_CHUNK, bytes_left))
+                if not chunk:
+                    break
+                digest.update(chunk)
+                bytes_left -= len(chunk)
+                yield chunk
+            is_longer = bool(file.read(1))
     except OSError:
-        is_same = False
-    if not is_same:
+        is_longer = True
+
+    if is_longer or digest.hexdigest() != entry.sha256:
         raise WorkspaceChanging(
-            f"{entry.path} is no longer what the snapshot saw; something still runs there"
+            f"{entry.path} is no longer what the snapshot saw; something still runs "
+            "there"
         )

@@ -1,7 +1,7 @@
-"""The branch a plan builds on a repository: changes that were judged, one commit each, no working tree ever touched.
+"""The branch that a plan builds: one commit per judged change, in no working tree.
 
-A commit is written as soon as a change is judged, and kept under `refs/accordance/`, where nobody looks, so that git does not
-throw it away; the branch moves when the ledger says so.
+A commit is written as soon as a change is judged, and kept under `refs/accordance/`, so
+that git does not throw it away. The branch moves when the ledger says so.
 """
 
 from __future__ import annotations
@@ -21,31 +21,34 @@ from accordance.workspace.git import Git, git_directory, resolve
 from accordance.workspace.patching import ReadablePatch
 
 _HEADS: Final = "refs/heads/"
-_ODD: Final = re.compile(r"[^A-Za-z0-9_-]+")
-_MARK: Final = 8
-_LONGEST: Final = 80
-_SHORT: Final = 12
-_REFUSED: Final = re.compile(
-    r"^error: (.+): (?:patch does not apply|already exists in .*|No such file or directory)$",
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+_HASH_DIGITS: Final = 8
+_MAX_NAME: Final = 80
+_SHORT_ID: Final = 12
+_REFUSED_FILE: Final = re.compile(
+    r"^error: (.+): "
+    r"(?:patch does not apply|already exists in .*|No such file or directory)$",
     re.MULTILINE,
 )
 
 
 def branch_name(plan_id: str) -> str:
-    """A branch for a plan: `accordance/` and its id."""
+    """Return the name of a plan's branch: `accordance/` and its id."""
     return f"accordance/{_safe(plan_id)}"
 
 
 def _safe(name: str) -> str:
-    """A name git takes; what it would not is told apart by a part of its hash."""
-    plain = _ODD.sub("-", name)[:_LONGEST].strip("-") or "plan"
-    mark = hashlib.sha256(name.encode()).hexdigest()[:_MARK]
-    return plain if plain == name else f"{plain}-{mark}"
+    """Return a name that git takes; a changed name gets part of its hash."""
+    safe_name = _UNSAFE.sub("-", name)[:_MAX_NAME].strip("-") or "plan"
+    if safe_name == name:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return f"{safe_name}-{digest[:_HASH_DIGITS]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One branch of a repository."""
+    """A branch of a repository."""
 
     repository: Path
     name: str
@@ -56,13 +59,13 @@ class Branch:
         directory = git_directory(self.repository)
         if directory is None:
             raise WorkspaceError(
-                f"{self.repository} is no git repository; plans change nothing else"
+                f"{self.repository} is not a git repository, so no plan can change it"
             )
         return Git(directory)
 
     @property
     def tip(self) -> str | None:
-        """Where it stands; None if there is none."""
+        """The commit it points to; None if the branch does not exist."""
         try:
             return resolve(self.repository, f"{_HEADS}{self.name}")
         except UnknownBase:
@@ -76,77 +79,85 @@ class Branch:
         message: str,
         at: str,
     ) -> str:
-        """The commit of a change, on top of its base; kept by its name until it has landed. Raises WorkspaceError."""
+        """Write the commit of a change on top of its base, and return its id.
+
+        It is kept under `name` until it has landed. Raises WorkspaceError.
+        """
         if change.left_out:
             raise WorkspaceError(
-                f"{change.left_out[0]} is too large, or of a kind that cannot be committed"
+                f"{change.left_out[0]} is too large, or of a kind that cannot be "
+                "committed"
             )
+
         git = self.git
-        wanted = f"{change.tree}\n^{workspace.commit}^{{tree}}\n".encode()
-        git(
-            "unpack-objects",
-            "-q",
-            given=workspace.base(
-                "pack-objects", "-q", "--revs", "--stdout", given=wanted
-            ),
-        )
-        who = f"accordance <accordance@localhost> {int(dt.datetime.fromisoformat(at).timestamp())} +0000"
-        text = f"tree {change.tree}\nparent {workspace.commit}\nauthor {who}\ncommitter {who}\n\n{message}\n"
-        written = git(
-            "hash-object",
-            "-t",
-            "commit",
-            "-w",
-            "--stdin",
-            given=text.encode("utf-8", "replace"),
-        )
-        commit = written.decode().strip()
-        git("update-ref", f"{self._kept}{_safe(name)}-{commit[:_SHORT]}", commit)
+        _copy_objects(workspace, change, git)
+        text = _commit_text(workspace, change, message, at)
+        options = ("-t", "commit", "-w", "--stdin")
+        output = git("hash-object", *options, given=text.encode("utf-8", "replace"))
+        commit = output.decode().strip()
+
+        kept_name = f"{self._kept_refs}{_safe(name)}-{commit[:_SHORT_ID]}"
+        git("update-ref", kept_name, commit)
         return commit
 
     @property
-    def _kept(self) -> str:
-        """Where the commits of changes are kept that have not landed."""
+    def _kept_refs(self) -> str:
+        """Where commits are kept that have not landed."""
         return f"refs/{self.name}/"
 
     def move_to(self, commit: str) -> None:
-        """Let the branch stand at a commit that lies ahead of it. Raises WorkspaceError."""
+        """Move the branch forward to a commit. Raises WorkspaceError."""
         tip = self.tip
         if tip == commit:
             return
+
         self.must_have(commit)
         if tip is not None and not self.contains(commit, tip):
             raise WorkspaceError(
-                f"the branch {self.name} was moved by somebody else; rename it and go on"
+                f"the branch {self.name} was moved by someone else; rename it and go on"
             )
         if self.is_checked_out():
             raise WorkspaceError(
-                f"the branch {self.name} is checked out; switch to another one and go on"
+                f"the branch {self.name} is checked out; "
+                "switch to another one and go on"
             )
-        self.git(
-            "update-ref", "-m", "accordance", f"{_HEADS}{self.name}", commit, tip or ""
+
+        branch = f"{_HEADS}{self.name}"
+        try:
+            self.git("update-ref", "-m", "accordance", branch, commit, tip or "")
+        except GitFailed:
+            if not self._was_moved_meanwhile(commit):
+                raise
+        with contextlib.suppress(GitFailed):  # the next move does it then
+            self._forget_landed(commit)
+
+    def _was_moved_meanwhile(self, commit: str) -> bool:
+        """Whether another process has moved the branch to the commit, or beyond it."""
+        tip = self.tip
+        return tip is not None and self.contains(tip, commit)
+
+    def _forget_landed(self, commit: str) -> None:
+        """Delete the names of commits that this commit contains."""
+        landed = self.git(
+            "for-each-ref",
+            f"--merged={commit}",
+            "--format=delete %(refname)",
+            self._kept_refs,
         )
-        with contextlib.suppress(GitFailed):  # then the next one that lands does it
-            landed = self.git(
-                "for-each-ref",
-                f"--merged={commit}",
-                "--format=delete %(refname)",
-                self._kept,
-            )
-            self.git("update-ref", "--stdin", given=landed)
+        self.git("update-ref", "--stdin", given=landed)
 
     def must_have(self, commit: str) -> None:
-        """A commit of the ledger's is in the repository. Raises WorkspaceError."""
+        """Make sure that the repository has a commit. Raises WorkspaceError."""
         try:
             self.git("cat-file", "-e", f"{commit}^{{commit}}")
         except GitFailed:
             raise WorkspaceError(
-                f"the commit {commit} of the branch {self.name} is missing in {self.repository}; "
-                "fetch it from a copy of the repository and go on"
+                f"the commit {commit} of the branch {self.name} is missing in "
+                f"{self.repository}; fetch it from a copy of the repository and go on"
             ) from None
 
     def contains(self, commit: str, earlier: str) -> bool:
-        """Whether one commit has the other in its history."""
+        """Whether a commit has an earlier commit in its history."""
         try:
             self.git("merge-base", "--is-ancestor", earlier, commit)
         except GitFailed:
@@ -154,35 +165,68 @@ class Branch:
         return True
 
     def is_checked_out(self) -> bool:
-        """Whether some working tree shows it: moving it would change what people see there."""
-        trees = self.git.text("worktree", "list", "--porcelain").splitlines()
-        return f"branch {_HEADS}{self.name}" in trees
+        """Whether a working tree shows the branch: moving it would change that tree."""
+        lines = self.git.text("worktree", "list", "--porcelain").splitlines()
+        return f"branch {_HEADS}{self.name}" in lines
+
+
+def _copy_objects(workspace: Workspace, change: ReadablePatch, target: Git) -> None:
+    """Copy the objects that a change adds to its base into another repository."""
+    wanted = f"{change.tree}\n^{workspace.commit}^{{tree}}\n"
+    options = ("-q", "--revs", "--stdout")
+    pack = workspace.base("pack-objects", *options, given=wanted.encode())
+    target("unpack-objects", "-q", given=pack)
+
+
+def _commit_text(
+    workspace: Workspace, change: ReadablePatch, message: str, at: str
+) -> str:
+    seconds = int(dt.datetime.fromisoformat(at).timestamp())
+    author = f"accordance <accordance@localhost> {seconds} +0000"
+    return (
+        f"tree {change.tree}\n"
+        f"parent {workspace.commit}\n"
+        f"author {author}\n"
+        f"committer {author}\n"
+        f"\n{message}\n"
+    )
 
 
 def lay(patch: bytes, work: Path) -> bool:
-    """Lay an earlier change into a fresh clone; whether it fitted. If it does not, the clone stays as it was."""
+    """Apply an earlier change to a fresh clone, and return whether it fitted.
+
+    If it does not fit, the clone stays as it was.
+    """
+    if not patch.strip():
+        return True
+    git = Git(work / ".git", work)
     try:
-        if patch.strip():
-            Git(work / ".git", work)("apply", "--whitespace=nowarn", "-", given=patch)
+        git("apply", "--whitespace=nowarn", "-", given=patch)
     except GitFailed:
         return False
     return True
 
 
 def conflicts(patch: bytes, work: Path) -> tuple[str, ...]:
-    """The files on which an earlier change does not fit the clone it was to be laid into; none if it lies there."""
+    """Return the files in which an earlier change does not fit a clone.
+
+    There are none where the clone has the change already.
+    """
     git = Git(work / ".git", work)
     if not patch.strip() or _refusal(git, patch, "--reverse") is None:
         return ()
-    refused = _refusal(git, patch) or ""
-    named = {found[1] for found in _REFUSED.finditer(refused)}
-    return tuple(sorted(named or read_patch(patch.decode("utf-8", "replace")).touched))
+
+    refusal = _refusal(git, patch) or ""
+    files = {match[1] for match in _REFUSED_FILE.finditer(refusal)}
+    if not files:
+        files = set(read_patch(patch.decode("utf-8", "replace")).touched)
+    return tuple(sorted(files))
 
 
 def _refusal(git: Git, patch: bytes, *options: str) -> str | None:
-    """What git says against a patch; None if it would take it."""
+    """Return why git refuses a patch; None if it would take it."""
     try:
         git("apply", "--check", "--whitespace=nowarn", *options, "-", given=patch)
     except GitFailed as error:
-        return error.said
+        return error.output
     return None

@@ -1,36 +1,42 @@
-"""The evidence bundle: one folder per attempt with everything the verdict rests on, and a manifest of hashes.
+"""The evidence bundle: a folder per attempt with everything the verdict rests on.
 
 artifacts/{task_id}/attempt-{n}/
   manifest.json     sha256 and size of every other file; written last
-  task.json         the task as it was asked, submit.json the submission as it came: bytes untouched
-  facts.json        what accordance found out; tree-before.json and tree-after.json what it was made from
-  terms.json        by which role, in which budget, after which history it was judged
-  patch.diff        the real change; gateway.log what accordance did; runs/ the output of every test
-  agent/            the agent's own report, log, patch and evidence, or what accordance made in their place
-  verdict.json      the verdict (scc.verdict.v1), outcome.json the same as scc.outcome.v1, judgement.json all that was found
-  attestation.json  where asked for, a signature over the manifest
+  task.json         the task, byte for byte
+  submit.json       the submission, byte for byte
+  facts.json        what accordance found out
+  tree-before.json  the tree the facts were made from, as it was before
+  tree-after.json   and after the attempt
+  terms.json        the role, the budget and the history that the verdict was reached by
+  patch.diff        the real change
+  gateway.log       what accordance did
+  runs/             the output of every test
+  agent/            the agent's report, log, patch and evidence, or what accordance made
+                    in their place
+  verdict.json      the verdict as scc.verdict.v1
+  outcome.json      the verdict as scc.outcome.v1
+  judgement.json    the verdict with all its findings
+  attestation.json  a signature over the manifest, if there is a key to sign with
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import TypeAdapter
 
 from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot, TreeEntry
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.collecting import CollectedFacts
+from accordance.workspace.entries import sha256_of
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.names import name_of
@@ -39,9 +45,9 @@ MANIFEST: Final = "manifest.json"
 VERSION: Final = "accordance.bundle.v1"
 ATTESTATION: Final = "attestation.json"
 _ATTEMPT: Final = "attempt-"
-LARGEST_COPY: Final = (
-    64 << 20
-)  # of the agent's evidence in all; what does not fit is named in the tree, not kept
+_NOT_LISTED: Final = (MANIFEST, ATTESTATION)
+LARGEST_COPY: Final = 64 << 20
+"""Bytes of the agent's evidence that are kept; the tree names what does not fit."""
 
 
 @cache
@@ -55,33 +61,6 @@ def _tree() -> TypeAdapter[Snapshot]:
 
 
 @dataclass(frozen=True, slots=True)
-class Retention:
-    """How long a bundle is kept, and what then; None is until somebody decides."""
-
-    keep: timedelta | None
-    then: str = "delete"
-
-
-RETENTION: Final[Mapping[str, Retention]] = MappingProxyType(
-    {
-        "active": Retention(None),
-        "done": Retention(timedelta(days=30), "archive"),
-        "failed": Retention(timedelta(days=90)),
-        "dead_letter": Retention(None),
-        "high_impact": Retention(timedelta(days=180), "archive"),
-    }
-)
-
-
-def due(
-    state: str, age: timedelta, policy: Mapping[str, Retention] = RETENTION
-) -> str | None:
-    """What is to be done with a bundle of this age: archive, delete, or nothing."""
-    rule = policy[state]
-    return rule.then if rule.keep is not None and age > rule.keep else None
-
-
-@dataclass(frozen=True, slots=True)
 class Papers:
     """What goes into a bundle beside the facts, as bytes."""
 
@@ -90,32 +69,53 @@ class Papers:
     submit: bytes = b""
     log: str = ""
     more: Mapping[str, bytes] = field(default_factory=dict)
-    made: Mapping[str, bytes] | None = (
-        None  # the artifacts, where accordance made them and no agent did
-    )
+    made: Mapping[str, bytes] | None = None
+    """The artifacts, where accordance made them in an agent's place."""
 
 
 def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
-    """Where the bundle of one attempt lies. Raises UnsafeName."""
+    """Return the folder of an attempt's bundle. Raises UnsafeName."""
     return root / evidence_folder(task_id) / f"{_ATTEMPT}{attempt}"
 
 
 def until_it_counts(folder: Path, owner: str) -> Path:
-    """Where one of several runs of the same attempt writes its bundle: beside the place it gets when it counts."""
+    """Return where one of several runs of an attempt writes its bundle.
+
+    It lies beside the place that the bundle gets when it counts.
+    """
     return folder.with_name(f"{folder.name}-run-{owner}")
 
 
 def write_bundle(
     folder: Path, collected: CollectedFacts, work: Path, papers: Papers
 ) -> Path:
-    """Write a bundle to the new folder `folder` and return its manifest's place. Raises WorkspaceError."""
+    """Write a bundle to a new folder and return its manifest. Raises WorkspaceError."""
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
         raise WorkspaceError(
             f"{folder} exists already; a bundle is written once"
         ) from None
-    contents: dict[str, bytes] = {
+
+    for name, content in _documents(collected, papers).items():
+        (folder / name).write_bytes(content)
+
+    runs = folder / "runs"
+    runs.mkdir()
+    for log in collected.logs:
+        if log.exists():
+            shutil.copyfile(log, runs / log.name)
+
+    if papers.made is None:
+        _keep_agents_evidence(work, collected, folder / "agent")
+    else:
+        _keep_made_evidence(papers.made, folder / "agent")
+    return _write_manifest(folder)
+
+
+def _documents(collected: CollectedFacts, papers: Papers) -> dict[str, bytes]:
+    """Return the files of a bundle that lie in no folder, by name."""
+    documents = {
         "task.json": papers.task,
         "verdict.json": papers.verdict,
         "facts.json": _facts().dump_json(collected.facts, indent=1),
@@ -126,42 +126,39 @@ def write_bundle(
         **papers.more,
     }
     if papers.submit:
-        contents["submit.json"] = papers.submit
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
-    (folder / "runs").mkdir()
-    for log in collected.logs:
-        if log.exists():
-            shutil.copyfile(log, folder / "runs" / log.name)
-    if papers.made is None:
-        _keep_agents_evidence(work, collected, folder / "agent")
-    else:
-        _keep_made_evidence(papers.made, folder / "agent")
-    return _write_manifest(folder)
+        documents["submit.json"] = papers.submit
+    return documents
 
 
 def _keep_agents_evidence(work: Path, collected: CollectedFacts, target: Path) -> None:
-    """The files the snapshot saw in the evidence folder: no links, nothing special, no earlier bundle, no end of bytes."""
+    """Copy the evidence that the snapshot saw, as far as there is room for it."""
     target.mkdir()
-    folder, room = f"{collected.facts.evidence.folder}/", LARGEST_COPY
-    kept: list[tuple[TreeEntry, Path]] = []
-    for path, entry in sorted(collected.after.entries.items()):
-        inside = path.removeprefix(folder)
-        first, below, _ = inside.partition("/")
-        is_bundle = bool(below) and first.startswith(_ATTEMPT)
-        if (
-            inside == path
-            or entry.kind is not EntryKind.FILE
-            or is_bundle
-            or entry.size > room
-        ):
-            continue
-        room -= entry.size
-        kept.append((entry, target / name_of(inside)))
+    bytes_left = LARGEST_COPY
     with opened(work) as root:
-        for entry, place in kept:
+        for inside, entry in _evidence_files(collected):
+            if entry.size > bytes_left:
+                continue
+            bytes_left -= entry.size
+            place = target / name_of(inside)
             place.parent.mkdir(parents=True, exist_ok=True)
             copy_below(root, entry, place)
+
+
+def _evidence_files(collected: CollectedFacts) -> Iterator[tuple[str, TreeEntry]]:
+    """Yield the files of the evidence folder by their path in it.
+
+    Links and special files are left out, and so are earlier bundles.
+    """
+    prefix = f"{collected.facts.evidence.folder}/"
+    for path, entry in sorted(collected.after.entries.items()):
+        if not path.startswith(prefix) or entry.kind is not EntryKind.FILE:
+            continue
+
+        inside = path.removeprefix(prefix)
+        first_folder, slash, _ = inside.partition("/")
+        is_in_bundle = bool(slash) and first_folder.startswith(_ATTEMPT)
+        if not is_in_bundle:
+            yield inside, entry
 
 
 def _keep_made_evidence(made: Mapping[str, bytes], target: Path) -> None:
@@ -171,70 +168,86 @@ def _keep_made_evidence(made: Mapping[str, bytes], target: Path) -> None:
         place.write_bytes(content)
 
 
+class _BundleFile(NamedTuple):
+    """A file of a bundle, as the manifest lists it."""
+
+    path: str
+    sha256: str
+    size: int
+
+
 def _write_manifest(folder: Path) -> Path:
-    files = {
-        path: {"sha256": digest, "size": size}
-        for path, digest, size in sorted(_hashes(folder))
-    }
+    files = {}
+    for file in sorted(_files(folder)):
+        files[file.path] = {"sha256": file.sha256, "size": file.size}
+
+    manifest = {"schema_version": VERSION, "files": files}
     place = folder / MANIFEST
-    place.write_text(
-        json.dumps(
-            {"schema_version": VERSION, "files": files}, indent=1, sort_keys=True
-        ),
-        "utf-8",
-    )
+    place.write_text(json.dumps(manifest, indent=1, sort_keys=True), "utf-8")
     return place
 
 
-def _hashes(folder: Path) -> Iterator[tuple[str, str, int]]:
-    """Every file but the manifest and its signature. Raises BundleBroken where something is neither file nor folder."""
+def _files(folder: Path) -> Iterator[_BundleFile]:
+    """Yield every file but the manifest and its signature.
+
+    Raises BundleBroken where something is neither a file nor a folder.
+    """
     for directory, folders, files in os.walk(folder):
         for name in (*folders, *files):
             place = Path(directory, name)
-            path = os.fsencode(place.relative_to(folder).as_posix()).decode(
-                "utf-8", "backslashreplace"
-            )
+            raw_path = os.fsencode(place.relative_to(folder).as_posix())
+            path = raw_path.decode("utf-8", "backslashreplace")
+
             mode = place.lstat().st_mode
-            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            if stat.S_ISDIR(mode):
+                continue
+            if not stat.S_ISREG(mode):
                 raise BundleBroken(
                     f"{folder} holds {path}, which is neither a file nor a folder"
                 )
-            if stat.S_ISREG(mode) and path not in (MANIFEST, ATTESTATION):
-                with place.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                yield path, digest, place.stat().st_size
+            if path not in _NOT_LISTED:
+                yield _BundleFile(path, sha256_of(place), place.stat().st_size)
 
 
 def broken_files(folder: Path) -> tuple[str, ...]:
-    """What does not agree with the manifest: changed, missing and additional files. Raises BundleBroken."""
+    """Return what disagrees with the manifest: changed, missing and additional files.
+
+    Raises BundleBroken.
+    """
     listed = _manifest(folder)
-    found = {path: digest for path, digest, _ in _hashes(folder)}
-    faults = [f"{path}: missing" for path in listed.keys() - found.keys()]
-    faults += [f"{path}: not in the manifest" for path in found.keys() - listed.keys()]
-    faults += [
-        f"{path}: changed"
-        for path in listed.keys() & found.keys()
-        if listed[path] != found[path]
-    ]
+    present = {file.path: file.sha256 for file in _files(folder)}
+
+    faults = []
+    for path in listed.keys() | present.keys():
+        if path not in present:
+            faults.append(f"{path}: missing")
+        elif path not in listed:
+            faults.append(f"{path}: not in the manifest")
+        elif listed[path] != present[path]:
+            faults.append(f"{path}: changed")
     return tuple(sorted(faults))
 
 
 def _manifest(folder: Path) -> dict[str, str]:
+    """Return the listed hashes by path. Raises BundleBroken."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
-        if manifest["schema_version"] != VERSION:
+        version = manifest["schema_version"]
+        if version != VERSION:
             raise BundleBroken(
-                f"{folder} is a bundle of version {manifest['schema_version']!r}, known: {VERSION}"
+                f"{folder} is a bundle of version {version!r}; "
+                f"this accordance reads {VERSION}"
             )
-        return {path: str(about["sha256"]) for path, about in manifest["files"].items()}
+        files = manifest["files"].items()
+        return {path: str(about["sha256"]) for path, about in files}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise BundleBroken(
-            f"{folder} has no readable {MANIFEST}; it is no evidence bundle"
+            f"{folder} is not an evidence bundle: it has no readable {MANIFEST}"
         ) from None
 
 
 def read_facts(folder: Path) -> AttemptFacts:
-    """The facts of a bundle. Raises BundleBroken."""
+    """Return the facts of a bundle. Raises BundleBroken."""
     try:
         return _facts().validate_json((folder / "facts.json").read_bytes())
     except (OSError, ValueError):
@@ -242,7 +255,10 @@ def read_facts(folder: Path) -> AttemptFacts:
 
 
 def read_tree(folder: Path, name: str) -> Snapshot:
-    """A tree of a bundle: `tree-before.json` or `tree-after.json`. Raises BundleBroken."""
+    """Return a tree of a bundle, `tree-before.json` or `tree-after.json`.
+
+    Raises BundleBroken.
+    """
     try:
         return _tree().validate_json((folder / name).read_bytes())
     except (OSError, ValueError):

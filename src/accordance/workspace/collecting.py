@@ -1,6 +1,7 @@
-"""Collecting every fact about one attempt, in the order that keeps them true.
+"""Collecting every fact about an attempt, in the order that keeps them true.
 
-Call it when the agent's processes are gone: first the tree is read, then the tests run on a copy of what was read.
+Call it when the agent's processes are gone: first the tree is read, then the tests run
+on a copy of what was read.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
-from accordance.workspace.snapshot import StatCache, WalkLimits, take_snapshot
+from accordance.workspace.snapshot import WalkLimits, take_snapshot
 from accordance.workspace.steering import steering_files
 from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
 
@@ -42,19 +43,20 @@ class AttemptSetting:
 
     isolation: str = AUTO
     limits: CommandLimits = field(default_factory=CommandLimits)
-    readable: tuple[Path, ...] = ()  # folders the tests need, read only
-    carry: tuple[str, ...] = ()  # ignored folders of the workspace the tests need
-    appears_at: Path | None = (
-        None  # where the copy shows itself to the tests, for isolation that can move it
-    )
+    readable: tuple[Path, ...] = ()
+    """Folders that the tests need, read-only."""
+    carry: tuple[str, ...] = ()
+    """Ignored folders of the workspace that the tests need."""
+    appears_at: Path | None = None
+    """Where the tests see their copy, for isolation that can move it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: WalkLimits = field(default_factory=WalkLimits)
-    cache: StatCache | None = None
-    forbids: Callable[[str], bool] | None = (
-        None  # an agent is shown what tests print, and never these paths
-    )
-    stop: Event | None = None  # once it is set, tests are ended
-    tell: Callable[[str], object] = str  # is told what is being done
+    forbids: Callable[[str], bool] | None = None
+    """Paths whose content an agent must not see in the output of tests."""
+    stop: Event | None = None
+    """Once it is set, tests are ended."""
+    tell: Callable[[str], object] = str
+    """Called with what is being done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,82 +68,90 @@ class CollectedFacts:
     after: Snapshot
     patch: ReadablePatch
     logs: tuple[Path, ...] = ()
-    shown: tuple[
-        Path | None, ...
-    ] = ()  # what an agent may see of each; None where nothing may be shown
+    shown: tuple[Path | None, ...] = ()
+    """What an agent may see of each log; None where it may see nothing."""
 
     @property
     def links(self) -> dict[str, str]:
-        """The links that stood in the base, by path: a changed path may run through one."""
+        """The links of the base, by path: a changed path may lead through a link."""
         return self.before.links
 
 
-def base_snapshot(workspace: Workspace, cache: StatCache | None = None) -> Snapshot:
-    """The tree before the attempt: of the fresh clone, or of the base's files for work that was done elsewhere."""
+def base_snapshot(workspace: Workspace) -> Snapshot:
+    """Return the tree before the attempt.
+
+    That is the fresh clone, or the base's files for work that was done elsewhere.
+    """
     if workspace.pristine is not None:
-        return take_snapshot(workspace.pristine, cache=cache)
-    return whole_tree(workspace, cache=cache)
+        return take_snapshot(workspace.pristine)
+    return whole_tree(workspace)
 
 
 def collect(
     workspace: Workspace,
     before: Snapshot,
     scratch: Path,
-    said: EvidenceRequest,
+    request: EvidenceRequest,
     setting: AttemptSetting | None = None,
     *,
     after: Snapshot | None = None,
 ) -> CollectedFacts:
-    """Find out what changed, look at the evidence, run the tests. `scratch` is a new folder the agent cannot reach.
+    """Find out what changed, look at the evidence, and run the tests.
 
-    `after` is the tree as the agent left it, where it was read already, when the agent's processes were gone.
+    `scratch` is a new folder that the agent cannot reach. `after` is the tree as the
+    agent left it, if it has been read already, after the agent's processes were gone.
 
-    Side effects: writes below `scratch` and, for the patch, in the workspace's private git directory; runs the tests.
+    Side effects: writes below `scratch` and, for the patch, in the workspace's private
+    git directory; runs the tests.
     """
     setting = setting or AttemptSetting()
     if after is None:
         setting.tell("reading the tree")
-        after = whole_tree(workspace, cache=setting.cache, reach=setting.reach)
-    began_here = workspace.pristine is None or not workspace.commit
+        after = whole_tree(workspace, reach=setting.reach)
+
+    began_as_our_clone = workspace.pristine is None or not workspace.commit
     changes = difference(
         before,
         after,
-        evidence=said.folder,
+        evidence=request.folder,
         ignored=BaseRules(workspace),
-        internals_known=began_here,
+        internals_known=began_as_our_clone,
     )
+
     setting.tell("looking at the change and the evidence")
     patch = readable_patch(workspace, changes)
+    evidence = look_at_evidence(workspace, request, after, changes, patch)
+    patch_text = patch.text.decode("utf-8", "replace")
     facts = AttemptFacts(
         workspace.commit,
         changes,
         steering=steering_files(changes),
-        evidence=look_at_evidence(workspace, said, after, changes, patch),
+        evidence=evidence,
         tree="" if patch.left_out else patch.tree,
-        lines=changed_lines(patch.text.decode("utf-8", "replace")),
+        lines=changed_lines(patch_text),
     )
+
     collected = CollectedFacts(facts, before, after, patch)
-    return (
-        _tested(workspace, collected, scratch, said, setting)
-        if said.tests
-        else collected
-    )
+    if not request.tests:
+        return collected
+    return _tested(workspace, collected, scratch, request, setting)
 
 
 def _tested(
     workspace: Workspace,
     collected: CollectedFacts,
     scratch: Path,
-    said: EvidenceRequest,
+    request: EvidenceRequest,
     setting: AttemptSetting,
 ) -> CollectedFacts:
-    """Run the tests on a copy of what was read."""
+    """Run the tests on a copy of what was read, and add what they showed."""
     facts = collected.facts
+    tree = without(collected.after, request.folder)
+
     try:
         level = level_for(setting.isolation)
-        _must_lead_nowhere_else(setting.readable, workspace.work)
+        _refuse_escaping_folders(setting.readable, workspace.work)
         setting.tell(f"copying the tree for tests, isolated by {level}")
-        tree = without(collected.after, said.folder)
         with _place_for_rooms(scratch, level) as place:
             room = Room(
                 place / "room",
@@ -150,17 +160,24 @@ def _tested(
                 setting.environment,
             )
             bench = _Bench(workspace, facts.changes, scratch, room, level, setting)
-            done = bench.run(said.tests, tree, "judged")
-            shown = bench.shown(done, tree)
+            results = bench.run(request.tests, tree, "judged")
+            shown = bench.shown_logs(results, tree)
     except IsolationUnavailable as error:
-        return replace(collected, facts=replace(facts, isolation_missing=str(error)))
-    facts = replace(facts, runs=done.runs, tests_changed=done.changed, isolation=level)
-    return replace(collected, facts=facts, logs=done.logs, shown=shown)
+        untested = replace(facts, isolation_missing=str(error))
+        return replace(collected, facts=untested)
+
+    facts = replace(
+        facts,
+        runs=results.runs,
+        tests_changed=results.changed,
+        isolation=level,
+    )
+    return replace(collected, facts=facts, logs=results.logs, shown=shown)
 
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """Where the tests of one attempt are run."""
+    """Where the tests of an attempt are run."""
 
     workspace: Workspace
     changes: ChangeSet
@@ -177,12 +194,21 @@ class _Bench:
         *,
         with_history: bool = True,
     ) -> TestRuns:
-        """Run commands on a copy of a tree, which is called by a name. Raises IsolationUnavailable."""
-        workspace = (
-            self.workspace if with_history else replace(self.workspace, commit="")
-        )
+        """Run commands on a copy of a tree; `name` tells one copy from another.
+
+        Raises IsolationUnavailable.
+        """
+        workspace = self.workspace
+        if not with_history:
+            workspace = replace(workspace, commit="")
+
+        setting = self.setting
         copy = lay_out(
-            workspace, tree, self.changes, self.scratch / name, carry=self.setting.carry
+            workspace,
+            tree,
+            self.changes,
+            self.scratch / name,
+            carry=setting.carry,
         )
         return run_tests(
             commands,
@@ -190,75 +216,93 @@ class _Bench:
             self.room,
             self.scratch / f"{name}-runs",
             level=self.level,
-            limits=self.setting.limits,
-            stop=self.setting.stop,
-            tell=self.setting.tell,
+            limits=setting.limits,
+            stop=setting.stop,
+            tell=setting.tell,
         )
 
-    def shown(self, done: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
-        """What the agent may see of each test's output.
+    def shown_logs(self, results: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
+        """Return what the agent may see of each test's output.
 
-        Tests ran beside files that are forbidden to the agent, and could print them. So where there are any, a test that
-        failed is run again without them, and what it prints then is shown. A test that needs them is not shown at all.
+        Tests ran beside files that are forbidden to the agent, and could print them. So
+        where there are any, a failed test is run again without them, and the agent sees
+        what it prints then. The output of a test that needs them is not shown at all.
         """
-        forbidden = self._forbidden()
+        forbidden = self._forbidden_paths()
         if not forbidden:
-            return done.logs
-        bounded = replace(
-            tree,
-            entries={
-                path: tree.entries[path]
-                for path in tree.entries
-                if path not in forbidden
-            },
-        )
-        failed = [run.command for run in done.runs if not run.passed]
-        able = [
-            command
-            for command in failed
-            if not forbidden & places_named(command, forbidden)
-        ]
-        is_over = self.setting.stop is not None and self.setting.stop.is_set()
-        if not able or is_over:
-            return (None,) * len(done.runs)
-        again = self.run(able, bounded, "shown", with_history=False)
-        logs = {
-            run.command: log
-            for run, log in zip(again.runs, again.logs, strict=True)
-            if not run.passed
-        }
-        return tuple(logs.get(run.command) for run in done.runs)
+            return results.logs
 
-    def _forbidden(self) -> frozenset[str]:
-        """What was withheld because it is forbidden."""
-        forbids, withheld = self.setting.forbids, self.workspace.withheld
+        commands = _failed_without(results, forbidden)
+        stop = self.setting.stop
+        is_stopped = stop is not None and stop.is_set()
+        if not commands or is_stopped:
+            return (None,) * len(results.runs)
+
+        permitted = {
+            path: entry for path, entry in tree.entries.items() if path not in forbidden
+        }
+        bounded = replace(tree, entries=permitted)
+        again = self.run(commands, bounded, "shown", with_history=False)
+
+        logs = {}
+        for run, log in zip(again.runs, again.logs, strict=True):
+            if not run.passed:
+                logs[run.command] = log
+        return tuple(logs.get(run.command) for run in results.runs)
+
+    def _forbidden_paths(self) -> frozenset[str]:
+        """Return the files that were withheld because they are forbidden."""
+        forbids = self.setting.forbids
+        withheld = self.workspace.withheld
         if forbids is None or withheld is None:
             return frozenset()
-        files = (
-            path
-            for path, entry in withheld.entries.items()
-            if entry.kind is not EntryKind.DIRECTORY
-        )
-        return frozenset(path for path in files if forbids(path))
+
+        forbidden = set()
+        for path, entry in withheld.entries.items():
+            if entry.kind is not EntryKind.DIRECTORY and forbids(path):
+                forbidden.add(path)
+        return frozenset(forbidden)
 
 
-def _must_lead_nowhere_else(readable: Sequence[Path], work: Path) -> None:
-    """A folder of the judged tree that tests may read is one: behind a link of the agent's anything could lie."""
+def _failed_without(results: TestRuns, forbidden: frozenset[str]) -> list[str]:
+    """Return the failed commands that name no forbidden path."""
+    commands = []
+    for run in results.runs:
+        if run.passed:
+            continue
+        named = places_named(run.command, forbidden)
+        if forbidden.isdisjoint(named):
+            commands.append(run.command)
+    return commands
+
+
+def _refuse_escaping_folders(readable: Sequence[Path], work: Path) -> None:
+    """Refuse a readable folder of the judged tree that is reached through a link.
+
+    The agent could have made that link, and anything could lie behind it.
+    """
+    root = os.path.realpath(work)
     for place in readable:
-        named, root = os.path.abspath(place), os.path.realpath(work)  # noqa: PTH100 - as it is written
-        if named.startswith(f"{root}/") and os.path.realpath(named) != named:
+        named = os.path.abspath(place)  # noqa: PTH100 - as it is written
+        is_in_tree = named.startswith(f"{root}/")
+        if is_in_tree and os.path.realpath(named) != named:
             raise WorkspaceError(
-                f"{place} leads out of its place by a link in the tree that is judged, so tests may not read it; "
-                "name the folder itself"
+                f"tests may not read {place}: it leads elsewhere by a link in the tree "
+                "that is judged; name the folder itself"
             )
 
 
 @contextmanager
 def _place_for_rooms(scratch: Path, level: IsolationLevel) -> Iterator[Path]:
-    """Beside the copy, unless whoever the commands become could not get there: then a passable folder of its own."""
+    """Yield a folder for the rooms of tests.
+
+    That is the scratch folder, unless the user that the commands run as could not get
+    there: then it is a folder of its own, which everybody can pass.
+    """
     if not why_no_landlock(Room(scratch / "room"), level):
         yield scratch
         return
+
     with scratch_folder() as passable:
         passable.chmod(0o711)
         yield passable

@@ -1,4 +1,4 @@
-"""The difference of two snapshots: what an attempt really changed."""
+"""The difference between two snapshots: what an attempt really changed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from accordance.domain.facts import (
     Snapshot,
     TreeEntry,
 )
+from accordance.workspace.entries import SET_ID_BITS, directories, parents
 
-_MOST_HOPS: Final = 40  # as many links as the kernel follows
-_JUDGED_APART: Final = (EntryKind.SPECIAL, EntryKind.UNREADABLE)
+_MAX_LINKS: Final = 40  # as many as the kernel follows
+_COMPARED_AS_A_WHOLE: Final = (EntryKind.SPECIAL, EntryKind.UNREADABLE)
 
 
 def difference(
@@ -32,33 +33,38 @@ def difference(
     ignored: Callable[[Collection[str]], Collection[str]] | None = None,
     internals_known: bool = True,
 ) -> ChangeSet:
-    """Everything that differs. `evidence` is the folder that holds the agent's evidence and is no part of the change.
+    """Return everything that differs between two snapshots.
 
-    `ignored` names those of the given paths that the base's rules ignore; without it known caches are ignored.
+    `evidence` is the folder of the agent's evidence, which is not part of the change.
+    `ignored` returns those of the given paths that the base's rules ignore; without
+    it, only folders that are known caches are ignored.
     """
-    was, now = _judged(before, evidence), _judged(after, evidence)
-    changes = list(_changes(was, now))
-    touched = {path for change in changes for path in change.paths}
-    quiet = frozenset((ignored or in_caches)(touched))
-    apart = [change for change in changes if quiet.issuperset(change.paths)]
-    loud = [change for change in changes if not quiet.issuperset(change.paths)]
+    old_entries = _entries_outside(before, evidence)
+    new_entries = _entries_outside(after, evidence)
+    all_changes = _changes(old_entries, new_entries)
+    ignored_paths = _ignored_paths(all_changes, ignored or in_caches)
+
+    judged_changes = []
+    ignored_changes = []
+    for change in all_changes:
+        if ignored_paths.issuperset(change.paths):
+            ignored_changes.append(change)
+        else:
+            judged_changes.append(change)
+
+    internals: list[PathChange] = []
+    if internals_known:
+        internals = _changes(before.internals, after.internals)
+
     return ChangeSet(
-        changes=tuple(loud),
-        ignored=tuple(apart),
-        internals=tuple(_changes(before.internals, after.internals))
-        if internals_known
-        else (),
-        directories=tuple(_directories(before, after, evidence)),
-        escaping_links=tuple(_escaping(changes, after.entries)),
-        special=tuple(_special(changes)),
-        unreadable=tuple(
-            sorted(
-                path
-                for path, entry in now.items()
-                if entry.kind is EntryKind.UNREADABLE
-            )
-        ),
-        twins=tuple(_twins(was, now)),
+        changes=tuple(judged_changes),
+        ignored=tuple(ignored_changes),
+        internals=tuple(internals),
+        directories=tuple(_directory_changes(before, after, evidence)),
+        escaping_links=tuple(_escaping_links(all_changes, after.entries)),
+        special=tuple(_special_files(all_changes)),
+        unreadable=_unreadable_paths(new_entries),
+        twins=tuple(_twins(old_entries, new_entries)),
         nested_added=tuple(sorted(set(after.nested) - set(before.nested))),
         nested=after.nested,
         incomplete=before.incomplete or after.incomplete,
@@ -67,161 +73,231 @@ def difference(
 
 
 def in_caches(paths: Collection[str]) -> frozenset[str]:
-    """Those paths that lie in a folder which is known to be a cache."""
-    return frozenset(
-        path for path in paths if CACHES.keys() & set(path.split("/")[:-1])
-    )
+    """Return those paths that lie in a folder known to be a cache."""
+    cached = set()
+    for path in paths:
+        folders = path.split("/")[:-1]
+        if not CACHES.keys().isdisjoint(folders):
+            cached.add(path)
+    return frozenset(cached)
 
 
-def _judged(snapshot: Snapshot, evidence: str) -> dict[str, TreeEntry]:
-    """What can be a change on its own: no directories, nothing of the evidence folder."""
-    below = f"{evidence}/" if evidence else "\0"
+def _entries_outside(snapshot: Snapshot, evidence: str) -> dict[str, TreeEntry]:
+    """Return what can be a change on its own: no directories, and no evidence."""
+    prefix = f"{evidence}/" if evidence else "\0"  # no path has a NUL
     return {
         path: entry
         for path, entry in snapshot.entries.items()
-        if entry.kind is not EntryKind.DIRECTORY and not path.startswith(below)
+        if entry.kind is not EntryKind.DIRECTORY and not path.startswith(prefix)
     }
+
+
+def _ignored_paths(
+    changes: Iterable[PathChange],
+    ignored: Callable[[Collection[str]], Collection[str]],
+) -> frozenset[str]:
+    touched: set[str] = set()
+    for change in changes:
+        touched.update(change.paths)
+
+    return frozenset(ignored(touched))
 
 
 def _changes(
     before: Mapping[str, TreeEntry], after: Mapping[str, TreeEntry]
-) -> Iterator[PathChange]:
-    """Every change, by path; a file that went and one with the same content that came are one rename."""
-    gone = {path: entry for path, entry in before.items() if path not in after}
-    came = {path: entry for path, entry in after.items() if path not in before}
-    found = [*_renames(gone, came)]
-    found += (
-        PathChange(path, ChangeKind.DELETED, before=entry)
-        for path, entry in gone.items()
-    )
-    found += (
-        PathChange(path, ChangeKind.ADDED, after=entry) for path, entry in came.items()
-    )
+) -> list[PathChange]:
+    """Return every change, sorted by path.
+
+    A file that vanished and a new file with the same content make one rename.
+    """
+    deleted = {path: entry for path, entry in before.items() if path not in after}
+    added = {path: entry for path, entry in after.items() if path not in before}
+
+    changes = _take_renames(deleted, added)
+    for path, entry in deleted.items():
+        changes.append(PathChange(path, ChangeKind.DELETED, before=entry))
+    for path, entry in added.items():
+        changes.append(PathChange(path, ChangeKind.ADDED, after=entry))
+
     for path, entry in after.items():
         earlier = before.get(path)
-        if earlier is not None and (kind := _changed(earlier, entry)) is not None:
-            found.append(PathChange(path, kind, before=earlier, after=entry))
-    return iter(sorted(found, key=lambda change: change.path))
+        if earlier is None:
+            continue
+        kind = _kind_of_change(earlier, entry)
+        if kind is not None:
+            changes.append(PathChange(path, kind, before=earlier, after=entry))
+
+    return sorted(changes, key=lambda change: change.path)
 
 
-def _renames(
-    gone: dict[str, TreeEntry], came: dict[str, TreeEntry]
-) -> Iterator[PathChange]:
-    """Pair what went with what came by equal content, and take the pairs out of both."""
+def _take_renames(
+    deleted: dict[str, TreeEntry], added: dict[str, TreeEntry]
+) -> list[PathChange]:
+    """Pair deleted and added entries of equal content, and remove them from both."""
     sources: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for path in sorted(gone, reverse=True):
-        if (
-            gone[path].size or gone[path].target
-        ):  # empty files are all alike, which proves nothing
-            sources[gone[path].content].append(path)
-    for path in sorted(came):
-        candidates = sources.get(came[path].content)
-        if candidates:
-            old = candidates.pop()
-            yield PathChange(
-                path, ChangeKind.RENAMED, old, gone.pop(old), came.pop(path)
-            )
+    for path in sorted(deleted, reverse=True):
+        entry = deleted[path]
+        is_empty = not entry.size and not entry.target
+        if not is_empty:  # all empty files are alike, which proves nothing
+            sources[entry.content].append(path)
+
+    renames = []
+    for path in sorted(added):
+        candidates = sources.get(added[path].content)
+        if not candidates:
+            continue
+        old_path = candidates.pop()
+        before = deleted.pop(old_path)
+        after = added.pop(path)
+        renames.append(PathChange(path, ChangeKind.RENAMED, old_path, before, after))
+    return renames
 
 
-def _changed(earlier: TreeEntry, entry: TreeEntry) -> ChangeKind | None:
+def _kind_of_change(earlier: TreeEntry, entry: TreeEntry) -> ChangeKind | None:
+    """Return how an entry changed in place, or None where it did not."""
     if earlier.kind is not entry.kind:
         return ChangeKind.TYPE
-    if earlier.content != entry.content or (
-        entry.kind in _JUDGED_APART and earlier != entry
-    ):
+    if earlier.content != entry.content:
         return ChangeKind.MODIFIED
-    return ChangeKind.MODE if earlier.carried_mode != entry.carried_mode else None
+    if entry.kind in _COMPARED_AS_A_WHOLE and earlier != entry:
+        return ChangeKind.MODIFIED
+    if earlier.carried_mode != entry.carried_mode:
+        return ChangeKind.MODE
+    return None
 
 
-def _directories(
+def _directory_changes(
     before: Snapshot, after: Snapshot, evidence: str
 ) -> Iterator[PathChange]:
-    """Empty directories that came or went, and changed modes: all that files do not imply."""
-    was, now = _folders(before), _folders(after)
-    filled = {path.rpartition("/")[0] for path in (*before.entries, *after.entries)}
-    folder = f"{evidence}/" if evidence else "\0"
-    for path in sorted(was.keys() | now.keys()):
-        if folder.startswith(f"{path}/") or path.startswith(folder):
+    """Yield empty directories that came or went, and changed modes.
+
+    Every other change of a directory is implied by the files in it.
+    """
+    old_folders = directories(before.entries)
+    new_folders = directories(after.entries)
+    not_empty = parents(before.entries) | parents(after.entries)
+
+    for path in sorted(old_folders.keys() | new_folders.keys()):
+        if _belongs_to_evidence(path, evidence):
             continue
-        earlier, entry = was.get(path), now.get(path)
-        if earlier is None and path not in filled:
+
+        earlier = old_folders.get(path)
+        entry = new_folders.get(path)
+        if earlier is not None and entry is not None:
+            if earlier.mode & SET_ID_BITS != entry.mode & SET_ID_BITS:
+                yield PathChange(path, ChangeKind.MODE, before=earlier, after=entry)
+        elif path in not_empty:
+            continue
+        elif earlier is None:
             yield PathChange(path, ChangeKind.ADDED, after=entry)
-        elif entry is None and path not in filled:
+        else:
             yield PathChange(path, ChangeKind.DELETED, before=earlier)
-        elif earlier and entry and earlier.mode & 0o7000 != entry.mode & 0o7000:
-            yield PathChange(path, ChangeKind.MODE, before=earlier, after=entry)
 
 
-def _folders(snapshot: Snapshot) -> dict[str, TreeEntry]:
-    return {
-        path: entry
-        for path, entry in snapshot.entries.items()
-        if entry.kind is EntryKind.DIRECTORY
-    }
+def _belongs_to_evidence(path: str, evidence: str) -> bool:
+    """Whether a folder is the evidence folder, lies in it, or lies above it."""
+    if not evidence:
+        return False
+    is_it_or_above = f"{evidence}/".startswith(f"{path}/")
+    is_below = path.startswith(f"{evidence}/")
+    return is_it_or_above or is_below
 
 
-def _special(changes: Iterable[PathChange]) -> Iterator[str]:
-    return (
-        change.path
-        for change in changes
-        if change.after and change.after.kind is EntryKind.SPECIAL
-    )
+def _special_files(changes: Iterable[PathChange]) -> Iterator[str]:
+    for change in changes:
+        if change.after is not None and change.after.kind is EntryKind.SPECIAL:
+            yield change.path
 
 
-def _escaping(
+def _unreadable_paths(entries: Mapping[str, TreeEntry]) -> tuple[str, ...]:
+    unreadable = [
+        path for path, entry in entries.items() if entry.kind is EntryKind.UNREADABLE
+    ]
+    return tuple(sorted(unreadable))
+
+
+def _escaping_links(
     changes: Iterable[PathChange], entries: Mapping[str, TreeEntry]
 ) -> Iterator[EscapingLink]:
-    """Links that are new, changed or moved and whose target leaves the workspace."""
+    """Yield the new, changed or moved links whose target leaves the workspace."""
     for change in changes:
         entry = change.after
-        if entry is not None and entry.kind is EntryKind.SYMLINK:
-            escape = link_escape(entry.path, entry.target, entries)
-            if escape is not None:
-                yield EscapingLink(entry.path, entry.target, escape)
+        if entry is None or entry.kind is not EntryKind.SYMLINK:
+            continue
+        escape = link_escape(entry.path, entry.target, entries)
+        if escape is not None:
+            yield EscapingLink(entry.path, entry.target, escape)
 
 
 def link_escape(
     path: str, target: str, entries: Mapping[str, TreeEntry]
 ) -> LinkEscape | None:
-    """How a link leaves the workspace, or None when it stays. Other links on its way are followed in the snapshot."""
-    reached = path.split("/")[:-1]
-    ahead = target.split("/")[::-1]
+    """Return how a link leaves the workspace, or None where it stays inside.
+
+    Other links on its way are followed within the snapshot, as the kernel would
+    follow them on disk.
+    """
     if target.startswith("/"):
         return LinkEscape.ABSOLUTE
-    hops = 0
+
+    reached = path.split("/")[:-1]
+    ahead = _reversed_segments(target)
+    links_followed = 0
+
     while ahead:
         segment = ahead.pop()
+        if segment in ("", "."):
+            continue
+
         if segment == "..":
             if not reached:
                 return LinkEscape.OUTSIDE
             reached.pop()
-        elif segment not in ("", "."):
-            if is_gits_own(segment):
-                return LinkEscape.INTERNALS
-            reached.append(segment)
-            link = entries.get("/".join(reached))
-            if link is not None and link.kind is EntryKind.SYMLINK:
-                hops += 1
-                if link.target.startswith("/"):
-                    return LinkEscape.ABSOLUTE
-                if hops > _MOST_HOPS:
-                    return None  # a circle leads nowhere
-                reached.pop()
-                ahead += link.target.split("/")[::-1]
+            continue
+
+        if is_gits_own(segment):
+            return LinkEscape.INTERNALS
+
+        reached.append(segment)
+        link = entries.get("/".join(reached))
+        if link is None or link.kind is not EntryKind.SYMLINK:
+            continue
+
+        if link.target.startswith("/"):
+            return LinkEscape.ABSOLUTE
+        links_followed += 1
+        if links_followed > _MAX_LINKS:
+            return None  # a circle leads nowhere
+        reached.pop()
+        ahead += _reversed_segments(link.target)
+
     return None
+
+
+def _reversed_segments(target: str) -> list[str]:
+    segments = target.split("/")
+    segments.reverse()
+    return segments
 
 
 def _twins(
     before: Mapping[str, TreeEntry], after: Mapping[str, TreeEntry]
 ) -> Iterator[str]:
-    """New paths that a disk which folds letter case or Unicode forms would take for another path."""
-    came = [path for path in after if path not in before]
-    if not came:
+    """Yield new paths that some disks would take for another path.
+
+    Such disks fold letter case or Unicode forms.
+    """
+    added = [path for path in after if path not in before]
+    if not added:
         return
+
     spellings: dict[str, set[str]] = defaultdict(set)
     for path in (*before, *after):
         spellings[_folded(path)].add(path)
-    yield from sorted(path for path in came if len(spellings[_folded(path)]) > 1)
+
+    for path in sorted(added):
+        if len(spellings[_folded(path)]) > 1:
+            yield path
 
 
 def _folded(path: str) -> str:

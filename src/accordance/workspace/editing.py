@@ -1,7 +1,9 @@
-"""Edits that were only said, laid into a clone: whole files, below its root, never through a link, and taken out again whole.
+"""Edits that a model only described, applied to a clone and taken out again.
 
-Whether they may be made is for the judge to say, who looks at the tree afterwards; here only what lies outside is kept safe.
-Nobody else may write to the clone meanwhile.
+Edits are whole files below the clone's root, and nothing is written through a link.
+Whether they are allowed is for the judge to decide, who looks at the tree afterwards;
+here only what lies outside the clone is protected. Nothing else may write to the clone
+meanwhile.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from accordance.contracts.pins import is_gits_own, normal_path
+from accordance.workspace.entries import is_executable, plain_mode
 
 
 class FileEdit(Protocol):
-    """One file as it shall be; no content means that it shall be gone."""
+    """A file as it shall be; no content means that it shall be deleted."""
 
     @property
     def path(self) -> str: ...
@@ -28,7 +31,10 @@ class FileEdit(Protocol):
 
 
 class Refusal(NamedTuple):
-    """An edit that cannot be made, and why; `leaves` says that it would have led out of the clone."""
+    """An edit that cannot be made, and why.
+
+    `leaves` is true where the edit would have led out of the clone.
+    """
 
     path: str
     why: str
@@ -38,7 +44,7 @@ class Refusal(NamedTuple):
         return f"{self.path}: {self.why}"
 
 
-class _Refused(Exception):
+class _EditRefused(Exception):
     """Carries a refusal out of the middle of an edit."""
 
     def __init__(self, why: str, *, leaves: bool = False) -> None:
@@ -46,108 +52,127 @@ class _Refused(Exception):
         self.leaves = leaves
 
 
+class _Original(NamedTuple):
+    """A file as it was before it was edited."""
+
+    content: bytes
+    mode: int
+
+
 @dataclass(slots=True)
 class Draft:
-    """A clone with at most one set of edits in it: the next set takes the place of the last."""
+    """A clone with at most one set of edits in it: a new set replaces the last."""
 
     work: Path
-    _files: dict[Path, tuple[bytes, int] | None] = field(
-        default_factory=dict
-    )  # as they were; None: not there
-    _folders: list[Path] = field(default_factory=list)  # made for the edits
+    _originals: dict[Path, _Original | None] = field(default_factory=dict)
+    _new_folders: list[Path] = field(default_factory=list)
 
     def lay(self, edits: Iterable[FileEdit]) -> tuple[Refusal, ...]:
-        """Lay all of them into the clone as it was at first, or none: then the answer says why."""
+        """Apply all edits to the original clone, or none; return what was refused."""
         self.take_out()
-        refused = []
+
+        refusals = []
         for edit in edits:
             try:
                 self._make(edit)
-            except _Refused as error:
-                refused.append(Refusal(edit.path, str(error), error.leaves))
-        if refused:
+            except _EditRefused as error:
+                refusals.append(Refusal(edit.path, str(error), error.leaves))
+
+        if refusals:
             self.take_out()
-        return tuple(refused)
+        return tuple(refusals)
 
     def take_out(self) -> None:
-        """Leave the clone as it was at first."""
-        for place, before in self._files.items():
+        """Restore the clone as it was at first."""
+        for place, original in self._originals.items():
             place.unlink(missing_ok=True)
-            if before is not None:
-                _write(place, *before)
-        for folder in reversed(self._folders):
+            if original is not None:
+                _write(place, original.content, original.mode)
+        for folder in reversed(self._new_folders):
             folder.rmdir()
-        self._files.clear()
-        self._folders.clear()
+
+        self._originals.clear()
+        self._new_folders.clear()
 
     def _make(self, edit: FileEdit) -> None:
         path = normal_path(edit.path)
         if path is None or is_gits_own(path):
-            raise _Refused(
-                "is no path of a file below the repository's root", leaves=True
-            )
-        *folders, name = path.split("/")
-        self._walk(folders, make=edit.content is not None)
-        place = self.work.joinpath(*folders, name)
-        mode = _mode_of_file(place)
-        if edit.content is None and mode is None:
-            raise _Refused("cannot be deleted: it is not there")
-        self._files.setdefault(
-            place, None if mode is None else (place.read_bytes(), mode)
-        )
-        place.unlink(missing_ok=True)
-        if edit.content is not None:
-            _write(
-                place, edit.content.encode(), _mode(mode, executable=edit.executable)
+            raise _EditRefused(
+                "is not the path of a file below the repository's root", leaves=True
             )
 
+        *folders, name = path.split("/")
+        deletes = edit.content is None
+        self._walk(folders, make=not deletes)
+
+        place = self.work.joinpath(*folders, name)
+        mode = _mode_of_file(place)
+        if deletes and mode is None:
+            raise _EditRefused("cannot be deleted because it does not exist")
+
+        if place not in self._originals:
+            self._originals[place] = _original(place, mode)
+        place.unlink(missing_ok=True)
+        if edit.content is not None:
+            new_mode = _new_mode(mode, executable=edit.executable)
+            _write(place, edit.content.encode(), new_mode)
+
     def _walk(self, folders: Iterable[str], *, make: bool) -> None:
-        """Go down to a file's folder, one step after the other, and make what is missing."""
+        """Go down to a file's folder step by step, creating what is missing."""
         place = self.work
         for name in folders:
             place /= name
             mode = _mode_at(place)
-            if mode is None and make:
-                place.mkdir()
-                self._folders.append(place)
-            elif mode is not None and stat.S_ISLNK(mode):
-                raise _Refused(
-                    f"leads through a link, {place.relative_to(self.work)}", leaves=True
-                )
-            elif mode is not None and not stat.S_ISDIR(mode):
-                raise _Refused(
-                    f"{place.relative_to(self.work)} is a file, not a folder"
-                )
+            if mode is None:
+                if make:
+                    place.mkdir()
+                    self._new_folders.append(place)
+                continue
+
+            shown = place.relative_to(self.work)
+            if stat.S_ISLNK(mode):
+                raise _EditRefused(f"leads through a link, {shown}", leaves=True)
+            if not stat.S_ISDIR(mode):
+                raise _EditRefused(f"{shown} is a file, not a folder")
 
 
 def _mode_at(place: Path) -> int | None:
+    """Return the mode of what stands at a place; None where nothing does."""
     try:
         return os.lstat(place).st_mode
     except FileNotFoundError:
         return None
-    except OSError as error:  # a name that is too long
-        raise _Refused(error.strerror or str(error)) from None
+    except OSError as error:  # such as a name that is too long
+        raise _EditRefused(error.strerror or str(error)) from None
 
 
 def _mode_of_file(place: Path) -> int | None:
-    """The mode of what is edited; None where nothing is there."""
+    """Return the mode of the file to be edited; None where there is none yet."""
     mode = _mode_at(place)
-    if mode is not None and stat.S_ISLNK(mode):
-        raise _Refused("is a link, and nothing is written through one", leaves=True)
-    if mode is not None and not stat.S_ISREG(mode):
-        raise _Refused("is no file")
+    if mode is None:
+        return None
+    if stat.S_ISLNK(mode):
+        raise _EditRefused("is a link, and links are not written through", leaves=True)
+    if not stat.S_ISREG(mode):
+        raise _EditRefused("is not a file")
     return mode
 
 
-def _mode(before: int | None, *, executable: bool | None) -> int:
-    is_executable = (
-        executable if executable is not None else bool((before or 0) & 0o100)
-    )
-    return 0o755 if is_executable else 0o644
+def _original(place: Path, mode: int | None) -> _Original | None:
+    if mode is None:
+        return None
+    return _Original(place.read_bytes(), mode)
+
+
+def _new_mode(before: int | None, *, executable: bool | None) -> int:
+    """Return the mode of an edited file; it keeps its bit unless the edit sets it."""
+    if executable is None:
+        executable = before is not None and is_executable(before)
+    return plain_mode(executable=executable)
 
 
 def _write(place: Path, content: bytes, mode: int) -> None:
-    """Write a file that is not there yet."""
+    """Write a file that does not exist yet."""
     with place.open("xb") as file:
         file.write(content)
     place.chmod(stat.S_IMODE(mode))

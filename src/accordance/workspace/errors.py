@@ -1,17 +1,19 @@
-"""What can go wrong while facts are collected. A fact that cannot be collected is an error, never a pass.
+"""What can go wrong while facts are collected.
+
+A fact that cannot be collected is an error, never a pass.
 
 AccordanceError
 +-- WorkspaceError
-    +-- GitFailed             git said no; carries its words
+    +-- GitFailed             git ended with an error; carries its output
     +-- UnknownBase           the base commit is not in the repository
-    |   +-- NoEarlierCopy     a folder without git was to be compared with nothing
+    |   +-- NoEarlierCopy     a folder without git needs an earlier copy to compare with
     +-- UnfixedBase           a base that the agent could have moved
-    |   +-- BasesDiffer       a base was named that is not the commit of the baseline
-    +-- InvalidBaseline       a recorded baseline that cannot be read, or that the agent could have written
+    |   +-- BasesDiffer       the named base is not the commit of the baseline
+    +-- InvalidBaseline       a baseline that is unreadable, or within the agent's reach
     +-- UnsafeName            a task id that could be a path
     +-- WorkspaceChanging     something was still writing while the tree was read
-    +-- IsolationUnavailable  the wished level of isolation cannot be had here
-    +-- BundleBroken          an evidence bundle that does not agree with its manifest or signature
+    +-- IsolationUnavailable  this machine does not offer the requested isolation
+    +-- BundleBroken          a bundle that disagrees with its manifest or signature
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from collections.abc import Sequence
 
 from accordance.domain.facts import IsolationProbe
 from accordance.errors import AccordanceError, Category
+
+_MAX_OUTPUT = 500
 
 
 class WorkspaceError(AccordanceError):
@@ -33,19 +37,18 @@ class GitFailed(WorkspaceError):
 
     code = "git-failed"
 
-    def __init__(self, command: Sequence[str], code: int, said: str) -> None:
-        super().__init__(tuple(command), code, said)
+    def __init__(self, command: Sequence[str], code: int, output: str) -> None:
+        super().__init__(tuple(command), code, output)
         self.command = tuple(command)
         self.exit_code = code
-        self.said = said
+        self.output = output
 
     @property
     def text(self) -> str:
         """The command, and what git wrote."""
-        said = " ".join(self.said.split())[:500] or "nothing"
-        return (
-            f"git {' '.join(self.command)} ended with {self.exit_code}, saying: {said}"
-        )
+        command = " ".join(self.command)
+        output = " ".join(self.output.split())[:_MAX_OUTPUT] or "no output"
+        return f"git {command} failed with exit code {self.exit_code}: {output}"
 
 
 class UnknownBase(WorkspaceError):
@@ -55,19 +58,19 @@ class UnknownBase(WorkspaceError):
 
 
 class NoEarlierCopy(UnknownBase):
-    """A folder without git was to be compared with nothing."""
+    """A folder without git can only be compared with an earlier copy."""
 
     code = "no-earlier-copy"
 
 
 class UnfixedBase(WorkspaceError):
-    """No base, or a name: the agent decides what that is."""
+    """No base, or a name: the agent can decide what that is."""
 
     code = "unfixed-base"
 
 
 class BasesDiffer(UnfixedBase):
-    """A base was named that is not the commit of the baseline."""
+    """The named base is not the commit of the baseline."""
 
     code = "bases-differ"
 
@@ -85,19 +88,19 @@ class UnsafeName(WorkspaceError):
 
 
 class WorkspaceChanging(WorkspaceError):
-    """A file changed while it was read: something is still running in the workspace."""
+    """A file changed while it was read: something still runs in the workspace."""
 
     code = "workspace-changing"
 
 
 class BundleBroken(WorkspaceError):
-    """An evidence bundle whose files, manifest or signature do not agree."""
+    """An evidence bundle whose files, manifest or signature disagree."""
 
     code = "bundle-broken"
 
 
 class IsolationUnavailable(WorkspaceError):
-    """The command was not run, because it could not be isolated as wished."""
+    """The command was not run, because it could not be isolated as requested."""
 
     code = "isolation-unavailable"
     category = Category.UNAVAILABLE
@@ -110,17 +113,16 @@ class IsolationUnavailable(WorkspaceError):
     @property
     def text(self) -> str:
         """What was tried."""
-        tried = "; ".join(
-            f"{found.level}: {found.detail}"
-            for found in self.probe.levels
-            if not found.works
-        )
+        failed = [level for level in self.probe.levels if not level.works]
+        tried = "; ".join(f"{level.level}: {level.detail}" for level in failed)
         return f"this machine cannot isolate commands ({tried}), so nothing was run"
 
     @property
     def way_out(self) -> str:
         """What would help here."""
-        remedies = " or ".join(
-            dict.fromkeys(found.remedy for found in self.probe.levels if found.remedy)
+        remedies = [level.remedy for level in self.probe.levels if level.remedy]
+        remedy = " or ".join(dict.fromkeys(remedies))
+        return (
+            f"{remedy}, or set isolation to rlimit to accept that commands run with "
+            "your own rights"
         )
-        return f"{remedies}, or set isolation to rlimit to accept that commands run with your own rights"

@@ -1,4 +1,4 @@
-"""The agent's evidence, looked at: which artifacts are there, what they show, and what they contradict."""
+"""The agent's evidence: which artifacts exist, what they show, and what contradicts."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ from accordance.workspace.names import folder_name
 from accordance.workspace.patching import LARGEST_PATCH, ReadablePatch, compare_patch
 
 LARGEST_LOG: Final = 16 << 20
-_PIECE: Final = 1 << 20
-_MOST_OTHERS: Final = 1_000  # named; the tree lists them all
+_CHUNK: Final = 1 << 20
+_MAX_OTHERS: Final = 1_000  # named as facts; the tree lists them all
 _EXIT_CODE: Final = re.compile(r"EXIT_CODE=(-?\d{1,9})\s*\Z")
+_MISSING: Final = (errno.ENOENT, errno.ENOTDIR)
+_WRONG_KIND: Final = (errno.EINVAL, errno.ENOENT, errno.ENOTDIR)
 USUAL: Final = {
     ArtifactName.REPORT_MD: "report.md",
     ArtifactName.SELFTEST_LOG: "selftest.log",
@@ -40,13 +42,16 @@ USUAL: Final = {
 
 
 def evidence_folder(task_id: str) -> str:
-    """Where the evidence of a task lies, relative to the repository. Raises UnsafeName."""
+    """Return the folder of a task's evidence, relative to the repository.
+
+    Raises UnsafeName.
+    """
     return f"artifacts/{folder_name(task_id)}"
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRequest:
-    """What is looked for: the evidence folder, the artifacts where the submission says they are, the task's tests."""
+    """What to look for: the evidence folder, the artifacts in it, the task's tests."""
 
     folder: str
     places: Mapping[ArtifactName, str]
@@ -54,17 +59,17 @@ class EvidenceRequest:
 
     @classmethod
     def usually(cls, task_id: str, tests: Sequence[str] = ()) -> EvidenceRequest:
-        """Where artifacts lie when no submission says so. Raises UnsafeName."""
+        """Return the usual places, for where no submission names others.
+
+        Raises UnsafeName.
+        """
         folder = evidence_folder(task_id)
-        return cls(
-            folder,
-            {name: f"{folder}/{place}" for name, place in USUAL.items()},
-            tuple(tests),
-        )
+        places = {name: f"{folder}/{path}" for name, path in USUAL.items()}
+        return cls(folder, places, tuple(tests))
 
 
-class _Looked(NamedTuple):
-    """An artifact, and its first bytes where it is a file that can be read."""
+class _Artifact(NamedTuple):
+    """An artifact, and its first bytes where it is a readable file."""
 
     fact: ArtifactFact
     content: bytes | None = None
@@ -72,54 +77,72 @@ class _Looked(NamedTuple):
 
 def look_at_evidence(
     workspace: Workspace,
-    said: EvidenceRequest,
+    request: EvidenceRequest,
     after: Snapshot,
     changes: ChangeSet,
     real: ReadablePatch,
 ) -> EvidenceFacts:
-    """Look at every artifact. Nothing outside the evidence folder is opened, and no link is followed."""
+    """Look at every artifact.
+
+    Nothing outside the evidence folder is opened, and no link is followed.
+    """
+    artifacts = {}
     with opened(workspace.work) as root:
-        looked = {
-            name: _artifact(root, said.folder, name, said.places[name])
-            for name in ArtifactName
-        }
-    patch = looked[ArtifactName.PATCH_DIFF].content
+        for name in ArtifactName:
+            place = request.places[name]
+            artifacts[name] = _artifact(root, request.folder, name, place)
+
+    patch_facts = None
+    patch = artifacts[ArtifactName.PATCH_DIFF].content
+    if patch is not None:
+        patch_facts = compare_patch(workspace, changes, patch, real)
+
+    log = artifacts[ArtifactName.SELFTEST_LOG].content
     return EvidenceFacts(
-        said.folder,
-        tuple(artifact.fact for artifact in looked.values()),
-        _selftest(looked[ArtifactName.SELFTEST_LOG].content, said.tests),
-        None if patch is None else compare_patch(workspace, changes, patch, real),
-        tuple(islice(_others(said, after), _MOST_OTHERS)),
+        request.folder,
+        tuple(artifact.fact for artifact in artifacts.values()),
+        _selftest(log, request.tests),
+        patch_facts,
+        tuple(islice(_other_files(request, after), _MAX_OTHERS)),
     )
 
 
-def _artifact(root: int, folder: str, name: ArtifactName, said: str) -> _Looked:
-    path = normal_path(said)
+def _artifact(root: int, folder: str, name: ArtifactName, place: str) -> _Artifact:
+    path = normal_path(place)
     if path is None or not f"{path}/".startswith(f"{folder}/"):
-        return _Looked(_outside(name, said, folder))
-    is_folder = name is ArtifactName.EVIDENCE_DIR
+        return _outside(name, place, folder)
+
     try:
-        return (
-            _directory(root, path, said) if is_folder else _file(root, path, name, said)
-        )
+        if name is ArtifactName.EVIDENCE_DIR:
+            return _directory(root, path, place)
+        return _file(root, path, name, place)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            return _Looked(_outside(name, said, folder))
-        is_there = error.errno not in (errno.ENOENT, errno.ENOTDIR) or _is_there(
-            root, path
-        )
-        other_kind = error.errno in (errno.EINVAL, errno.ENOENT, errno.ENOTDIR)
-        problem = "no such folder" if is_folder else "no such file"
-        if not other_kind:
-            problem = error.strerror or "cannot be read"
-        return _Looked(ArtifactFact(name, said, exists=is_there, problem=problem))
+            return _outside(name, place, folder)
+        return _not_opened(root, path, name, place, error)
 
 
-def _outside(name: ArtifactName, said: str, folder: str) -> ArtifactFact:
-    return ArtifactFact(name, said, inside=False, problem=f"not below {folder}/")
+def _outside(name: ArtifactName, place: str, folder: str) -> _Artifact:
+    problem = f"not below {folder}/"
+    return _Artifact(ArtifactFact(name, place, inside=False, problem=problem))
 
 
-def _is_there(root: int, path: str) -> bool:
+def _not_opened(
+    root: int, path: str, name: ArtifactName, place: str, error: OSError
+) -> _Artifact:
+    """Describe an artifact that is missing, of the wrong kind, or not readable."""
+    if error.errno not in _WRONG_KIND:
+        problem = error.strerror or "cannot be read"
+    elif name is ArtifactName.EVIDENCE_DIR:
+        problem = "no such folder"
+    else:
+        problem = "no such file"
+
+    exists = error.errno not in _MISSING or _exists(root, path)
+    return _Artifact(ArtifactFact(name, place, exists=exists, problem=problem))
+
+
+def _exists(root: int, path: str) -> bool:
     """Whether anything stands at the path, of whatever kind."""
     try:
         os.close(open_below(root, path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC))
@@ -128,50 +151,57 @@ def _is_there(root: int, path: str) -> bool:
     return True
 
 
-def _file(root: int, path: str, name: ArtifactName, said: str) -> _Looked:
+def _file(root: int, path: str, name: ArtifactName, place: str) -> _Artifact:
     with file_below(root, path) as file:
         content = file.read(LARGEST_PATCH + 1)
         digest = hashlib.sha256(content)
         size = len(content)
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-            size += len(piece)
-    told = 0 if size < LARGEST_LOG and not content.strip() else size
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+
+    is_blank = size < LARGEST_LOG and not content.strip()
     fact = ArtifactFact(
-        name, said, exists=True, readable=True, size=told, sha256=digest.hexdigest()
+        name,
+        place,
+        exists=True,
+        readable=True,
+        size=0 if is_blank else size,
+        sha256=digest.hexdigest(),
     )
-    return _Looked(fact, content)
+    return _Artifact(fact, content)
 
 
-def _directory(root: int, path: str, said: str) -> _Looked:
-    folder = open_below(root, path, FOLDER)
+def _directory(root: int, path: str, place: str) -> _Artifact:
+    descriptor = open_below(root, path, FOLDER)
     try:
-        count = len(os.listdir(folder))  # noqa: PTH208 - a descriptor
+        count = len(os.listdir(descriptor))  # noqa: PTH208 - a descriptor
     finally:
-        os.close(folder)
-    return _Looked(
-        ArtifactFact(
-            ArtifactName.EVIDENCE_DIR, said, exists=True, readable=True, size=count
-        )
-    )
+        os.close(descriptor)
+
+    name = ArtifactName.EVIDENCE_DIR
+    return _Artifact(ArtifactFact(name, place, exists=True, readable=True, size=count))
 
 
 def _selftest(raw: bytes | None, tests: Sequence[str]) -> SelftestFacts | None:
+    """Return what the agent's own test log shows; None where there is none."""
     if raw is None:
         return None
+
     text = raw[: LARGEST_LOG + 1].decode("utf-8", "replace")
-    ending = _EXIT_CODE.search(text.rstrip().rpartition("\n")[2])
-    return SelftestFacts(
-        int(ending[1]) if ending else None,
-        tuple(command for command in tests if command not in text),
-        cut=len(raw) > LARGEST_LOG,
-    )
+    last_line = text.rstrip().rpartition("\n")[2]
+    ending = _EXIT_CODE.search(last_line)
+    exit_code = int(ending[1]) if ending else None
+    missing = tuple(command for command in tests if command not in text)
+    return SelftestFacts(exit_code, missing, cut=len(raw) > LARGEST_LOG)
 
 
-def _others(said: EvidenceRequest, after: Snapshot) -> Iterator[str]:
-    """Entries of the folder that are none of the five, and no folders."""
-    named = {normal_path(place) for place in said.places.values()}
+def _other_files(request: EvidenceRequest, after: Snapshot) -> Iterator[str]:
+    """Yield the files in the evidence folder that are none of the artifacts."""
+    prefix = f"{request.folder}/"
+    artifacts = {normal_path(place) for place in request.places.values()}
     for path, entry in sorted(after.entries.items()):
-        is_other = entry.kind is not EntryKind.DIRECTORY and path not in named
-        if is_other and path.startswith(f"{said.folder}/"):
+        if not path.startswith(prefix) or path in artifacts:
+            continue
+        if entry.kind is not EntryKind.DIRECTORY:
             yield path

@@ -1,6 +1,7 @@
-"""Running git so that nothing a repository holds can run: no hooks, filters, monitors, foreign config or network.
+"""Running git so that nothing a repository holds can run.
 
-Where it matters git is given a private git directory of ours, never the agent's: its config is then ours as well.
+No hooks, filters, monitors, foreign config or network. Where it matters, git is given a
+private git directory of ours and never the agent's, so that its config is ours as well.
 """
 
 from __future__ import annotations
@@ -40,9 +41,16 @@ _SETTINGS: Final = {
     "submodule.recurse": "false",
     "safe.directory": "*",
 }
-_OPTIONS: Final = tuple(
-    part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}")
-)
+
+
+def _as_options(settings: Mapping[str, str]) -> tuple[str, ...]:
+    options = []
+    for key, value in settings.items():
+        options += ["-c", f"{key}={value}"]
+    return tuple(options)
+
+
+_OPTIONS: Final = _as_options(_SETTINGS)
 _ENVIRONMENT: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_SYSTEM": _NOWHERE,
@@ -61,7 +69,8 @@ _ENVIRONMENT: Final = {
     "HOME": _NOWHERE,
     "LC_ALL": "C.UTF-8",
 }
-# The side that serves a fetch reads the source's config; it may serve any commit, and any owner's repository.
+# The side that serves a fetch reads the source's config. It may serve any commit, and
+# any owner's repository.
 UPLOAD_PACK: Final = (
     "git -c uploadpack.allowAnySHA1InWant=true -c core.fsmonitor=false "
     "-c core.hooksPath=/dev/null -c safe.directory=* upload-pack"
@@ -70,14 +79,17 @@ UPLOAD_PACK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Git with a given git directory, and perhaps a work tree and an index of its own."""
+    """Git with a certain git directory, and perhaps a work tree and an index."""
 
     directory: Path
     work_tree: Path | None = None
     index: Path | None = None
 
     def __call__(self, *command: str, given: bytes = b"") -> bytes:
-        """Run one command and return what it wrote. Raises GitFailed."""
+        """Run a command with `given` as its input, and return its output.
+
+        Raises GitFailed.
+        """
         places = {"GIT_DIR": os.fspath(self.directory)}
         if self.work_tree is not None:
             places["GIT_WORK_TREE"] = os.fspath(self.work_tree)
@@ -86,16 +98,17 @@ class Git:
         return _run(command, places, given, cwd=self.work_tree or self.directory)
 
     def text(self, *command: str) -> str:
-        """The same, for answers of one line."""
+        """Run a command and return its output as text, for output of one line."""
         return self(*command).decode("utf-8", "replace").strip()
 
 
 def _run(
     command: Sequence[str], places: Mapping[str, str], given: bytes, cwd: Path
 ) -> bytes:
-    environment = {"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT, **places}
+    search_path = os.environ.get("PATH", os.defpath)
+    environment = {"PATH": search_path, **_ENVIRONMENT, **places}
     try:
-        done = subprocess.run(  # noqa: S603 - a fixed program with separate arguments
+        result = subprocess.run(  # noqa: S603 - a fixed program with separate arguments
             ("git", *_OPTIONS, *command),  # noqa: S607 - git is looked up on the path, as everywhere
             input=given,
             capture_output=True,
@@ -105,54 +118,70 @@ def _run(
             check=False,
         )
     except (FileNotFoundError, NotADirectoryError):
-        if not cwd.is_dir():
-            raise WorkspaceError(f"{cwd} is no folder; git cannot work there") from None
-        raise WorkspaceError(
-            "git is not installed; install it, or judge a directory without git"
-        ) from None
+        raise _not_started(cwd) from None
     except subprocess.TimeoutExpired:
         raise GitFailed(command, 124, f"no end after {TIMEOUT} seconds") from None
-    if done.returncode != 0:
-        raise GitFailed(
-            command, done.returncode, done.stderr.decode("utf-8", "replace")
-        )
-    return done.stdout
+
+    if result.returncode != 0:
+        output = result.stderr.decode("utf-8", "replace")
+        raise GitFailed(command, result.returncode, output)
+    return result.stdout
+
+
+def _not_started(cwd: Path) -> WorkspaceError:
+    if not cwd.is_dir():
+        return WorkspaceError(f"{cwd} is not a folder, so git cannot work there")
+    return WorkspaceError(
+        "git is not installed; install it, or judge a directory without git"
+    )
 
 
 def git_directory(repository: Path) -> Path | None:
-    """The git directory of a working tree, also of a linked one or of a submodule, or None."""
+    """Return the git directory of a working tree; None where there is none.
+
+    A linked working tree and a submodule have a file that points to it.
+    """
     dot_git = repository / ".git"
     if dot_git.is_dir():
         return dot_git
-    if dot_git.is_file():
-        pointer = dot_git.read_text("utf-8", "surrogateescape").strip()
-        place = repository / pointer.removeprefix("gitdir: ")
-        return place if place.is_dir() else None
-    return None
+    if not dot_git.is_file():
+        return None
+
+    pointer = dot_git.read_text("utf-8", "surrogateescape").strip()
+    place = repository / pointer.removeprefix("gitdir: ")
+    return place if place.is_dir() else None
 
 
 def resolve(repository: Path, revision: str) -> str:
-    """The full id of the commit a revision names. Raises UnknownBase."""
+    """Return the full id of the commit that a revision names. Raises UnknownBase."""
     directory = git_directory(repository)
     if directory is None:
         raise UnknownBase(
-            f"{repository} is no git repository, so it has no commit {revision!r}"
+            f"{repository} is not a git repository, so it has no commit {revision!r}"
         )
+    git = Git(directory)
+    options = ("--verify", "--end-of-options")
     try:
-        return Git(directory).text(
-            "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"
-        )
+        return git.text("rev-parse", *options, f"{revision}^{{commit}}")
     except GitFailed:
         raise UnknownBase(f"{repository} has no commit {revision!r}") from None
 
 
 def object_format(commit: str) -> str:
-    """The option of `git init` for a repository that can hold this commit: its id tells by which hash it was made."""
-    return f"--object-format={'sha256' if len(commit) == _SHA256_DIGITS else 'sha1'}"
+    """Return the option of `git init` for a repository that can hold this commit.
+
+    The length of its id shows which hash it was made with.
+    """
+    if len(commit) == _SHA256_DIGITS:
+        return "--object-format=sha256"
+    return "--object-format=sha1"
 
 
 def show(repository: Path, base: str, path: str) -> bytes | None:
-    """A file as it is at the base, a commit or, without git, an earlier copy; None where there is none."""
+    """Return a file as it is at the base; None where there is none.
+
+    The base is a commit or, without git, an earlier copy.
+    """
     directory = git_directory(repository)
     try:
         if directory is not None:

@@ -1,7 +1,8 @@
-"""Git's own settings in a repository: the hooks and the config by which git itself runs programs, or looks elsewhere.
+"""Git's own settings in a repository: hooks and config that make git run programs.
 
-Nothing of it is ever run here: files are read, bounded and without following links, and config is parsed by git from bytes it
-is handed. Settings of the user and of the machine are no part of a repository and are not looked at.
+Nothing is ever run here. Files are read up to a bound and without following links, and
+git parses config from the bytes it is handed. Settings of the user and of the machine
+are not part of a repository and are not read.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from typing import Final
 from accordance.workspace.errors import GitFailed
 from accordance.workspace.git import Git, git_directory
 
-_LARGEST: Final = 1 << 20  # a config or a hook of more is told by its size alone
-_MOST_FILES: Final = 1_000
+_MAX_BYTES: Final = 1 << 20  # of a larger file, only the size is recorded
+_MAX_FILES: Final = 1_000
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_MARKS: Final = frozenset(("HEAD", "objects"))
+_GIT_MARKS: Final = frozenset(("HEAD", "objects"))
 _CONFIGS: Final = ("config", "config.worktree")
-_SELECTING: Final = (
+_STEERING_FILES: Final = (
     "info/attributes",
     "objects/info/alternates",
     "objects/info/http-alternates",
@@ -30,135 +31,175 @@ _SELECTING: Final = (
 )
 
 _RUNS: Final = re.compile(
-    r"core\.(?:sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand)|sequence\.editor"
-    r"|diff\.external|diff\..*\.(?:command|textconv)|filter\..*\.(?:clean|smudge|process)|merge\..*\.driver"
-    r"|(?:merge|diff|gui)tool\..*\.(?:cmd|path)|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program"
-    r"|gpg\.ssh\.defaultkeycommand|interactive\.difffilter|trailer\..*\.(?:cmd|command)"
-    r"|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack|vcs)"
-    r"|(?:browser|man)\..*\.(?:cmd|path)|web\.browser|sendemail\..*|imap\.tunnel",
+    r"core\.(?:sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand)"
+    r"|sequence\.editor"
+    r"|diff\.external"
+    r"|diff\..*\.(?:command|textconv)"
+    r"|filter\..*\.(?:clean|smudge|process)"
+    r"|merge\..*\.driver"
+    r"|(?:merge|diff|gui)tool\..*\.(?:cmd|path)"
+    r"|credential\.(?:.*\.)?helper"
+    r"|gpg\.(?:.*\.)?program"
+    r"|gpg\.ssh\.defaultkeycommand"
+    r"|interactive\.difffilter"
+    r"|trailer\..*\.(?:cmd|command)"
+    r"|uploadpack\.packobjectshook"
+    r"|remote\..*\.(?:uploadpack|receivepack|vcs)"
+    r"|(?:browser|man)\..*\.(?:cmd|path)"
+    r"|web\.browser"
+    r"|sendemail\..*"
+    r"|imap\.tunnel",
     re.DOTALL,
 )
 """Keys whose value is a program."""
 _RUNS_UNLESS_SWITCH: Final = re.compile(r"core\.fsmonitor|pager\..*", re.DOTALL)
-_RUNS_AFTER_MARK: Final = re.compile(
-    r"alias\..*|submodule\..*\.update", re.DOTALL
-)  # programs if they begin with `!`
-_LEADS: Final = re.compile(
-    r"core\.(?:hookspath|worktree|attributesfile)|include\.path|includeif\..*\.path|init\.templatedir"
-    r"|url\..*\.(?:pushinsteadof|insteadof)|protocol\.(?:.*\.)?allow|unreadable",
+"""Keys whose value is a program, unless it only switches a feature on or off."""
+_RUNS_AFTER_MARK: Final = re.compile(r"alias\..*|submodule\..*\.update", re.DOTALL)
+"""Keys whose value is a program if it begins with `!`."""
+_REDIRECTS: Final = re.compile(
+    r"core\.(?:hookspath|worktree|attributesfile)"
+    r"|include\.path"
+    r"|includeif\..*\.path"
+    r"|init\.templatedir"
+    r"|url\..*\.(?:pushinsteadof|insteadof)"
+    r"|protocol\.(?:.*\.)?allow"
+    r"|unreadable",
     re.DOTALL,
 )
-"""Keys that say where git finds hooks, settings and other repositories."""
+"""Keys that decide where git finds hooks, settings and other repositories."""
 _SWITCHES: Final = frozenset(("", "true", "false", "yes", "no", "on", "off", "0", "1"))
 
 
 def git_settings(repository: Path) -> Mapping[str, str]:
-    """Everything by which git runs programs in this working tree, by name, with what tells one state from another.
+    """Return everything that makes git run programs in this working tree, by name.
 
-    Hooks are told by their hash and mode, config by its value. Empty for a directory without git.
+    The value identifies the state: of a hook its hash and mode, of a config key its
+    value. Empty for a directory without git.
     """
     directory = git_directory(repository)
     if directory is None:
         return {}
-    found: dict[str, str] = {}
-    for name, place in _git_directories(directory):
+
+    settings: dict[str, str] = {}
+    for prefix, place in _git_directories(directory):
         for setting, state in _settings_in(place, repository):
-            known = found.get(f"{name}{setting}")
-            if (
-                len(found) < _MOST_FILES
-            ):  # git takes the last value of some keys and all of others
-                found[f"{name}{setting}"] = (
-                    state if known is None else f"{known} | {state}"
-                )
-    return dict(sorted(found.items()))
+            name = f"{prefix}{setting}"
+            if len(settings) >= _MAX_FILES:
+                continue
+            if name in settings:  # git takes the last value of some keys, all of others
+                settings[name] = f"{settings[name]} | {state}"
+            else:
+                settings[name] = state
+    return dict(sorted(settings.items()))
 
 
 def programs(settings: Mapping[str, str]) -> tuple[str, ...]:
-    """Those settings by which git would run a program, in the words of a person."""
-    return tuple(
-        name if "hook " in name else f"{name} = {state}"
-        for name, state in settings.items()
-        if _runs(name, state)
-    )
+    """Return those settings that make git run a program, as text for people."""
+    texts = []
+    for name, state in settings.items():
+        if not _runs_program(name, state):
+            continue
+        if "hook " in name:
+            texts.append(name)
+        else:
+            texts.append(f"{name} = {state}")
+    return tuple(texts)
 
 
 def changed_settings(
     before: Mapping[str, str], after: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """What was added, changed or taken away, in the words of a person."""
-    names = sorted({*before, *after})
-    return tuple(
-        f"{name} ({_how(before.get(name), after.get(name))})"
-        for name in names
-        if before.get(name) != after.get(name)
-    )
+    """Return what was added, changed or removed, as text for people."""
+    texts = []
+    for name in sorted({*before, *after}):
+        if name not in before:
+            texts.append(f"{name} (added)")
+        elif name not in after:
+            texts.append(f"{name} (removed)")
+        elif before[name] != after[name]:
+            texts.append(f"{name} (changed)")
+    return tuple(texts)
 
 
-def _how(before: str | None, after: str | None) -> str:
-    if before is None:
-        return "added"
-    return "removed" if after is None else "changed"
-
-
-def _runs(name: str, state: str) -> bool:
-    kind, _, what = name.rpartition(": ")[2].partition(" ")
-    return (
-        state.endswith("executable")
-        if kind == "hook"
-        else kind == "config" and _is_program(what, state)
-    )
+def _runs_program(name: str, state: str) -> bool:
+    setting = name.rpartition(": ")[2]
+    kind, _, key = setting.partition(" ")
+    if kind == "hook":
+        return state.endswith("executable")
+    return kind == "config" and _is_program(key, state)
 
 
 def _git_directories(directory: Path) -> Iterator[tuple[str, Path]]:
-    """The git directory, the one it shares with other working trees, and those of submodules."""
+    """Yield every git directory that counts, with the prefix of its settings.
+
+    That is: the directory itself, the one it shares with other working trees, and those
+    of submodules.
+    """
     yield "", directory
-    common = _read(directory / "commondir")
-    if common is not None:
-        shared = directory / common.decode("utf-8", "surrogateescape").strip()
-        if shared.is_dir():
-            yield "", shared
-            directory = shared
+
+    shared = _shared_directory(directory)
+    if shared is not None:
+        yield "", shared
+        directory = shared
+
     waiting = [directory / "modules"]
-    for _ in range(_MOST_FILES):
+    for _ in range(_MAX_FILES):
         if not waiting:
             return
+
         folder = waiting.pop()
         names = _names(folder)
-        if _MARKS.issubset(names):
+        if _GIT_MARKS.issubset(names):
             yield f"{folder.relative_to(directory).as_posix()}: ", folder
-        below = (
-            [folder / "modules"]
-            if _MARKS.issubset(names)
-            else [folder / name for name in names]
-        )
-        waiting += [
-            place for place in below if place.is_dir() and not place.is_symlink()
-        ]
+            names = ["modules"]
+
+        for name in names:
+            place = folder / name
+            if place.is_dir() and not place.is_symlink():
+                waiting.append(place)
+
+
+def _shared_directory(directory: Path) -> Path | None:
+    """Return the directory that a linked working tree shares with others."""
+    pointer = _read(directory / "commondir")
+    if pointer is None:
+        return None
+    shared = directory / pointer.decode("utf-8", "surrogateescape").strip()
+    return shared if shared.is_dir() else None
 
 
 def _settings_in(directory: Path, work: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name and the state of every setting of one git directory."""
     hooks = directory / "hooks"
     for file in _CONFIGS:
         for key, value in _config(directory / file):
-            spelled = key.casefold()
-            if _is_program(key, value) or _LEADS.fullmatch(spelled):
+            folded_key = key.casefold()
+            if _is_program(key, value) or _REDIRECTS.fullmatch(folded_key):
                 yield f"config {key}", value
-            if spelled == "core.hookspath":
+            if folded_key == "core.hookspath":
                 hooks = work / Path(value).expanduser()
-            if spelled.startswith("include") and spelled.endswith(".path"):
-                yield f"included {value}", _state(directory / Path(value).expanduser())
-    for name in sorted(_names(hooks)):
-        place = hooks / name
-        if not name.endswith(".sample") and not (
-            place.is_dir() and not place.is_symlink()
-        ):
+            if folded_key.startswith("include") and folded_key.endswith(".path"):
+                included = directory / Path(value).expanduser()
+                yield f"included {value}", _state(included)
+
+    yield from _hooks_in(hooks)
+
+    for name in _STEERING_FILES:
+        file_place = directory / name
+        if file_place.exists():
+            yield f"file {name}", _state(file_place)
+
+
+def _hooks_in(folder: Path) -> Iterator[tuple[str, str]]:
+    for name in sorted(_names(folder)):
+        place = folder / name
+        is_folder = place.is_dir() and not place.is_symlink()
+        if not is_folder and not name.endswith(".sample"):
             yield f"hook {name}", _state(place)
-    for name in _SELECTING:
-        if (directory / name).exists():
-            yield f"file {name}", _state(directory / name)
 
 
 def _is_program(key: str, value: str) -> bool:
+    """Whether git would run the value of this key as a program."""
     key = key.casefold()
     if _RUNS_AFTER_MARK.fullmatch(key):
         return value.startswith("!")
@@ -168,26 +209,36 @@ def _is_program(key: str, value: str) -> bool:
 
 
 def _config(place: Path) -> list[tuple[str, str]]:
-    """Keys and values in their order. What cannot be read is told, for git may be able to."""
+    """Return keys and values in their order.
+
+    A file that we cannot read is reported as such, because git may be able to read it.
+    """
     content = _read(place)
     if content is None:
-        return (
-            [("unreadable", _state(place))]
-            if place.exists() or place.is_symlink()
-            else []
-        )
+        if place.exists() or place.is_symlink():
+            return [("unreadable", _state(place))]
+        return []
+
+    git = Git(place.parent)
+    options = ("--file", "-", "--no-includes", "--null", "--list")
     try:
-        listed = Git(place.parent)(
-            "config", "--file", "-", "--no-includes", "--null", "--list", given=content
-        )
+        listing = git("config", *options, given=content)
     except GitFailed:
         return [("unreadable", _state(place))]
-    rows = (row.partition(b"\n") for row in listed.split(b"\0") if row)
-    return [(_text(key), _text(value)) for key, _, value in rows]
+
+    settings = []
+    for row in listing.split(b"\0"):
+        if row:
+            key, _, value = row.partition(b"\n")
+            settings.append((_text(key), _text(value)))
+    return settings
 
 
 def _state(place: Path) -> str:
-    """What tells one state of a file from another."""
+    """Return a text that tells one state of a file from another.
+
+    Baselines store these texts and compare them: their wording must not change.
+    """
     try:
         status = place.lstat()
     except OSError:
@@ -195,35 +246,36 @@ def _state(place: Path) -> str:
     if stat.S_ISLNK(status.st_mode):
         target = _text(os.fsencode(place.readlink()))
         return f"link to {target}, executable"
+
     content = _read(place)
-    digest = (
-        hashlib.sha256(content).hexdigest()
-        if content is not None
-        else f"{status.st_size} bytes"
-    )
-    return f"{digest}, {'executable' if status.st_mode & 0o111 else 'not run'}"
+    if content is None:
+        identity = f"{status.st_size} bytes"
+    else:
+        identity = hashlib.sha256(content).hexdigest()
+    is_executable = bool(status.st_mode & 0o111)
+    return f"{identity}, {'executable' if is_executable else 'not run'}"
 
 
 def _read(place: Path) -> bytes | None:
-    """A small regular file; nothing else is opened for reading."""
+    """Return the content of a small regular file; nothing else is read."""
     try:
         descriptor = os.open(place, _OPEN)
     except OSError:
         return None
+
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        return (
-            file.read()
-            if stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST
-            else None
-        )
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
+            return None
+        return file.read()
 
 
 def _names(folder: Path) -> list[str]:
     try:
-        return sorted(os.listdir(folder))[:_MOST_FILES]  # noqa: PTH208 - names
+        names = os.listdir(folder)  # noqa: PTH208 - names
     except OSError:
         return []
+    return sorted(names)[:_MAX_FILES]
 
 
 def _text(raw: bytes) -> str:

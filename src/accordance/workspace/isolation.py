@@ -1,17 +1,21 @@
-"""Keeping a command apart: what it may see, what it may write, how much it may use, and with which means.
+"""Keeping a command apart: what it may see, write and use, and by which means.
 
-bwrap       own mounts, processes, network and loopback; only system folders and what is named is there at all
-landlock    the same folders by kernel rules; no sockets, no shared memory; signals (from Linux 6.12 on) and ptrace end at
-            its border, and no limit, priority or processor of another process can be set
-rlimit      limits only, by explicit wish: the command has the user's own rights
+bwrap       its own mounts, processes, network and loopback; nothing exists but system
+            folders and what is named
+landlock    the same folders by kernel rules; no sockets and no shared memory; signals
+            (from Linux 6.12 on) and ptrace end at its border, and it can set no limit,
+            priority or processor of another process
+rlimit      limits only, on explicit request: the command has the user's own rights
 
-A command may write to its `work`, `home` and `tmp`, and to nothing above them: the folder they lie in is ours, so that no
-command decides what the next one is given. Before each start the four are looked at; a link in their place is refused.
+A command may write to its `work`, `home` and `tmp`, and to nothing above them: the
+folder they lie in is ours, so that no command decides what the next one is given.
+Before each start the four are checked; a link in their place is refused.
 
-Started by root, a confined command becomes `nobody`. Bubblewrap shows it the way to its places; at the landlock level
-`nobody` must be able to go there, and where that is not so, the command is not run. Whoever is confined by landlock can still
-change modes and times of files of the same user elsewhere, for Landlock has no say in these; contents and names cannot
-be touched, and nothing there be read.
+Started by root, a confined command becomes `nobody`. Bubblewrap shows it the way to its
+places; at the landlock level `nobody` must be able to go there, and where it cannot,
+the command is not run. A command confined by Landlock can still change modes and times
+of files of the same user elsewhere, because Landlock does not govern them; it cannot
+read anything there, nor touch contents and names.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from accordance.workspace.inside import confine
 from accordance.workspace.inside.keeper import threads_of
 
 NOBODY: Final = 65534
-_PASSABLE: Final = 0o711  # others can go through and see nothing
+PYTHON: Final = os.path.realpath(sys.executable)
 INSTALL: Final = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 ROOT_REMEDY: Final = f"{INSTALL}, run accordance as an ordinary user"
 SYSTEM: Final = (
@@ -47,16 +51,29 @@ SYSTEM: Final = (
     "/opt",
     "/nix/store",
 )
+_PASSABLE: Final = 0o711  # others can go through and see nothing
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _DEFAULT_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
-_INTERNET_AND_LOCAL: Final = (
-    1,
-    2,
-    10,
-    16,
-)  # unix, inet, inet6, netlink: all of them private in a network of its own
-_PYTHON: Final = os.path.realpath(sys.executable)
 _LAST_STEP: Final = Path(confine.__file__).read_text("utf-8")
+
+_UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
+_SOCKETS_OF_OWN_NETWORK: Final = (_UNIX, _INET, _INET6, _NETLINK)
+
+_UNSHARED: Final = (
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--new-session",
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+)
+_MEMORY_FOLDERS: Final = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - in the sandbox
+_SEALED: Final = ("--remount-ro", "/dev", "--remount-ro", "/", "--")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +84,7 @@ class CommandLimits:
     memory_bytes: int = 8 << 30
     processes: int = 512
     output_bytes: int = 16 << 20
-    file_bytes: int = 2 << 30  # of any one file
+    file_bytes: int = 2 << 30  # of any single file
     disk_bytes: int = 8 << 30  # of all files together
     scratch_bytes: int = 512 << 20  # of each folder that lives in memory
     open_files: int = 4096
@@ -75,121 +92,146 @@ class CommandLimits:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Where a command runs: `home`, `tmp` and, unless it lies elsewhere, `work`, in a folder that it cannot change."""
+    """Where a command runs.
+
+    The room's folder holds `home`, `tmp` and, unless it lies elsewhere, `work`. The
+    command cannot change the folder itself.
+    """
 
     folder: Path
-    appears_at: Path | None = (
-        None  # where `work` shows itself, for means that can move it
-    )
-    readable: tuple[Path, ...] = ()  # further folders to be seen, read only
-    environment: Mapping[str, str] = field(
-        default_factory=dict
-    )  # what the command is told beyond the usual
-    tree: Path | None = None  # the tree it works on, where that lies elsewhere
-    log: str = ""  # a file of the folder that the command may write
+    appears_at: Path | None = None
+    """Where the command sees `work`, for isolation that can move it."""
+    readable: tuple[Path, ...] = ()
+    """Further folders that the command can see, read-only."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables beyond the usual ones."""
+    tree: Path | None = None
+    """The tree that the command works on, where that lies elsewhere."""
+    log: str = ""
+    """A file of the folder that the command may write."""
 
     @property
     def work(self) -> Path:
-        """The tree the command works on."""
+        """The tree that the command works on."""
         return self.tree or self.folder / "work"
 
     @property
     def own(self) -> tuple[Path, ...]:
-        """The folders the command may write to."""
+        """The folders that the command may write to."""
         return (self.work, self.folder / "home", self.folder / "tmp")
 
     @property
     def written(self) -> tuple[str, ...]:
-        """Everything the command may write to."""
-        files = (self.folder / self.log,) if self.log else ()
-        return tuple(map(os.fspath, (*self.own, *files)))
+        """Everything that the command may write to."""
+        places = [os.fspath(place) for place in self.own]
+        if self.log:
+            places.append(os.fspath(self.folder / self.log))
+        return tuple(places)
+
+    def work_seen_at(self, level: IsolationLevel) -> Path:
+        """Return where the command sees `work`; only bubblewrap can move it."""
+        if self.appears_at is not None and level is IsolationLevel.BWRAP:
+            return self.appears_at
+        return self.work
 
     def prepare(self, level: IsolationLevel) -> None:
-        """Make the folders, and give them to whoever the command will be. Raises IsolationUnavailable."""
+        """Make the folders, and give them to the user that the command will run as.
+
+        Raises IsolationUnavailable.
+        """
         for place in (self.folder, *self.own):
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.log:
             (self.folder / self.log).touch(mode=0o600)
+
         user = sandbox_user(level)
         if user is None:
             return
+
         self.folder.chmod(_PASSABLE)
-        if why := why_no_landlock(self, level):
-            raise IsolationUnavailable(level.value, IsolationProbe((_refused(why),)))
+        obstacle = why_no_landlock(self, level)
+        if obstacle:
+            raise IsolationUnavailable(
+                level.value, IsolationProbe((_refused(obstacle),))
+            )
+
         for place in self.own:
-            _give(place, user)
+            _give_tree(place, user)
         for file in self.folder.iterdir():
             if stat.S_ISREG(file.lstat().st_mode):
                 os.chown(file, user, user, follow_symlinks=False)
 
 
-def _give(place: Path, user: int) -> None:
+def _give_tree(place: Path, user: int) -> None:
     for directory, folders, files in os.walk(place):
         for name in (*folders, *files, "."):
-            os.chown(os.path.join(directory, name), user, user, follow_symlinks=False)  # noqa: PTH118 - texts
+            path = os.path.join(directory, name)  # noqa: PTH118 - texts
+            os.chown(path, user, user, follow_symlinks=False)
 
 
 def sandbox_user(level: IsolationLevel) -> int | None:
-    """Whom a command started by root becomes; None where it stays who it is."""
-    return NOBODY if os.geteuid() == 0 and level.confines else None
+    """Return the user that root's commands run as; None where the user stays."""
+    if os.geteuid() == 0 and level.confines:
+        return NOBODY
+    return None
 
 
 def why_no_landlock(room: Room, level: IsolationLevel) -> str:
-    """Why Landlock cannot confine what root runs in this room, or nothing.
+    """Return why Landlock cannot confine root's commands in this room, or nothing.
 
-    Root must become somebody else: Landlock has no say in modes, owners, times and attributes, and all files are root's.
+    Root must become another user: Landlock does not govern modes, owners, times and
+    attributes, and all files are root's.
     """
     if level is not IsolationLevel.LANDLOCK or os.geteuid() != 0:
         return ""
-    needed = (*room.written, *_own_places(room))
-    closed = next((above for place in needed if (above := _closed_above(place))), None)
-    if closed is None:
-        return ""
-    return f"root's commands run as nobody, who cannot pass {closed}"
+
+    for place in (*room.written, *_own_places(room)):
+        closed = _closed_folder_above(place)
+        if closed is not None:
+            return f"root's commands run as nobody, who cannot pass {closed}"
+    return ""
 
 
-def _closed_above(place: str) -> Path | None:
-    """The first folder above a place that not everybody can pass."""
-    above = (parent for parent in reversed(Path(place).parents) if parent.exists())
-    return next((parent for parent in above if not parent.stat().st_mode & 0o001), None)
+def _closed_folder_above(place: str) -> Path | None:
+    """Return the first folder above a place that not everybody can pass."""
+    for folder in reversed(Path(place).parents):
+        if folder.exists() and not folder.stat().st_mode & 0o001:
+            return folder
+    return None
 
 
-def _refused(why: str) -> LevelProbe:
+def _refused(obstacle: str) -> LevelProbe:
     return LevelProbe(
-        IsolationLevel.LANDLOCK, works=False, detail=why, remedy=ROOT_REMEDY
+        IsolationLevel.LANDLOCK, works=False, detail=obstacle, remedy=ROOT_REMEDY
     )
 
 
 def _own_places(room: Room) -> tuple[str, ...]:
-    """What must be seen beside the system: this interpreter, its environment, and what was named."""
-    own = (sys.prefix, sys.base_prefix, *map(os.fspath, room.readable))
-    return tuple(dict.fromkeys((*map(os.path.realpath, own), *own)))
+    """Return what must be seen beside the system.
+
+    That is this interpreter, its environment, and what was named.
+    """
+    own = [sys.prefix, sys.base_prefix]
+    own += [os.fspath(place) for place in room.readable]
+    real = [os.path.realpath(place) for place in own]
+    return tuple(dict.fromkeys((*real, *own)))
 
 
 def visible(room: Room) -> tuple[str, ...]:
-    """Every folder a command can read."""
+    """Return every folder that a command can read."""
     return (*SYSTEM, *_own_places(room))
 
 
 def environment(room: Room, level: IsolationLevel) -> dict[str, str]:
-    """A clean environment: nothing of ours gets through but the folders of the search path that can be seen."""
-    seen = visible(room)
-    wanted = (
-        os.path.join(sys.prefix, "bin"),  # noqa: PTH118
-        *os.environ.get("PATH", "").split(":"),
-        *_DEFAULT_PATH,
-    )
-    path = [place for place in wanted if _below(place, seen)]
-    work = (
-        room.appears_at
-        if room.appears_at and level is IsolationLevel.BWRAP
-        else room.work
-    )
+    """Return a clean environment.
+
+    Nothing of ours gets through but those folders of the search path that can be seen.
+    """
     return {
-        "PATH": ":".join(dict.fromkeys(path)),
+        "PATH": ":".join(_search_path(room)),
         "HOME": os.fspath(room.folder / "home"),
         "TMPDIR": os.fspath(room.folder / "tmp"),
-        "PWD": os.fspath(work),
+        "PWD": os.fspath(room.work_seen_at(level)),
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
@@ -201,45 +243,51 @@ def environment(room: Room, level: IsolationLevel) -> dict[str, str]:
     }
 
 
-def _below(place: str, roots: Sequence[str]) -> bool:
+def _search_path(room: Room) -> list[str]:
+    own_programs = os.path.join(sys.prefix, "bin")  # noqa: PTH118
+    our_path = os.environ.get("PATH", "").split(":")
+    wanted = dict.fromkeys((own_programs, *our_path, *_DEFAULT_PATH))
+
+    seen = visible(room)
+    return [place for place in wanted if _is_below(place, seen)]
+
+
+def _is_below(place: str, roots: Sequence[str]) -> bool:
     return any(place == root or place.startswith(f"{root}/") for root in roots)
 
 
 def argv(
     command: str, room: Room, level: IsolationLevel, limits: CommandLimits
 ) -> list[str]:
-    """The whole command line that keeps `command` apart at this level."""
-    moved = (
-        room.appears_at
-        if room.appears_at and level is IsolationLevel.BWRAP
-        else room.work
-    )
+    """Return the whole command line that keeps `command` apart at this level."""
+    is_landlock = level is IsolationLevel.LANDLOCK
     user = sandbox_user(level)
+    counted_user = os.getuid() if user is None else user
     plan = {
         "command": command,
-        "directory": os.fspath(moved),
+        "directory": os.fspath(room.work_seen_at(level)),
         "user": user,
         "powerless": level.confines,
-        "landlock": level is IsolationLevel.LANDLOCK,
+        "landlock": is_landlock,
         "readable": [*visible(room), os.fspath(room.folder), "/proc"],
         "writable": [*room.written, *_DEVICES],
-        "families": _families(level),
-        "shared": level is IsolationLevel.LANDLOCK,
-        "limits": _kernel_limits(limits, os.getuid() if user is None else user),
+        "families": _socket_families(level),
+        "shared": is_landlock,
+        "limits": _kernel_limits(limits, counted_user),
     }
-    last_step = [_PYTHON, "-I", "-S", "-c", _LAST_STEP, json.dumps(plan)]
-    return (
-        [*_bubblewrap(room, limits), *last_step]
-        if level is IsolationLevel.BWRAP
-        else last_step
-    )
+    last_step = [PYTHON, "-I", "-S", "-c", _LAST_STEP, json.dumps(plan)]
+    if level is IsolationLevel.BWRAP:
+        return [*_bubblewrap(room, limits), *last_step]
+    return last_step
 
 
-def _families(level: IsolationLevel) -> tuple[int, ...] | None:
-    """Which sockets may be opened; None where no filter is used."""
+def _socket_families(level: IsolationLevel) -> tuple[int, ...] | None:
+    """Return the sockets that may be opened; None where no filter is used."""
     if not level.confines:
         return None
-    return _INTERNET_AND_LOCAL if level is IsolationLevel.BWRAP else ()
+    if level is IsolationLevel.BWRAP:
+        return _SOCKETS_OF_OWN_NETWORK
+    return ()
 
 
 def _kernel_limits(limits: CommandLimits, user: int) -> dict[str, int]:
@@ -254,66 +302,60 @@ def _kernel_limits(limits: CommandLimits, user: int) -> dict[str, int]:
 
 
 def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
-    """A file system made of what is named, and nothing shared but the kernel."""
-    made = [
-        shutil.which("bwrap") or "bwrap",
-        "--unshare-pid",
-        "--unshare-net",
-        "--unshare-ipc",
-        "--unshare-uts",
-    ]
-    made += [
-        "--unshare-cgroup-try",
-        "--die-with-parent",
-        "--new-session",
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-    ]
-    made += [] if os.geteuid() == 0 else ["--unshare-user"]
-    for scratch in ("/tmp", "/var/tmp", "/dev/shm"):  # noqa: S108 - names inside the sandbox
-        made += [
-            "--perms",
-            "1777",
-            "--size",
-            str(limits.scratch_bytes),
-            "--tmpfs",
-            scratch,
-        ]
+    """Return bubblewrap's command line.
+
+    It makes a file system of what is named, and shares nothing but the kernel.
+    """
+    options = [shutil.which("bwrap") or "bwrap", *_UNSHARED]
+    if os.geteuid() != 0:
+        options.append("--unshare-user")
+
+    for place in _MEMORY_FOLDERS:
+        size = str(limits.scratch_bytes)
+        options += ["--perms", "1777", "--size", size, "--tmpfs", place]
     for place in SYSTEM:
-        made += ["--ro-bind-try", place, place]
+        options += ["--ro-bind-try", place, place]
+
+    options += _bound_places(room)
+    options += _SEALED
+    return options
+
+
+def _bound_places(room: Room) -> list[str]:
+    """Return the options that bind the room and what may be read beside it.
+
+    A later bind hides what it covers. So readable folders around the room come first,
+    or they would hide it, and readable folders inside the room come last.
+    """
+    folder = os.fspath(room.folder)
+    work = os.fspath(room.work)
+    around = []
+    elsewhere = []
     for place in _own_places(room):
-        if not _below(place, SYSTEM):
-            made += _bound("--ro-bind-try", place)
-    # last, so that a folder that may be read never hides one in it that may be written
-    seen = [place for place in _own_places(room) if not _below(place, SYSTEM)]
-    around = [
-        place
-        for place in seen
-        if _below(os.fspath(room.folder), (place,))
-        or _below(os.fspath(room.work), (place,))
-    ]
-    for place in around:  # first, or they would hide what lies in them
-        made += _bound("--ro-bind-try", place)
-    made += _bound("--ro-bind", os.fspath(room.folder))
+        if _is_below(place, SYSTEM):
+            continue
+        if _is_below(folder, (place,)) or _is_below(work, (place,)):
+            around.append(place)
+        else:
+            elsewhere.append(place)
+
+    options = []
+    for place in around:
+        options += _bound("--ro-bind-try", place, place)
+    options += _bound("--ro-bind", folder, folder)
     for place in room.written:
-        made += _bound("--bind", place)
+        options += _bound("--bind", place, place)
     if room.appears_at is not None:
-        made += _bound("--bind", os.fspath(room.work), os.fspath(room.appears_at))
-    for place in seen:
-        if place not in around:
-            made += _bound("--ro-bind-try", place)
-    return [*made, "--remount-ro", "/dev", "--remount-ro", "/", "--"]
+        options += _bound("--bind", work, os.fspath(room.appears_at))
+    for place in elsewhere:
+        options += _bound("--ro-bind-try", place, place)
+    return options
 
 
-def _bound(how: str, source: str, target: str = "") -> list[str]:
-    """Bind a folder, and make the folders above it such that everybody can pass."""
-    target = target or source
-    above = [os.fspath(parent) for parent in reversed(Path(target).parents)][1:]
-    return [
-        *(part for parent in above for part in ("--perms", "0755", "--dir", parent)),
-        how,
-        source,
-        target,
-    ]
+def _bound(option: str, source: str, target: str) -> list[str]:
+    """Return the options that bind a folder, below folders that everybody can pass."""
+    options = []
+    above = list(reversed(Path(target).parents))[1:]
+    for folder in above:
+        options += ["--perms", "0755", "--dir", os.fspath(folder)]
+    return [*options, option, source, target]

@@ -1,4 +1,7 @@
-"""Everything an agent has left in its clone, evidence and all, as one patch that can be laid into another clone."""
+"""Everything an agent left in its clone, evidence included, as one patch.
+
+The patch can be applied to another clone of the same base.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from dataclasses import dataclass, replace
 from accordance.domain.facts import (
     ChangeKind,
     ChangeSet,
-    EntryKind,
     PathChange,
     Snapshot,
     beyond_caches,
@@ -16,6 +18,7 @@ from accordance.domain.facts import (
 from accordance.workspace.branch import lay
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
+from accordance.workspace.entries import SET_ID_BITS, directories, parents
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.names import name_of
 from accordance.workspace.overlay import whole_tree
@@ -24,12 +27,12 @@ from accordance.workspace.patching import readable_patch
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What was left, against the base."""
+    """What an agent left, against the base."""
 
     base: str
     patch: bytes
     tree: str  # git's id of the whole tree
-    folders: tuple[str, ...] = ()  # empty ones, which no patch tells
+    folders: tuple[str, ...] = ()  # the empty ones, which no patch can carry
 
 
 def left_in(
@@ -38,79 +41,85 @@ def left_in(
     carry: Sequence[str] = (),
     after: Snapshot | None = None,
 ) -> Left | None:
-    """What was left; None where a patch would not tell all of it. Ignored caches do not matter, unless tests `carry` them.
+    """Return what was left, or None where a patch could not carry all of it.
 
-    `after` is the tree as it is now, where it was read already.
+    Ignored caches do not matter, unless tests `carry` them. `after` is the tree as it
+    is now, where it has been read already.
     """
     if after is None:
         after = whole_tree(workspace)
-    found = difference(before, after, ignored=BaseRules(workspace))
-    needed = {
-        change.path
-        for change in (*beyond_caches(found.ignored), *_carried(found.ignored, carry))
-    }
-    changes = (
-        *found.changes,
-        *(change for change in found.ignored if change.path in needed),
-    )
-    if not workspace.commit or _is_beyond_patches(found, changes):
+    differences = difference(before, after, ignored=BaseRules(workspace))
+
+    needed = {change.path for change in beyond_caches(differences.ignored)}
+    needed.update(_carried_paths(differences.ignored, carry))
+    kept = [change for change in differences.ignored if change.path in needed]
+    changes = (*differences.changes, *kept)
+
+    if not workspace.commit or _is_beyond_patches(differences, changes):
         return None
-    patch = readable_patch(workspace, replace(found, changes=changes))
-    return (
-        None
-        if patch.left_out
-        else Left(workspace.commit, patch.text, patch.tree, _empty(after))
-    )
+
+    patch = readable_patch(workspace, replace(differences, changes=changes))
+    if patch.left_out:
+        return None
+    return Left(workspace.commit, patch.text, patch.tree, _empty_folders(after))
 
 
 def lay_again(
     left: Left, workspace: Workspace, before: Snapshot, carry: Sequence[str] = ()
 ) -> bool:
-    """Lay it into a fresh clone of its base; whether that is now the same tree, to the last bit."""
+    """Apply it to a fresh clone of its base, and return whether the tree is the same.
+
+    The same means: to the last bit.
+    """
     if not lay(left.patch, workspace.work):
         return False
     for folder in left.folders:
-        (workspace.work / name_of(folder)).mkdir(parents=True, exist_ok=True)
+        place = workspace.work / name_of(folder)
+        place.mkdir(parents=True, exist_ok=True)
+
     again = left_in(workspace, before, carry)
-    return again is not None and (again.tree, again.folders) == (
-        left.tree,
-        left.folders,
+    if again is None:
+        return False
+    return again.tree == left.tree and again.folders == left.folders
+
+
+def _is_beyond_patches(differences: ChangeSet, changes: Sequence[PathChange]) -> bool:
+    """Whether something changed that a patch cannot carry.
+
+    That is: git's own files, what is no ordinary file, and bits that git does not know.
+    """
+    unpatchable = (
+        differences.incomplete,
+        differences.internals,
+        differences.nested_added,
+        differences.special,
+        differences.unreadable,
     )
+    if any(unpatchable):
+        return True
+
+    folder_changes = {change.kind for change in differences.directories}
+    if folder_changes - {ChangeKind.ADDED}:
+        return True
+    return any(_has_set_id_bits(change) for change in changes)
 
 
-def _is_beyond_patches(found: ChangeSet, changes: Sequence[PathChange]) -> bool:
-    """Changes of git's own files, what is no ordinary file, and bits that git does not know."""
-    odd = (
-        found.internals,
-        found.special,
-        found.unreadable,
-        found.nested_added,
-        found.incomplete,
-    )
-    return (
-        any(odd)
-        or any(change.kind is not ChangeKind.ADDED for change in found.directories)
-        or any(
-            change.after is not None and change.after.mode & 0o7000
-            for change in changes
-        )
-    )
+def _has_set_id_bits(change: PathChange) -> bool:
+    return change.after is not None and bool(change.after.mode & SET_ID_BITS)
 
 
-def _empty(tree: Snapshot) -> tuple[str, ...]:
-    filled = {path.rpartition("/")[0] for path in tree.entries}
-    folders = (
-        path
-        for path, entry in tree.entries.items()
-        if entry.kind is EntryKind.DIRECTORY
-    )
-    return tuple(sorted(path for path in folders if path not in filled))
+def _empty_folders(tree: Snapshot) -> tuple[str, ...]:
+    folders = directories(tree.entries)
+    empty = folders.keys() - parents(tree.entries)
+    return tuple(sorted(empty))
 
 
-def _carried(ignored: Sequence[PathChange], carry: Sequence[str]) -> list[PathChange]:
-    below = tuple(f"{folder.rstrip('/')}/" for folder in carry)
-    return [
-        change
-        for change in ignored
-        if any(path.startswith(below) for path in change.paths)
-    ]
+def _carried_paths(ignored: Sequence[PathChange], carry: Sequence[str]) -> set[str]:
+    """Return the paths of ignored changes in the folders that tests need."""
+    prefixes = tuple(f"{folder.rstrip('/')}/" for folder in carry)
+    carried = set()
+    for change in ignored:
+        for path in change.paths:
+            if path.startswith(prefixes):
+                carried.add(change.path)
+    return carried

@@ -1,40 +1,60 @@
-r"""Names on disk as texts, and task ids as folder names."""
+"""Names on disk as text, paths within folders, and task ids as folder names."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from accordance.workspace.errors import UnsafeName
 
 _SAFE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_ESCAPE: Final = re.compile(rb"\\(?:\\|x([0-9a-f]{2}))")
 
 
 def text_of(name: str) -> str:
-    r"""A name from the file system as clean text: odd bytes as `\xNN`, a backslash as two. Reversed by `name_of`."""
+    r"""Return a name from the file system as clean text. Reversed by `name_of`.
+
+    Bytes that are not UTF-8 become `\xNN`, and a backslash becomes two.
+    """
     if name.isascii() and "\\" not in name:
         return name
+
     raw = os.fsencode(name).replace(b"\\", b"\\\\")
     return raw.decode("utf-8", "backslashreplace")
 
 
 def name_of(text: str) -> str:
-    """The name on disk that `text_of` made this text from."""
+    """Return the name on disk that `text_of` made this text from."""
     if "\\" not in text:
         return text
-    raw = re.sub(rb"\\(?:\\|x([0-9a-f]{2}))", _unescape, text.encode("utf-8"))
+
+    raw = _ESCAPE.sub(_unescape, text.encode("utf-8"))
     return os.fsdecode(raw)
 
 
-def _unescape(found: re.Match[bytes]) -> bytes:
-    return bytes((int(found[1], 16),)) if found[1] else b"\\"
+def _unescape(escape: re.Match[bytes]) -> bytes:
+    hex_digits = escape[1]
+    if hex_digits:
+        return bytes.fromhex(hex_digits.decode("ascii"))
+    return b"\\"
+
+
+def lies_in_any(path: str, folders: Iterable[str]) -> bool:
+    """Whether a path is one of these folders, or lies in one of them."""
+    for folder in folders:
+        if path == folder or path.startswith(f"{folder.rstrip('/')}/"):
+            return True
+    return False
 
 
 def folder_name(task_id: str) -> str:
-    """The task id, if it is safe as the name of a folder. Raises UnsafeName."""
-    if not _SAFE_NAME.fullmatch(task_id) or ".." in task_id:
+    """Return the task id if it is safe as the name of a folder. Raises UnsafeName."""
+    is_safe = _SAFE_NAME.fullmatch(task_id) is not None
+    if not is_safe or ".." in task_id:
         raise UnsafeName(
-            f"task id {task_id[:120]!r} cannot name a folder: use letters, digits, '-', '_' and '.', at most 100"
+            f"task id {task_id[:120]!r} cannot name a folder: use up to 100 letters, "
+            "digits, '-', '_' and '.'"
         )
     return task_id

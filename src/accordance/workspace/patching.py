@@ -1,14 +1,17 @@
-"""The change as a patch people can read, made in a private git directory, and the agent's own patch held against it."""
+"""The change as a readable patch, and the agent's own patch compared with it.
+
+The patch is made in a private git directory, from bytes that we read ourselves.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from accordance.domain.facts import (
     ChangeSet,
@@ -20,9 +23,10 @@ from accordance.domain.facts import (
 from accordance.domain.patch import read_patch
 from accordance.workspace.beneath import content_of, opened
 from accordance.workspace.clone import Workspace
+from accordance.workspace.entries import is_executable
 from accordance.workspace.errors import GitFailed
 from accordance.workspace.git import Git
-from accordance.workspace.names import name_of, text_of
+from accordance.workspace.names import lies_in_any, name_of, text_of
 
 LARGEST_FILE: Final = 16 << 20  # larger files are named, not shown
 LARGEST_PATCH: Final = 64 << 20  # of content; an agent's patch beyond this is not read
@@ -36,98 +40,116 @@ _DIFF: Final = (
     "--no-textconv",
     "--no-color",
 )
+_COMMITTER: Final = "accordance <accordance@localhost> 1700000000 +0000"
+_PATCH_KINDS: Final = frozenset((EntryKind.FILE, EntryKind.SYMLINK))
 
 
 @dataclass(frozen=True, slots=True)
 class ReadablePatch:
-    """The real change as git would tell it."""
+    """The real change as git would show it."""
 
     text: bytes
     base: str  # git's id of the commit it begins from
     tree: str  # git's id of the whole tree after the change
-    left_out: tuple[
-        str, ...
-    ] = ()  # changed, but too large, no ordinary file, or inside another repository
+    left_out: tuple[str, ...] = ()
+    """Changed, but too large, no ordinary file, or inside another repository."""
 
 
 def readable_patch(workspace: Workspace, changes: ChangeSet) -> ReadablePatch:
-    """The patch from the base to what the agent left. Raises GitFailed."""
+    """Return the patch from the base to what the agent left. Raises GitFailed."""
     shown: list[PathChange] = []
-    left_out: list[PathChange] = []
-    room = LARGEST_PATCH
+    left_out: list[str] = []
+    bytes_left = LARGEST_PATCH
     for change in changes.changes:
-        room -= change.after.size if change.after else 0
-        can = room >= 0 and _can_be_shown(change, changes.nested)
-        (shown if can else left_out).append(change)
+        if change.after is not None:
+            bytes_left -= change.after.size
+        if bytes_left >= 0 and _can_be_shown(change, changes.nested):
+            shown.append(change)
+        else:
+            left_out.append(change.path)
+
     git = workspace.base
-    before = workspace.commit or _import(git, "", _earlier(shown, workspace))
+    before = workspace.commit or _import(git, "", _files_before(shown, workspace))
     with opened(workspace.work) as work:
-        after = _import(git, before, _later(shown, work))
+        after = _import(git, before, _edits(shown, work))
+
     text = git(*_DIFF, before, after, "--")
     tree = git.text("rev-parse", f"{after}^{{tree}}")
-    return ReadablePatch(text, before, tree, tuple(change.path for change in left_out))
+    return ReadablePatch(text, before, tree, tuple(left_out))
 
 
-def _can_be_shown(change: PathChange, nested: tuple[str, ...]) -> bool:
-    if any(
-        path == inner or path.startswith(f"{inner}/")
-        for inner in nested
-        for path in change.paths
-    ):
-        return False
-    entries = [entry for entry in (change.before, change.after) if entry is not None]
-    kinds = {entry.kind for entry in entries}
-    return kinds <= {EntryKind.FILE, EntryKind.SYMLINK} and all(
-        entry.size <= LARGEST_FILE for entry in entries
-    )
+def _can_be_shown(change: PathChange, nested: Sequence[str]) -> bool:
+    for path in change.paths:
+        if lies_in_any(path, nested):
+            return False
+
+    for entry in (change.before, change.after):
+        if entry is None:
+            continue
+        if entry.kind not in _PATCH_KINDS or entry.size > LARGEST_FILE:
+            return False
+    return True
 
 
-def _earlier(shown: Iterable[PathChange], workspace: Workspace) -> Iterator[bytes]:
-    """The files as they were, for a directory without git."""
+def _files_before(
+    changes: Iterable[PathChange], workspace: Workspace
+) -> Iterator[bytes]:
+    """Yield the files as they were, for a directory without git."""
     if workspace.pristine is None:
         return
     with opened(workspace.pristine) as pristine:
-        for change in shown:
+        for change in changes:
             if change.before is not None:
-                yield from _written(change.before, pristine)
+                yield from _file_command(change.before, pristine)
 
 
-def _later(shown: Iterable[PathChange], work: int) -> Iterator[bytes]:
-    """Removals first: what stood in the way of a new file is gone by then."""
-    shown = tuple(shown)
-    for change in shown:
-        if change.before is not None and (change.after is None or change.old_path):
+def _edits(changes: Sequence[PathChange], work: int) -> Iterator[bytes]:
+    """Yield the commands of a change.
+
+    Removals come first, so that nothing stands in the way of a new file.
+    """
+    for change in changes:
+        leaves_its_path = change.after is None or bool(change.old_path)
+        if change.before is not None and leaves_its_path:
             yield b"D %s\n" % _quoted(change.before.path)
-    for change in shown:
+
+    for change in changes:
         if change.after is not None:
-            yield from _written(change.after, work)
+            yield from _file_command(change.after, work)
 
 
-def _written(entry: TreeEntry, root: int) -> Iterator[bytes]:
-    link = entry.kind is EntryKind.SYMLINK
-    content = os.fsencode(name_of(entry.target)) if link else content_of(root, entry)
-    mode = b"120000" if link else b"100755" if entry.mode & 0o100 else b"100644"
-    yield b"M %s inline %s\ndata %d\n" % (mode, _quoted(entry.path), len(content))
+def _file_command(entry: TreeEntry, root: int) -> Iterator[bytes]:
+    """Yield the command of `git fast-import` that writes a file or a link."""
+    if entry.kind is EntryKind.SYMLINK:
+        mode = b"120000"
+        content = os.fsencode(name_of(entry.target))
+    else:
+        mode = b"100755" if is_executable(entry.mode) else b"100644"
+        content = content_of(root, entry)
+
+    path = _quoted(entry.path)
+    yield b"M %s inline %s\ndata %d\n" % (mode, path, len(content))
     yield content
     yield b"\n"
 
 
 def _quoted(path: str) -> bytes:
     raw = os.fsencode(name_of(path))
-    return b'"%s"' % raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(
-        b"\n", b"\\n"
-    )
+    raw = raw.replace(b"\\", b"\\\\")
+    raw = raw.replace(b'"', b'\\"')
+    raw = raw.replace(b"\n", b"\\n")
+    return b'"%s"' % raw
 
 
 def _import(git: Git, parent: str, commands: Iterable[bytes]) -> str:
-    """Write a commit straight from bytes: no index, no filter, no attribute has a say in it."""
-    ref = f"refs/accordance/{secrets.token_hex(8)}"  # others may look at the same attempt meanwhile
-    head = [
-        f"commit {ref}\ncommitter accordance <accordance@localhost> 1700000000 +0000\ndata 0\n".encode()
-    ]
+    """Write a commit straight from bytes: no index, filter or attribute interferes."""
+    # A name of its own, because the same attempt may be looked at twice at a time.
+    ref = f"refs/accordance/{secrets.token_hex(8)}"
+    head = f"reset {ref}\n\ncommit {ref}\ncommitter {_COMMITTER}\ndata 0\n"
     if parent:
-        head.append(f"from {parent}\n".encode())
-    stream = b"".join((f"reset {ref}\n\n".encode(), *head, *commands, b"\ndone\n"))
+        head += f"from {parent}\n"
+
+    stream = b"".join((head.encode(), *commands, b"\ndone\n"))
     git("fast-import", "--quiet", "--force", "--done", given=stream)
     return git.text("rev-parse", ref)
 
@@ -135,60 +157,74 @@ def _import(git: Git, parent: str, commands: Iterable[bytes]) -> str:
 def compare_patch(
     workspace: Workspace, changes: ChangeSet, raw: bytes, real: ReadablePatch
 ) -> PatchFacts:
-    """How the agent's patch stands to the real change: which files, and whether it leads to the same tree."""
+    """Compare the agent's patch with the real change.
+
+    Both the files it names and the tree it leads to are compared.
+    """
     if len(raw) > LARGEST_PATCH:
-        return PatchFacts(
-            parseable=False, problem=f"larger than {LARGEST_PATCH:,} bytes"
-        )
+        problem = f"larger than {LARGEST_PATCH:,} bytes"
+        return PatchFacts(parseable=False, problem=problem)
+
     patch = read_patch(raw.decode("utf-8", "surrogateescape"))
     if patch.problem:
         return PatchFacts(parseable=False, problem=patch.problem)
-    paths = frozenset(map(text_of, patch.touched))
-    touched = changes.paths()
-    same, problem = _leads_to(workspace, raw, real)
+
+    named = frozenset(text_of(name) for name in patch.touched)
+    changed = changes.paths()
+    comparison = _compare_content(workspace, raw, real)
     return PatchFacts(
-        paths=tuple(sorted(paths)),
-        missing=tuple(sorted(touched - paths)),
-        extra=tuple(sorted(paths - touched)),
-        same_content=same,
-        problem=problem,
+        paths=tuple(sorted(named)),
+        missing=tuple(sorted(changed - named)),
+        extra=tuple(sorted(named - changed)),
+        same_content=comparison.is_same,
+        problem=comparison.problem,
     )
 
 
-def _leads_to(
+class _Comparison(NamedTuple):
+    """Whether a patch leads to the real tree; None where that could not be tried."""
+
+    is_same: bool | None
+    problem: str = ""
+
+
+def _compare_content(
     workspace: Workspace, raw: bytes, real: ReadablePatch
-) -> tuple[bool | None, str]:
-    """Apply the patch to the base in a private index and compare whole trees."""
+) -> _Comparison:
+    """Apply the patch to the base in a private index, and compare whole trees."""
     if real.left_out:
-        return None, f"not compared: {real.left_out[0]} cannot be shown in a patch"
+        problem = f"not compared: {real.left_out[0]} cannot be shown in a patch"
+        return _Comparison(None, problem)
+
+    try:
+        tree = _tree_after(workspace, raw, real.base)
+    except GitFailed as failure:
+        return _not_applied(failure)
+
+    if tree != real.tree:
+        problem = "applied to the base it gives other content than the real change"
+        return _Comparison(is_same=False, problem=problem)
+    return _Comparison(is_same=True)
+
+
+def _tree_after(workspace: Workspace, raw: bytes, base: str) -> str:
+    """Return git's id of the tree that a patch leads to. Raises GitFailed."""
     with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
         git = Git(workspace.base.directory, Path(folder), Path(folder) / "index")
-        git("read-tree", real.base)
-        try:
-            if raw.strip():
-                git(
-                    "apply",
-                    "--cached",
-                    "--whitespace=nowarn",
-                    "--allow-empty",
-                    "-",
-                    given=raw,
-                )
-            tree = git.text("write-tree")
-        except GitFailed as failure:
-            if "without full index line" in failure.said:
-                return (
-                    None,
-                    "not compared: it has no content for binary files; make it with git diff --binary",
-                )
-            return (
-                False,
-                f"does not apply to the base: {' '.join(failure.said.split())[:300]}",
-            )
-    same = tree == real.tree
-    return (
-        same,
-        ""
-        if same
-        else "applied to the base it gives other content than the real change",
-    )
+        git("read-tree", base)
+        if raw.strip():
+            options = ("--cached", "--whitespace=nowarn", "--allow-empty")
+            git("apply", *options, "-", given=raw)
+        return git.text("write-tree")
+
+
+def _not_applied(failure: GitFailed) -> _Comparison:
+    if "without full index line" in failure.output:
+        problem = (
+            "not compared: it has no content for binary files; "
+            "make it with git diff --binary"
+        )
+        return _Comparison(None, problem)
+
+    reason = " ".join(failure.output.split())[:300]
+    return _Comparison(is_same=False, problem=f"does not apply to the base: {reason}")

@@ -1,9 +1,13 @@
-"""What this machine can do. The probe tries: it runs a command at each level that attempts what must be refused."""
+"""What isolation this machine offers.
+
+The probe tries: at each level it runs a command that attempts what must be refused.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -16,8 +20,8 @@ from accordance.domain.facts import IsolationLevel, IsolationProbe, LevelProbe
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine
 from accordance.workspace.isolation import (
-    _PYTHON,
     INSTALL,
+    PYTHON,
     ROOT_REMEDY,
     CommandLimits,
     Room,
@@ -33,11 +37,15 @@ WISHES: Final = (
     IsolationLevel.RLIMIT.value,
 )
 
-_LEAST_ABI: Final = 3  # before it, files elsewhere could be cut short
+_LEAST_ABI: Final = 3  # before it, files elsewhere could be truncated
 _SIGNALS_ABI: Final = 6  # before it, other processes of the same user could be ended
-_ALLOW: Final = "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, AppArmor profile for bwrap)"
-_KERNEL: Final = "use a kernel from 6.12 on with Landlock switched on"
+_ALLOW: Final = (
+    "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
+    "AppArmor profile for bwrap)"
+)
+_KERNEL: Final = "use Linux 6.12 or newer with Landlock switched on"
 
+_PERMITTED: Final = "work"
 _ATTEMPT: Final = """
 import json, socket, sys
 outside, secret, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -58,84 +66,88 @@ print(json.dumps({
 
 @cache
 def probe() -> IsolationProbe:
-    """Try every level, strongest first. Done once in a process."""
+    """Try every level, strongest first. Done once per process."""
     return IsolationProbe((_bubblewrap(), _landlock(), _rlimit()))
 
 
 def level_for(wish: str = AUTO) -> IsolationLevel:
-    """The level to use. `auto` is the strongest that works and confines. Raises IsolationUnavailable."""
-    found = probe()
+    """Return the level to use. `auto` is the strongest that works and confines.
+
+    Raises IsolationUnavailable.
+    """
+    machine = probe()
     if wish == AUTO:
-        if found.best is None:
-            raise IsolationUnavailable(wish, found)
-        return found.best
+        if machine.best is None:
+            raise IsolationUnavailable(wish, machine)
+        return machine.best
+
     wanted = IsolationLevel(wish)
-    if not any(one.level is wanted and one.works for one in found.levels):
-        raise IsolationUnavailable(wish, found)
-    return wanted
+    for candidate in machine.levels:
+        if candidate.level is wanted and candidate.works:
+            return wanted
+    raise IsolationUnavailable(wish, machine)
 
 
 def _bubblewrap() -> LevelProbe:
+    level = IsolationLevel.BWRAP
     program = shutil.which("bwrap")
     if program is None:
-        return LevelProbe(
-            IsolationLevel.BWRAP,
-            works=False,
-            detail="bwrap is not installed",
-            remedy=INSTALL,
-        )
-    fault = _attempted(IsolationLevel.BWRAP)
+        detail = "bwrap is not installed"
+        return LevelProbe(level, works=False, detail=detail, remedy=INSTALL)
+
+    fault = _fault_of(level)
     if fault:
-        return LevelProbe(
-            IsolationLevel.BWRAP,
-            works=False,
-            detail=f"bwrap was found, but {fault}",
-            remedy=_ALLOW,
-        )
-    said = subprocess.run(  # noqa: S603
+        detail = f"bwrap is installed, but {fault}"
+        return LevelProbe(level, works=False, detail=detail, remedy=_ALLOW)
+
+    version = subprocess.run(  # noqa: S603
         (program, "--version"), capture_output=True, text=True, timeout=10, check=False
     )
-    return LevelProbe(IsolationLevel.BWRAP, works=True, detail=said.stdout.strip())
+    return LevelProbe(level, works=True, detail=version.stdout.strip())
 
 
 def _landlock() -> LevelProbe:
+    level = IsolationLevel.LANDLOCK
     abi = confine.landlock_abi()
-    fault = _missing(abi)
-    if not fault and (fault := _not_for_root()):
-        return LevelProbe(
-            IsolationLevel.LANDLOCK, works=False, detail=fault, remedy=ROOT_REMEDY
-        )
-    fault = fault or _attempted(IsolationLevel.LANDLOCK)
+    missing = _missing(abi)
+    if missing:
+        return LevelProbe(level, works=False, detail=missing, remedy=_KERNEL)
+
+    obstacle = why_no_landlock(Room(Path("/")), level)  # wherever the room is
+    if obstacle:
+        return LevelProbe(level, works=False, detail=obstacle, remedy=ROOT_REMEDY)
+
+    fault = _fault_of(level)
     if fault:
-        return LevelProbe(
-            IsolationLevel.LANDLOCK, works=False, detail=fault, remedy=_KERNEL
-        )
-    return LevelProbe(IsolationLevel.LANDLOCK, works=True, detail=f"Landlock ABI {abi}")
+        return LevelProbe(level, works=False, detail=fault, remedy=_KERNEL)
+    return LevelProbe(level, works=True, detail=f"Landlock ABI {abi}")
 
 
 def _missing(abi: int) -> str:
-    """What this kernel lacks for Landlock to confine."""
-    if os.uname().machine not in confine.MACHINES:
-        return f"no system call filter for {os.uname().machine}"
+    """Return what this kernel lacks for Landlock to confine, or nothing."""
+    machine = os.uname().machine
+    if machine not in confine.MACHINES:
+        return f"no system call filter for {machine}"
     if not abi:
         return "this kernel has no Landlock, or it is switched off"
-    least = _SIGNALS_ABI if os.geteuid() != 0 else _LEAST_ABI
-    return f"Landlock ABI {abi} is too old, {least} is needed" if abi < least else ""
 
-
-def _not_for_root() -> str:
-    """Why root's commands cannot be confined by Landlock, wherever their room is."""
-    return why_no_landlock(Room(Path("/")), IsolationLevel.LANDLOCK)
+    is_root = os.geteuid() == 0
+    least = _LEAST_ABI if is_root else _SIGNALS_ABI
+    if abi < least:
+        return f"Landlock ABI {abi} is too old, {least} is needed"
+    return ""
 
 
 def _rlimit() -> LevelProbe:
-    return LevelProbe(
-        IsolationLevel.RLIMIT, works=True, detail="limits only; by explicit wish"
-    )
+    detail = "limits only; used only on explicit request"
+    return LevelProbe(IsolationLevel.RLIMIT, works=True, detail=detail)
 
 
-def _attempted(level: IsolationLevel) -> str:
-    """Run the attempt at this level; what it could do and should not, or could not and should."""
+def _fault_of(level: IsolationLevel) -> str:
+    """Run the attempt at this level; return what went wrong, or nothing.
+
+    Wrong is what it could do and should not, and what it could not and should.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="accordance-probe-") as folder,
         tempfile.TemporaryDirectory(prefix=".accordance-probe-", dir=_home()) as home,
@@ -143,36 +155,38 @@ def _attempted(level: IsolationLevel) -> str:
     ):
         secret = Path(home) / "secret"
         secret.write_text("secret", "utf-8")
-        Path(folder).chmod(0o711)  # whoever the command becomes has to get in
+        Path(folder).chmod(0o711)  # the user that the command becomes has to get in
         room = Room(Path(folder) / "room")
         try:
             room.prepare(level)
         except IsolationUnavailable as error:
             return error.probe.levels[0].detail
+
+        port = server.getsockname()[1]
+        arguments = (f"{home}/written", str(secret), str(port))
+        command = shlex.join((PYTHON, "-I", "-S", "-c", _ATTEMPT, *arguments))
         log = Path(folder) / "log"
-        words = (
-            _PYTHON,
-            "-I",
-            "-S",
-            "-c",
-            _ATTEMPT,
-            f"{home}/written",
-            secret,
-            server.getsockname()[1],
-        )
-        command = " ".join(
-            "'" + str(word).replace("'", "'\\''") + "'" for word in words
-        )
-        done = run(command, room, log, level=level, limits=CommandLimits(seconds=30))
-        said = log.read_text("utf-8", "replace") if log.exists() else ""
-    if not done.passed:
-        return f"it could not start a command ({' '.join((done.note or said).split())[:200] or done.ending})"
-    could = json.loads(said)
-    wrong = [act for act, done in could.items() if done != (act == "work")]
-    return f"a command inside could {' and '.join(wrong)}" if wrong else ""
+        result = run(command, room, log, level=level, limits=CommandLimits(seconds=30))
+        output = log.read_text("utf-8", "replace") if log.exists() else ""
+
+    if not result.passed:
+        reason = " ".join((result.note or output).split())[:200]
+        return f"it could not start a command ({reason or result.ending})"
+    return _fault_in(output)
+
+
+def _fault_in(output: str) -> str:
+    wrong = []
+    for action, succeeded in json.loads(output).items():
+        is_permitted = action == _PERMITTED
+        if succeeded != is_permitted:
+            wrong.append(action)
+    if not wrong:
+        return ""
+    return f"a command inside could {' and '.join(wrong)}"
 
 
 def _home() -> str | None:
-    """Where the probe lays its secret: the user's home, if it can be written."""
+    """Return where the probe puts its secret: the user's home, if it is writable."""
     home = os.path.expanduser("~")  # noqa: PTH111
     return home if os.access(home, os.W_OK) else None

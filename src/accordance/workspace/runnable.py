@@ -1,4 +1,4 @@
-"""Whether a test command could be started at all, asked before anybody works on the task."""
+"""Whether a test command could be started at all, checked before the task begins."""
 
 from __future__ import annotations
 
@@ -10,59 +10,96 @@ import subprocess
 from typing import Final
 
 from accordance.contracts.pins import normal_path
-from accordance.domain.facts import EntryKind, IsolationLevel, Snapshot
+from accordance.domain.facts import EntryKind, IsolationLevel, Snapshot, TreeEntry
+from accordance.workspace.entries import is_executable
 from accordance.workspace.isolation import Room, environment
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _LEFT_TO_THE_SHELL: Final = re.compile(r"[$`(){}*?\[\]!~<>|&;]")
-_BUILT_IN: Final = (
-    " . : alias break case cd command continue eval exec exit export false fi for if pwd read return set shift "
-    "test time times trap true type ulimit umask unset until wait while "
+_BUILT_IN: Final = frozenset(
+    [
+        *(".", ":", "alias", "break", "case", "cd", "command", "continue", "eval"),
+        *("exec", "exit", "export", "false", "fi", "for", "if", "pwd", "read"),
+        *("return", "set", "shift", "test", "time", "times", "trap", "true", "type"),
+        *("ulimit", "umask", "unset", "until", "wait", "while"),
+    ]
 )
 
 
 def why_not(command: str, tree: Snapshot, room: Room) -> str:
-    """Why this command cannot be started in this tree, or nothing. Only its first word is looked for."""
+    """Return why this command cannot be started in this tree, or an empty text.
+
+    Only the program it names first is looked for.
+    """
     try:
         words = shlex.split(command)
-    except ValueError as fault:
-        return f"the shell cannot read it: {fault}"
-    head = next((word for word in words if not _ASSIGNMENT.fullmatch(word)), "")
-    if not head:
+    except ValueError as error:
+        return f"the shell cannot read it: {error}"
+
+    program = _first_program(words)
+    if not program:
         return "it names no program"
-    if complaint := _syntax(command):
-        return f"the shell cannot read it: {complaint}"
-    if f" {head} " in _BUILT_IN or _LEFT_TO_THE_SHELL.search(head):
+
+    syntax_error = _syntax_error(command)
+    if syntax_error:
+        return f"the shell cannot read it: {syntax_error}"
+
+    if program in _BUILT_IN or _LEFT_TO_THE_SHELL.search(program):
         return ""
-    return _program(head, tree, room)
+    if "/" not in program:
+        return _why_not_on_path(program, room)
+    if program.startswith("/"):
+        return _why_not_on_disk(program)
+    return _why_not_in_tree(program, tree)
 
 
-def _syntax(command: str) -> str:
-    only_read = ("sh", "-n", "-c", command)
-    done = subprocess.run(  # noqa: S603 - not run
-        only_read, capture_output=True, text=True, timeout=10, check=False
+def _first_program(words: list[str]) -> str:
+    """Return the first word that sets no variable."""
+    for word in words:
+        if not _ASSIGNMENT.fullmatch(word):
+            return word
+    return ""
+
+
+def _syntax_error(command: str) -> str:
+    """Return what the shell finds wrong with a command, without running it."""
+    checked = subprocess.run(  # noqa: S603
+        ("sh", "-n", "-c", command),  # noqa: S607
+        capture_output=True,
+        text=True,
+        timeout=10,
+        check=False,
     )
-    return " ".join(done.stderr.split()) if done.returncode else ""
+    if checked.returncode == 0:
+        return ""
+    return " ".join(checked.stderr.split())
 
 
-def _program(head: str, tree: Snapshot, room: Room) -> str:
-    if "/" not in head:
-        path = environment(room, IsolationLevel.BWRAP)["PATH"]
-        return (
-            ""
-            if shutil.which(head, path=path)
-            else f"{head} is not installed where tests can see it"
-        )
-    if head.startswith("/"):
-        return (
-            ""
-            if os.access(head, os.X_OK)
-            else f"{head} does not exist or cannot be run"
-        )
-    entry = tree.entries.get(normal_path(head) or "")
+def _why_not_on_path(program: str, room: Room) -> str:
+    search_path = environment(room, IsolationLevel.BWRAP)["PATH"]
+    if shutil.which(program, path=search_path):
+        return ""
+    return f"{program} is not installed where tests can see it"
+
+
+def _why_not_on_disk(program: str) -> str:
+    if os.access(program, os.X_OK):
+        return ""
+    return f"{program} does not exist or cannot be run"
+
+
+def _why_not_in_tree(program: str, tree: Snapshot) -> str:
+    path = normal_path(program) or ""
+    entry = tree.entries.get(path)
     if entry is None:
-        return f"{head} is not in the repository"
-    runs = entry.kind is EntryKind.SYMLINK or (
-        entry.kind is EntryKind.FILE and entry.mode & 0o100
-    )
-    return "" if runs else f"{head} is not executable"
+        return f"{program} is not in the repository"
+    if not _can_be_run(entry):
+        return f"{program} is not executable"
+    return ""
+
+
+def _can_be_run(entry: TreeEntry) -> bool:
+    """Whether an entry is executable; where a link leads is left to the shell."""
+    if entry.kind is EntryKind.SYMLINK:
+        return True
+    return entry.kind is EntryKind.FILE and is_executable(entry.mode)

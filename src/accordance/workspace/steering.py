@@ -1,14 +1,17 @@
-"""Files that can decide how a test run ends without being a test. A change to one of them is a fact of its own."""
+"""Files that can decide how a test run ends without being a test.
+
+A change to such a file is a fact of its own.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
-from accordance.domain.facts import ChangeSet, PathChange, SteeringFile
+from accordance.domain.facts import ChangeSet, SteeringFile
 
-# Names, letter case aside, wherever they stand; what they steer.
+# What files of these names steer, in whatever folder and letter case. Bundles store
+# these words and compare them: they must not change.
 _BY_NAME: Final = {
     "conftest.py": "pytest",
     "pytest.ini": "pytest",
@@ -85,8 +88,9 @@ _WORKFLOWS: Final = (".github/workflows/", ".gitlab-ci", ".circleci/")
 
 
 def steers(path: str) -> str:
-    """What a file at this path can steer, or nothing."""
-    *folders, name = path.casefold().split("/")
+    """Return what a file at this path can steer, or nothing."""
+    folded_path = path.casefold()
+    *folders, name = folded_path.split("/")
     if name in _BY_NAME:
         return _BY_NAME[name]
     for pattern, steered in _BY_PATTERN:
@@ -95,16 +99,20 @@ def steers(path: str) -> str:
     for folder in folders:
         if folder in _FOLDERS:
             return _FOLDERS[folder]
-    return "continuous integration" if path.casefold().startswith(_WORKFLOWS) else ""
+    if folded_path.startswith(_WORKFLOWS):
+        return "continuous integration"
+    return ""
 
 
 def steering_files(changes: ChangeSet) -> tuple[SteeringFile, ...]:
-    """The changed files that steer a test run; either end of a rename counts, a deletion too."""
-    return tuple(_found(changes.changes))
+    """Return the changed files that steer a test run.
 
-
-def _found(changes: Iterable[PathChange]) -> Iterable[SteeringFile]:
-    for change in changes:
+    Both ends of a rename count, and so does a deletion.
+    """
+    files = []
+    for change in changes.changes:
         for path in change.paths:
-            if steered := steers(path):
-                yield SteeringFile(path, steered, change.kind)
+            steered = steers(path)
+            if steered:
+                files.append(SteeringFile(path, steered, change.kind))
+    return tuple(files)

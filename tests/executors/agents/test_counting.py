@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from accordance.domain.spending import Spending
-from accordance.executors.agents.counting import Reading
+from accordance.executors.agents.counting import AnswerReader
 from tests.fake_model_server import (
     Events,
     Json,
@@ -44,12 +44,12 @@ def streamed(events: Events) -> bytes:
     return "".join(lines).encode()
 
 
-def heard(answer: bytes, size: int = 7, **about: Any) -> Reading:
+def heard(answer: bytes, size: int = 7, **about: Any) -> AnswerReader:
     """An answer that comes in parts of a size."""
-    reading = Reading(400, **about)
+    reading = AnswerReader(400, **about)
     for at in range(0, len(answer), size):
-        reading.hear(answer[at : at + size])
-    reading.end()
+        reading.feed(answer[at : at + size])
+    reading.close()
     return reading
 
 

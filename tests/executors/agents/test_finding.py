@@ -91,7 +91,8 @@ def test_a_missing_agent_is_said_with_the_way_to_install_it(
     assert "npm install --prefix .agents" in produced.text
     named = an_executor(tmp_path, kind=kind, model="m", binary="bin/none")
     assert (
-        "bin/none is no program" in named.run(an_assignment(tmp_path), RunLimits()).text
+        "bin/none is not a program"
+        in named.run(an_assignment(tmp_path), RunLimits()).text
     )
 
 

@@ -21,16 +21,16 @@ import pytest
 from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
-from accordance.executors.agents.calls import Calls, fault_of, wait_of
-from accordance.executors.agents.counting import Reading
+from accordance.executors.agents.calls import Calls, fault_of_status, seconds_to_wait
+from accordance.executors.agents.counting import AnswerReader
 from accordance.executors.agents.executor import AGENTS
-from accordance.executors.agents.lending import Lent, Request
+from accordance.executors.agents.lending import Grant, Request
 from accordance.executors.agents.relay import (
     AT_ONCE,
     SOCKET,
     UNREADABLE,
-    Door,
     Endpoint,
+    RelayAccess,
     relaying,
 )
 from accordance.executors.agents.sockets import within
@@ -42,7 +42,7 @@ BESIDE = (
     Request("GET", "/models"),
     Request("HEAD", "/"),
 )
-BELOW = Lent(
+BELOW = Grant(
     (*(Request("POST", path, asks_model=True) for path in CALLS), *BESIDE), "m"
 )
 """What is lent of an endpoint whose own path is /v1."""
@@ -56,14 +56,17 @@ BODY = json.dumps(
 
 
 def post(
-    door: Door, path: str, headers: dict[str, str] | None = None, body: str = BODY
+    door: RelayAccess,
+    path: str,
+    headers: dict[str, str] | None = None,
+    body: str = BODY,
 ) -> tuple[int, bytes]:
     """Ask through the relay, as an agent would."""
     return ask(door, "POST", path, headers, body)
 
 
 def ask(
-    door: Door,
+    door: RelayAccess,
     method: str,
     path: str,
     headers: dict[str, str] | None = None,
@@ -78,12 +81,12 @@ def ask(
         return answer.status, answer.read()
 
 
-def connected(door: Door) -> http.client.HTTPConnection:
+def connected(door: RelayAccess) -> http.client.HTTPConnection:
     """A connection to the relay."""
     return http.client.HTTPConnection("127.0.0.1", door.port, timeout=60)
 
 
-def head(door: Door, path: str, *lines: str, method: str = "POST") -> bytes:
+def head(door: RelayAccess, path: str, *lines: str, method: str = "POST") -> bytes:
     """The head of a request, for a client that writes it itself."""
     return "\r\n".join(
         [f"{method} {path} HTTP/1.1", f"X-Api-Key: {door.key}", *lines, "", ""]
@@ -190,9 +193,9 @@ CLOSED = [
 ]
 
 
-def lent_to(agent: str) -> Lent:
+def lent_to(agent: str) -> Grant:
     """What an agent is lent, as the executor lends it."""
-    return Lent(AGENTS[agent].requests, "m", AGENTS[agent].is_same_model)
+    return Grant(AGENTS[agent].requests, "m", AGENTS[agent].is_same_model)
 
 
 def base_of(agent: str) -> str:
@@ -224,7 +227,7 @@ def test_each_agent_may_make_its_own_requests_and_no_others(agent: str) -> None:
             let_through = [line for line in closed if asked(door, line)[0] != 403]
             refusal = asked(door, "POST /v1/files")[1]
     assert (open_ones, let_through) == ([], [])
-    assert b"it may make: POST /v1/" in refusal
+    assert b"this agent may use: POST /v1/" in refusal
     assert len(door.calls.statuses) == len(BILLABLE[agent])
     assert (door.calls.spent.calls, door.calls.refusals) == (
         len(BILLABLE[agent]),
@@ -235,7 +238,7 @@ def test_each_agent_may_make_its_own_requests_and_no_others(agent: str) -> None:
     assert (door.calls.fault, door.calls.hopeless.is_set()) == (None, False)
 
 
-def asked(door: Door, line: str) -> tuple[int, bytes]:
+def asked(door: RelayAccess, line: str) -> tuple[int, bytes]:
     """Make a request that is written as method and path."""
     method, path = line.split(" ")
     return ask(door, method, path, body=BODY if method == "POST" else None)
@@ -548,10 +551,10 @@ def test_a_socket_in_a_folder_with_a_long_path(tmp_path: Path) -> None:
 )
 def test_a_status_says_what_is_wrong(status: int, fault: Fault | None) -> None:
     """The endpoint's own word, not the agent's."""
-    assert fault_of(status) is fault
+    assert fault_of_status(status) is fault
     calls = Calls()
     assert calls.fault is None
-    calls.note(status)
+    calls.record_status(status)
     assert calls.hopeless.is_set() is (
         fault in (Fault.UNAUTHORISED, Fault.UNKNOWN_MODEL)
     )
@@ -560,9 +563,9 @@ def test_a_status_says_what_is_wrong(status: int, fault: Fault | None) -> None:
 def test_what_an_endpoint_does_not_know_counts_only_before_it_has_answered() -> None:
     """An endpoint that has answered knows the model: whatever it does not find then is another thing."""
     calls = Calls()
-    calls.note(200)
-    calls.listen(Reading(1))
-    calls.note(404)
+    calls.record_status(200)
+    calls.record_answer(AnswerReader(1))
+    calls.record_status(404)
     assert (calls.fault, calls.hopeless.is_set()) == (Fault.REJECTED, False)
 
 
@@ -681,7 +684,7 @@ def test_how_long_an_endpoint_asks_to_wait(
     said: str | None, seconds: float | None
 ) -> None:
     """A number or a time; what is neither asks for nothing, and nobody waits for ever."""
-    assert wait_of(said) == seconds
+    assert seconds_to_wait(said) == seconds
 
 
 def test_the_wait_of_the_last_answer_counts() -> None:

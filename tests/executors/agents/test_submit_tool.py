@@ -17,7 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from accordance.executors.agents.executor import AGENTS
-from accordance.executors.agents.lending import Lent
+from accordance.executors.agents.lending import Grant
 from accordance.executors.agents.relay import SOCKET as MODEL
 from accordance.executors.agents.relay import Endpoint, relaying
 from accordance.executors.agents.sockets import within
@@ -103,7 +103,7 @@ def test_there_is_an_end_to_handing_in() -> None:
     told = [tool.submit({"message": at}) for at in range(MOST + 2)]
     assert len(asked) == MOST
     assert told[-1]["messages"] == [
-        f"No more than {MOST} messages are taken. End; what is there is judged."
+        f"At most {MOST} messages are accepted. End now; the work is judged as it is."
     ]
     assert tool.submitted[-1][0] == str(MOST - 1).encode()
     assert len(tool.submitted) < MOST
@@ -206,7 +206,7 @@ def test_a_bridge_gives_its_command_one_address(tmp_path: Path) -> None:
     with (
         serving(Script([{"say": "x"}])) as server,
         relaying(
-            Endpoint(f"{server.url}/v1"), Lent(AGENTS["codex"].requests, "m"), tmp_path
+            Endpoint(f"{server.url}/v1"), Grant(AGENTS["codex"].requests, "m"), tmp_path
         ) as door,
     ):
         done = subprocess.run(

@@ -71,7 +71,7 @@ def test_what_is_in_the_way_is_told_apart(tmp_path: Path) -> None:
     write(branch.repository, {"src/app.py": "APP = 3\n"})
     commit(branch.repository, "somebody's")
     git(branch.repository, "switch", "--quiet", "main")
-    with pytest.raises(WorkspaceError, match="was moved by somebody else"):
+    with pytest.raises(WorkspaceError, match="was moved by someone else"):
         branch.move_to(made)
     git(branch.repository, "update-ref", "-d", ref)
     throw_away(branch)
@@ -118,3 +118,22 @@ def test_an_earlier_change_that_fits_is_no_conflict(tmp_path: Path) -> None:
     assert lay(earlier, work)
     assert conflicts(earlier, work) == ()
     assert conflicts(b"\n", work) == ()
+
+
+@pytest.mark.parametrize("moves", [1, 2])
+def test_two_processes_may_move_a_branch_at_once(tmp_path: Path, moves: int) -> None:
+    """The other was first, to the same commit or beyond it: both have what they want."""
+    branch = Branch(repository(tmp_path / "r"), branch_name("plan"))
+    first = a_change(branch, tmp_path / "first", "APP = 'first'\n")
+    second = a_change(branch, tmp_path / "second", "APP = 'second'\n", base=first)
+    landed = (first, second)[:moves]
+
+    class Overtaken(Branch):
+        def is_checked_out(self) -> bool:
+            for tip in landed:
+                branch.move_to(tip)
+            return False
+
+    Overtaken(branch.repository, branch.name).move_to(first)
+
+    assert branch.tip == landed[-1]

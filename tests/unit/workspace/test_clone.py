@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from accordance.workspace import git as gits
-from accordance.workspace.clone import BRANCH, adopt, clone, discard, scratch
+from accordance.workspace.clone import adopt, clone, discard, scratch
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
+from accordance.workspace.fetching import BRANCH
 from accordance.workspace.git import Git, git_directory, resolve
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.patching import readable_patch
@@ -159,13 +160,13 @@ def test_what_cannot_be_cloned(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     repository(tmp_path / "r")
     (tmp_path / "there").mkdir()
-    with pytest.raises(WorkspaceError, match="no directory"):
+    with pytest.raises(WorkspaceError, match="not a directory"):
         clone(tmp_path / "nothing", tmp_path / "attempt")
     with pytest.raises(WorkspaceError, match="every attempt has a folder of its own"):
         clone(tmp_path / "r", tmp_path / "there")
-    with pytest.raises(WorkspaceError, match="nothing to compare"):
+    with pytest.raises(WorkspaceError, match="an earlier copy is needed"):
         adopt(tmp_path / "plain", tmp_path / "private", base="HEAD")
-    with pytest.raises(UnknownBase, match="no git repository"):
+    with pytest.raises(UnknownBase, match="not a git repository"):
         resolve(tmp_path / "plain", "HEAD")
     (tmp_path / "plain/.git").write_text("gitdir: nowhere", "utf-8")
     assert git_directory(tmp_path / "plain") is None
@@ -176,14 +177,15 @@ def test_git_says_what_went_wrong(
 ) -> None:
     """Its own words, its code; and a missing or endless git is told apart."""
     with pytest.raises(
-        GitFailed, match=r"git rev-parse HEAD ended with 128, saying: fatal"
+        GitFailed, match=r"git rev-parse HEAD failed with exit code 128: fatal"
     ) as failure:
         Git(tmp_path)("rev-parse", "HEAD")
     assert failure.value.exit_code == 128
     (tmp_path / "file").touch()
     for place in (tmp_path / "gone", tmp_path / "file"):
         with pytest.raises(
-            WorkspaceError, match=f"{place.name} is no folder; git cannot work there"
+            WorkspaceError,
+            match=f"{place.name} is not a folder, so git cannot work there",
         ):
             Git(place)("version")
     monkeypatch.setattr(gits, "TIMEOUT", 0.0)

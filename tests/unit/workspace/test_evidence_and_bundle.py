@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -20,12 +19,11 @@ from accordance.domain.facts import (
     PathChange,
 )
 from accordance.workspace import attestation, bundle
-from accordance.workspace.attestation import new_key, sign_bundle, verify_bundle
+from accordance.workspace.attestation import sign_bundle, verify_bundle
 from accordance.workspace.bundle import (
     Papers,
     broken_files,
     bundle_folder,
-    due,
     read_facts,
     read_tree,
     write_bundle,
@@ -50,6 +48,7 @@ from accordance.workspace.snapshot import take_snapshot
 from accordance.workspace.steering import steering_files, steers
 from accordance.workspace.testing import lay_out
 from tests.hostile.stage import git
+from tests.keys import new_key
 from tests.unit.workspace.repositories import commit, repository, write
 
 TASK = "task-1"
@@ -383,27 +382,11 @@ def test_what_is_no_bundle(tmp_path: Path, content: str | None) -> None:
             broken()
 
 
-@pytest.mark.parametrize(
-    ("state", "days", "expected"),
-    [
-        ("active", 9999, None),
-        ("done", 30, None),
-        ("done", 31, "archive"),
-        ("failed", 91, "delete"),
-        ("dead_letter", 9999, None),
-    ],
-)
-def test_how_long_bundles_are_kept(state: str, days: int, expected: str | None) -> None:
-    """The table decides."""
-    assert due(state, timedelta(days=days)) == expected
-
-
 def test_a_signature_holds_and_breaks(bundled: Path, tmp_path: Path) -> None:
     """It is about this manifest, by this key, and about nothing else."""
     new_key(tmp_path / "key", tmp_path / "key.pub")
     new_key(tmp_path / "other", tmp_path / "other.pub")
-    assert (tmp_path / "key").stat().st_mode & 0o077 == 0
-    with pytest.raises(BundleBroken, match="nobody signed it"):
+    with pytest.raises(BundleBroken, match="is not signed"):
         verify_bundle(bundled, tmp_path / "key.pub")
     place = sign_bundle(bundled, tmp_path / "key", {"task_id": TASK, "verdict": "DONE"})
     assert verify_bundle(bundled, tmp_path / "key.pub") == {
@@ -429,7 +412,7 @@ def test_a_signature_holds_and_breaks(bundled: Path, tmp_path: Path) -> None:
     with pytest.raises(BundleBroken, match="cannot be read"):
         verify_bundle(bundled, tmp_path / "key.pub")
     (bundled / "manifest.json").unlink()
-    with pytest.raises(BundleBroken, match="no evidence bundle"):
+    with pytest.raises(BundleBroken, match="not an evidence bundle"):
         sign_bundle(bundled, tmp_path / "key", {})
 
 
@@ -446,15 +429,13 @@ def test_a_signature_about_something_else(
 
 
 def test_keys_that_are_none(bundled: Path, tmp_path: Path) -> None:
-    """A missing key, a text that is no key, a key that would be overwritten."""
+    """A missing key, a text that is no key."""
     (tmp_path / "text").write_text("no key", "utf-8")
     for key in (tmp_path / "text", tmp_path / "nothing"):
-        with pytest.raises(WorkspaceError, match="no private key"):
+        with pytest.raises(WorkspaceError, match="no readable private key"):
             sign_bundle(bundled, key, {})
-        with pytest.raises(WorkspaceError, match="no public key"):
+        with pytest.raises(WorkspaceError, match="no readable public key"):
             verify_bundle(bundled, key)
-    with pytest.raises(FileExistsError):
-        new_key(tmp_path / "text", tmp_path / "text.pub")
 
 
 def test_without_the_extra_signing_says_what_to_install(
@@ -464,7 +445,6 @@ def test_without_the_extra_signing_says_what_to_install(
     for module in ("securesystemslib.signer", "in_toto_attestation.v1.statement"):
         monkeypatch.setitem(__import__("sys").modules, module, None)
     for act in (
-        lambda: new_key(tmp_path / "k", tmp_path / "k.pub"),
         lambda: sign_bundle(bundled, tmp_path / "k", {}),
         lambda: verify_bundle(bundled, tmp_path / "k"),
         lambda: attestation._statement(bundled, {}),

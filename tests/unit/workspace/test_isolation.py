@@ -185,7 +185,7 @@ def test_a_sandbox_that_cannot_be_made_does_not_run_the_command(
         False,
     )
     assert "No such file" in done.note
-    monkeypatch.setattr(isolation, "_PYTHON", "/nowhere/python")
+    monkeypatch.setattr(isolation, "PYTHON", "/nowhere/python")
     done = run("touch ran", room, tmp_path / "log", level=IsolationLevel.RLIMIT)
     assert done.ending is Ending.NOT_STARTED
 
@@ -399,23 +399,23 @@ def test_rights_grow_with_the_kernel() -> None:
 
 def test_the_keeper_tells_what_happened() -> None:
     """In the words of the facts."""
-    kept = keeper.Kept(1, 2, 3, 4)
+    kept = keeper.WatchedCommand(1, 2, 3, 4)
     kept.code = 3 << 8
     assert (
-        keeper.answer(kept, 0.0015)["exit_code"],
-        keeper.answer(kept, 0.0015)["duration_ms"],
+        keeper.report(kept, 0.0015)["exit_code"],
+        keeper.report(kept, 0.0015)["duration_ms"],
     ) == (3, 2)
     kept.code = 9
-    assert keeper.answer(kept, 0) | {
+    assert keeper.report(kept, 0) | {
         "exit_code": 137,
         "ending": "signalled",
-    } == keeper.answer(kept, 0)
+    } == keeper.report(kept, 0)
     kept.not_started = b"why"
-    assert keeper.answer(kept, 0) | {
+    assert keeper.report(kept, 0) | {
         "exit_code": 127,
         "ending": "not_started",
         "note": "why",
-    } == keeper.answer(kept, 0)
+    } == keeper.report(kept, 0)
 
 
 def test_the_keeper_sees_processes_memory_and_disk(tmp_path: Path) -> None:

@@ -1,12 +1,10 @@
-"""Snapshots: everything is seen, nothing is followed, opened or remembered wrongly."""
+"""Snapshots: everything is seen, nothing is followed or opened that must not be."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import socket
-import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from accordance.workspace import snapshot as snapshots
 from accordance.workspace.clone import discard
 from accordance.workspace.errors import UnsafeName, WorkspaceChanging
 from accordance.workspace.names import folder_name, name_of, text_of
-from accordance.workspace.snapshot import StatCache, WalkLimits, take_snapshot
+from accordance.workspace.snapshot import WalkLimits, take_snapshot
 from tests.unit.workspace.repositories import repository, write
 
 
@@ -183,62 +181,6 @@ def test_what_may_not_be_read_is_unreadable(tmp_path: Path) -> None:
     (tmp_path / "folder").chmod(0o700)
     assert found["closed.txt"].kind is EntryKind.UNREADABLE
     assert found["folder"].kind in (EntryKind.UNREADABLE, EntryKind.DIRECTORY)
-
-
-def _aged(cache: StatCache, root: Path) -> None:
-    """Fill the cache as if the files had been there for long: the clock of the walk is set ahead."""
-    walk = snapshots._Walk(os.fspath(root), cache, WalkLimits())
-    walk.now_ns = time.time_ns() + 10 * snapshots.RACY_NS
-    walk.tree()
-
-
-def test_known_files_are_not_read_again(tmp_path: Path) -> None:
-    """An unchanged file is taken from the cache: what stands there is believed."""
-    write(tmp_path, {"a": "one", "b": "two"})
-    cache = StatCache()
-    _aged(cache, tmp_path)
-    known = cache.of(os.fspath(tmp_path))
-    identity, entry = known["a"]
-    known["a"] = (identity, replace(entry, sha256="from the cache"))
-    assert take_snapshot(tmp_path, cache=cache).entries["a"].sha256 == "from the cache"
-
-
-def test_young_files_are_not_remembered(tmp_path: Path) -> None:
-    """A file that was written just now could be written again within the same tick."""
-    write(tmp_path, {"a": "one"})
-    cache = StatCache()
-    take_snapshot(tmp_path, cache=cache)
-    assert cache.of(os.fspath(tmp_path)) == {}
-
-
-def test_restored_times_do_not_fool_the_cache(tmp_path: Path) -> None:
-    """Same size, same modification time, other content: the change time tells."""
-    write(tmp_path, {"a": "one"})
-    cache = StatCache()
-    _aged(cache, tmp_path)
-    was = (tmp_path / "a").stat()
-    while (
-        tmp_path / "a"
-    ).stat().st_ctime_ns == was.st_ctime_ns:  # until the kernel's clock has ticked
-        (tmp_path / "a").write_text("two", "utf-8")
-        os.utime(tmp_path / "a", ns=(was.st_atime_ns, was.st_mtime_ns))
-    assert (tmp_path / "a").stat().st_mtime_ns == was.st_mtime_ns
-    assert (
-        take_snapshot(tmp_path, cache=cache).entries["a"].sha256
-        == hashlib.sha256(b"two").hexdigest()
-    )
-
-
-def test_a_replaced_file_does_not_fool_the_cache(tmp_path: Path) -> None:
-    """Another file under the same name has another inode."""
-    write(tmp_path, {"a": "one", "b": "two"})
-    cache = StatCache()
-    _aged(cache, tmp_path)
-    (tmp_path / "b").replace(tmp_path / "a")
-    assert (
-        take_snapshot(tmp_path, cache=cache).entries["a"].sha256
-        == hashlib.sha256(b"two").hexdigest()
-    )
 
 
 def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> None:

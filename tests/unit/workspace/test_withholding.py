@@ -11,11 +11,12 @@ import pytest
 
 from accordance.domain.facts import ChangeKind, EntryKind, TreeEntry
 from accordance.workspace.branch import Branch, lay
-from accordance.workspace.clone import BRANCH, Workspace, clone
+from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import AttemptSetting, base_snapshot, collect
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.evidence import EvidenceRequest
+from accordance.workspace.fetching import BRANCH
 from accordance.workspace.git import Git
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.leftovers import lay_again, left_in

@@ -1,4 +1,4 @@
-"""`xiaobo_action_v1`: what an executor did about a task (scope TASK_ACTION). Seeds 000 s2 and 001 s1."""
+"""`xiaobo_action_v1`: what an executor did about a task. Seeds 000 s2 and 001 s1."""
 
 from __future__ import annotations
 
@@ -76,52 +76,94 @@ class Action(Open):
 
 
 def is_plainly_in_order(message: JsonObject, context: Context) -> bool:
-    """Whether an action, right in every field, plainly keeps all rules: most do, and this is one look instead of four."""
+    """Return whether an action, right in every field, plainly keeps all rules.
+
+    Most actions do, and this is a single look instead of one per rule.
+    """
     action: Any = message
-    task, wanted, artifact = action["task_id"], context.task_id, action.get("artifact")
-    is_asked_for = wanted is None or task == wanted
-    if (
-        not is_asked_for
-        or action.get("needs_input") is not None
-        or action.get("error") is not None
-    ):
+    task = action["task_id"]
+    if context.task_id is not None and task != context.task_id:
         return False
+    if action.get("needs_input") is not None or action.get("error") is not None:
+        return False
+
+    artifact = action.get("artifact")
+    result_type = action["result_type"]
     if artifact is None:
-        return bool(action["result_type"] == "NOOP")
+        return bool(result_type == "NOOP")
+    if result_type != "ARTIFACT":
+        return False
+
     hint = artifact.get("path_hint")
-    is_plain_hint = not hint or _is_plainly_under(hint, f"{ARTIFACTS}{task}/")
-    return (
-        is_plain_hint
-        and action["result_type"] == "ARTIFACT"
-        and bool(artifact["name"].isidentifier())
-    )
+    if hint and not _is_plainly_under(hint, f"{ARTIFACTS}{task}/"):
+        return False
+    return bool(artifact["name"].isidentifier())
+
+
+# Branches
 
 
 def empty_unused_branches(
     message: JsonObject, _: Context
 ) -> tuple[JsonObject, list[Repair]]:
-    """A branch that was not chosen and holds nothing but empty places says nothing: it is the same as null."""
-    used = _branch_of(message)
-    empty = [
-        branch
-        for branch in BRANCHES.values()
-        if branch != used and _is_hollow(message.get(branch))
-    ]
+    """A branch that was not chosen and holds only empty values is the same as null."""
+    chosen = _chosen_branch(message)
+    unused = [branch for branch in BRANCHES.values() if branch != chosen]
+    empty = [branch for branch in unused if _is_hollow(message.get(branch))]
     if not empty:
         return message, []
+
     repairs = [
-        Repair("empty_branch", f"$.{branch}", message[branch], None) for branch in empty
+        Repair(
+            "empty_branch",
+            path=f"$.{branch}",
+            before=message[branch],
+            after=None,
+        )
+        for branch in empty
     ]
     return {**message, **dict.fromkeys(empty)}, repairs
 
 
 def supplies_its_branch(message: JsonObject, _: Context) -> Iterable[Violation]:
     """ARTIFACT needs artifact, NEEDS_INPUT needs needs_input, ERROR needs error."""
-    branch = _branch_of(message)
+    branch = _chosen_branch(message)
     if branch is None or message.get(branch) is not None:
         return ()
-    why = f"an object, because result_type is {message['result_type']}"
-    return (Violation("branch_missing", f"$.{branch}", why, "nothing"),)
+    return (
+        Violation(
+            "branch_missing",
+            path=f"$.{branch}",
+            expected=f"an object, because result_type is {message['result_type']}",
+            actual="nothing",
+        ),
+    )
+
+
+def _chosen_branch(message: JsonObject) -> str | None:
+    result_type = message.get("result_type")
+    if not isinstance(result_type, str):
+        return None
+    return BRANCHES.get(result_type)
+
+
+def _is_hollow(value: object, depth: int = 3) -> bool:
+    """Return whether a value is empty, or made of empty values only."""
+    if value in ("", [], {}):
+        return True
+    if depth == 0:
+        return False
+
+    if isinstance(value, dict):
+        items: Iterable[object] = value.values()
+    elif isinstance(value, list):
+        items = value
+    else:
+        return False
+    return all(item is None or _is_hollow(item, depth - 1) for item in items)
+
+
+# Folders
 
 
 def artifact_keeps_to_its_folder(
@@ -131,36 +173,28 @@ def artifact_keeps_to_its_folder(
     artifact = message.get("artifact")
     if not isinstance(artifact, dict):
         return ()
-    name, hint = artifact.get("name"), artifact.get("path_hint")
-    found: list[Violation] = []
+
+    violations: list[Violation] = []
+    name = artifact.get("name")
     if isinstance(name, str) and not name.isidentifier() and _is_unsafe_name(name):
-        found.append(_unsafe_name(name))
-    if hint and isinstance(hint, str):
+        violations.append(
+            Violation(
+                "unsafe_name",
+                path="$.artifact.name",
+                expected="a plain name, without / or ..",
+                actual=excerpt(name),
+            )
+        )
+
+    hint = artifact.get("path_hint")
+    if isinstance(hint, str) and hint:
         folder = f"{ARTIFACTS}{context.task_id or message.get('task_id')}/"
         if not _lies_under(hint, folder):
-            found.append(_outside_folder(hint, folder))
-    return found
-
-
-def _unsafe_name(name: str) -> Violation:
-    return Violation(
-        "unsafe_name", "$.artifact.name", "a plain name, without / or ..", excerpt(name)
-    )
-
-
-def _outside_folder(hint: str, folder: str) -> Violation:
-    """A hint outside of all artifacts is moved into the task's folder; one into another task's is left alone."""
-    where = "$.artifact.path_hint"
-    fix = None if hint.startswith(ARTIFACTS) else _moved(where, hint, folder)
-    return Violation(
-        "outside_folder", where, f"a path under {folder}", excerpt(hint), fix
-    )
-
-
-def _moved(where: str, path: str, folder: str) -> Fix | None:
-    """The same file name in the folder it must lie in."""
-    inside = folder + path.rstrip("/").rpartition("/")[2]
-    return Fix(where, inside) if _lies_under(inside, folder) else None
+            path = "$.artifact.path_hint"
+            is_other_tasks = hint.startswith(ARTIFACTS)
+            fix = None if is_other_tasks else _moved(path, hint, folder)
+            violations.append(_outside_folder(path, hint, folder, fix))
+    return violations
 
 
 def documents_are_asked_for_as_inputs(
@@ -168,59 +202,39 @@ def documents_are_asked_for_as_inputs(
 ) -> Iterable[Violation]:
     """suggested_path lies under workspace/inputs/."""
     needs = message.get("needs_input")
-    if not isinstance(needs, dict) or not isinstance(
-        docs := needs.get("required_docs"), list
-    ):
+    if not isinstance(needs, dict):
         return ()
-    return [
-        _outside_inputs(f"$.needs_input.required_docs[{at}].suggested_path", path)
-        for at, doc in enumerate(docs)
-        if isinstance(doc, dict)
-        and isinstance(path := doc.get("suggested_path"), str)
-        and not is_blank(path)
-        and not _lies_under(path, INPUTS)
-    ]
+    docs = needs.get("required_docs")
+    if not isinstance(docs, list):
+        return ()
+
+    violations: list[Violation] = []
+    for index, doc in enumerate(docs):
+        hint = doc.get("suggested_path") if isinstance(doc, dict) else None
+        if not isinstance(hint, str) or is_blank(hint):
+            continue
+        if not _lies_under(hint, INPUTS):
+            path = f"$.needs_input.required_docs[{index}].suggested_path"
+            fix = _moved(path, hint, INPUTS)
+            violations.append(_outside_folder(path, hint, INPUTS, fix))
+    return violations
 
 
-def _outside_inputs(where: str, path: str) -> Violation:
-    fix = _moved(where, path, INPUTS)
+def _outside_folder(path: str, hint: str, folder: str, fix: Fix | None) -> Violation:
     return Violation(
-        "outside_folder", where, f"a path under {INPUTS}", excerpt(path), fix
+        "outside_folder",
+        path=path,
+        expected=f"a path under {folder}",
+        actual=excerpt(hint),
+        fix=fix,
     )
 
 
-def _is_hollow(value: object, depth: int = 3) -> bool:
-    """Empty, or made of empty things only."""
-    if value in ("", [], {}):
-        return True
-    items = (
-        value.values()
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, list)
-        else ()
-    )
-    return (
-        bool(items)
-        and depth > 0
-        and all(item is None or _is_hollow(item, depth - 1) for item in items)
-    )
-
-
-def _branch_of(message: JsonObject) -> str | None:
-    chosen = message.get("result_type")
-    return BRANCHES.get(chosen) if isinstance(chosen, str) else None
-
-
-def _is_plainly_under(path: str, folder: str) -> bool:
-    """Under a folder, with nothing about it that needs a closer look."""
-    return (
-        path.startswith(folder)
-        and path.isascii()
-        and path.isprintable()
-        and ".." not in path
-        and "\\" not in path
-    )
+def _moved(path: str, hint: str, folder: str) -> Fix | None:
+    """Return the fix that keeps the file name and puts it into the folder."""
+    name = hint.rstrip("/").rpartition("/")[2]
+    inside = folder + name
+    return Fix(path, inside) if _lies_under(inside, folder) else None
 
 
 def _lies_under(path: str, folder: str) -> bool:
@@ -230,16 +244,29 @@ def _lies_under(path: str, folder: str) -> bool:
     return normal is not None and f"{normal}/".startswith(folder)
 
 
+def _is_plainly_under(path: str, folder: str) -> bool:
+    """Return whether a path is under a folder and needs no closer look."""
+    return (
+        path.startswith(folder)
+        and path.isascii()
+        and path.isprintable()
+        and ".." not in path
+        and "\\" not in path
+    )
+
+
 def _is_unsafe_name(name: str) -> bool:
-    if name.isprintable() and "/" not in name and "\\" not in name and ".." not in name:
-        return name.strip() == "."
-    return name.strip() in (".", "..") or _UNSAFE_NAME.search(name) is not None
+    is_folder = name.strip() in (".", "..")
+    return is_folder or _UNSAFE_NAME.search(name) is not None
 
 
 ACTION: Final = Contract(
     version="xiaobo_action_v1",
     name="action",
-    about="What an executor did about a task: an artifact, a request for input, nothing, or an error.",
+    about=(
+        "What an executor did about a task: an artifact, a request for input, nothing, "
+        "or an error."
+    ),
     model=Action,
     scopes=(Scope(name="TASK_ACTION", enums=("result_type", "artifact.format")),),
     shape=Shape(

@@ -1,13 +1,14 @@
-"""`agent_answer_v1`: a research agent's answer under verbalized sampling (seed 002, output schema).
+"""`agent_answer_v1`: a research agent's answer under verbalized sampling (seed 002).
 
-Profile `strict` is the schema and the prose of the seed taken at their word; profile `seed` gives exactly the errors and
-warnings of the validator printed in the seed, without its crashes (see `answer_seed`).
+Profile `strict` takes the schema and the prose of the seed at their word. Profile
+`seed` gives exactly the errors and warnings of the validator printed in the seed,
+without its crashes (`answer_seed`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -29,20 +30,17 @@ _MEANT_TO_BE_FILLED: Final = {
     "provenance": ("sources", "reasoning_trace"),
     "self_critique": ("strengths", "weaknesses", "improvement_suggestions"),
 }
-ROUNDING: Final = (
-    1e-6  # probabilities that add up to this much over 1 were only rounded
-)
+ROUNDING: Final = 1e-6  # a sum of probabilities this much over 1 was only rounded
 
 
 class TScore(Open):
-    """How typical one option is: 1 is what everybody would say."""
+    """How typical an option is; 1 is the most typical."""
 
     option: Text
     score: Score
     rationale: Text
-    probability: Annotated[Score | None, NotNull] = (
-        None  # how likely the agent would say it; never the same as the score
-    )
+    probability: Annotated[Score | None, NotNull] = None
+    """How likely the agent would say it; not the same as the score."""
 
 
 class Selection(Open):
@@ -54,13 +52,13 @@ class Selection(Open):
 
 
 class VsMetadata(Open):
-    """How the answer was found."""
+    """How the answer was reached."""
 
     phase_executed: list[Annotated[int, Field(ge=0, le=max(PHASES))]]
     modal_identified: Items
     t_scores: Annotated[list[TScore], Field(min_length=1)]
     final_selection: Selection
-    # the outputs of phases for which the seed's schema has no place of their own
+    # outputs of phases that have no field of their own in the seed's schema
     context_summary: Annotated[Text | None, NotNull] = None
     alternative_directions: Annotated[Items | None, NotNull] = None
     novelty_assessment: Annotated[Text | None, NotNull] = None
@@ -75,7 +73,7 @@ class Content(Open):
 
 
 class Provenance(Open):
-    """Where it comes from."""
+    """What the answer rests on."""
 
     sources: Items
     reasoning_trace: Items
@@ -83,7 +81,7 @@ class Provenance(Open):
 
 
 class NextAgent(Open):
-    """Who should go on."""
+    """The agent that should go on."""
 
     agent_id: Text
     reason: Text
@@ -103,9 +101,8 @@ class AgentAnswer(Open):
     """An answer with the options it was chosen from."""
 
     schema_version: Annotated[Literal["agent_answer_v1"] | None, NotNull] = None
-    task_id: Annotated[Text | None, NotNull] = (
-        None  # of the request it answers; the seed has no place for it
-    )
+    task_id: Annotated[Text | None, NotNull] = None
+    """The request it answers; the seed has no field for it."""
     agent_id: Text
     vs_level: Literal["Full", "Enhanced", "Light"]
     execution_timestamp: Time
@@ -122,21 +119,20 @@ def executes_the_phases_of_its_level(
     message: JsonObject, _: Context
 ) -> Iterator[Violation]:
     """Full needs phases 0-5, Enhanced 0, 1, 2, 4, Light 1, 4."""
-    level, executed = (
-        message.get("vs_level"),
-        _part(message, "vs_metadata").get("phase_executed"),
-    )
-    if (
-        not isinstance(level, str)
-        or level not in DEMANDS["contract"]
-        or not isinstance(executed, list)
-    ):
+    level = message.get("vs_level")
+    if not isinstance(level, str) or level not in DEMANDS["contract"]:
         return
-    done = [phase for phase in executed if type(phase) is int and phase in PHASES]
-    for phase in phase_completion(level, done).missing:
-        expected = f"phase {phase} ({PHASES[phase]}), which {level} demands"
+    executed = _part(message, "vs_metadata").get("phase_executed")
+    if not isinstance(executed, list):
+        return
+
+    phases = [phase for phase in executed if type(phase) is int and phase in PHASES]
+    for phase in phase_completion(level, phases).missing:
         yield Violation(
-            "phase_missing", "$.vs_metadata.phase_executed", expected, excerpt(executed)
+            "phase_missing",
+            path="$.vs_metadata.phase_executed",
+            expected=f"phase {phase} ({PHASES[phase]}), which {level} demands",
+            actual=excerpt(executed),
         )
 
 
@@ -147,9 +143,9 @@ def full_answers_criticise_themselves(
     if message.get("vs_level") == "Full" and "self_critique" not in message:
         yield Violation(
             "missing",
-            "$.self_critique",
-            "an object, because vs_level is Full",
-            "nothing",
+            path="$.self_critique",
+            expected="an object, because vs_level is Full",
+            actual="nothing",
         )
 
 
@@ -158,115 +154,143 @@ def summary_has_one_to_three_sentences(
 ) -> Iterator[Violation]:
     """content.summary is 1 to 3 sentences."""
     summary = _part(message, "content").get("summary")
-    if (
-        isinstance(summary, str)
-        and not is_blank(summary)
-        and (count := count_sentences(summary)) > MOST_SENTENCES
-    ):
+    if not isinstance(summary, str) or is_blank(summary):
+        return
+
+    count = count_sentences(summary)
+    if count > MOST_SENTENCES:
         yield Violation(
             "sentences",
-            "$.content.summary",
-            f"1 to {MOST_SENTENCES} sentences",
-            f"{count} sentences",
+            path="$.content.summary",
+            expected=f"1 to {MOST_SENTENCES} sentences",
+            actual=f"{count} sentences",
         )
 
 
 def options_are_scored_once(message: JsonObject, _: Context) -> Iterator[Violation]:
     """No option stands twice in t_scores."""
     seen: set[str] = set()
-    for at, (option, _score) in _scored(message):
-        if option in seen:
-            where = f"$.vs_metadata.t_scores[{at}].option"
+    for scored in _scored_options(message):
+        if scored.option in seen:
+            path = f"$.vs_metadata.t_scores[{scored.place}].option"
+            option = excerpt(scored.option)
             yield Violation(
-                "duplicate_option", where, "every option once", excerpt(option)
+                "duplicate_option",
+                path=path,
+                expected="every option once",
+                actual=option,
             )
-        seen.add(option)
+        seen.add(scored.option)
 
 
 def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]:
     """The final selection is one of the scored options, with the same score."""
     selection = _part(_part(message, "vs_metadata"), "final_selection")
-    option, t_score = selection.get("option"), selection.get("t_score")
-    scores = [score for _, (name, score) in _scored(message) if name == option]
-    if not isinstance(option, str) or is_blank(option) or not any(_scored(message)):
+    option = selection.get("option")
+    options = [*_scored_options(message)]
+    if not isinstance(option, str) or is_blank(option) or not options:
         return
+
+    path = "$.vs_metadata.final_selection"
+    scores = [scored.score for scored in options if scored.option == option]
     if not scores:
-        where = "$.vs_metadata.final_selection.option"
         yield Violation(
             "selection_not_listed",
-            where,
-            "one of the options in t_scores",
-            excerpt(option),
+            path=f"{path}.option",
+            expected="one of the options in t_scores",
+            actual=excerpt(option),
         )
-    elif (
-        len(scores) == 1
-        and _is_number(t_score)
-        and _is_number(scores[0])
-        and not _same(t_score, scores[0])
-    ):
-        where = "$.vs_metadata.final_selection.t_score"
+    elif len(scores) == 1 and _differ(selection.get("t_score"), scores[0]):
         expected = f"the same score as in t_scores, which is {excerpt(scores[0])}"
-        yield Violation("selection_score_mismatch", where, expected, excerpt(t_score))
+        t_score = excerpt(selection.get("t_score"))
+        yield Violation(
+            "selection_score_mismatch",
+            path=f"{path}.t_score",
+            expected=expected,
+            actual=t_score,
+        )
 
 
 def probabilities_fit_into_one(message: JsonObject, _: Context) -> Iterator[Violation]:
     """The probabilities of the options, where they are given, sum to at most 1."""
-    entries = _t_scores(message)
     total = 0.0
-    for entry in entries if isinstance(entries, list) else ():
-        given = entry.get("probability") if isinstance(entry, dict) else None
-        total += float(str(given)) if _is_number(given) else 0.0
+    for entry in _t_scores(message):
+        probability = entry.get("probability") if isinstance(entry, dict) else None
+        if _is_number(probability):
+            total += float(str(probability))
+
     if total > 1 + ROUNDING:
-        where = "$.vs_metadata.t_scores"
         yield Violation(
             "probabilities_over_one",
-            where,
-            "probabilities that sum to at most 1",
-            f"a sum of {total:.4g}",
+            path="$.vs_metadata.t_scores",
+            expected="probabilities that sum to at most 1",
+            actual=f"a sum of {total:.4g}",
         )
 
 
 def modal_options_are_identified(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """An empty list of modal options is legal and worth a word."""
+    """An empty list of modal options is legal, but worth a warning."""
     if _part(message, "vs_metadata").get("modal_identified") == []:
         yield Notice(
             "no_modal_option",
-            "$.vs_metadata.modal_identified",
-            "no modal option was identified",
+            path="$.vs_metadata.modal_identified",
+            message="no modal option was identified",
         )
 
 
 def lists_say_something(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """Empty lists of sources, reasoning or self-critique are legal; where an answer is held against its request, they are not."""
+    """Sources, reasoning and self-critique have content; a request demands it."""
     for key, lists in _MEANT_TO_BE_FILLED.items():
+        part = _part(message, key)
         for name in lists:
-            if _part(message, key).get(name) == []:
-                yield Notice("empty_list", f"$.{key}.{name}", "is empty")
+            if part.get(name) == []:
+                yield Notice(
+                    "empty_list",
+                    path=f"$.{key}.{name}",
+                    message="is empty",
+                )
 
 
 def phases_leave_their_outputs(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """A phase without its output is legal; where an answer is held against its request, it is not."""
+    """Every executed phase should leave its output; a request demands it."""
     for phase in missing_outputs(message):
-        yield Notice("phase_output_missing", HOME[phase], f"no {wanted_output(phase)}")
+        yield Notice(
+            "phase_output_missing",
+            path=HOME[phase],
+            message=f"no {wanted_output(phase)}",
+        )
 
 
 def wanted_output(phase: int) -> str:
-    """What a phase must leave, and where it may stand."""
-    return f"{OUTPUTS[phase]}, the output of phase {phase} ({PHASES[phase]}), at {PLACES[phase]}"
+    """Describe what a phase must leave, and where it may stand."""
+    output = OUTPUTS[phase]
+    return (
+        f"{output}, the output of phase {phase} ({PHASES[phase]}), at {PLACES[phase]}"
+    )
 
 
-def _t_scores(message: JsonObject) -> object:
-    return _part(message, "vs_metadata").get("t_scores")
+class _ScoredOption(NamedTuple):
+    """An entry of t_scores whose option is a text."""
+
+    place: int
+    option: str
+    score: object
 
 
-def _scored(message: JsonObject) -> Iterator[tuple[int, tuple[str, object]]]:
-    entries = _t_scores(message)
-    for at, entry in enumerate(entries if isinstance(entries, list) else ()):
-        if isinstance(entry, dict) and isinstance(option := entry.get("option"), str):
-            yield at, (option, entry.get("score"))
+def _scored_options(message: JsonObject) -> Iterator[_ScoredOption]:
+    for place, entry in enumerate(_t_scores(message)):
+        option = entry.get("option") if isinstance(entry, dict) else None
+        if isinstance(option, str):
+            yield _ScoredOption(place, option, entry.get("score"))
+
+
+def _t_scores(message: JsonObject) -> list[Any]:
+    entries = _part(message, "vs_metadata").get("t_scores")
+    return entries if isinstance(entries, list) else []
 
 
 def _part(message: JsonObject, key: str) -> JsonObject:
+    """Return the object under a key, or an empty one for anything else."""
     part = message.get(key)
     return part if isinstance(part, dict) else {}
 
@@ -275,14 +299,21 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _same(one: object, other: object) -> bool:
-    return abs(float(str(one)) - float(str(other))) <= SAME_SCORE
+def _differ(score: object, other: object) -> bool:
+    """Return whether two values are numbers that are not the same score."""
+    if not _is_number(score) or not _is_number(other):
+        return False
+    distance = abs(float(str(score)) - float(str(other)))
+    return distance > SAME_SCORE
 
 
 ANSWER: Final = Contract(
     version="agent_answer_v1",
     name="answer",
-    about="A research agent's answer: options with T-scores, the selection, its reasons, provenance and self-critique.",
+    about=(
+        "A research agent's answer: options with T-scores, the selection, its reasons, "
+        "provenance and self-critique."
+    ),
     model=AgentAnswer,
     rules=(
         executes_the_phases_of_its_level,

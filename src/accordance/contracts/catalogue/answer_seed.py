@@ -1,7 +1,8 @@
-"""Profile `seed` of the research answer: the validator printed in seed 002, message for message, without its crashes.
+"""Profile `seed` of the research answer: the validator printed in seed 002.
 
-Where the seed's function would raise (null scores, text scores, lists for objects) the same place is reported as
-`wrong_type`, with a path. Its texts are in `expected`, word for word, in its order.
+It gives the same messages in the same order, word for word in `expected`. Where the
+seed's function would raise (null scores, text scores, lists for objects), the place is
+reported as `wrong_type`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ REQUIRED: Final = ("agent_id", "vs_level", "vs_metadata", "content")
 
 
 class SeedAnswer(Open):
-    """An answer whose keys are known and whose values may be anything: the seed's validator looks for itself."""
+    """An answer with known keys and any values, which the seed's validator checks."""
 
     agent_id: JsonValue = None
     vs_level: JsonValue = None
@@ -40,7 +41,10 @@ def required_fields_are_there(message: JsonObject, _: Context) -> Iterator[Viola
     for key in REQUIRED:
         if key not in message:
             yield Violation(
-                "seed_error", f"$.{key}", f"Missing required field: {key}", "nothing"
+                "seed_error",
+                path=f"$.{key}",
+                expected=f"Missing required field: {key}",
+                actual="nothing",
             )
 
 
@@ -50,41 +54,79 @@ def t_scores_are_provided_and_in_range(
     """Checks 2 and 3 of the seed."""
     metadata = message.get("vs_metadata", {})
     if not isinstance(metadata, dict):
-        yield Violation("wrong_type", "$.vs_metadata", "an object", excerpt(metadata))
+        yield Violation(
+            "wrong_type",
+            path="$.vs_metadata",
+            expected="an object",
+            actual=excerpt(metadata),
+        )
         return
+
     if not metadata.get("modal_identified"):
         yield Notice(
             "seed_warning",
-            "$.vs_metadata.modal_identified",
-            "Modal options not identified",
+            path="$.vs_metadata.modal_identified",
+            message="Modal options not identified",
         )
-    where, t_scores = "$.vs_metadata.t_scores", metadata.get("t_scores")
+
+    path = "$.vs_metadata.t_scores"
+    t_scores = metadata.get("t_scores")
     if not t_scores:
-        yield Violation("seed_error", where, "T-scores not provided", excerpt(t_scores))
-    if (
-        not t_scores
-        and "t_scores" in metadata
-        and not isinstance(t_scores, str | list | dict)
-    ):
-        yield Violation("wrong_type", where, "a list", excerpt(t_scores))
-    elif isinstance(t_scores, list):
-        yield from _scores_in_range(t_scores, where)
-    elif t_scores:
-        yield Violation("wrong_type", where, "a list", excerpt(t_scores))
+        yield Violation(
+            "seed_error",
+            path=path,
+            expected="T-scores not provided",
+            actual=excerpt(t_scores),
+        )
+
+    if isinstance(t_scores, list):
+        yield from _scores_in_range(t_scores, path)
+    elif "t_scores" in metadata and not _is_empty_container(t_scores):
+        yield Violation(
+            "wrong_type",
+            path=path,
+            expected="a list",
+            actual=excerpt(t_scores),
+        )
 
 
-def _scores_in_range(t_scores: list[object], where: str) -> Iterator[Violation]:
-    for at, entry in enumerate(t_scores):
+def _is_empty_container(value: object) -> bool:
+    """Return whether the seed's loop over a value would end at once."""
+    return value in ("", {})
+
+
+def _scores_in_range(t_scores: list[object], path: str) -> Iterator[Violation]:
+    for index, entry in enumerate(t_scores):
+        place = f"{path}[{index}]"
         if not isinstance(entry, dict):
-            yield Violation("wrong_type", f"{where}[{at}]", "an object", excerpt(entry))
-            continue
-        score = entry.get("score")
-        place = f"{where}[{at}].score"
-        if "score" in entry and not isinstance(score, int | float):
-            yield Violation("wrong_type", place, "a number", excerpt(score))
-        elif not isinstance(score, int | float) or not 0 <= score <= 1:
             yield Violation(
-                "seed_error", place, f"Invalid T-score: {score}", excerpt(score)
+                "wrong_type",
+                path=place,
+                expected="an object",
+                actual=excerpt(entry),
+            )
+            continue
+
+        score = entry.get("score")
+        place += ".score"
+        if isinstance(score, int | float):
+            is_valid = 0 <= score <= 1
+        elif "score" in entry:
+            yield Violation(
+                "wrong_type",
+                path=place,
+                expected="a number",
+                actual=excerpt(score),
+            )
+            continue
+        else:
+            is_valid = False
+        if not is_valid:
+            yield Violation(
+                "seed_error",
+                path=place,
+                expected=f"Invalid T-score: {score}",
+                actual=excerpt(score),
             )
 
 
@@ -95,15 +137,17 @@ def full_answers_should_criticise_themselves(
     if message.get("vs_level") == "Full" and "self_critique" not in message:
         yield Notice(
             "seed_warning",
-            "$.self_critique",
-            "Full VS agent should include self_critique",
+            path="$.self_critique",
+            message="Full VS agent should include self_critique",
         )
 
 
 ANSWER_AS_THE_SEED_CHECKS_IT: Final = Contract(
     version="agent_answer_v1",
     name="answer",
-    about="A research agent's answer, checked exactly as the validator of seed 002 does.",
+    about=(
+        "A research agent's answer, checked exactly as the validator of seed 002 does."
+    ),
     model=SeedAnswer,
     mentions_unknown_keys=False,
     rules=(

@@ -1,7 +1,8 @@
-"""`file_edits_v1`: a change of a repository by somebody who can only speak: a model that is asked directly.
+"""`file_edits_v1`: a change of a repository by a model that is asked directly.
 
-It holds what `scc.submit.v1` leaves to the agent to say, and in place of claims about files the files themselves. Evidence and
-tests are left out on purpose: who runs nothing has none to show.
+Such a model can only answer with text. So a message holds what `scc.submit.v1` leaves
+to the agent to say, and the files themselves instead of claims about them. Evidence and
+tests are left out on purpose: a model that runs nothing has none to show.
 """
 
 from __future__ import annotations
@@ -28,13 +29,12 @@ from accordance.contracts.violation import Violation, excerpt
 
 
 class Edit(Closed):
-    """One file as it shall be: its whole content, or null where it shall be gone."""
+    """A file as it shall be: its whole content, or null to delete it."""
 
     path: PathText
     content: str | None
-    executable: Annotated[bool | None, NotNull] = (
-        None  # as it was, where nothing is said
-    )
+    executable: Annotated[bool | None, NotNull] = None
+    """Whether the file can be run; unchanged unless given."""
 
 
 class FileEdits(Closed):
@@ -52,52 +52,66 @@ class FileEdits(Closed):
 def edits_stay_in_the_repository(
     message: JsonObject, _: Context
 ) -> Iterable[Violation]:
-    """Every path is relative to the repository's root, leads nowhere else, and is none of git's own."""
-    return [
-        Violation(
-            "unsafe_path",
-            f"$.edits[{at}].path",
-            "a path below the repository's root",
-            excerpt(path),
-        )
-        for at, path in _paths(message)
-        if path and ((normal := normal_path(path)) is None or is_gits_own(normal))
-    ]
+    """Every path is relative to the repository's root, below it and not in .git."""
+    violations: list[Violation] = []
+    for index, path in _paths(message):
+        if path and not _is_in_the_repository(path):
+            violations.append(
+                Violation(
+                    "unsafe_path",
+                    path=f"$.edits[{index}].path",
+                    expected="a path below the repository's root",
+                    actual=excerpt(path),
+                )
+            )
+    return violations
+
+
+def _is_in_the_repository(path: str) -> bool:
+    normal = normal_path(path)
+    return normal is not None and not is_gits_own(normal)
 
 
 def each_file_is_edited_once(message: JsonObject, _: Context) -> Iterable[Violation]:
-    """No two edits are about the same path: nobody could say which of them counts."""
+    """No two edits have the same path: it would be unclear which of them counts."""
+    violations: list[Violation] = []
     seen: set[str] = set()
-    found = []
-    for at, path in _paths(message):
+    for index, path in _paths(message):
         normal = normal_path(path) or path
         if normal in seen:
-            found.append(
+            violations.append(
                 Violation(
                     "path_twice",
-                    f"$.edits[{at}].path",
-                    "a path with one edit",
-                    excerpt(path),
+                    path=f"$.edits[{index}].path",
+                    expected="a path with one edit",
+                    actual=excerpt(path),
                 )
             )
         seen.add(normal)
-    return found
+    return violations
 
 
 def _paths(message: JsonObject) -> list[tuple[int, str]]:
-    """The paths that are texts, with their places; the types of the rest are reported elsewhere."""
+    """Return the paths that are texts, with their places in the list of edits."""
     edits = message.get("edits")
-    return [
-        (at, edit["path"])
-        for at, edit in enumerate(edits if isinstance(edits, list) else ())
-        if isinstance(edit, dict) and isinstance(edit.get("path"), str)
-    ]
+    if not isinstance(edits, list):
+        return []
+
+    paths: list[tuple[int, str]] = []
+    for index, edit in enumerate(edits):
+        path = edit.get("path") if isinstance(edit, dict) else None
+        if isinstance(path, str):
+            paths.append((index, path))
+    return paths
 
 
 EDITS: Final = Contract(
     version="file_edits_v1",
     name="edits",
-    about="A change of a repository, said by a model that is asked directly: each file whole, or null to delete it.",
+    about=(
+        "A change of a repository, said by a model that is asked directly: each file "
+        "whole, or null to delete it."
+    ),
     model=FileEdits,
     rewrites=(SPELLED_REASON,),
     rules=(

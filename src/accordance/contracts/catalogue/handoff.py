@@ -1,4 +1,4 @@
-"""`agent_handoff_v1`: what one research agent passes to the next (seed 002, handoff protocol)."""
+"""`agent_handoff_v1`: what a research agent passes to the next (seed 002)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ContextTransfer(Open):
 
 
 class HandoffValidation(Open):
-    """What the sender says of its own answer. Claims: they are recomputed before they count."""
+    """What the sender claims about its own answer. Recomputed before it counts."""
 
     required_fields_check: bool
     schema_compliance: bool
@@ -38,14 +38,14 @@ class HandoffValidation(Open):
 
 
 class Condition(Open):
-    """When a conditional handoff is taken: a path into the sender's answer and what must be found there."""
+    """The value at a path of the sender's answer for which a handoff is taken."""
 
     path: Text
     expect: JsonValue
 
 
 class Handoff(Open):
-    """From one agent to another."""
+    """The work, passed from one agent to another."""
 
     schema_version: Annotated[Literal["agent_handoff_v1"] | None, NotNull] = None
     from_agent: Text
@@ -53,25 +53,28 @@ class Handoff(Open):
     handoff_type: Literal["sequential", "parallel", "conditional"]
     context_transfer: ContextTransfer
     validation: HandoffValidation
-    condition: Annotated[Condition | None, NotNull] = (
-        None  # the seed has conditional handoffs and no word for this
-    )
+    condition: Annotated[Condition | None, NotNull] = None
+    """The seed has conditional handoffs, but no field for their condition."""
 
     @property
     def blocked_by(self) -> tuple[str, ...]:
-        """The sender's own checks that say no. A well-formed handoff that is blocked must not be accepted."""
+        """The sender's own checks that failed.
+
+        A well-formed handoff that is blocked must not be accepted.
+        """
         return tuple(check for check in CHECKS if not getattr(self.validation, check))
 
 
 def passes_the_work_on(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Sender and receiver are two agents."""
-    sender, receiver = message.get("from_agent"), message.get("to_agent")
+    sender = message.get("from_agent")
+    receiver = message.get("to_agent")
     if isinstance(sender, str) and not is_blank(sender) and sender == receiver:
         yield Violation(
             "self_handoff",
-            "$.to_agent",
-            "another agent than from_agent",
-            excerpt(receiver),
+            path="$.to_agent",
+            expected="another agent than from_agent",
+            actual=excerpt(receiver),
         )
 
 
@@ -79,41 +82,51 @@ def summary_is_short(message: JsonObject, _: Context) -> Iterator[Violation]:
     """context_transfer.summary has at most 100 words."""
     transfer = message.get("context_transfer")
     summary = transfer.get("summary") if isinstance(transfer, dict) else None
-    if isinstance(summary, str) and (count := count_words(summary)) > MOST_WORDS:
+    if not isinstance(summary, str):
+        return
+
+    count = count_words(summary)
+    if count > MOST_WORDS:
         yield Violation(
             "too_long",
-            "$.context_transfer.summary",
-            f"at most {MOST_WORDS} words",
-            f"{count} words",
+            path="$.context_transfer.summary",
+            expected=f"at most {MOST_WORDS} words",
+            actual=f"{count} words",
         )
 
 
 def own_checks_pass(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """A false check is well-formed and means: not to be accepted."""
+    """A check that is false is well-formed and means: do not accept this handoff."""
     validation = message.get("validation")
+    if not isinstance(validation, dict):
+        return
+
     for check in CHECKS:
-        if isinstance(validation, dict) and validation.get(check) is False:
+        if validation.get(check) is False:
             yield Notice(
                 "handoff_blocked",
-                f"$.validation.{check}",
-                "the sender's own check says no",
+                path=f"$.validation.{check}",
+                message="the sender's own check says no",
             )
 
 
 def conditional_means_a_condition(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """A conditional handoff says what it depends on; without that, a person has to decide. The seed has no word for it."""
+    """A conditional handoff has a condition; without one, a person has to decide."""
     if message.get("handoff_type") == "conditional" and "condition" not in message:
         yield Notice(
             "no_condition",
-            "$.condition",
-            "a person will have to decide whether this handoff is taken",
+            path="$.condition",
+            message="a person will have to decide whether this handoff is taken",
         )
 
 
 _STRICT: Final = Contract(
     version="agent_handoff_v1",
     name="handoff",
-    about="What one research agent passes to the next: summary, decisions, open questions, constraints.",
+    about=(
+        "What one research agent passes to the next: summary, decisions, open "
+        "questions, constraints."
+    ),
     model=Handoff,
     rules=(
         passes_the_work_on,
@@ -122,6 +135,5 @@ _STRICT: Final = Contract(
         conditional_means_a_condition,
     ),
 )
-HANDOFF: Final = replace(
-    _STRICT, profiles={"seed": _STRICT}
-)  # the seed has no validator of its own for handoffs
+HANDOFF: Final = replace(_STRICT, profiles={"seed": _STRICT})
+"""Both profiles are the same: the seed has no validator of its own for handoffs."""

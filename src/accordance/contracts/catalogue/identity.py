@@ -1,4 +1,4 @@
-"""The rule of identity: a message must be about the thing that was asked, and nothing else."""
+"""The rule of identity: a message must be about the task that was asked for."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from accordance.contracts.violation import Violation, excerpt
 
 
 def is_about_the_task(message: JsonObject, context: Context) -> Iterable[Violation]:
-    """task_id equals the task that was asked, to the letter."""
-    wanted, found = context.task_id, message.get("task_id")
-    if wanted is None or found == wanted or not isinstance(found, str):
+    """task_id is exactly the id of the task that was asked for."""
+    wanted = context.task_id
+    task_id = message.get("task_id")
+    if wanted is None or task_id == wanted or not isinstance(task_id, str):
         return ()
-    return (wrong_task(wanted, found),)
+    return (wrong_task(wanted, task_id),)
 
 
-def wrong_task(wanted: str, found: str) -> Violation:
-    """Another id than the one that was asked. Never mended: perhaps it is the answer to another question."""
+def wrong_task(wanted: str, task_id: str) -> Violation:
+    """Return the violation for another id than the one that was asked for.
+
+    It has no fix: the message may be the answer to another question.
+    """
     return Violation(
         "wrong_task",
-        "$.task_id",
-        f"{excerpt(wanted)}, the id that was given",
-        excerpt(found),
+        path="$.task_id",
+        expected=f"{excerpt(wanted)}, the id that was given",
+        actual=excerpt(task_id),
     )

@@ -1,8 +1,9 @@
-"""`plan_json_v1`: a plan as a graph of goals, actions and checks (scope PLAN_GEN). Seed 001 s3.
+"""`plan_json_v1`: a plan as a graph of goals, actions and checks. Seed 001 s3.
 
-Edges: DECOMPOSE points from a parent to its part, DEPENDS_ON from the prerequisite to the dependent, ALTERNATIVE from a
-parent to the candidates of one group. The rewrites (START/END chains, completion under the root) are in `plan_rewrites`,
-the rules of the graph in `plan_graph`.
+Edges: DECOMPOSE points from a parent to its part, DEPENDS_ON from the prerequisite to
+the dependent, ALTERNATIVE from a parent to the candidates of one group. The rewrites
+(START and END, completion under the root) are in `plan_rewrites`, the rules of the
+graph in `plan_graph`.
 """
 
 from __future__ import annotations
@@ -79,7 +80,10 @@ class RequirementValidation(Open):
 
 
 class Requirement(Open):
-    """Something a task needs from outside before it can begin. What is left out restricts nothing: see decision 0014."""
+    """Something a task needs from outside before it can begin.
+
+    A field that is left out restricts nothing (decision 0014).
+    """
 
     requirement_id: Text
     task_id: Text
@@ -93,7 +97,7 @@ class Requirement(Open):
 
 
 class Plan(Open):
-    """A whole plan. Writes its version even when it was read without one."""
+    """A whole plan. It is written with its version even if it was read without one."""
 
     schema_version: Literal["plan_json_v1"] = "plan_json_v1"
     plan: PlanHead
@@ -102,107 +106,120 @@ class Plan(Open):
     requirements: list[Requirement] = Field(default_factory=list)
 
 
+_HEAD: Final = Shape(
+    renames={
+        "plan_id": ("id",),
+        "title": ("name",),
+        "owner_agent_id": ("owner", "agent"),
+        "root_task_id": ("root", "root_id"),
+        "created_at": ("created", "createdAt", "ts"),
+        "constraints": ("constraint", "constraints_json"),
+    }
+)
+
+_NODE: Final = Shape(
+    renames={
+        "task_id": ("id", "taskId", "node_id", "nodeId"),
+        "title": ("name", "label"),
+        "node_type": ("type", "kind"),
+        "owner_agent_id": ("owner", "agent"),
+        "priority": ("prio",),
+        "tags": ("labels",),
+        "goal_statement": ("goal", "objective"),
+        "rationale": ("reason", "why"),
+    },
+    spellings={"node_type": Spelling(NODE_TYPES)},
+)
+
+_EDGE_TYPE_ALIASES: Final = {
+    "DEPEND": "DEPENDS_ON",
+    "DEPENDS": "DEPENDS_ON",
+    "DEPEND_ON": "DEPENDS_ON",
+    "DEPENDS-ON": "DEPENDS_ON",
+    "DEPENDS ON": "DEPENDS_ON",
+    "PREREQ": "DEPENDS_ON",
+    "PREREQUISITE": "DEPENDS_ON",
+    "DECOMPOSITION": "DECOMPOSE",
+    "BREAKDOWN": "DECOMPOSE",
+    "ALT": "ALTERNATIVE",
+    "ALTERNATE": "ALTERNATIVE",
+}
+
+_EDGE: Final = Shape(
+    renames={
+        "edge_id": ("id",),
+        "from_task_id": ("from", "from_id", "source", "src", "parent_id"),
+        "to_task_id": ("to", "to_id", "target", "tgt", "child_id"),
+        "edge_type": ("type", "relation", "relation_type", "kind"),
+        "metadata": ("meta",),
+    },
+    spellings={"edge_type": Spelling(EDGE_TYPES, _EDGE_TYPE_ALIASES)},
+    objects={"metadata": Shape(spellings={"and_or": Spelling(("AND", "OR"))})},
+)
+
+_REQUIREMENT_KIND_ALIASES: Final = {
+    "FILES": "FILE",
+    "DOC": "FILE",
+    "DOCS": "FILE",
+    "DOCUMENT": "FILE",
+    "DOCUMENTS": "FILE",
+    "CONFIRM": "CONFIRMATION",
+    "SKILL": "SKILL_OUTPUT",
+    "SKILL_RESULT": "SKILL_OUTPUT",
+    "SKILL_ARTIFACT": "SKILL_OUTPUT",
+}
+
+_REQUIREMENT: Final = Shape(
+    renames={"requirement_id": ("id",)},
+    spellings={
+        "kind": Spelling(
+            ("FILE", "CONFIRMATION", "SKILL_OUTPUT"), _REQUIREMENT_KIND_ALIASES
+        ),
+        "source": Spelling(("USER", "AGENT", "ANY")),
+    },
+)
+
 SHAPE: Final = Shape(
     renames=CONTAINERS,
-    objects={
-        "plan": Shape(
-            renames={
-                "plan_id": ("id",),
-                "title": ("name",),
-                "owner_agent_id": ("owner", "agent"),
-                "root_task_id": ("root", "root_id"),
-                "created_at": ("created", "createdAt", "ts"),
-                "constraints": ("constraint", "constraints_json"),
-            }
-        )
-    },
-    lists={
-        "nodes": Shape(
-            renames={
-                "task_id": ("id", "taskId", "node_id", "nodeId"),
-                "title": ("name", "label"),
-                "node_type": ("type", "kind"),
-                "owner_agent_id": ("owner", "agent"),
-                "priority": ("prio",),
-                "tags": ("labels",),
-                "goal_statement": ("goal", "objective"),
-                "rationale": ("reason", "why"),
-            },
-            spellings={"node_type": Spelling(NODE_TYPES)},
-        ),
-        "edges": Shape(
-            renames={
-                "edge_id": ("id",),
-                "from_task_id": ("from", "from_id", "source", "src", "parent_id"),
-                "to_task_id": ("to", "to_id", "target", "tgt", "child_id"),
-                "edge_type": ("type", "relation", "relation_type", "kind"),
-                "metadata": ("meta",),
-            },
-            spellings={
-                "edge_type": Spelling(
-                    EDGE_TYPES,
-                    {
-                        **dict.fromkeys(
-                            (
-                                "DEPEND",
-                                "DEPENDS",
-                                "DEPEND_ON",
-                                "DEPENDS-ON",
-                                "DEPENDS ON",
-                                "PREREQ",
-                                "PREREQUISITE",
-                            ),
-                            "DEPENDS_ON",
-                        ),
-                        **dict.fromkeys(("DECOMPOSITION", "BREAKDOWN"), "DECOMPOSE"),
-                        **dict.fromkeys(("ALT", "ALTERNATE"), "ALTERNATIVE"),
-                    },
-                )
-            },
-            objects={"metadata": Shape(spellings={"and_or": Spelling(("AND", "OR"))})},
-        ),
-        "requirements": Shape(
-            renames={"requirement_id": ("id",)},
-            spellings={
-                "kind": Spelling(
-                    ("FILE", "CONFIRMATION", "SKILL_OUTPUT"),
-                    {
-                        **dict.fromkeys(
-                            ("FILES", "DOC", "DOCS", "DOCUMENT", "DOCUMENTS"), "FILE"
-                        ),
-                        "CONFIRM": "CONFIRMATION",
-                        **dict.fromkeys(
-                            ("SKILL", "SKILL_RESULT", "SKILL_ARTIFACT"), "SKILL_OUTPUT"
-                        ),
-                    },
-                ),
-                "source": Spelling(("USER", "AGENT", "ANY")),
-            },
-        ),
-    },
+    objects={"plan": _HEAD},
+    lists={"nodes": _NODE, "edges": _EDGE, "requirements": _REQUIREMENT},
 )
 
 
 def repeated_containers_are_one(
     message: JsonObject, _: Context
 ) -> tuple[JsonObject, list[Repair]]:
-    """A list that comes a second time under another name, with the same content, is kept once."""
-    repairs: list[Repair] = []
+    """A list that comes twice, under two names with the same content, is kept once."""
+    repeated: dict[str, str] = {}
     for key, aliases in CONTAINERS.items():
         for alias in aliases:
             if key in message and alias in message:
-                again, _ignored = normalise({key: message[alias]}, SHAPE)
-                if again[key] == message[key]:
-                    repairs.append(Repair("same_twice", f"$.{alias}", alias, key))
-    repeated = {repair.before for repair in repairs}
+                content, _ignored = normalise({key: message[alias]}, SHAPE)
+                if content[key] == message[key]:
+                    repeated[alias] = key
+
+    if not repeated:
+        return message, []
+    repairs = [
+        Repair(
+            "same_twice",
+            path=f"$.{alias}",
+            before=alias,
+            after=key,
+        )
+        for alias, key in repeated.items()
+    ]
     kept = {key: value for key, value in message.items() if key not in repeated}
-    return (kept, repairs) if repairs else (message, [])
+    return kept, repairs
 
 
 PLAN: Final = Contract(
     version="plan_json_v1",
     name="plan",
-    about="A plan: nodes (GOAL, ACTION, CHECK), edges (DECOMPOSE, DEPENDS_ON, ALTERNATIVE) and required inputs.",
+    about=(
+        "A plan: nodes (GOAL, ACTION, CHECK), edges (DECOMPOSE, DEPENDS_ON, "
+        "ALTERNATIVE) and required inputs."
+    ),
     model=Plan,
     scopes=(
         Scope(name="PLAN_GEN", enums=("nodes[*].node_type", "edges[*].edge_type")),

@@ -1,4 +1,8 @@
-"""The lists of a plan and their other names. A list under two names, with two contents, is no list anybody could take."""
+"""The lists of a plan and their other names.
+
+A list that comes under two names with two contents is refused: neither can be
+preferred.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +24,16 @@ OTHER_NAMES: Final = frozenset(
 
 
 def containers_are_named_once(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """nodes, edges and requirements come under one name each, or with the same content under all of them."""
+    """nodes, edges and requirements come under one name each, or with equal content."""
     if OTHER_NAMES.isdisjoint(message):
         return
+
     for key, aliases in CONTAINERS.items():
         present = [name for name in (key, *aliases) if name in message]
         for alias in present[1:]:
-            expected = f"no second list beside $.{present[0]}, or the same content"
             yield Violation(
-                "ambiguous_list", f"$.{alias}", expected, excerpt(message[alias])
+                "ambiguous_list",
+                path=f"$.{alias}",
+                expected=f"no second list beside $.{present[0]}, or the same content",
+                actual=excerpt(message[alias]),
             )

@@ -1,4 +1,4 @@
-"""The rules of a plan's graph: ids name one thing, references lead somewhere, no cycle, one root.
+"""The rules of a plan's graph: unique ids, references to nodes, no cycle, one root.
 
 Every pass is linear and none is recursive: 100,000 nodes are an ordinary plan.
 """
@@ -8,260 +8,311 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from accordance.contracts.catalogue.plan_rewrites import hashable, objects_in, root_of
-from accordance.contracts.catalogue.plan_waiting import circles_of_waiting, middle_cut
+from accordance.contracts.catalogue.plan_circle import middle_cut
+from accordance.contracts.catalogue.plan_reading import (
+    TaskId,
+    and_or_of,
+    ends_of,
+    objects_in,
+    plan_id_of,
+    root_of,
+    text_or_none,
+)
+from accordance.contracts.catalogue.plan_waiting import circles_of_waiting
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Rule
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 
 REVERSED: Final = {"REQUIRES": "DEPENDS_ON", "CHILD_OF": "DECOMPOSE"}
-"""Names that point the other way round than our edges do: never renamed in silence."""
+"""Edge types that point the other way round than ours: never renamed silently."""
+
+_IDS: Final = {
+    "nodes": "task_id",
+    "edges": "edge_id",
+    "requirements": "requirement_id",
+}
+_REFERENCES: Final = {
+    "edges": ("from_task_id", "to_task_id"),
+    "requirements": ("task_id",),
+}
 
 
 def ids_name_one_thing(message: JsonObject, _: Context) -> Iterator[Violation]:
     """task_id, edge_id and requirement_id are unique."""
-    for key, name in (
-        ("nodes", "task_id"),
-        ("edges", "edge_id"),
-        ("requirements", "requirement_id"),
-    ):
-        items = objects_in(message, key)
-        if not items or len({hashable(item.get(name)) for item in items}) == len(items):
+    for key, name in _IDS.items():
+        items = objects_in(message, key) or []
+        ids = {text_or_none(item.get(name)) for item in items}
+        if len(ids) < len(items):
+            yield from _repeated_ids(items, key, name)
+
+
+def _repeated_ids(items: list[JsonObject], key: str, name: str) -> Iterator[Violation]:
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        value = item.get(name)
+        if not isinstance(value, str):
             continue
-        seen: set[str] = set()
-        for at, item in enumerate(items):
-            value = item.get(name)
-            if isinstance(value, str):
-                if value in seen:
-                    yield Violation(
-                        "duplicate_id",
-                        f"$.{key}[{at}].{name}",
-                        "an id of its own",
-                        excerpt(value),
-                    )
-                seen.add(value)
+        if value in seen:
+            yield Violation(
+                "duplicate_id",
+                path=f"$.{key}[{index}].{name}",
+                expected="an id of its own",
+                actual=excerpt(value),
+            )
+        seen.add(value)
 
 
 def belongs_to_this_plan(message: JsonObject, _: Context) -> Iterator[Violation]:
     """plan_id of nodes and edges is the plan's."""
-    head = message.get("plan")
-    plan_id = head.get("plan_id") if isinstance(head, dict) else None
+    plan_id = plan_id_of(message)
     if not isinstance(plan_id, str):
         return
+
     for key in ("nodes", "edges"):
-        for at, item in enumerate(objects_in(message, key) or ()):
-            found = item.get("plan_id")
-            if found != plan_id and isinstance(found, str):
-                where = f"$.{key}[{at}].plan_id"
-                expected = f"{excerpt(plan_id)}, the id of this plan"
-                yield Violation("other_plan", where, expected, excerpt(found))
+        for index, item in enumerate(objects_in(message, key) or ()):
+            other = item.get("plan_id")
+            if other != plan_id and isinstance(other, str):
+                yield Violation(
+                    "other_plan",
+                    path=f"$.{key}[{index}].plan_id",
+                    expected=f"{excerpt(plan_id)}, the id of this plan",
+                    actual=excerpt(other),
+                )
 
 
 def references_lead_somewhere(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """The root, both ends of every edge and every requirement's task are nodes of this plan."""
+    """The root, the ends of edges and the tasks of requirements are nodes."""
     nodes = objects_in(message, "nodes")
     if not nodes:
         return
-    known = {hashable(node.get("task_id")) for node in nodes}
+
+    known = {text_or_none(node.get("task_id")) for node in nodes}
     root = root_of(message)
     if root is not None and root not in known:
-        yield Violation(
-            "dangling_reference",
-            "$.plan.root_task_id",
-            "the id of a node",
-            excerpt(root),
-        )
-    for key, names in (
-        ("edges", ("from_task_id", "to_task_id")),
-        ("requirements", ("task_id",)),
-    ):
-        for at, item in enumerate(objects_in(message, key) or ()):
+        yield _dangling("$.plan.root_task_id", root)
+
+    for key, names in _REFERENCES.items():
+        for index, item in enumerate(objects_in(message, key) or ()):
             for name in names:
-                found = item.get(name)
-                if isinstance(found, str) and found and found not in known:
-                    yield Violation(
-                        "dangling_reference",
-                        f"$.{key}[{at}].{name}",
-                        "the id of a node",
-                        excerpt(found),
-                    )
+                task = item.get(name)
+                if isinstance(task, str) and task and task not in known:
+                    yield _dangling(f"$.{key}[{index}].{name}", task)
+
+
+def _dangling(path: str, task: str) -> Violation:
+    return Violation(
+        "dangling_reference",
+        path=path,
+        expected="the id of a node",
+        actual=excerpt(task),
+    )
 
 
 def edge_names_keep_their_direction(
     message: JsonObject, _: Context
 ) -> Iterator[Violation]:
-    """REQUIRES and CHILD_OF point the other way: refused, with the edge turned round as the fix."""
-    for at, edge in enumerate(objects_in(message, "edges") or ()):
+    """REQUIRES and CHILD_OF point the other way; the fix turns the edge round."""
+    for index, edge in enumerate(objects_in(message, "edges") or ()):
         kind = edge.get("edge_type")
-        if (
-            isinstance(kind, str)
-            and kind.isascii()
-            and (meant := REVERSED.get(kind.strip().upper()))
-        ):
-            ends = {
-                "from_task_id": edge.get("to_task_id"),
-                "to_task_id": edge.get("from_task_id"),
-            }
-            fix = Fix(f"$.edges[{at}]", {**edge, **ends, "edge_type": meant})
-            expected = f"{meant}, with from and to the other way round"
-            yield Violation(
-                "not_in_enum", f"$.edges[{at}].edge_type", expected, excerpt(kind), fix
-            )
+        if not isinstance(kind, str) or not kind.isascii():
+            continue
+        meant = REVERSED.get(kind.strip().upper())
+        if meant is None:
+            continue
+
+        turned = {
+            **edge,
+            "from_task_id": edge.get("to_task_id"),
+            "to_task_id": edge.get("from_task_id"),
+            "edge_type": meant,
+        }
+        yield Violation(
+            "not_in_enum",
+            path=f"$.edges[{index}].edge_type",
+            expected=f"{meant}, with from and to the other way round",
+            actual=excerpt(kind),
+            fix=Fix(f"$.edges[{index}]", turned),
+        )
 
 
 def groups_are_named(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """An ALTERNATIVE edge says which group it belongs to."""
-    for at, edge in enumerate(objects_in(message, "edges") or ()):
-        if edge.get("edge_type") == "ALTERNATIVE":
-            metadata = edge.get("metadata")
-            if not isinstance(metadata, dict) or metadata.get("group_id") is None:
-                yield Violation(
-                    "missing",
-                    f"$.edges[{at}].metadata.group_id",
-                    "the name of the group",
-                    "nothing",
-                )
+    """An ALTERNATIVE edge names the group it belongs to."""
+    for index, edge in enumerate(objects_in(message, "edges") or ()):
+        if edge.get("edge_type") != "ALTERNATIVE":
+            continue
+        metadata = edge.get("metadata")
+        if not isinstance(metadata, dict) or metadata.get("group_id") is None:
+            yield Violation(
+                "missing",
+                path=f"$.edges[{index}].metadata.group_id",
+                expected="the name of the group",
+                actual="nothing",
+            )
 
 
 def parts_are_combined_one_way(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """All DECOMPOSE edges of one parent say AND, or all say OR; saying nothing means AND."""
+    """A parent's DECOMPOSE edges all have AND, or all have OR; none given means AND."""
     combined: dict[str, object] = {}
-    for at, edge in enumerate(objects_in(message, "edges") or ()):
+    for index, edge in enumerate(objects_in(message, "edges") or ()):
         parent = edge.get("from_task_id")
         if edge.get("edge_type") != "DECOMPOSE" or not isinstance(parent, str):
             continue
-        metadata = edge.get("metadata")
-        said = (metadata.get("and_or") if isinstance(metadata, dict) else None) or "AND"
-        first = combined.setdefault(parent, said)
-        if said != first and isinstance(said, str):
-            where = f"$.edges[{at}].metadata" + (
-                ".and_or" if isinstance(metadata, dict) else ""
-            )
-            expected = f"AND on all parts of {excerpt(parent)}, or OR on all of them; the first says {first}"
-            yield Violation("mixed_and_or", where, expected, excerpt(said))
+
+        and_or = and_or_of(edge) or "AND"
+        first = combined.setdefault(parent, and_or)
+        if and_or == first or not isinstance(and_or, str):
+            continue
+
+        path = f"$.edges[{index}].metadata"
+        if isinstance(edge.get("metadata"), dict):
+            path += ".and_or"
+        expected = (
+            f"AND on all parts of {excerpt(parent)}, or OR on all of them; "
+            f"the first says {first}"
+        )
+        yield Violation(
+            "mixed_and_or",
+            path=path,
+            expected=expected,
+            actual=excerpt(and_or),
+        )
 
 
 def nothing_waits_for_itself(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """No edges lead back to the same node, and nothing waits for itself through goals and their parts."""
+    """No edges lead back to a node; none waits for itself through goals and parts."""
     cycles = [*_cycles(objects_in(message, "edges") or [])]
-    yield from cycles or circles_of_waiting(message)
+    if cycles:
+        yield from cycles
+    else:
+        yield from circles_of_waiting(message)
 
 
 def _cycles(edges: list[JsonObject]) -> Iterator[Violation]:
-    """Over all edges together nothing leads back to itself."""
-    following: dict[str, list[str]] = {}
-    waiting: dict[str, int] = {}
-    for at, edge in enumerate(edges):
-        source, target = edge.get("from_task_id"), edge.get("to_task_id")
-        if not isinstance(source, str) or not isinstance(target, str):
+    """Yield edges from a node to itself, and one cycle over edges of all types."""
+    targets: dict[str, list[str]] = {}
+    incoming: dict[str, int] = {}
+    for index, edge in enumerate(edges):
+        source, target = ends_of(edge)
+        if source is None or target is None:
             continue
         if source == target:
-            both_ends = middle_cut(f"{source} -> {source}")
+            loop = middle_cut(f"{source} -> {source}")
             yield Violation(
-                "cycle", f"$.edges[{at}]", "an edge between two nodes", both_ends
+                "cycle",
+                path=f"$.edges[{index}]",
+                expected="an edge between two nodes",
+                actual=loop,
             )
             continue
-        following.setdefault(source, []).append(target)
-        waiting[target] = waiting.get(target, 0) + 1
-    stuck = _peel(following, waiting)
+        targets.setdefault(source, []).append(target)
+        incoming[target] = incoming.get(target, 0) + 1
+
+    stuck = _on_or_behind_a_cycle(targets, incoming)
     if stuck:
-        yield _name_the_cycle(edges, stuck)
+        yield _cycle_among(edges, stuck)
 
 
-def _peel(following: dict[str, list[str]], waiting: dict[str, int]) -> set[str]:
-    """Take away nodes nothing leads to, again and again (Kahn). What stays lies on or behind a cycle."""
-    free = [task for task in following if task not in waiting]
+def _on_or_behind_a_cycle(
+    targets: dict[str, list[str]], incoming: dict[str, int]
+) -> set[str]:
+    """Return what is left when nodes without incoming edges are taken away (Kahn)."""
+    free = [task for task in targets if task not in incoming]
     while free:
-        for target in following.get(free.pop(), ()):
-            waiting[target] -= 1
-            if not waiting[target]:
+        for target in targets.get(free.pop(), ()):
+            incoming[target] -= 1
+            if not incoming[target]:
                 free.append(target)
-    return {task for task, count in waiting.items() if count}
+    return {task for task, count in incoming.items() if count}
 
 
-def _name_the_cycle(edges: list[JsonObject], stuck: set[str]) -> Violation:
-    """Walk back from a stuck node until one comes again: that is the cycle."""
+def _cycle_among(edges: list[JsonObject], stuck: set[str]) -> Violation:
+    """Walk back from a stuck node until a node comes up again: that is the cycle."""
     before: dict[str, tuple[str, int]] = {}
-    for at, edge in enumerate(edges):
-        source, target = edge.get("from_task_id"), edge.get("to_task_id")
-        if source in stuck and target in stuck and source != target:
-            before[str(target)] = (str(source), at)
-    task, order = next(iter(before)), dict[str, int]()
-    while task not in order:
-        order[task] = len(order)
-        task = before[task][0]
-    cycle = list(order)[order[task] :]
-    last = max(before[member][1] for member in cycle)
-    named = " -> ".join(reversed([task, *cycle[1:], task]))
+    for index, edge in enumerate(edges):
+        source, target = ends_of(edge)
+        are_stuck = source in stuck and target in stuck
+        if are_stuck and source != target:
+            before[str(target)] = (str(source), index)
+
+    task = next(iter(before))
+    walk: dict[str, int] = {}
+    while task not in walk:
+        walk[task] = len(walk)
+        task, _ = before[task]
+
+    cycle = [*walk][walk[task] :]
+    last_edge = max(before[member][1] for member in cycle)
+    names = " -> ".join([task, *reversed(cycle[1:]), task])
     return Violation(
-        "cycle", f"$.edges[{last}]", "no way back to the same node", middle_cut(named)
+        "cycle",
+        path=f"$.edges[{last_edge}]",
+        expected="no way back to the same node",
+        actual=middle_cut(names),
     )
 
 
 def lies_under_one_root(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """Every node is a part of the root, at any depth, or is waited for by something that is."""
-    root, nodes, edges = (
-        root_of(message),
-        objects_in(message, "nodes"),
-        objects_in(message, "edges"),
-    )
+    """Every node is a part of the root at some depth, or such a part waits for it."""
+    root = root_of(message)
+    nodes = objects_in(message, "nodes")
+    edges = objects_in(message, "edges")
     if root is None or not nodes or edges is None:
         return
-    reached = _under(root, edges)
+
+    reached = _reached_from(root, edges)
     if len(reached) > len(nodes):
-        return  # some edge leads to no node: reported by references_lead_somewhere
-    for at, node in enumerate(nodes):
+        return  # an edge leads to no node: references_lead_somewhere reports it
+
+    expected = f"a node under the root {excerpt(root)}"
+    for index, node in enumerate(nodes):
         task = node.get("task_id")
         if isinstance(task, str) and task not in reached:
-            expected = f"a node under the root {excerpt(root)}"
             yield Violation(
                 "second_root",
-                f"$.nodes[{at}]",
-                expected,
-                f"{excerpt(task)}, which has no way up to it",
+                path=f"$.nodes[{index}]",
+                expected=expected,
+                actual=f"{excerpt(task)}, which has no way up to it",
             )
 
 
-def _under(root: str, edges: list[JsonObject]) -> set[object]:
-    leads_to: dict[object, list[object]] = {}
+def _reached_from(root: str, edges: list[JsonObject]) -> set[TaskId]:
+    """Return the root, its parts at any depth, and everything those wait for."""
+    leads_to: dict[TaskId, list[TaskId]] = {}
     for edge in edges:
-        source, target = (
-            hashable(edge.get("from_task_id")),
-            hashable(edge.get("to_task_id")),
-        )
-        if edge.get("edge_type") == "DECOMPOSE":
+        source, target = ends_of(edge)
+        kind = edge.get("edge_type")
+        if kind == "DECOMPOSE":
             leads_to.setdefault(source, []).append(target)
-        elif edge.get("edge_type") == "DEPENDS_ON":
+        elif kind == "DEPENDS_ON":
             leads_to.setdefault(target, []).append(source)
-    reached: set[object] = {root}
-    frontier: list[object] = [root]
+
+    reached: set[TaskId] = {root}
+    frontier: list[TaskId] = [root]
     while frontier:
-        for other in leads_to.get(frontier.pop(), ()):
-            if other not in reached:
-                reached.add(other)
-                frontier.append(other)
+        for task in leads_to.get(frontier.pop(), ()):
+            if task not in reached:
+                reached.add(task)
+                frontier.append(task)
     return reached
 
 
 def root_is_a_goal(message: JsonObject, _: Context) -> Iterable[Notice]:
-    """The root stands for the whole, so it should be a GOAL."""
+    """The root stands for the whole plan, so it should be a GOAL."""
     root = root_of(message)
-    for at, node in enumerate(objects_in(message, "nodes") or ()):
-        if node.get("task_id") == root:
-            kind = node.get("node_type")
-            is_goal = kind == "GOAL"
-            return (
-                ()
-                if is_goal
-                else (
-                    Notice(
-                        "root_not_goal",
-                        f"$.nodes[{at}].node_type",
-                        f"the root is {kind}",
-                    ),
-                )
-            )
+    for index, node in enumerate(objects_in(message, "nodes") or ()):
+        if node.get("task_id") != root:
+            continue
+        kind = node.get("node_type")
+        if kind == "GOAL":
+            return ()
+        return (
+            Notice(
+                "root_not_goal",
+                path=f"$.nodes[{index}].node_type",
+                message=f"the root is {kind}",
+            ),
+        )
     return ()
 
 

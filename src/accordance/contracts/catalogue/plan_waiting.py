@@ -1,341 +1,204 @@
-"""Whether a plan can be finished at all when every task succeeds: nobody may wait for what waits for them.
+"""Whether a plan can be finished: no task may wait for itself.
 
-A cycle of edges is not the only circle. A goal is done when its parts are, and its parts may begin when the goal may; so a
-part that waits for its own goal waits for itself, and so do two goals whose parts wait for the other goal.
+A cycle of edges is not the only circle. A goal is done when its parts are, and its
+parts may begin when the goal may. So a part that waits for its own goal waits for
+itself, and so do two goals whose parts wait for the other goal.
 
-What the edges mean when a plan moves is in docs/decisions/0007. Here it is written as sentences of one form: this comes about
-when all of those have. Whatever follows from them, beginning with what needs nothing, comes about; each sentence is looked
-at once for each of its conditions, so the time is linear. A property test drives random plans and compares.
+What the edges mean when a plan moves (docs/decisions/0007) is written here as
+implications of one form: this event happens once all of those have. Starting from the
+events that need nothing, everything that follows happens. Each implication is looked at
+once per condition, so the time is linear. A property test drives random plans and
+compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from accordance.contracts.catalogue.plan_rewrites import objects_in, root_of
+from accordance.contracts.catalogue.plan_circle import describe_circle
+from accordance.contracts.catalogue.plan_structure import Structure, read_structure
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Violation, excerpt
 
-_LONGEST: Final = 400  # characters of a circle
-
-
-# What can come about for a node. Texts, and a sentence is a plain tuple: a large plan has a million of them.
-OPEN: Final = "open"  # neither it nor a goal above it waits any more
+# What can happen to a node. Events and implications are plain tuples of texts, because
+# a large plan has a million of them.
+OPEN: Final = "open"  # neither it nor a goal above it has to wait any more
 BEGUN: Final = "begun"  # it has a product, which may still have to be checked
 DONE: Final = "done"
-EXCUSED: Final = "excused"  # another way was taken: nobody waits for it
+EXCUSED: Final = "excused"  # another way was taken: nothing waits for it
 SETTLED: Final = "settled"  # done or excused: what waits for it may go on
 
-_What: TypeAlias = tuple[str, str]  # which of these, and of which node
-_Sentence: TypeAlias = tuple[
-    _What, tuple[_What, ...]
-]  # the first comes about when all the others have
-
-
-@dataclass(slots=True)
-class _Graph:
-    """What the edges say of each node."""
-
-    root: str
-    order: dict[str, tuple[int, int]]  # priority and place: the rank of a candidate
-    kinds: dict[str, object]
-    parts: dict[str, dict[str, None]] = field(default_factory=dict)
-    parents: dict[str, dict[str, None]] = field(default_factory=dict)
-    prerequisites: dict[str, dict[str, None]] = field(default_factory=dict)
-    either: set[str] = field(default_factory=set)  # goals that need one of their parts
-    groups: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
-    rivals: dict[str, list[str]] = field(default_factory=dict)
-    checks: dict[str, str] = field(
-        default_factory=dict
-    )  # a check, and the task whose product it reviews
-    checked_by: dict[str, list[str]] = field(default_factory=dict)
-    passed_over: set[str] = field(default_factory=set)
+Event: TypeAlias = tuple[str, str]
+"""What happens, and to which node."""
+Implication: TypeAlias = tuple[Event, tuple[Event, ...]]
+"""An event, and the conditions after which it happens."""
 
 
 def circles_of_waiting(message: JsonObject) -> Iterator[Violation]:
-    """What keeps the root from being done although every task succeeds. For a plan whose edges are sound and have no cycle."""
-    graph = _read(message)
-    if graph is None:
+    """Yield what keeps the root from being done although every task succeeds.
+
+    For a plan whose edges are sound and have no cycle.
+    """
+    structure = read_structure(message)
+    if structure is None:
         return
-    left_empty = [*_goals_left_empty(graph)]
-    yield from left_empty
-    sentences = [*_sentences(graph)]
-    true = _follows(sentences)
-    if (DONE, graph.root) not in true and not left_empty:
-        yield _why_not(graph, sentences, true, message)
+
+    empty_goals = [*_goals_without_a_part_to_do(structure)]
+    yield from empty_goals
+
+    implications = [*_implications(structure)]
+    happened = _consequences(implications)
+    goal: Event = (DONE, structure.root)
+    if goal not in happened and not empty_goals:
+        circle = _circle_before(goal, implications, happened)
+        tasks = [task for _, task in circle]
+        yield describe_circle(structure, tasks, message)
 
 
-def _goals_left_empty(graph: _Graph) -> Iterator[Violation]:
-    """Goals that are wanted while all their parts are passed over: they are stuck before anything begins."""
-    for task, parts in graph.parts.items():
-        if task not in graph.passed_over and graph.passed_over.issuperset(parts):
-            actual = (
-                f"{excerpt(task)}, whose parts are all passed over for other candidates"
-            )
-            place = graph.order[task][1]
-            yield Violation(
-                "never_done",
-                f"$.nodes[{place}]",
-                "a goal with a part that will be done",
-                actual,
-            )
+def _goals_without_a_part_to_do(structure: Structure) -> Iterator[Violation]:
+    """Yield the wanted goals whose parts are all passed over.
 
-
-def _read(message: JsonObject) -> _Graph | None:
-    """None where an id, a priority or an edge is at fault: that is reported by other rules."""
-    root, nodes, edges = (
-        root_of(message),
-        objects_in(message, "nodes"),
-        objects_in(message, "edges"),
-    )
-    if root is None or not nodes or edges is None:
-        return None
-    graph = _Graph(root, {}, {})
-    for place, node in enumerate(nodes):
-        task, priority = node.get("task_id"), node.get("priority")
-        if (
-            not isinstance(task, str)
-            or not isinstance(priority, int)
-            or task in graph.order
-        ):
-            return None
-        graph.order[task] = (-priority, place)
-        graph.kinds[task] = node.get("node_type")
-    if root not in graph.order or not all(_read_edge(graph, edge) for edge in edges):
-        return None
-    _find_rivals(graph)
-    _find_checks(graph)
-    _find_passed_over(graph)
-    return graph
-
-
-def _read_edge(graph: _Graph, edge: JsonObject) -> bool:
-    source, target, metadata = (
-        edge.get("from_task_id"),
-        edge.get("to_task_id"),
-        edge.get("metadata"),
-    )
-    if not isinstance(source, str) or not isinstance(target, str):
-        return False
-    if source not in graph.order or target not in graph.order:
-        return False
-    said = metadata if isinstance(metadata, dict) else {}
-    match edge.get("edge_type"):
-        case "DECOMPOSE":
-            graph.parts.setdefault(source, {})[target] = None
-            graph.parents.setdefault(target, {})[source] = None
-            if said.get("and_or") == "OR":
-                graph.either.add(source)
-        case "DEPENDS_ON":
-            graph.prerequisites.setdefault(target, {})[source] = None
-        case "ALTERNATIVE":
-            graph.groups.setdefault((source, str(said.get("group_id"))), {})[target] = (
-                None
-            )
-        case _:
-            return False
-    return True
-
-
-def _find_rivals(graph: _Graph) -> None:
-    """A candidate belongs to its first group; the best comes first."""
-    for candidates in graph.groups.values():
-        newcomers = [task for task in candidates if task not in graph.rivals]
-        ranked = sorted(newcomers, key=graph.order.__getitem__)
-        graph.rivals.update(dict.fromkeys(ranked, ranked))
-
-
-def _find_checks(graph: _Graph) -> None:
-    """A CHECK without parts reviews the one action it waits for."""
-    for task, kind in graph.kinds.items():
-        if kind == "CHECK" and task not in graph.parts:
-            actions = [
-                one
-                for one in graph.prerequisites.get(task, ())
-                if graph.kinds[one] == "ACTION"
-            ]
-            if len(actions) == 1:
-                graph.checks[task] = actions[0]
-                graph.checked_by.setdefault(actions[0], []).append(task)
-
-
-def _find_passed_over(graph: _Graph) -> None:
-    """Candidates that are not the first of their group, and what belongs only to such."""
-    wanted_by = {
-        part: len(parents) for part, parents in graph.parents.items()
-    }  # parents not passed over
-    below = [task for task, rivals in graph.rivals.items() if rivals[0] != task]
-    while below:
-        task = below.pop()
-        if task in graph.passed_over:
+    Such a goal is stuck before anything begins.
+    """
+    for goal, parts in structure.parts.items():
+        if goal in structure.passed_over:
             continue
-        graph.passed_over.add(task)
-        for part in graph.parts.get(task, ()):
-            wanted_by[part] -= 1
-            if not wanted_by[part] and part not in graph.checks:
-                below.append(part)
-        below += graph.checked_by.get(task, ())
+        if not structure.passed_over.issuperset(parts):
+            continue
+        yield Violation(
+            "never_done",
+            path=f"$.nodes[{structure.place(goal)}]",
+            expected="a goal with a part that will be done",
+            actual=(
+                f"{excerpt(goal)}, whose parts are all passed over for other candidates"
+            ),
+        )
 
 
-# The sentences
+# The implications
 
 
-def _sentences(graph: _Graph) -> Iterator[_Sentence]:
-    is_excusing = bool(graph.either or graph.rivals)  # else there is one way only
-    for task in graph.order:
-        if task not in graph.passed_over:
+def _implications(structure: Structure) -> Iterator[Implication]:
+    has_alternatives = bool(structure.or_goals or structure.rivals)
+    for task in structure.rank:
+        if task not in structure.passed_over:
             yield ((SETTLED, task), ((DONE, task),))
-            yield from _ways_to_be_done(graph, task)
-        if is_excusing:
+            yield ((OPEN, task), tuple(_conditions_to_begin(structure, task)))
+            if task in structure.parts:
+                yield from _ways_to_finish_a_goal(structure, task)
+            else:
+                yield from _ways_to_finish_a_task(structure, task)
+        if has_alternatives:
             yield ((SETTLED, task), ((EXCUSED, task),))
-            yield from _excuses(graph, task)
+            yield from _excuses(structure, task)
 
 
-def _ways_to_be_done(graph: _Graph, task: str) -> Iterator[_Sentence]:
-    done, parts = (DONE, task), graph.parts.get(task)
-    yield ((OPEN, task), (*_waits_for(graph, task),))
-    if parts is None:
-        wanted = [
-            check
-            for check in graph.checked_by.get(task, ())
-            if check not in graph.passed_over
-        ]
-        yield ((BEGUN, task), ((OPEN, task),))
-        yield (done, ((BEGUN, task), *((DONE, check) for check in wanted)))
-        return
-    chosen = [part for part in parts if part not in graph.passed_over]
-    if task in graph.either:
-        yield from ((done, ((DONE, part),)) for part in chosen)
-    else:
-        yield (done, tuple((SETTLED, part) for part in chosen))
-    yield ((OPEN, task), ((EXCUSED, task),))
+def _conditions_to_begin(structure: Structure, task: str) -> Iterator[Event]:
+    """Yield what must happen before a node, or its parts, may begin.
 
-
-def _waits_for(graph: _Graph, task: str) -> Iterator[_What]:
-    """What must come about before a node, or its parts, may begin. A check of one product waits for that alone."""
-    target = graph.checks.get(task)
-    for one in graph.prerequisites.get(task, ()):
+    A check of a product waits for that product alone, and not for its own parents.
+    """
+    reviewed = structure.checks.get(task)
+    for prerequisite in structure.prerequisites.get(task, ()):
         is_product = (
-            one == target and one not in graph.parts and one not in graph.passed_over
+            prerequisite == reviewed
+            and prerequisite not in structure.parts
+            and prerequisite not in structure.passed_over
         )
-        yield (BEGUN if is_product else SETTLED, one)
-    if target is None:
-        yield from (
-            (OPEN, parent)
-            for parent in graph.parents.get(task, ())
-            if parent not in graph.passed_over
-        )
+        yield (BEGUN if is_product else SETTLED, prerequisite)
+
+    if reviewed is None:
+        for parent in structure.parents.get(task, ()):
+            if parent not in structure.passed_over:
+                yield (OPEN, parent)
 
 
-def _excuses(graph: _Graph, task: str) -> Iterator[_Sentence]:
-    excused, parents = (EXCUSED, task), graph.parents.get(task, {})
-    best = graph.rivals.get(task, [task])[0]
-    if best != task and best not in graph.passed_over:
+def _ways_to_finish_a_task(structure: Structure, task: str) -> Iterator[Implication]:
+    """A task is begun when it may begin, and done when its product has been checked."""
+    checks: list[Event] = [
+        (DONE, check)
+        for check in structure.checked_by.get(task, ())
+        if check not in structure.passed_over
+    ]
+    yield ((BEGUN, task), ((OPEN, task),))
+    yield ((DONE, task), ((BEGUN, task), *checks))
+
+
+def _ways_to_finish_a_goal(structure: Structure, goal: str) -> Iterator[Implication]:
+    """An OR goal is done with any of its parts, another goal with all of them."""
+    parts = structure.without_passed_over(structure.parts[goal])
+    if goal in structure.or_goals:
+        for part in parts:
+            yield ((DONE, goal), ((DONE, part),))
+    else:
+        yield ((DONE, goal), tuple((SETTLED, part) for part in parts))
+    yield ((OPEN, goal), ((EXCUSED, goal),))
+
+
+def _excuses(structure: Structure, task: str) -> Iterator[Implication]:
+    """Yield the ways in which a node becomes needless.
+
+    Its better rival is done, the task it checks is excused, or its goals are settled.
+    """
+    excused: Event = (EXCUSED, task)
+
+    best = structure.rivals.get(task, [task])[0]
+    if best != task and best not in structure.passed_over:
         yield (excused, ((DONE, best),))
-    if task in graph.checks:
-        yield (excused, ((EXCUSED, graph.checks[task]),))
-    elif parents:
+
+    if task in structure.checks:
+        yield (excused, ((EXCUSED, structure.checks[task]),))
+        return
+
+    parents = structure.parents.get(task)
+    if parents:
         yield (excused, tuple((SETTLED, parent) for parent in parents))
-        wanting = [parent for parent in parents if parent not in graph.passed_over]
+        wanting = structure.without_passed_over(parents)
         if wanting:
             yield (excused, tuple((DONE, parent) for parent in wanting))
 
 
-def _follows(sentences: list[_Sentence]) -> set[_What]:
-    """Everything that comes about."""
-    left = [len(when) for _, when in sentences]
-    heard_by: dict[_What, list[int]] = {}
-    for at, (_, when) in enumerate(sentences):
-        for condition in when:
-            heard_by.setdefault(condition, []).append(at)
-    true = {comes for comes, when in sentences if not when}
-    news = [*true]
+# What follows from them
+
+
+def _consequences(implications: list[Implication]) -> set[Event]:
+    """Return every event that happens."""
+    missing = [len(conditions) for _, conditions in implications]
+    waiting_on: dict[Event, list[int]] = {}
+    for index, (_, conditions) in enumerate(implications):
+        for condition in conditions:
+            waiting_on.setdefault(condition, []).append(index)
+
+    happened = {event for event, conditions in implications if not conditions}
+    news = [*happened]
     while news:
-        for at in heard_by.get(news.pop(), ()):
-            left[at] -= 1
-            comes = sentences[at][0]
-            if not left[at] and comes not in true:
-                true.add(comes)
-                news.append(comes)
-    return true
+        for index in waiting_on.get(news.pop(), ()):
+            missing[index] -= 1
+            event = implications[index][0]
+            if not missing[index] and event not in happened:
+                happened.add(event)
+                news.append(event)
+    return happened
 
 
-# The report
+def _circle_before(
+    event: Event, implications: list[Implication], happened: set[Event]
+) -> list[Event]:
+    """Return the circle of events that keeps an event from happening.
 
-
-def _why_not(
-    graph: _Graph, sentences: list[_Sentence], true: set[_What], message: JsonObject
-) -> Violation:
-    """Ask again and again what is missing, until something comes a second time: that is the circle."""
-    missing: dict[_What, _What] = {}
-    for comes, when in sentences:
-        if comes not in true and comes not in missing:
-            missing[comes] = next(
-                condition for condition in when if condition not in true
+    Ask again and again what is missing, until an event comes up a second time.
+    """
+    missing: dict[Event, Event] = {}
+    for awaited, conditions in implications:
+        if awaited not in happened and awaited not in missing:
+            missing[awaited] = next(
+                condition for condition in conditions if condition not in happened
             )
-    order: dict[_What, None] = {}
-    what: _What = (DONE, graph.root)
-    while what not in order:
-        order[what] = None
-        what = missing[what]
+
+    order: dict[Event, None] = {}
+    while event not in order:
+        order[event] = None
+        event = missing[event]
     seen = [*order]
-    circle = seen[seen.index(what) :]
-    steps = [
-        (one[1], other[1])
-        for one, other in zip(circle, [*circle[1:], circle[0]], strict=True)
-    ]
-    steps = [(one, other) for one, other in steps if one != other]
-    waits = {(other, one) for one, other in steps}
-    last = max(
-        at
-        for at, edge in enumerate(objects_in(message, "edges") or ())
-        if (edge.get("from_task_id"), edge.get("to_task_id")) in waits
-        and edge.get("edge_type") == "DEPENDS_ON"
-    )
-    text = ", ".join(
-        _step(graph, one, other) for one, other in _from_a_task(graph, steps)
-    )
-    return Violation(
-        "cycle",
-        f"$.edges[{last}]",
-        "no task that waits for itself",
-        middle_cut(text, _LONGEST),
-    )
-
-
-def _from_a_task(
-    graph: _Graph, steps: list[tuple[str, str]]
-) -> Iterable[tuple[str, str]]:
-    """The circle told from something that waits, without going down to a part and back to its goal."""
-    first = next(
-        at
-        for at, (one, other) in enumerate(steps)
-        if other in graph.prerequisites.get(one, ())
-    )
-    told: list[tuple[str, str]] = []
-    for one, other in (*steps[first:], *steps[:first]):
-        is_way_back = told[-1:] == [(other, one)] and one in graph.parts.get(other, ())
-        if is_way_back and other not in graph.prerequisites.get(one, ()):
-            told.pop()
-        else:
-            told.append((one, other))
-    return told
-
-
-def _step(graph: _Graph, one: str, other: str) -> str:
-    if other in graph.prerequisites.get(one, ()):
-        return f"{excerpt(one)} waits for {excerpt(other)}"
-    if other in graph.parts.get(one, ()):
-        return f"{excerpt(one)} needs its part {excerpt(other)}"
-    if one in graph.parts.get(other, ()):
-        return f"{excerpt(one)} is a part of {excerpt(other)}"
-    return f"{excerpt(one)} needs {excerpt(other)}"
-
-
-def middle_cut(text: str, limit: int = _LONGEST) -> str:
-    """A long text without its middle."""
-    return (
-        text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"
-    )
+    return seen[seen.index(event) :]

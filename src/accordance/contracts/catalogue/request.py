@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
 from accordance.contracts.catalogue.identity import is_about_the_task
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import NotNull, Open, Score, Text, Uuid
+
+_Budget: TypeAlias = Annotated[int, Field(ge=0)]
+_Quality: TypeAlias = Literal["draft", "standard", "publication_ready"]
 
 
 class RequestContext(Open):
@@ -22,15 +25,13 @@ class RequestContext(Open):
 class RequestConstraints(Open):
     """What the answer may cost."""
 
-    time_budget: Annotated[Annotated[int, Field(ge=0)] | None, NotNull] = None
-    context_budget: Annotated[Annotated[int, Field(ge=0)] | None, NotNull] = None
-    quality_level: Annotated[
-        Literal["draft", "standard", "publication_ready"] | None, NotNull
-    ] = None
+    time_budget: Annotated[_Budget | None, NotNull] = None
+    context_budget: Annotated[_Budget | None, NotNull] = None
+    quality_level: Annotated[_Quality | None, NotNull] = None
 
 
 class Preferences(Open):
-    """What the user likes."""
+    """What the user prefers."""
 
     vs_novelty_dial: Annotated[Score | None, NotNull] = None
     language: Annotated[Literal["ko", "en"] | None, NotNull] = None
@@ -54,10 +55,11 @@ class AgentRequest(Open):
 _STRICT: Final = Contract(
     version="agent_request_v1",
     name="request",
-    about="What a research agent is asked: question, domain, stage, budget, preferences.",
+    about=(
+        "What a research agent is asked: question, domain, stage, budget, preferences."
+    ),
     model=AgentRequest,
     rules=(is_about_the_task,),
 )
-REQUEST: Final = replace(
-    _STRICT, profiles={"seed": _STRICT}
-)  # the seed has no validator of its own for requests
+REQUEST: Final = replace(_STRICT, profiles={"seed": _STRICT})
+"""Both profiles are the same: the seed has no validator of its own for requests."""

@@ -1,4 +1,7 @@
-"""`xiaojing_review_v1`: a reviewer's score of a plan or a product (scopes PLAN_REVIEW, TASK_CHECK). Seeds 000 s3, 001 s2."""
+"""`xiaojing_review_v1`: a reviewer's score of a plan or a product.
+
+Scopes PLAN_REVIEW and TASK_CHECK. Seeds 000 s3, 001 s2.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _ENUMS: Final = ("review_target", "action_required", "suggestions[*].priority")
 
 
 class Issue(Open):
-    """One fault, with its evidence and the test by which it counts as mended."""
+    """A fault, with its evidence and the test by which it counts as mended."""
 
     problem: Text
     evidence: Text
@@ -42,7 +45,7 @@ class Dimension(Open):
 
 
 class Suggestion(Open):
-    """One change that is asked for."""
+    """A change that is asked for."""
 
     priority: Literal["HIGH", "MED", "LOW"]
     change: Text
@@ -66,67 +69,88 @@ class Review(Open):
 def plan_reviews_carry_the_plan_id(
     message: JsonObject, context: Context
 ) -> tuple[JsonObject, list[Repair]]:
-    """For a PLAN the system puts the plan's id where a task's id would be (seed 001 s2)."""
-    wanted, found = _asked_for(message, context), message.get("task_id")
-    has_no_id = found is None or (isinstance(found, str) and is_blank(found))
-    if message.get("review_target") != "PLAN" or wanted is None or not has_no_id:
+    """A PLAN review carries the plan's id as its task_id; a missing one is supplied."""
+    wanted = _id_asked_for(message, context)
+    if message.get("review_target") != "PLAN" or wanted is None:
         return message, []
-    return {**message, "task_id": wanted}, [
-        Repair("plan_id_as_task_id", "$.task_id", found, wanted)
-    ]
+
+    task_id = message.get("task_id")
+    is_blank_text = isinstance(task_id, str) and is_blank(task_id)
+    if task_id is not None and not is_blank_text:
+        return message, []
+    repair = Repair(
+        "plan_id_as_task_id",
+        path="$.task_id",
+        before=task_id,
+        after=wanted,
+    )
+    return {**message, "task_id": wanted}, [repair]
 
 
 def blank_summaries_are_restated(
     message: JsonObject, _: Context
 ) -> tuple[JsonObject, list[Repair]]:
-    """A summary must be there; a blank one is mended from the review's own decision and score (seed 001 s2)."""
-    summary, action, score = (
-        message.get("summary"),
-        message.get("action_required"),
-        message.get("total_score"),
-    )
-    if (
-        not isinstance(summary, str)
-        or not is_blank(summary)
-        or action not in ACTIONS
-        or type(score) is not int
-    ):
+    """A blank summary is replaced by the review's own decision and score."""
+    summary = message.get("summary")
+    if not isinstance(summary, str) or not is_blank(summary):
         return message, []
+    action = message.get("action_required")
+    score = message.get("total_score")
+    if action not in ACTIONS or type(score) is not int:
+        return message, []
+
     restated = f"{action} ({score}/{BEST_SCORE})"
-    return {**message, "summary": restated}, [
-        Repair("blank_summary", "$.summary", summary, restated)
-    ]
+    repair = Repair(
+        "blank_summary",
+        path="$.summary",
+        before=summary,
+        after=restated,
+    )
+    return {**message, "summary": restated}, [repair]
 
 
 def is_about_what_was_asked(
     message: JsonObject, context: Context
 ) -> Iterable[Violation]:
     """A NODE review carries the task's id, a PLAN review the plan's."""
-    wanted, found = _asked_for(message, context), message.get("task_id")
-    if wanted is None or found == wanted or not isinstance(found, str):
+    wanted = _id_asked_for(message, context)
+    task_id = message.get("task_id")
+    if wanted is None or task_id == wanted or not isinstance(task_id, str):
         return ()
-    return (wrong_task(wanted, found),)
+    return (wrong_task(wanted, task_id),)
 
 
 def score_and_action_agree(
     message: JsonObject, context: Context
 ) -> Iterable[Violation]:
     """total_score reaches the threshold if and only if the action is APPROVE."""
-    score, action = message.get("total_score"), message.get("action_required")
+    score = message.get("total_score")
+    action = message.get("action_required")
     if type(score) is not int or not 0 <= score <= BEST_SCORE or action not in ACTIONS:
         return ()
-    passes = score >= context.threshold
-    if passes == (action == "APPROVE"):
+
+    threshold = context.threshold
+    passes = score >= threshold
+    approves = action == "APPROVE"
+    if passes == approves:
         return ()
-    bar = context.threshold
-    others = "MODIFY or REQUEST_EXTERNAL_INPUT"
+
     if passes:
-        expected = f"APPROVE with a total_score of {score}, or a total_score below {bar} with {action}"
+        expected = (
+            f"APPROVE with a total_score of {score}, "
+            f"or a total_score below {threshold} with {action}"
+        )
     else:
-        expected = f"{others} with a total_score of {score}, or a total_score of at least {bar} with APPROVE"
+        expected = (
+            f"MODIFY or REQUEST_EXTERNAL_INPUT with a total_score of {score}, "
+            f"or a total_score of at least {threshold} with APPROVE"
+        )
     return (
         Violation(
-            "score_contradicts_action", "$.action_required", expected, str(action)
+            "score_contradicts_action",
+            path="$.action_required",
+            expected=expected,
+            actual=str(action),
         ),
     )
 
@@ -135,51 +159,91 @@ def scores_stay_within_their_maximum(
     message: JsonObject, _: Context
 ) -> Iterable[Violation]:
     """Every dimension scores from 0 to its max_score."""
-    return [
-        Violation(
-            "out_of_range",
-            f"$.breakdown[{at}].score",
-            f"an integer from 0 to {excerpt(most)}",
-            excerpt(score),
-        )
-        for at, dimension in enumerate(_dimensions(message))
-        if type(score := dimension.get("score")) is int
-        and type(most := dimension.get("max_score")) is int
-        and not 0 <= score <= most
-    ]
+    violations: list[Violation] = []
+    for index, dimension in enumerate(_dimensions(message)):
+        score = dimension.get("score")
+        maximum = dimension.get("max_score")
+        if type(score) is not int or type(maximum) is not int:
+            continue
+        if not 0 <= score <= maximum:
+            violations.append(
+                Violation(
+                    "out_of_range",
+                    path=f"$.breakdown[{index}].score",
+                    expected=f"an integer from 0 to {excerpt(maximum)}",
+                    actual=excerpt(score),
+                )
+            )
+    return violations
 
 
 def scores_add_up(message: JsonObject, _: Context) -> Iterable[Notice]:
-    """The breakdown of a full rubric should add up to the total; nothing in the seeds demands it."""
+    """The breakdown should add up to the total (no seed demands it)."""
     total = message.get("total_score")
-    scores = [
-        score
-        for dimension in _dimensions(message)
-        if type(score := dimension.get("score")) is int
-    ]
-    if type(total) is not int or sum(scores) == total:
+    if type(total) is not int:
         return ()
-    text = f"is {excerpt(total)}, the breakdown adds up to {excerpt(sum(scores))}"
-    return (Notice("sum_differs", "$.total_score", text),)
+
+    added_up = 0
+    for dimension in _dimensions(message):
+        score = dimension.get("score")
+        if type(score) is int:
+            added_up += score
+    if added_up == total:
+        return ()
+    text = f"is {excerpt(total)}, the breakdown adds up to {excerpt(added_up)}"
+    return (
+        Notice(
+            "sum_differs",
+            path="$.total_score",
+            message=text,
+        ),
+    )
 
 
 def _dimensions(message: JsonObject) -> list[JsonObject]:
+    """Return the breakdown, or an empty list unless it is a list of objects."""
     breakdown = message.get("breakdown")
-    are_objects = isinstance(breakdown, list) and all(
-        isinstance(dimension, dict) for dimension in breakdown
-    )
-    return breakdown if isinstance(breakdown, list) and are_objects else []
+    if not isinstance(breakdown, list):
+        return []
+    are_objects = all(isinstance(dimension, dict) for dimension in breakdown)
+    return breakdown if are_objects else []
 
 
-def _asked_for(message: JsonObject, context: Context) -> str | None:
-    is_plan = message.get("review_target") == "PLAN"
-    return (context.plan_id or context.task_id) if is_plan else context.task_id
+def _id_asked_for(message: JsonObject, context: Context) -> str | None:
+    if message.get("review_target") == "PLAN":
+        return context.plan_id or context.task_id
+    return context.task_id
 
+
+_PRIORITY_ALIASES: Final = {
+    "H": "HIGH",
+    "HI": "HIGH",
+    "URGENT": "HIGH",
+    "CRITICAL": "HIGH",
+    "M": "MED",
+    "MID": "MED",
+    "MEDIUM": "MED",
+    "NORMAL": "MED",
+    "L": "LOW",
+    "MINOR": "LOW",
+    "TRIVIAL": "LOW",
+}
+_TARGET_ALIASES: Final = {
+    "PLAN_REVIEW": "PLAN",
+    "PLAN_JSON": "PLAN",
+    "TOP_TASK": "PLAN",
+}
+_SUGGESTION: Final = Shape(
+    spellings={"priority": Spelling(PRIORITIES, _PRIORITY_ALIASES)}
+)
 
 REVIEW: Final = Contract(
     version="xiaojing_review_v1",
     name="review",
-    about="A reviewer's score of a plan or of a task's product, with issues, evidence and what to do next.",
+    about=(
+        "A reviewer's score of a plan or of a task's product, with issues, evidence "
+        "and what to do next."
+    ),
     model=Review,
     scopes=(
         Scope(name="PLAN_REVIEW", narrows={"review_target": ("PLAN",)}, enums=_ENUMS),
@@ -195,26 +259,10 @@ REVIEW: Final = Contract(
         marker="total_score",
         renames={"task_id": ("id", "taskId")},
         spellings={
-            "review_target": Spelling(
-                ("PLAN", "NODE"),
-                {"PLAN_REVIEW": "PLAN", "PLAN_JSON": "PLAN", "TOP_TASK": "PLAN"},
-            ),
+            "review_target": Spelling(("PLAN", "NODE"), _TARGET_ALIASES),
             "action_required": Spelling(ACTIONS),
         },
-        lists={
-            "suggestions": Shape(
-                spellings={
-                    "priority": Spelling(
-                        PRIORITIES,
-                        {
-                            **dict.fromkeys(("H", "HI", "URGENT", "CRITICAL"), "HIGH"),
-                            **dict.fromkeys(("M", "MID", "MEDIUM", "NORMAL"), "MED"),
-                            **dict.fromkeys(("L", "MINOR", "TRIVIAL"), "LOW"),
-                        },
-                    )
-                }
-            )
-        },
+        lists={"suggestions": _SUGGESTION},
     ),
     mends=(plan_reviews_carry_the_plan_id, blank_summaries_are_restated),
     rules=(

@@ -1,12 +1,13 @@
-"""`scc.submit.v1`: what a coding agent says it did. A closed schema with real limits. Seeds 003 and 004.
+"""`scc.submit.v1`: what a coding agent says it did. Seeds 003 and 004.
 
-Everything in it is a claim. The contract makes sure the claim is well-formed and about this task; facts come later.
+Everything in it is a claim. The contract makes sure that the claim is well-formed and
+about this task; the facts are gathered later.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -24,6 +25,9 @@ from accordance.contracts.violation import Notice, Repair, Violation, excerpt
 PathText: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 _Paths: TypeAlias = Annotated[list[PathText], Field(max_length=1000)]
 _FewPaths: TypeAlias = Annotated[list[PathText], Field(max_length=500)]
+_SsotPointers: TypeAlias = Annotated[list[PathText], Field(max_length=100)]
+_Command: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+_Summary: TypeAlias = Annotated[str, StringConstraints(max_length=2000)]
 Question: TypeAlias = Annotated[str, StringConstraints(max_length=500)]
 ReasonCode: TypeAlias = Annotated[str, StringConstraints(max_length=500)]
 
@@ -66,7 +70,7 @@ _TEXT: Final = frozenset((str,))
 
 
 def _upper_case(written: str) -> str | None:
-    """Codes nobody listed are written in upper case too; other texts are left alone."""
+    """Return a text that looks like a code in upper case; None for any other text."""
     return written.upper() if _CODE.fullmatch(written) else None
 
 
@@ -80,10 +84,7 @@ SPELLED_REASON: Final = Respell(
 class Tests(Closed):
     """What the agent says it ran."""
 
-    commands: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=1000)]],
-        Field(max_length=50),
-    ]
+    commands: Annotated[list[_Command], Field(max_length=50)]
     passed: bool
     summary: Annotated[str, StringConstraints(max_length=1000)]
 
@@ -120,18 +121,16 @@ class Submit(Closed):
     exit_code: int
     needs_input: Annotated[list[Question], Field(max_length=20)]
     allow_paths: Annotated[AllowPaths | None, NotNull] = None
-    ssot_pointers: Annotated[
-        Annotated[list[PathText], Field(max_length=100)] | None, NotNull
-    ] = None
-    summary: Annotated[
-        Annotated[str, StringConstraints(max_length=2000)] | None, NotNull
-    ] = None
+    ssot_pointers: Annotated[_SsotPointers | None, NotNull] = None
+    summary: Annotated[_Summary | None, NotNull] = None
     payload: Annotated[Object | None, NotNull] = None
 
     @property
     def fail_code(self) -> str | None:
         """The reason code, or None where the agent says ok or nothing."""
-        return None if self.reason_code in (None, "", NO_REASON) else self.reason_code
+        if self.reason_code in (None, "", NO_REASON):
+            return None
+        return self.reason_code
 
 
 def absent_new_files_are_none(
@@ -140,9 +139,13 @@ def absent_new_files_are_none(
     """new_files may be left out; it is stored as an empty list."""
     if "new_files" in message:
         return message, []
-    return {**message, "new_files": []}, [
-        Repair("new_files_defaulted", "$.new_files", None, [])
-    ]
+    repair = Repair(
+        "new_files_defaulted",
+        path="$.new_files",
+        before=None,
+        after=[],
+    )
+    return {**message, "new_files": []}, [repair]
 
 
 def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Violation]:
@@ -150,37 +153,48 @@ def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Viola
     code = message.get("exit_code")
     if code == 0 or message.get("status") != "DONE" or type(code) is not int:
         return ()
-    expected = "0 with status DONE, or another status"
-    return (Violation("done_but_failed", "$.exit_code", expected, excerpt(code)),)
+    return (
+        Violation(
+            "done_but_failed",
+            path="$.exit_code",
+            expected="0 with status DONE, or another status",
+            actual=excerpt(code),
+        ),
+    )
 
 
 def need_input_says_what(
     message: JsonObject, _: Context
 ) -> Iterable[Violation | Notice]:
-    """NEED_INPUT comes with at least one question that says something; on other statuses questions are noise."""
-    status, questions = message.get("status"), message.get("needs_input")
-    if (not questions and status != "NEED_INPUT") or not isinstance(questions, list):
+    """NEED_INPUT comes with a question; with another status questions are ignored."""
+    status = message.get("status")
+    questions = message.get("needs_input")
+    needs_input = status == "NEED_INPUT"
+    if not isinstance(questions, list) or not (questions or needs_input):
         return ()
-    asked = any(
+
+    has_question = any(
         not isinstance(question, str) or not is_blank(question)
         for question in questions
     )
-    if asked == (status == "NEED_INPUT"):
+    if has_question == needs_input:
         return ()
-    if asked:
+
+    path = "$.needs_input"
+    if has_question:
         return (
             Notice(
                 "needs_input_ignored",
-                "$.needs_input",
-                f"questions are not read when status is {excerpt(status)}",
+                path=path,
+                message=f"questions are not read when status is {excerpt(status)}",
             ),
         )
     return (
         Violation(
             "needs_input_empty",
-            "$.needs_input",
-            "at least one question",
-            excerpt(questions),
+            path=path,
+            expected="at least one question",
+            actual=excerpt(questions),
         ),
     )
 
@@ -192,86 +206,118 @@ def declared_paths_are_in_scope(
     pins = context.pins
     if pins is None:
         return ()
-    return [
-        Violation(
-            "out_of_scope",
-            f"$.{key}[{at}]",
-            "a path inside the task's pins",
-            f"{excerpt(path)}, {pins.rule(path)}",
-        )
-        for key in ("changed_files", "new_files")
-        for at, path in enumerate(_texts(message.get(key)))
-        if path and path not in pins
-    ]
+
+    violations: list[Violation] = []
+    for key in ("changed_files", "new_files"):
+        for index, path in enumerate(_texts(message.get(key))):
+            if path and path not in pins:
+                violations.append(
+                    Violation(
+                        "out_of_scope",
+                        path=f"$.{key}[{index}]",
+                        expected="a path inside the task's pins",
+                        actual=f"{excerpt(path)}, {pins.rule(path)}",
+                    )
+                )
+    return violations
 
 
 def tests_and_status_agree(message: JsonObject, context: Context) -> Iterable[Notice]:
-    """Failed tests should come as FAILED with CI_FAILED; passed tests should have been run."""
+    """Failed tests should come as FAILED with CI_FAILED, passed tests with commands."""
     tests = message.get("tests")
     if not isinstance(tests, dict):
         return ()
-    passed, commands = tests.get("passed"), tests.get("commands")
+    passed = tests.get("passed")
+    commands = tests.get("commands")
     if passed is True and commands and not context.allowed_tests:
         return ()
-    found = []
-    if passed is False and message.get("status") != "FAILED":
-        found.append(
+
+    notices: list[Notice] = []
+    if passed is False:
+        notices += _failed_tests_undeclared(message)
+    if passed is True and commands == []:
+        notices.append(
             Notice(
-                "tests_failed_status",
-                "$.status",
-                "tests.passed is false, so status should be FAILED",
+                "tests_without_commands",
+                path="$.tests.commands",
+                message="tests.passed is true, but no command is named",
             )
         )
-    if passed is False and message.get("reason_code") != "CI_FAILED":
-        text = "tests.passed is false, so reason_code should be CI_FAILED"
-        found.append(Notice("tests_failed_reason", "$.reason_code", text))
-    if passed is True and commands == []:
-        text = "tests.passed is true, but no command is named"
-        found.append(Notice("tests_without_commands", "$.tests.commands", text))
-    if context.allowed_tests and not set(context.allowed_tests) <= set(
-        _texts(commands)
-    ):
-        text = "not every test of the task is among the commands"
-        found.append(Notice("allowed_tests_not_run", "$.tests.commands", text))
-    return found
+    if not set(context.allowed_tests) <= set(_texts(commands)):
+        notices.append(
+            Notice(
+                "allowed_tests_not_run",
+                path="$.tests.commands",
+                message="not every test of the task is among the commands",
+            )
+        )
+    return notices
+
+
+def _failed_tests_undeclared(message: JsonObject) -> Iterator[Notice]:
+    if message.get("status") != "FAILED":
+        yield Notice(
+            "tests_failed_status",
+            path="$.status",
+            message="tests.passed is false, so status should be FAILED",
+        )
+    if message.get("reason_code") != "CI_FAILED":
+        yield Notice(
+            "tests_failed_reason",
+            path="$.reason_code",
+            message="tests.passed is false, so reason_code should be CI_FAILED",
+        )
 
 
 def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
-    """No path twice, none both changed and new."""
-    changed, new = message.get("changed_files"), message.get("new_files", [])
+    """No path is named twice, and none is both changed and new."""
+    changed = message.get("changed_files")
+    new = message.get("new_files", [])
     if not isinstance(changed, list) or not isinstance(new, list):
         return ()
     try:
         if len({*changed, *new}) == len(changed) + len(new):
             return ()
-    except TypeError:  # not all are texts: reported elsewhere
+    except TypeError:  # not all are texts: the model reports it
         return ()
-    found = []
+
+    notices: list[Notice] = []
     if len({*changed}) < len(changed) or len({*new}) < len(new):
-        found.append(
-            Notice("duplicate_paths", "$.changed_files", "a path is named twice")
+        notices.append(
+            Notice(
+                "duplicate_paths",
+                path="$.changed_files",
+                message="a path is named twice",
+            )
         )
     if not {*changed}.isdisjoint(new):
-        found.append(
-            Notice("changed_and_new", "$.new_files", "a path is both changed and new")
+        notices.append(
+            Notice(
+                "changed_and_new",
+                path="$.new_files",
+                message="a path is both changed and new",
+            )
         )
-    return found
+    return notices
 
 
 def _texts(value: object) -> list[str]:
-    """The value if it is a list of texts, else nothing: its type is reported elsewhere."""
-    return value if isinstance(value, list) and {*map(type, value)} <= _TEXT else []
+    """Return a list of texts, or an empty list for anything else."""
+    if not isinstance(value, list):
+        return []
+    has_texts_only = {*map(type, value)} <= _TEXT
+    return value if has_texts_only else []
 
 
 SUBMIT: Final = Contract(
     version="scc.submit.v1",
     name="submit",
-    about="What a coding agent says it did: status, files, tests, artifacts. Closed, and made of claims.",
-    model=Submit,
-    rewrites=(
-        SPELLED_REASON,
-        absent_new_files_are_none,
+    about=(
+        "What a coding agent says it did: status, files, tests, artifacts. Closed, and "
+        "made of claims."
     ),
+    model=Submit,
+    rewrites=(SPELLED_REASON, absent_new_files_are_none),
     rules=(
         is_about_the_task,
         done_means_exit_code_zero,

@@ -1,11 +1,14 @@
-"""`scc.task.v1`: what an agent is asked to do, and within which pins. Seeds 003 and 004, both shapes in one model."""
+"""`scc.task.v1`: what an agent is asked to do, and within which pins.
+
+Seeds 003 and 004; the model takes both shapes.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, WithJsonSchema
 from pydantic.functional_validators import AfterValidator
@@ -21,32 +24,39 @@ from accordance.contracts.respelling import respelling
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
 from accordance.errors import InvalidPattern
 
-MOST_PATTERNS: Final = 1000  # as many as a submission may name files; every file is held against every pattern
+MOST_PATTERNS: Final = 1000
+"""As many as a submission may name files: every file is matched with every pattern."""
 TOO_BROAD: Final = frozenset(("**", "**/*", "**/**"))
 _SELF_TEST: Final = re.compile(r"\b(?:task_)?self_?test\b|task_selftest", re.IGNORECASE)
 
 
 def _whole_stays_whole(number: float) -> float:
-    """TimeoutMs is "a number": 300000 stays an integer, 1500.5 is legal."""
+    """Keep whole milliseconds as an integer; 1500.5 is "a number" too."""
     return int(number) if number.is_integer() else number
+
+
+_Patterns: TypeAlias = Annotated[list[str], Field(max_length=MOST_PATTERNS)]
+_AtLeastOne: TypeAlias = Annotated[int, Field(ge=1)]
+_Milliseconds: TypeAlias = Annotated[
+    float,
+    Field(gt=0),
+    AfterValidator(_whole_stays_whole),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
+]
 
 
 class TaskPins(Open):
     """Scope guard rails: where, and how much."""
 
     allowed_paths: Annotated[list[str], Field(min_length=1, max_length=MOST_PATTERNS)]
-    forbidden_paths: Annotated[list[str], Field(max_length=MOST_PATTERNS)] = Field(
-        default_factory=list
-    )
-    read_paths: Annotated[list[str], Field(max_length=MOST_PATTERNS)] = Field(
-        default_factory=list
-    )  # read, not written
-    max_files: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
-    max_loc: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
+    forbidden_paths: _Patterns = Field(default_factory=list)
+    read_paths: _Patterns = Field(default_factory=list)  # read, not written
+    max_files: Annotated[_AtLeastOne | None, NotNull] = None
+    max_loc: Annotated[_AtLeastOne | None, NotNull] = None
 
 
 class TaskContext(Open):
-    """Helper data: assembled text (seed 003) and structured data (seed 004); they share no key."""
+    """Helper data: assembled text (seed 003) and structured data (seed 004)."""
 
     context_pack: Annotated[str | None, NotNull] = None
     thread_history: Annotated[list[str] | None, NotNull] = None
@@ -57,7 +67,7 @@ class TaskContext(Open):
 
 
 class TaskInput(Open):
-    """One task for one agent."""
+    """A task for an agent."""
 
     schema_version: Annotated[Literal["scc.task.v1"] | None, NotNull] = None
     task_id: Uuid
@@ -65,26 +75,17 @@ class TaskInput(Open):
     role: Text
     pins: TaskPins
     files: Annotated[list[str] | None, NotNull] = None
-    allowedTests: Annotated[list[str] | None, NotNull] = None  # noqa: N815 - the seed's name
+    allowedTests: Annotated[list[str] | None, NotNull] = None  # noqa: N815
     allowedModels: Annotated[list[str] | None, NotNull] = None  # noqa: N815
     allowedExecutors: Annotated[list[str] | None, NotNull] = None  # noqa: N815
     context: Annotated[TaskContext | None, NotNull] = None
-    timeoutMs: Annotated[  # noqa: N815
-        Annotated[
-            float,
-            Field(gt=0),
-            AfterValidator(_whole_stays_whole),
-            WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
-        ]
-        | None,
-        NotNull,
-    ] = None
-    max_attempts: Annotated[Annotated[int, Field(ge=1)] | None, NotNull] = None
+    timeoutMs: Annotated[_Milliseconds | None, NotNull] = None  # noqa: N815
+    max_attempts: Annotated[_AtLeastOne | None, NotNull] = None
     assumptions: Annotated[list[str] | None, NotNull] = None
 
 
 def context_of(task: TaskInput, base: Context = NO_CONTEXT) -> Context:
-    """What a submission for this task is checked against."""
+    """Return the context that a submission for this task is checked in."""
     return replace(
         base,
         task_id=task.task_id,
@@ -94,103 +95,128 @@ def context_of(task: TaskInput, base: Context = NO_CONTEXT) -> Context:
 
 
 def is_self_test(command: str) -> bool:
-    """Whether a test command is the task's own self-test, which proves nothing by itself."""
+    """Return whether a command is the task's own self-test, which proves nothing."""
     return _SELF_TEST.search(command) is not None
 
 
 def role_is_known(message: JsonObject, context: Context) -> Iterator[Violation]:
-    """Roles are an open registry; an unknown one is an invalid task."""
+    """The role is registered; the registry of roles is open."""
     role = message.get("role")
-    if isinstance(role, str) and not is_blank(role) and role not in context.roles:
-        meant = respelling(context.roles, role)
-        fix = Fix("$.role", meant[0]) if meant else None
-        expected = f"one of {', '.join(sorted(context.roles))}"
-        yield Violation("unknown_role", "$.role", expected, excerpt(role), fix)
+    if not isinstance(role, str) or is_blank(role):
+        return
+    if role not in context.roles:
+        yield _unknown("unknown_role", "$.role", role, context.roles)
 
 
 def executors_are_known(message: JsonObject, context: Context) -> Iterator[Violation]:
-    """AllowedExecutors names executors that exist."""
+    """Every entry of allowedExecutors names an executor that exists."""
     executors = message.get("allowedExecutors")
-    for at, name in enumerate(executors if isinstance(executors, list) else ()):
+    if not isinstance(executors, list):
+        return
+    for index, name in enumerate(executors):
         if isinstance(name, str) and name not in context.executors:
-            path = f"$.allowedExecutors[{at}]"
-            meant = respelling(context.executors, name)
-            fix = Fix(path, meant[0]) if meant else None
-            expected = f"one of {', '.join(sorted(context.executors))}"
-            yield Violation("unknown_executor", path, expected, excerpt(name), fix)
+            path = f"$.allowedExecutors[{index}]"
+            yield _unknown("unknown_executor", path, name, context.executors)
+
+
+def _unknown(code: str, path: str, name: str, known: Collection[str]) -> Violation:
+    """Return the violation for an unknown name; a misspelt one has a fix."""
+    meant = respelling(known, name)
+    return Violation(
+        code,
+        path=path,
+        expected=f"one of {', '.join(sorted(known))}",
+        actual=excerpt(name),
+        fix=Fix(path, meant[0]) if meant else None,
+    )
 
 
 def pins_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Patterns are relative to the repository root and never leave it."""
+    pins = _pins(message)
     for key in ("allowed_paths", "forbidden_paths", "read_paths"):
-        for at, pattern in enumerate(_texts(_pins(message), key)):
+        for index, pattern in enumerate(_texts(pins, key)):
             if normal_path(pattern) is None:
-                expected = "a pattern relative to the repository root"
                 yield Violation(
-                    "unsafe_path", f"$.pins.{key}[{at}]", expected, excerpt(pattern)
+                    "unsafe_path",
+                    path=f"$.pins.{key}[{index}]",
+                    expected="a pattern relative to the repository root",
+                    actual=excerpt(pattern),
                 )
 
 
 def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """What is forbidden is not allowed as well."""
+    """No path is both allowed and forbidden."""
     pins = _pins(message)
     allowed = _texts(pins, "allowed_paths")
-    for at in in_both(allowed, _texts(pins, "forbidden_paths")):
-        where = f"$.pins.allowed_paths[{at}]"
+    forbidden = _texts(pins, "forbidden_paths")
+    for index in in_both(allowed, forbidden):
         yield Violation(
             "path_in_both",
-            where,
-            "a path that is not in forbidden_paths too",
-            excerpt(allowed[at]),
+            path=f"$.pins.allowed_paths[{index}]",
+            expected="a path that is not in forbidden_paths too",
+            actual=excerpt(allowed[index]),
         )
 
 
 def files_lie_inside_the_pins(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """The files a task expects to touch should be allowed."""
-    allowed, forbidden = (
-        _texts(_pins(message), key) for key in ("allowed_paths", "forbidden_paths")
-    )
+    """The files a task expects to touch should be allowed by its pins."""
+    allowed = _texts(_pins(message), "allowed_paths")
+    forbidden = _texts(_pins(message), "forbidden_paths")
     if max(len(allowed), len(forbidden)) > MOST_PATTERNS:
-        return  # too many: reported as such
+        return  # the model reports it
     try:
         pins = Pins.of(allowed, forbidden)
     except InvalidPattern:
-        return  # reported by pins_stay_inside
-    for at, path in enumerate(_texts(message, "files")):
+        return  # pins_stay_inside reports it
+
+    for index, path in enumerate(_texts(message, "files")):
         if path not in pins:
             yield Notice(
                 "files_outside_pins",
-                f"$.files[{at}]",
-                f"{excerpt(path)} is {pins.rule(path)}",
+                path=f"$.files[{index}]",
+                message=f"{excerpt(path)} is {pins.rule(path)}",
             )
 
 
 def pins_are_narrow(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """A pin that allows everything guards nothing."""
-    for at, pattern in enumerate(_texts(_pins(message), "allowed_paths")):
+    """A pin that allows the whole repository guards nothing."""
+    for index, pattern in enumerate(_texts(_pins(message), "allowed_paths")):
         if normal_path(pattern) in TOO_BROAD:
             yield Notice(
                 "pins_too_broad",
-                f"$.pins.allowed_paths[{at}]",
-                f"{excerpt(pattern)} allows the whole repository",
+                path=f"$.pins.allowed_paths[{index}]",
+                message=f"{excerpt(pattern)} allows the whole repository",
             )
 
 
 def tests_are_named(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """Without a test command nothing can be verified; a self-test alone verifies nothing."""
-    tests, role = message.get("allowedTests"), message.get("role")
+    """Work cannot be verified without a test command, and not by a self-test alone."""
+    tests = message.get("allowedTests")
+    role = message.get("role")
+    path = "$.allowedTests"
+
     changes_files = isinstance(role, str) and role not in READING_ROLES
     if tests == [] or (tests is None and changes_files):
-        text = "no test command: only those of accordance.toml, or of the agent's own choice, will be run"
-        yield Notice("ci_skipped", "$.allowedTests", text)
-    elif (
-        isinstance(tests, list)
-        and tests
-        and all(isinstance(test, str) and is_self_test(test) for test in tests)
-    ):
-        yield Notice(
-            "only_a_self_test", "$.allowedTests", "only a self-test: add a real one"
+        text = (
+            "no test command: only those of accordance.toml, or of the agent's own "
+            "choice, will be run"
         )
+        yield Notice(
+            "ci_skipped",
+            path=path,
+            message=text,
+        )
+    elif isinstance(tests, list) and _are_self_tests(tests):
+        yield Notice(
+            "only_a_self_test",
+            path=path,
+            message="only a self-test: add a real one",
+        )
+
+
+def _are_self_tests(tests: list[object]) -> bool:
+    return all(isinstance(test, str) and is_self_test(test) for test in tests)
 
 
 def _pins(message: JsonObject) -> JsonObject:
@@ -199,13 +225,11 @@ def _pins(message: JsonObject) -> JsonObject:
 
 
 def _texts(part: JsonObject, key: str) -> list[str]:
-    """The list of that name if it is one of texts, else nothing: its type is reported elsewhere."""
+    """Return the list of texts under a key, or an empty list for anything else."""
     items = part.get(key)
-    return (
-        items
-        if isinstance(items, list) and all(isinstance(item, str) for item in items)
-        else []
-    )
+    if not isinstance(items, list):
+        return []
+    return items if all(isinstance(item, str) for item in items) else []
 
 
 TASK: Final = Contract(

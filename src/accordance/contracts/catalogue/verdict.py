@@ -1,6 +1,7 @@
-"""The verdict, in both wire shapes: `scc.verdict.v1` (seed 004, PASS or FAIL) and `scc.outcome.v1` (seed 003, four outcomes).
+"""The verdict in both wire shapes.
 
-One decision stands behind both; the gateway renders it either way.
+`scc.verdict.v1` is PASS or FAIL (seed 004), `scc.outcome.v1` has four outcomes (seed
+003). Both come from the same decision.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ NEXT_ACTIONS: Final = MappingProxyType(
         "REJECT": ("retry", "model_upgrade", "role_escalation", "human", "dlq"),
     }
 )
-"""What may follow each verdict (seed 003): a step up the ladder is an escalation, the same again is a retry."""
+"""What may follow each verdict (seed 003).
+
+A step up the ladder is an escalation, the same again is a retry.
+"""
 
 REJECTING_CHECKS: Final = ("schema_valid", "scope_clean")
-"""What fails these must not be taken at all, so it is neither tried again nor handed on as it is (seed 003)."""
+"""A submission that fails one of these is refused (seed 003)."""
 
 
 class VerdictChecks(Open):
@@ -41,7 +45,7 @@ class VerdictChecks(Open):
 
 
 class Timestamps(Open):
-    """When it came in, when it was judged."""
+    """When the submission came in, and when it was judged."""
 
     submitted_at: Instant
     evaluated_at: Instant
@@ -94,56 +98,75 @@ class Outcome(Open):
 
 
 def success_needs_every_check(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """PASS and DONE stand only on checks that all passed."""
-    verdict, checks = message.get("verdict"), message.get("checks")
+    """PASS and DONE require that every check passed."""
+    verdict = message.get("verdict")
+    checks = message.get("checks")
     if verdict not in ("PASS", "DONE") or not isinstance(checks, dict):
         return
+
     for check, passed in checks.items():
         if passed is False:
             expected = f"a verdict other than {verdict}, because {check} is false"
-            yield Violation(
-                "verdict_contradicts_checks", "$.verdict", expected, str(verdict)
-            )
+            yield _contradiction(expected, verdict)
 
 
 def broken_bounds_are_rejected(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Where schema_valid or scope_clean is false, the verdict is REJECT."""
-    verdict, checks = message.get("verdict"), message.get("checks")
+    verdict = message.get("verdict")
+    checks = message.get("checks")
     if verdict not in ("RETRY", "ESCALATE") or not isinstance(checks, dict):
         return
+
     for check in REJECTING_CHECKS:
         if checks.get(check) is False:
-            expected = f"REJECT, because {check} is false"
-            yield Violation(
-                "verdict_contradicts_checks", "$.verdict", expected, str(verdict)
-            )
+            yield _contradiction(f"REJECT, because {check} is false", verdict)
+
+
+def _contradiction(expected: str, verdict: object) -> Violation:
+    return Violation(
+        "verdict_contradicts_checks",
+        path="$.verdict",
+        expected=expected,
+        actual=str(verdict),
+    )
 
 
 def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """DONE is followed by none, RETRY by retry, ESCALATE by anything else, REJECT by anything but none."""
-    verdict, following = message.get("verdict"), message.get("next_action")
-    fitting = (
-        NEXT_ACTIONS.get(verdict, ACTIONS) if isinstance(verdict, str) else ACTIONS
+    """DONE leads to none, RETRY to retry, ESCALATE higher, REJECT to any but none."""
+    verdict = message.get("verdict")
+    next_action = message.get("next_action")
+    if not isinstance(verdict, str) or next_action not in ACTIONS:
+        return
+    fitting = NEXT_ACTIONS.get(verdict, ACTIONS)
+    if next_action in fitting:
+        return
+
+    choices = fitting[0] if len(fitting) == 1 else f"one of {', '.join(fitting)}"
+    yield Violation(
+        "next_action_contradicts",
+        path="$.next_action",
+        expected=f"{choices}, because the verdict is {verdict}",
+        actual=excerpt(next_action),
     )
-    if following in ACTIONS and following not in fitting:
-        choices = fitting[0] if len(fitting) == 1 else f"one of {', '.join(fitting)}"
-        expected = f"{choices}, because the verdict is {verdict}"
-        yield Violation(
-            "next_action_contradicts", "$.next_action", expected, excerpt(following)
-        )
 
 
 VERDICT: Final = Contract(
     version="scc.verdict.v1",
     name="verdict",
-    about="The verdict on a submission as PASS or FAIL, with four checks, messages, times and links.",
+    about=(
+        "The verdict on a submission as PASS or FAIL, with four checks, messages, "
+        "times and links."
+    ),
     model=Verdict,
     rules=(is_about_the_task, success_needs_every_check),
 )
 OUTCOME: Final = Contract(
     version="scc.outcome.v1",
     name="outcome",
-    about="The verdict on a submission as DONE, RETRY, ESCALATE or REJECT, with five checks and the next action.",
+    about=(
+        "The verdict on a submission as DONE, RETRY, ESCALATE or REJECT, with five "
+        "checks and the next action."
+    ),
     model=Outcome,
     rules=(
         is_about_the_task,

@@ -1,4 +1,7 @@
-"""What was seen of the calls of a model, as the relay notes it: how they ended, what they cost, whether there is hope."""
+"""The calls of a model in a run, as the relay records them.
+
+How they ended, what they cost, and whether further calls make sense.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,24 @@ from typing import Final, NamedTuple
 from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, total
-from accordance.executors.agents.counting import Reading
+from accordance.executors.agents.counting import AnswerReader
 
-_HOPELESS_AFTER: Final = 3  # calls in a row that never reached the endpoint
-_LAST_WORDS: Final = 2.0  # seconds that calls which were broken off have to end
-_LONGEST_WAIT: Final = 24 * 3600.0  # whatever an endpoint asks for
-_OVERLOADED: Final = (503, 529)
+_UNREACHED: Final = 0  # stands for a status where the endpoint was not reached
+_HOPELESS_AFTER: Final = 3  # consecutive calls that never reached the endpoint
+_CLOSING_SECONDS: Final = 2.0  # for calls that were cut off
+_LONGEST_WAIT: Final = 24 * 3600.0  # seconds, whatever an endpoint asks for
 _REFUSED_KEPT: Final = 20
-_REQUEST_CUT: Final = 200  # characters of a request that was refused
+_REQUEST_CHARACTERS: Final = 200  # of a refused request
+
+_STATUS_FAULTS: Final = {
+    _UNREACHED: Fault.UNAVAILABLE,
+    http.HTTPStatus.UNAUTHORIZED: Fault.UNAUTHORISED,
+    http.HTTPStatus.FORBIDDEN: Fault.UNAUTHORISED,
+    http.HTTPStatus.NOT_FOUND: Fault.UNKNOWN_MODEL,
+    http.HTTPStatus.TOO_MANY_REQUESTS: Fault.RATE_LIMITED,
+    http.HTTPStatus.SERVICE_UNAVAILABLE: Fault.UNAVAILABLE,
+    529: Fault.UNAVAILABLE,  # overloaded, in Anthropic's dialect
+}
 
 
 class RefusedRequest(NamedTuple):
@@ -35,68 +48,69 @@ class RefusedRequest(NamedTuple):
 
 @dataclass(slots=True)
 class Calls:
-    """What was seen of the calls of a model, as facts."""
+    """The calls of a model in a run. May be used from any thread."""
 
     budget: Budget = field(default_factory=Budget)
     priced: Callable[[Spending], Spending] = lambda spent: spent
-    statuses: list[int] = field(default_factory=list)  # 0: the endpoint was not reached
-    answers: list[Reading] = field(
-        default_factory=list
-    )  # the good ones, also those that are still coming
-    refused: list[RefusedRequest] = field(
-        default_factory=list
-    )  # the first few that the relay did not pass on
-    refusals: int = 0  # all of them
-    wait: float | None = None  # seconds the endpoint asked to wait, in its last answer
+    statuses: list[int] = field(default_factory=list)  # 0: endpoint not reached
+    answers: list[AnswerReader] = field(default_factory=list)
+    """The good answers, including those still arriving."""
+    refused: list[RefusedRequest] = field(default_factory=list)  # the first few
+    refusals: int = 0  # the number of all refused requests
+    wait: float | None = None  # seconds the last answer asked to wait
     hopeless: threading.Event = field(default_factory=threading.Event)
     _is_over_budget: bool = False
     _open: set[socket.socket] = field(default_factory=set)
     _lock: threading.Condition = field(default_factory=threading.Condition)
 
     @contextlib.contextmanager
-    def going_on(self, line: socket.socket) -> Iterator[None]:
-        """A call that `end` can break off."""
+    def tracking(self, connection: socket.socket) -> Iterator[None]:
+        """Make a call that `end` can cut off."""
         with self._lock:
-            self._open.add(line)
+            self._open.add(connection)
         try:
             yield
         finally:
             with self._lock:
-                self._open.discard(line)
+                self._open.discard(connection)
                 self._lock.notify_all()
 
     def end(self) -> None:
-        """Break off every call that is still going on; what came of it has been read then."""
+        """Cut off every open call, and wait until its answer has been read."""
         with self._lock:
-            for line in self._open:
+            for connection in self._open:
                 with contextlib.suppress(OSError):
-                    line.shutdown(socket.SHUT_RDWR)
-            self._lock.wait_for(lambda: not self._open, _LAST_WORDS)
+                    connection.shutdown(socket.SHUT_RDWR)
+            self._lock.wait_for(lambda: not self._open, _CLOSING_SECONDS)
 
-    def note(self, status: int, wait: float | None = None) -> None:
-        """Remember how a call ended."""
+    def record_status(self, status: int, wait: float | None = None) -> None:
+        """Record how a call ended."""
         with self._lock:
             self.statuses.append(status)
             self.wait = wait
-            never = self.statuses[-_HOPELESS_AFTER:] == [0] * _HOPELESS_AFTER
-            if never or self._last_fault in (Fault.UNAUTHORISED, Fault.UNKNOWN_MODEL):
+
+            recent = self.statuses[-_HOPELESS_AFTER:]
+            is_unreachable = recent == [_UNREACHED] * _HOPELESS_AFTER
+            is_rejected = self._last_fault in (Fault.UNAUTHORISED, Fault.UNKNOWN_MODEL)
+            if is_unreachable or is_rejected:
                 self.hopeless.set()
 
-    def refuse(self, request: str, status: int, why: str) -> None:
-        """Remember a request that was not passed on. It says nothing about the model."""
+    def record_refusal(self, request: str, status: int, why: str) -> None:
+        """Record a request that was not passed on; it says nothing about the model."""
         with self._lock:
             self.refusals += 1
             if len(self.refused) < _REFUSED_KEPT:
-                self.refused.append(RefusedRequest(request[:_REQUEST_CUT], status, why))
+                shortened = request[:_REQUEST_CHARACTERS]
+                self.refused.append(RefusedRequest(shortened, status, why))
 
-    def listen(self, reading: Reading) -> Reading:
-        """Remember a good answer, while it comes."""
+    def record_answer(self, reader: AnswerReader) -> AnswerReader:
+        """Record a good answer while it arrives."""
         with self._lock:
-            self.answers.append(reading)
-        return reading
+            self.answers.append(reader)
+        return reader
 
-    def may_go_on(self) -> bool:
-        """Whether another call may be made; if not, the run has no hope left."""
+    def may_continue(self) -> bool:
+        """Whether the budget allows another call; if not, the run is hopeless."""
         if not self.spent.uses_up(self.budget):
             return True
         self._is_over_budget = True
@@ -105,61 +119,69 @@ class Calls:
 
     @property
     def spent(self) -> Spending:
-        """What all of them cost."""
+        """The cost of all calls."""
         with self._lock:
             return self.priced(total(answer.spending for answer in self.answers))
 
     @property
     def fault(self) -> Fault | None:
-        """What is wrong: with the budget, or with the model and its endpoint, going by the last answer."""
+        """What is wrong with the budget, or with the model in its last answer."""
         with self._lock:
             if self._is_over_budget:
                 return Fault.OVER_BUDGET
-            last = next(
-                (answer for answer in reversed(self.answers) if answer.is_work), None
-            )
-            is_refused = last is not None and last.refused
-            return self._last_fault or (Fault.REFUSED if is_refused else None)
+            if self._last_fault is not None:
+                return self._last_fault
+            return Fault.REFUSED if self._is_last_work_refused else None
+
+    @property
+    def _is_last_work_refused(self) -> bool:
+        for answer in reversed(self.answers):
+            if answer.is_work:
+                return answer.refused
+        return False
 
     @property
     def _last_fault(self) -> Fault | None:
-        """Of the last call. An endpoint that has answered knows the model."""
-        fault = fault_of(self.statuses[-1]) if self.statuses else None
-        return (
-            Fault.REJECTED if fault is Fault.UNKNOWN_MODEL and self.answers else fault
-        )
+        """The fault of the last call. An endpoint that has answered knows the model."""
+        if not self.statuses:
+            return None
+        fault = fault_of_status(self.statuses[-1])
+        if fault is Fault.UNKNOWN_MODEL and self.answers:
+            return Fault.REJECTED
+        return fault
 
 
-def fault_of(status: int) -> Fault | None:
-    """What a status means; None if it is a good one."""
-    if status in (401, 403):
-        return Fault.UNAUTHORISED
-    if status == http.HTTPStatus.NOT_FOUND:
-        return Fault.UNKNOWN_MODEL
-    if status == http.HTTPStatus.TOO_MANY_REQUESTS:
-        return Fault.RATE_LIMITED
-    if status == 0 or status in _OVERLOADED:
-        return Fault.UNAVAILABLE
+def fault_of_status(status: int) -> Fault | None:
+    """Return the fault that a status stands for; None if the status is good."""
+    fault = _STATUS_FAULTS.get(status)
+    if fault is not None:
+        return fault
     if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
         return Fault.SERVER_ERROR
-    return Fault.REJECTED if status >= http.HTTPStatus.BAD_REQUEST else None
+    if status >= http.HTTPStatus.BAD_REQUEST:
+        return Fault.REJECTED
+    return None
 
 
-def wait_of(said: str | None) -> float | None:
-    """How many seconds a Retry-After asks for: a number, or a time."""
-    if not said:
+def seconds_to_wait(retry_after: str | None) -> float | None:
+    """Return the seconds that a Retry-After header asks for: a number, or a date."""
+    if not retry_after:
         return None
+
     try:
-        seconds = float(said)
+        seconds = float(retry_after)
     except ValueError:
-        seconds = _until(said)
+        until = _parsed_date(retry_after)
+        if until is None:
+            return None
+        left = until - dt.datetime.now(until.tzinfo)
+        seconds = max(0.0, left.total_seconds())
+
     return min(seconds, _LONGEST_WAIT) if seconds >= 0 else None
 
 
-def _until(said: str) -> float:
-    """How many seconds are left until a time; -1 if it is none."""
+def _parsed_date(text: str) -> dt.datetime | None:
     try:
-        until = parsedate_to_datetime(said)
+        return parsedate_to_datetime(text)
     except ValueError:
-        return -1
-    return max(0.0, (until - dt.datetime.now(until.tzinfo)).total_seconds())
+        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar, Final
 
 from accordance.contracts.jsonpath import JsonObject
@@ -14,8 +14,8 @@ from accordance.executors.agents.command_line import (
     SUBMIT,
     AgentCall,
     AgentReport,
+    CommandLine,
     Event,
-    Line,
     at,
     compact,
     count_at,
@@ -30,25 +30,31 @@ _ENVIRONMENT: Final = {
     "DISABLE_AUTOUPDATER": "1",
     "DISABLE_TELEMETRY": "1",
 }
-_CONTEXT: Final = re.compile(r"\[\w+\]$")
-_DATED: Final = re.compile(r"-\d{8}")
+_CONTEXT_SUFFIX: Final = re.compile(r"\[\w+\]$")
+_DATE_SUFFIX: Final = re.compile(r"-\d{8}")
+
 _FAMILIES: Final = {
     "haiku": frozenset(("haiku",)),
     "opus": frozenset(("opus", "haiku")),
     "opusplan": frozenset(("opus", "sonnet", "haiku")),
     "sonnet": frozenset(("sonnet", "haiku")),
 }
-"""By the name of a family: Claude Code picks the newest of it, and the smallest family for small things beside."""
-_BESIDE: Final = (
+"""The families that may be requested, by the family that was configured.
+
+Claude Code picks the newest model of a family, and uses the smallest family for side
+tasks.
+"""
+
+_SIDE_MODELS: Final = (
     "ANTHROPIC_DEFAULT_HAIKU_MODEL",
     "ANTHROPIC_SMALL_FAST_MODEL",
     "CLAUDE_CODE_SUBAGENT_MODEL",
 )
-"""Whom it asks beside its own model; a run may ask no other."""
+"""Variables that name the models for side tasks. A run may use its own model only."""
 
 
 class Claude:
-    """How Claude Code is called, and what it says."""
+    """The command line and the events of Claude Code."""
 
     endpoint = "https://api.anthropic.com"
     key_env = "ANTHROPIC_API_KEY"
@@ -60,100 +66,132 @@ class Claude:
         Request("HEAD", "/"),
     )
 
-    def is_same_model(self, model: str, asked: str) -> bool:
-        """It writes families out ("sonnet"), adds dates, and leaves out the size of the context ("[1m]")."""
-        plain = _CONTEXT.sub("", model)
+    def is_same_model(self, model: str, requested: str) -> bool:
+        """Whether a requested name is one that Claude Code derives from `model`.
+
+        It expands families ("sonnet"), appends dates, and drops the size of the context
+        window ("[1m]").
+        """
+        plain = _CONTEXT_SUFFIX.sub("", model)
+
         families = _FAMILIES.get(plain)
         if families is not None:
-            return not families.isdisjoint(asked.split("-"))
-        return (
-            asked in (model, plain)
-            or _DATED.fullmatch(asked.removeprefix(plain)) is not None
-        )
+            parts = requested.split("-")
+            return not families.isdisjoint(parts)
+
+        if requested in (model, plain):
+            return True
+        suffix = requested.removeprefix(plain)
+        return _DATE_SUFFIX.fullmatch(suffix) is not None
 
     def headers(self, key: str) -> tuple[tuple[str, str], ...]:
-        """A key of its own header."""
+        """Return the key in Anthropic's own header."""
         return (("x-api-key", key),)
 
-    def line(self, call: AgentCall) -> Line:
-        """`claude -p`, bare, with the prompt on standard input."""
-        beside = {} if call.model in _FAMILIES else dict.fromkeys(_BESIDE, call.model)
-        allowed = [*_TOOLS, *((f"mcp__{SERVER}__{SUBMIT}",) if call.tool else ())]
+    def line(self, call: AgentCall) -> CommandLine:
+        """Return `claude -p`, bare, with the prompt on standard input."""
         words = [
-            "-p",
-            "--bare",
-            "--model",
-            call.model,
-            "--output-format",
-            "stream-json",
-            "--verbose",
-        ]
-        words += [
-            "--permission-mode",
-            "acceptEdits",
-            "--allowedTools",
-            " ".join(allowed),
-        ]
-        words += ["--no-session-persistence", "--strict-mcp-config"]
-        words += [
-            "--json-schema",
-            compact(export_schema(call.contract, "anthropic").schema),
+            str(call.program),
+            *("-p", "--bare"),
+            *("--model", call.model),
+            *("--output-format", "stream-json", "--verbose"),
+            *("--permission-mode", "acceptEdits"),
+            *("--allowedTools", " ".join(_allowed_tools(call))),
+            *("--no-session-persistence", "--strict-mcp-config"),
+            *("--json-schema", _answer_schema(call)),
         ]
         if call.tool:
-            server: JsonObject = {
-                "type": "stdio",
-                "command": call.tool[0],
-                "args": list(call.tool[1:]),
-            }
-            words += ["--mcp-config", compact({"mcpServers": {SERVER: server}})]
-        return Line(
-            (str(call.program), *words, *call.arguments),
-            {
-                **_ENVIRONMENT,
-                **beside,
-                "ANTHROPIC_API_KEY": call.key,
-                "ANTHROPIC_BASE_URL": call.url,
-                "CLAUDE_CONFIG_DIR": str(call.state / ".claude"),
-            },
-        )
+            words += ["--mcp-config", _mcp_config(call)]
+        words += call.arguments
+
+        return CommandLine(tuple(words), _environment(call))
 
     def read(self, events: Iterable[Event]) -> AgentReport:
-        """Messages and the result. The dollars it names are its own invention for endpoints it does not know."""
+        """Summarise the messages and the result.
+
+        The dollars it reports are ignored: it invents them for endpoints it does not
+        know.
+        """
         tools: list[str] = []
-        session, told = None, AgentReport()
+        session = None
+        result: Event | None = None
+
         for event in events:
             session = text_at(event, "session_id") or session
-            if event.get("type") == "assistant":
-                blocks = at(event, "message", "content")
-                tools += [
-                    text_at(block, "name")
-                    for block in (blocks if isinstance(blocks, list) else ())
-                    if isinstance(block, Mapping) and block.get("type") == "tool_use"
-                ]
-            elif event.get("type") == "result":
-                told = _result(event)
-        return AgentReport(
-            final=told.final,
-            ended=told.ended,
-            error=told.error,
-            session=session,
-            spending=told.spending,
-            tools=tuple(tools),
-        )
+            kind = event.get("type")
+            if kind == "assistant":
+                tools += _tools_used(event)
+            elif kind == "result":
+                result = event
+
+        if result is None:
+            return AgentReport(session=session, tools=tuple(tools))
+        return _report(result, session, tools)
 
 
-def _result(event: Event) -> AgentReport:
-    typed, failed = event.get("structured_output"), event.get("is_error") is not False
-    cached = count_at(event, "usage", "cache_read_input_tokens")
-    written_to_cache = count_at(event, "usage", "cache_creation_input_tokens")
+def _allowed_tools(call: AgentCall) -> list[str]:
+    tools = list(_TOOLS)
+    if call.tool:
+        tools.append(f"mcp__{SERVER}__{SUBMIT}")
+    return tools
+
+
+def _answer_schema(call: AgentCall) -> str:
+    exported = export_schema(call.contract, "anthropic")
+    return compact(exported.schema)
+
+
+def _mcp_config(call: AgentCall) -> str:
+    program, *arguments = call.tool
+    server: JsonObject = {"type": "stdio", "command": program, "args": arguments}
+    return compact({"mcpServers": {SERVER: server}})
+
+
+def _environment(call: AgentCall) -> dict[str, str]:
+    environment = dict(_ENVIRONMENT)
+    if call.model not in _FAMILIES:
+        environment.update(dict.fromkeys(_SIDE_MODELS, call.model))
+
+    environment["ANTHROPIC_API_KEY"] = call.key
+    environment["ANTHROPIC_BASE_URL"] = call.url
+    environment["CLAUDE_CONFIG_DIR"] = str(call.state / ".claude")
+    return environment
+
+
+def _tools_used(event: Event) -> Iterator[str]:
+    blocks = at(event, "message", "content")
+    if not isinstance(blocks, list):
+        return
+    for block in blocks:
+        if isinstance(block, Mapping) and block.get("type") == "tool_use":
+            yield text_at(block, "name")
+
+
+def _report(result: Event, session: str | None, tools: list[str]) -> AgentReport:
+    text = text_at(result, "result")
+    typed = result.get("structured_output")
+    has_failed = result.get("is_error") is not False
+
     return AgentReport(
-        final=compact(typed) if isinstance(typed, dict) else text_at(event, "result"),
-        ended=not failed,
-        error=text_at(event, "result") if failed else "",
-        spending=Spending(
-            read=count_at(event, "usage", "input_tokens") + cached + written_to_cache,
-            written=count_at(event, "usage", "output_tokens"),
-            cached=cached,
-            calls=max(1, count_at(event, "num_turns")),
-        ),
+        final=compact(typed) if isinstance(typed, dict) else text,
+        ended=not has_failed,
+        error=text if has_failed else "",
+        session=session,
+        spending=_spending(result),
+        tools=tuple(tools),
+    )
+
+
+def _spending(result: Event) -> Spending:
+    """Return the tokens of a run; input tokens are reported in three parts."""
+    plain = count_at(result, "usage", "input_tokens")
+    from_cache = count_at(result, "usage", "cache_read_input_tokens")
+    into_cache = count_at(result, "usage", "cache_creation_input_tokens")
+    turns = count_at(result, "num_turns")
+
+    return Spending(
+        read=plain + from_cache + into_cache,
+        written=count_at(result, "usage", "output_tokens"),
+        cached=from_cache,
+        calls=max(1, turns),
     )

@@ -1,4 +1,7 @@
-"""codex: the Responses API, JSON lines, an output schema, and a sandbox of its own for where there is none of ours."""
+"""codex: the Responses API, JSON lines, an output schema.
+
+It has a sandbox of its own, which is used where ours is not available.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,20 @@ from accordance.executors.agents.command_line import (
     SERVER,
     AgentCall,
     AgentReport,
+    CommandLine,
     Event,
-    Line,
     compact,
     count_at,
     text_at,
 )
 from accordance.executors.agents.lending import Request
 
-_KEY: Final = "ACCORDANCE_MODEL_KEY"
+_KEY_VARIABLE: Final = "ACCORDANCE_MODEL_KEY"
+_SCHEMA_FILE: Final = "schema.json"
 
 
 class Codex:
-    """How codex is called, and what it says."""
+    """The command line and the events of codex."""
 
     endpoint = "https://api.openai.com/v1"
     key_env = "OPENAI_API_KEY"
@@ -34,98 +38,68 @@ class Codex:
         Request("GET", "/models"),
     )
 
-    def is_same_model(self, model: str, asked: str) -> bool:
-        """It asks for its model by the name it was given."""
-        return asked == model
+    def is_same_model(self, model: str, requested: str) -> bool:
+        """Whether the names are equal: codex requests the model as configured."""
+        return requested == model
 
     def headers(self, key: str) -> tuple[tuple[str, str], ...]:
-        """A bearer's key."""
+        """Return the key as a bearer token."""
         return (("Authorization", f"Bearer {key}"),)
 
-    def line(self, call: AgentCall) -> Line:
-        """`codex exec`, with its state in the private folder and the prompt on standard input."""
-        provider = {
-            "name": SERVER,
-            "base_url": call.url,
-            "wire_api": "responses",
-            "env_key": _KEY,
-            "request_max_retries": 1,
-            "stream_max_retries": 1,
-        }
-        settings = {
-            "model_provider": SERVER,
-            f"model_providers.{SERVER}": provider,
-            "shell_environment_policy.exclude": [_KEY],
-        }
-        if call.tool:
-            settings[f"mcp_servers.{SERVER}"] = {
-                "command": call.tool[0],
-                "args": list(call.tool[1:]),
-                "required": True,  # else the first turn begins without the tool
-                "startup_timeout_sec": 60,
-                "tool_timeout_sec": 3600,
-                "default_tools_approval_mode": "approve",
-            }
+    def line(self, call: AgentCall) -> CommandLine:
+        """Return `codex exec`, with its state in the private folder.
+
+        The prompt comes on standard input.
+        """
         sandbox = "danger-full-access" if call.confined else "workspace-write"
-        schema = call.state / "schema.json"
         words = [
-            "exec",
-            "--json",
-            "--ephemeral",
-            "--ignore-user-config",
-            "--skip-git-repo-check",
+            str(call.program),
+            *("exec", "--json", "--ephemeral"),
+            *("--ignore-user-config", "--skip-git-repo-check"),
+            *("-C", str(call.work)),
+            *("-s", sandbox),
+            *("-m", call.model),
+            *("--output-schema", str(call.state / _SCHEMA_FILE)),
         ]
-        words += [
-            "-C",
-            str(call.work),
-            "-s",
-            sandbox,
-            "-m",
-            call.model,
-            "--output-schema",
-            str(schema),
-        ]
-        for name, value in settings.items():
+        for name, value in _settings(call).items():
             words += ["-c", f"{name}={_toml(value)}"]
-        return Line(
-            (str(call.program), *words, *call.arguments, "-"),
-            {_KEY: call.key, "CODEX_HOME": str(call.state / "codex")},
-            {
-                "schema.json": compact(export_schema(call.contract, "openai").schema),
-                "codex/.keep": "",
-            },
+        words += [*call.arguments, "-"]
+
+        schema = export_schema(call.contract, "openai").schema
+        return CommandLine(
+            tuple(words),
+            {_KEY_VARIABLE: call.key, "CODEX_HOME": str(call.state / "codex")},
+            {_SCHEMA_FILE: compact(schema), "codex/.keep": ""},
         )
 
     def read(self, events: Iterable[Event]) -> AgentReport:
-        """Items, turns and their usage."""
-        final, error, session, ended = "", "", None, False
-        spending, tools = Spending(), []
+        """Summarise the items, the turns and their usage."""
+        final = ""
+        error = ""
+        session = None
+        has_ended = False
+        spending = Spending()
+        tools = []
+
         for event in events:
             kind = event.get("type")
+            item_kind = text_at(event, "item", "type")
+
             if kind == "thread.started":
                 session = text_at(event, "thread_id")
-            elif (
-                kind == "item.completed"
-                and text_at(event, "item", "type") == "agent_message"
-            ):
+            elif kind == "item.completed" and item_kind == "agent_message":
                 final = text_at(event, "item", "text")
             elif kind == "item.completed":
-                tools.append(
-                    text_at(event, "item", "tool") or text_at(event, "item", "type")
-                )
+                tools.append(text_at(event, "item", "tool") or item_kind)
             elif kind == "turn.completed":
-                ended = True
-                spending += Spending(
-                    read=count_at(event, "usage", "input_tokens"),
-                    written=count_at(event, "usage", "output_tokens"),
-                    cached=count_at(event, "usage", "cached_input_tokens"),
-                    calls=1,
-                )
+                has_ended = True
+                spending += _turn_spending(event)
             elif kind in ("turn.failed", "error"):
                 error = text_at(event, "error", "message") or text_at(event, "message")
+
         return AgentReport(
             final=final,
-            ended=ended,
+            ended=has_ended,
             error=error,
             session=session,
             spending=spending,
@@ -133,12 +107,50 @@ class Codex:
         )
 
 
+def _settings(call: AgentCall) -> dict[str, object]:
+    """Return the settings that replace the user's own configuration."""
+    provider = {
+        "name": SERVER,
+        "base_url": call.url,
+        "wire_api": "responses",
+        "env_key": _KEY_VARIABLE,
+        "request_max_retries": 1,
+        "stream_max_retries": 1,
+    }
+    settings: dict[str, object] = {
+        "model_provider": SERVER,
+        f"model_providers.{SERVER}": provider,
+        "shell_environment_policy.exclude": [_KEY_VARIABLE],
+    }
+
+    if call.tool:
+        program, *arguments = call.tool
+        settings[f"mcp_servers.{SERVER}"] = {
+            "command": program,
+            "args": arguments,
+            "required": True,  # otherwise the first turn begins without the tool
+            "startup_timeout_sec": 60,
+            "tool_timeout_sec": 3600,
+            "default_tools_approval_mode": "approve",
+        }
+    return settings
+
+
+def _turn_spending(event: Event) -> Spending:
+    return Spending(
+        read=count_at(event, "usage", "input_tokens"),
+        written=count_at(event, "usage", "output_tokens"),
+        cached=count_at(event, "usage", "cached_input_tokens"),
+        calls=1,
+    )
+
+
 def _toml(value: object) -> str:
-    """A value as TOML writes it in one line. Texts, numbers and lists are written as in JSON."""
-    if isinstance(value, dict):
-        return (
-            "{"
-            + ",".join(f"{key}={_toml(inner)}" for key, inner in value.items())
-            + "}"
-        )
-    return json.dumps(value)
+    """Return a value as inline TOML.
+
+    Texts, numbers and lists are written as in JSON.
+    """
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    pairs = [f"{key}={_toml(inner)}" for key, inner in value.items()]
+    return "{" + ",".join(pairs) + "}"

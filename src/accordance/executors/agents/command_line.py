@@ -1,4 +1,4 @@
-"""What differs between the agents: how each is called, and what its events say. The rest is the same for all."""
+"""What differs between agents: their command lines and the events they print."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from accordance.executors.agents.lending import Request
 
 SUBMIT = "submit"
 SERVER = "accordance"
-_COUNTABLE: Final = 1 << 53  # of tokens, or whatever an agent says it has used
+
 Event: TypeAlias = Mapping[str, Any]
+
+_LARGEST_COUNT: Final = 1 << 53  # agents print JSON; larger numbers are not exact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCall:
-    """One run of an agent, ready to be written as a command line."""
+    """One run of an agent, ready to be turned into a command line."""
 
     program: Path
     model: str
     url: str  # of the relay, as the agent sees it
-    key: str  # to the relay; the model's own is nowhere near
-    state: Path  # its private folder
+    key: str  # to the relay; the model's own key stays outside
+    state: Path  # the agent's private folder
     work: Path
     contract: Contract[Any]
-    tool: tuple[
-        str, ...
-    ]  # the command that is its `submit` server; empty where there is none
+    tool: tuple[str, ...]  # the command of its `submit` server; empty: no such tool
     confined: bool  # our own sandbox is around it
     arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A command line: its words, its environment, and the files it needs in its private folder."""
+class CommandLine:
+    """A command line, its environment, and the files it needs in its state folder."""
 
     words: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -48,74 +48,74 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReport:
-    """What the events say. Claims, all of it."""
+    """What an agent's events report. All of it is a claim."""
 
     final: str = ""  # the last message
-    ended: bool = False  # there was an event that says: over, and well
+    ended: bool = False  # an event reported a successful end
     error: str = ""
     session: str | None = None
     spending: Spending = field(default_factory=Spending)
-    tools: tuple[str, ...] = ()  # what it used, in order
+    tools: tuple[str, ...] = ()  # tools used, in order
 
 
 class AgentProgram(Protocol):
     """One kind of agent."""
 
-    endpoint: str  # where its model is unless somebody says otherwise
+    endpoint: str  # the default address of its model
     key_env: str
-    requests: ClassVar[tuple[Request, ...]]  # all that it makes of its model's endpoint
+    requests: ClassVar[tuple[Request, ...]]  # every request it makes to the endpoint
 
-    def is_same_model(self, model: str, asked: str) -> bool:
-        """Whether a request for `asked` is one for the model it was started with."""
+    def is_same_model(self, model: str, requested: str) -> bool:
+        """Whether `requested` names the model that the agent was started with."""
         ...
 
     def headers(self, key: str) -> tuple[tuple[str, str], ...]:
-        """How the endpoint is told the key."""
+        """Return the headers that carry the key to the endpoint."""
         ...
 
-    def line(self, call: AgentCall) -> Line:
-        """How it is called."""
+    def line(self, call: AgentCall) -> CommandLine:
+        """Return the command line for a call."""
         ...
 
     def read(self, events: Iterable[Event]) -> AgentReport:
-        """What its events say."""
+        """Summarise the agent's events."""
         ...
 
 
-def events_of(said: bytes) -> Iterator[Event]:
-    """The events of a stream of JSON lines; what is no event is passed over."""
-    for line in said.splitlines():
+def events_of(output: bytes) -> Iterator[Event]:
+    """Yield the events of a stream of JSON lines; skip every other line."""
+    for line in output.splitlines():
         try:
             event = json.loads(line)
-        except (
-            ValueError,
-            RecursionError,
-        ):  # no JSON, or deeper than anybody writes it
+        except (ValueError, RecursionError):  # not JSON, or nested absurdly deep
             continue
         if isinstance(event, dict):
             yield event
 
 
 def at(event: Event, *path: str) -> Any:
-    """A value inside an event; None where there is none."""
-    found: Any = event
+    """Return the value at a path inside an event, or None."""
+    value: Any = event
     for step in path:
-        found = found.get(step) if isinstance(found, Mapping) else None
-    return found
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(step)
+    return value
 
 
 def text_at(event: Event, *path: str) -> str:
-    """A text inside an event."""
-    found = at(event, *path)
-    return found if isinstance(found, str) else ""
+    """Return the text at a path inside an event, or an empty text."""
+    value = at(event, *path)
+    return value if isinstance(value, str) else ""
 
 
 def count_at(event: Event, *path: str) -> int:
-    """A count inside an event; what is none, or more than anybody could count, counts as nothing."""
-    found = at(event, *path)
-    return found if type(found) is int and 0 <= found < _COUNTABLE else 0
+    """Return the count at a path inside an event; 0 if it is not a sensible count."""
+    value = at(event, *path)
+    is_count = type(value) is int and 0 <= value < _LARGEST_COUNT
+    return value if is_count else 0
 
 
 def compact(value: JsonObject) -> str:
-    """JSON in one line."""
+    """Return a JSON object as a single line."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,7 +1,8 @@
-"""Reading a model's answer while it passes: what it cost, and whether the model refused.
+"""Reading a model's answer while it passes: its cost, and whether the model refused.
 
-Responses, Chat Completions and Messages, streamed or in one piece, compressed or not. Of a stream one event at a time is held.
-What tells no usage, breaks off or cannot be read is reckoned from its length.
+Understands Responses, Chat Completions and Messages, streamed or whole, compressed or
+not. Of a stream, a single event is held at a time. The cost of an answer that reports
+no usage, breaks off or cannot be read is estimated from its length.
 """
 
 from __future__ import annotations
@@ -10,195 +11,231 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from accordance.domain.spending import Spending, reckoned
 from accordance.executors.agents.command_line import Event, at, count_at, text_at
 
-_MOST: Final = 8 << 20  # bytes of one event, or of an answer in one piece
-GZIP_OR_ZLIB: Final = 47
-_LABELS: Final = frozenset(
-    ("type", "role", "id", "name")
-)  # of a delta; the rest of it is what the model says
+GZIP_OR_ZLIB: Final = 47  # window bits by which zlib detects the format
+_MAX_HELD_BYTES: Final = 8 << 20  # of an event, or of an answer in a single piece
+_DATA_PREFIX: Final = b"data:"
+_LABELS: Final = frozenset(("type", "role", "id", "name"))
+"""Keys of a delta that are not the model's own words."""
 
 
 @dataclass(slots=True)
-class Reading:
-    """One answer, as far as it has come."""
+class AnswerReader:
+    """An answer, as far as it has arrived."""
 
-    asked: int  # bytes of the request
+    request_bytes: int
     encoding: str = "identity"
-    is_work: bool = (
-        True  # the request offered tools; agents ask for titles and the like beside
-    )
+    is_work: bool = True  # the request offered tools; agents also ask for titles
     refused: bool = False
-    _told: Spending = field(default_factory=Spending)
-    _is_told: bool = False  # by the answer itself, at its end
+    _usage: Spending = field(default_factory=Spending)
+    _has_final_usage: bool = False  # reported at the end of the answer
     _bytes: int = 0
-    _letters: int = 0  # what was said in a stream, without its frame
-    _is_whole: bool | None = None  # in one piece; None: nothing has come yet
-    _is_lost: bool = False
-    _rest: bytearray = field(default_factory=bytearray)
-    _unpacking: zlib._Decompress = field(
+    _word_bytes: int = 0  # the model's own words in a stream
+    _is_whole: bool | None = None  # not a stream; None: nothing has arrived yet
+    _is_unreadable: bool = False
+    _pending: bytearray = field(default_factory=bytearray)
+    _decompressor: zlib._Decompress = field(
         default_factory=lambda: zlib.decompressobj(GZIP_OR_ZLIB)
     )
 
-    def hear(self, part: bytes) -> None:
-        """Another part of it has come."""
+    def feed(self, part: bytes) -> None:
+        """Read another part of the answer."""
         self._bytes += len(part)
-        part = b"" if self._is_lost else self._unpacked(part)
-        self._rest += part
-        if self._is_whole is None and (begun := self._rest.lstrip()):
-            self._is_whole = begun.startswith(b"{")
-        if self._is_whole is False and b"\n" in part:
-            *lines, self._rest = self._rest.split(b"\n")
-            for line in lines:
-                self._line(line)
-        if len(self._rest) > _MOST:
-            self._lose()
+        if self._is_unreadable:
+            return
 
-    def end(self) -> None:
-        """Nothing more comes."""
+        plain = self._decompress(part)
+        self._pending += plain
+        if self._is_whole is None:
+            self._detect_stream()
+        if self._is_whole is False and b"\n" in plain:
+            self._read_lines()
+        if len(self._pending) > _MAX_HELD_BYTES:
+            self._give_up()
+
+    def close(self) -> None:
+        """Read what is left; nothing more will arrive."""
         if self._is_whole:
-            self._event(bytes(self._rest))
-        elif self._rest:
-            self._line(self._rest)
-        self._rest = bytearray()
+            self._read_event(bytes(self._pending))
+        elif self._pending:
+            self._read_line(self._pending)
+        self._pending = bytearray()
 
     @property
     def spending(self) -> Spending:
-        """What it cost: as it says itself, else reckoned."""
-        if self._is_told:
-            return replace(self._told, calls=1)
-        is_stream = self._is_whole is False and not self._is_lost
-        guess = reckoned(self.asked, self._letters if is_stream else self._bytes)
-        read = self._told.read or guess.read
+        """The cost: as the answer reports it, otherwise estimated."""
+        if self._has_final_usage:
+            return replace(self._usage, calls=1)
+
+        is_stream = self._is_whole is False and not self._is_unreadable
+        answer_bytes = self._word_bytes if is_stream else self._bytes
+        estimate = reckoned(self.request_bytes, answer_bytes)
         return replace(
-            guess,
-            read=read,
-            written=max(guess.written, self._told.written),
-            cached=self._told.cached,
+            estimate,
+            read=self._usage.read or estimate.read,
+            written=max(estimate.written, self._usage.written),
+            cached=self._usage.cached,
         )
 
-    def _unpacked(self, part: bytes) -> bytes:
+    def _decompress(self, part: bytes) -> bytes:
         if self.encoding == "identity":
             return part
+
         try:
-            found = self._unpacking.decompress(part, _MOST)
-        except zlib.error:  # packed in another way, or broken
-            self._lose()
+            plain = self._decompressor.decompress(part, _MAX_HELD_BYTES)
+        except zlib.error:  # another compression, or broken
+            self._give_up()
             return b""
-        if self._unpacking.unconsumed_tail:
-            self._lose()
-        return found
 
-    def _lose(self) -> None:
-        """Give up reading; only its length counts now."""
-        self._is_lost = True
-        self._rest = bytearray()
+        if self._decompressor.unconsumed_tail:
+            self._give_up()
+        return plain
 
-    def _line(self, line: bytes | bytearray) -> None:
-        if line.startswith(b"data:"):
-            self._event(bytes(line[5:]))
+    def _give_up(self) -> None:
+        """Stop reading; from now on only the length counts."""
+        self._is_unreadable = True
+        self._pending = bytearray()
 
-    def _event(self, said: bytes) -> None:
+    def _detect_stream(self) -> None:
+        beginning = self._pending.lstrip()
+        if beginning:
+            self._is_whole = beginning.startswith(b"{")
+
+    def _read_lines(self) -> None:
+        *lines, self._pending = self._pending.split(b"\n")
+        for line in lines:
+            self._read_line(line)
+
+    def _read_line(self, line: bytes | bytearray) -> None:
+        if line.startswith(_DATA_PREFIX):
+            self._read_event(bytes(line[len(_DATA_PREFIX) :]))
+
+    def _read_event(self, text: bytes) -> None:
         try:
-            event = json.loads(said)
+            event = json.loads(text)
         except (ValueError, RecursionError):
             return
         if not isinstance(event, dict):
             return
+
         for delta in _deltas(event):
-            self._letters += _length(delta)
-        self.refused = self.refused or _refuses(event)
-        last, first = (
-            at(event, "usage") or at(event, "response", "usage"),
-            at(event, "message", "usage"),
-        )
-        for usage in (last, first):
-            if isinstance(usage, Mapping):
-                self._told = _most(self._told, _spending(usage))
-        self._is_told = self._is_told or isinstance(last, Mapping)
+            self._word_bytes += _word_bytes(delta)
+        self.refused = self.refused or _is_refusal(event)
+        self._read_usage(event)
+
+    def _read_usage(self, event: Event) -> None:
+        """Read the usage in an event: of a first message, or the final count."""
+        initial = at(event, "message", "usage")
+        if isinstance(initial, Mapping):
+            self._usage = _maximum(self._usage, _spending(initial))
+
+        final = at(event, "usage") or at(event, "response", "usage")
+        if isinstance(final, Mapping):
+            self._usage = _maximum(self._usage, _spending(final))
+            self._has_final_usage = True
 
 
 def _spending(usage: Event) -> Spending:
-    """What an endpoint says it has counted. Messages tells apart what the others take together."""
+    """Return the tokens that an endpoint has counted.
+
+    Messages lists cached input apart, where the others include it in the total.
+    """
     if "prompt_tokens" in usage:
         return Spending(
             read=count_at(usage, "prompt_tokens"),
             written=count_at(usage, "completion_tokens"),
             cached=count_at(usage, "prompt_tokens_details", "cached_tokens"),
         )
-    cached = count_at(usage, "cache_read_input_tokens")
+
+    plain = count_at(usage, "input_tokens")
+    from_cache = count_at(usage, "cache_read_input_tokens")
+    into_cache = count_at(usage, "cache_creation_input_tokens")
+    included = count_at(usage, "input_tokens_details", "cached_tokens")
     return Spending(
-        read=count_at(usage, "input_tokens")
-        + cached
-        + count_at(usage, "cache_creation_input_tokens"),
+        read=plain + from_cache + into_cache,
         written=count_at(usage, "output_tokens"),
-        cached=cached or count_at(usage, "input_tokens_details", "cached_tokens"),
+        cached=from_cache or included,
     )
 
 
-def _most(one: Spending, other: Spending) -> Spending:
-    """Counts within an answer only grow, and not every event tells all of them."""
+def _maximum(first: Spending, second: Spending) -> Spending:
+    """Return the larger counts.
+
+    Counts only grow within an answer, and not every event reports all of them.
+    """
     return Spending(
-        read=max(one.read, other.read),
-        written=max(one.written, other.written),
-        cached=max(one.cached, other.cached),
+        read=max(first.read, second.read),
+        written=max(first.written, second.written),
+        cached=max(first.cached, second.cached),
     )
 
 
-def _choices(event: Event) -> list[Event]:
-    found = at(event, "choices")
-    return (
-        [one for one in found if isinstance(one, Mapping)]
-        if isinstance(found, list)
-        else []
-    )
+def _mappings(items: Any) -> list[Event]:
+    """Return the objects in a list; nothing if it is not a list."""
+    if not isinstance(items, list):
+        return []
+    return [item for item in items if isinstance(item, Mapping)]
 
 
 def _deltas(event: Event) -> Iterator[object]:
     yield at(event, "delta")
-    for choice in _choices(event):
+    for choice in _mappings(at(event, "choices")):
         yield at(choice, "delta")
 
 
-def _length(said: object) -> int:
-    """How many bytes of words there are."""
-    if isinstance(said, str):
-        return len(said.encode("utf-8", "replace"))
-    if isinstance(said, Mapping):
-        return sum(
-            _length(inner) for name, inner in said.items() if name not in _LABELS
-        )
-    return sum(map(_length, said)) if isinstance(said, list) else 0
+def _word_bytes(delta: object) -> int:
+    """Return how many bytes of the model's own words a delta holds."""
+    if isinstance(delta, str):
+        return len(delta.encode("utf-8", "replace"))
+    if isinstance(delta, Mapping):
+        words = [inner for name, inner in delta.items() if name not in _LABELS]
+        return sum(map(_word_bytes, words))
+    if isinstance(delta, list):
+        return sum(map(_word_bytes, delta))
+    return 0
 
 
-def _refuses(event: Event) -> bool:
-    """Whether the model, or a filter in front of it, says no."""
-    response = at(event, "response") or event
+def _is_refusal(event: Event) -> bool:
+    """Whether the model, or a filter in front of it, refuses."""
     return (
-        "refusal"
-        in (text_at(event, "stop_reason"), text_at(event, "delta", "stop_reason"))
-        or text_at(event, "type").startswith("response.refusal")
-        or text_at(response, "incomplete_details", "reason") == "content_filter"
-        or any(_is_refusal(choice) for choice in _choices(event))
-        or any(text_at(part, "type") == "refusal" for part in _parts(response))
+        _is_refused_message(event)
+        or _is_refused_response(event)
+        or any(_is_refused_choice(choice) for choice in _mappings(at(event, "choices")))
     )
 
 
-def _is_refusal(choice: Event) -> bool:
-    said = text_at(choice, "delta", "refusal") or text_at(choice, "message", "refusal")
-    return bool(said) or text_at(choice, "finish_reason") == "content_filter"
+def _is_refused_message(event: Event) -> bool:
+    """A refusal in Messages."""
+    stop_reason = text_at(event, "stop_reason")
+    delta_stop_reason = text_at(event, "delta", "stop_reason")
+    return "refusal" in (stop_reason, delta_stop_reason)
 
 
-def _parts(response: Event) -> Iterator[Event]:
-    """The parts of what was said in an answer of Responses."""
-    output = at(response, "output")
-    for item in output if isinstance(output, list) else ():
-        content = at(item, "content")
-        yield from (
-            part
-            for part in (content if isinstance(content, list) else ())
-            if isinstance(part, Mapping)
-        )
+def _is_refused_choice(choice: Event) -> bool:
+    """A refusal in Chat Completions."""
+    if text_at(choice, "delta", "refusal") or text_at(choice, "message", "refusal"):
+        return True
+    return text_at(choice, "finish_reason") == "content_filter"
+
+
+def _is_refused_response(event: Event) -> bool:
+    """A refusal in Responses."""
+    if text_at(event, "type").startswith("response.refusal"):
+        return True
+
+    response = at(event, "response") or event
+    if text_at(response, "incomplete_details", "reason") == "content_filter":
+        return True
+
+    part_kinds = [text_at(part, "type") for part in _output_parts(response)]
+    return "refusal" in part_kinds
+
+
+def _output_parts(response: Event) -> Iterator[Event]:
+    """Yield the parts of the output of Responses."""
+    for item in _mappings(at(response, "output")):
+        yield from _mappings(at(item, "content"))

@@ -1,7 +1,8 @@
-"""What an agent is lent of its model's endpoint: a few requests, for the model of its run. Everything else stays closed.
+"""What an agent may use of its model's endpoint: a few requests, for its own model.
 
-The key opens far more than an agent needs: files, batches, fine-tuning, the members of an organisation, dearer models. So the
-requests of each agent are listed, and what is not on the list is refused.
+The key opens far more than an agent needs: files, batches, fine-tuning, members of an
+organisation, dearer models. So the requests of each agent are listed, and any other
+request is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from accordance.executors.agents.request_filter import Refused
+from accordance.executors.agents.request_filter import RequestRefused
 
 _Pairs: TypeAlias = list[tuple[str, object]]
 
@@ -20,12 +21,11 @@ _MODEL: Final = "model"
 _FURTHER_MODELS: Final = frozenset(
     ("models", "fallbacks", "fallback_model", "fallback_models")
 )
-"""Keys by which some endpoints are told to turn to other models."""
-_UNSEEN: Final = (
-    "background"  # such an answer is made later, where nobody sees what it costs
-)
+"""Keys by which some endpoints are told to use other models."""
 
-_HEADERS: Final = frozenset(
+_DEFERRED: Final = "background"  # such an answer is made later, out of our sight
+
+_REQUEST_HEADERS: Final = frozenset(
     (
         "accept",
         "accept-language",
@@ -46,100 +46,127 @@ _HEADERS: Final = frozenset(
         "x-client-request-id",
     )
 )
-_HEADER_FAMILIES: Final = ("x-claude-code-", "x-codex-", "x-opencode-", "x-stainless-")
-_NOT_FOR_AGENTS: Final = re.compile(
+_REQUEST_HEADER_FAMILIES: Final = (
+    "x-claude-code-",
+    "x-codex-",
+    "x-opencode-",
+    "x-stainless-",
+)
+_OWNER_HEADERS: Final = re.compile(
     r"set-cookie|.*(organi[sz]ation|project|workspace).*"
 )
 
 
 class Request(NamedTuple):
-    """A request that an agent makes; its path is below the endpoint's own."""
+    """A request that an agent makes; its path is relative to the endpoint's."""
 
     method: str
     path: str
-    asks_model: bool = False  # the model speaks, and that costs money
+    asks_model: bool = False  # the model answers, and that costs money
 
 
 @dataclass(frozen=True, slots=True)
-class Lent:
-    """The requests that one run of an agent may make, and the model it may ask."""
+class Grant:
+    """The requests that a run of an agent may make, and the model it may ask."""
 
     requests: tuple[Request, ...]
     model: str
-    is_same_model: Callable[[str, str], bool] = (
-        str.__eq__
-    )  # of the run's model and the one that is asked
+    is_same_model: Callable[[str, str], bool] = str.__eq__
+    """Compares the model of the run with the requested model."""
 
     def find(self, base: str, method: str, target: str) -> Request:
-        """The request on the list. Paths are compared as they are written: no spelling leads around. Raises Refused."""
+        """Return the listed request for a method and a target. Raises RequestRefused.
+
+        Paths are compared as they are written, so no alternative spelling gets through.
+        """
         path = target.partition("?")[0]
         for request in self.requests:
             if (method, path) == (request.method, base + request.path):
                 return request
-        known = ", ".join(
+
+        allowed = [
             f"{request.method} {base}{request.path}" for request in self.requests
-        )
-        raise Refused(
-            403, f"accordance lends no such request to this agent; it may make: {known}"
+        ]
+        raise RequestRefused(
+            403,
+            "accordance does not pass this request on; this agent may use: "
+            + ", ".join(allowed),
         )
 
-    def must_ask_its_model(self, body: bytes) -> None:
-        """Refuse a body that asks another model, or that some endpoint could read so. Raises Refused."""
-        pairs = _top_level(body)
-        models = [(key, value) for key, value in pairs if key.casefold() == _MODEL]
-        if (
-            len(models) != 1
-            or models[0][0] != _MODEL
-            or not isinstance(models[0][1], str)
-        ):
-            raise Refused(
-                403, f"the body must name its model exactly once: {self.model}"
+    def require_own_model(self, body: bytes) -> None:
+        """Refuse a body that names another model, or that could be read that way.
+
+        Raises RequestRefused.
+        """
+        pairs = _outermost_pairs(body)
+
+        requested = self._requested_model(pairs)
+        if not self.is_same_model(self.model, requested):
+            raise RequestRefused(
+                403, f"this run may use {self.model} only, not {requested[:100]!r}"
             )
-        asked = models[0][1]
-        if not self.is_same_model(self.model, asked):
-            raise Refused(
-                403, f"this run may ask {self.model} only, not {asked[:100]!r}"
-            )
+
         for key, value in pairs:
-            if key.casefold() in _FURTHER_MODELS:
-                raise Refused(
-                    403, f"this run may ask {self.model} only; {key!r} is not passed on"
-                )
-            if key.casefold() == _UNSEEN and value is not False:
-                raise Refused(
+            folded = key.casefold()
+            if folded in _FURTHER_MODELS:
+                raise RequestRefused(
                     403,
-                    f"{key!r} is not passed on: nobody would see what the answer costs",
+                    f"this run may use {self.model} only; {key!r} is not allowed",
+                )
+            if folded == _DEFERRED and value is not False:
+                raise RequestRefused(
+                    403,
+                    f"{key!r} is not allowed: the cost of the answer would be unknown",
                 )
 
+    def _requested_model(self, pairs: _Pairs) -> str:
+        """Return the model that a body names exactly once. Raises RequestRefused."""
+        models = [(key, value) for key, value in pairs if key.casefold() == _MODEL]
+        if len(models) == 1:
+            key, value = models[0]
+            if key == _MODEL and isinstance(value, str):
+                return value
+        raise RequestRefused(
+            403, f"the body must name its model exactly once: {self.model}"
+        )
 
-def _top_level(body: bytes) -> _Pairs:
-    """The pairs of the outermost object, repeated keys included. Raises Refused."""
+
+def _outermost_pairs(body: bytes) -> _Pairs:
+    """Return the pairs of the outermost object, repeated keys included.
+
+    Raises RequestRefused.
+    """
     outermost: _Pairs = []
 
     def note(pairs: _Pairs) -> dict[str, object]:
-        outermost[:] = (
-            pairs  # objects end from the inside outwards: the outermost is the last
-        )
+        outermost[:] = pairs  # inner objects end first, so the outermost is the last
         return dict(pairs)
 
     try:
         value = json.loads(body, object_pairs_hook=note)
     except (ValueError, RecursionError):
         value = None
+
     if not isinstance(value, dict):
-        raise Refused(
+        raise RequestRefused(
             400,
-            "the body must be a JSON object, not packed, so that its model can be checked",
+            "the body must be an uncompressed JSON object, so that its model can be"
+            " checked",
         )
     return outermost
 
 
-def is_lent_header(name: str) -> bool:
-    """Whether a header of an agent's request is passed on: none that says who pays, where to, or for what path."""
-    plain = name.lower()
-    return plain in _HEADERS or plain.startswith(_HEADER_FAMILIES)
+def may_forward_header(name: str) -> bool:
+    """Whether a request header is passed on to the endpoint.
+
+    Headers that say who pays, where to, or for which path are not.
+    """
+    lowered = name.lower()
+    if lowered in _REQUEST_HEADERS:
+        return True
+    return lowered.startswith(_REQUEST_HEADER_FAMILIES)
 
 
-def is_for_agents(name: str) -> bool:
-    """Whether a header of an answer is given to the agent: none that is about the owner of the key."""
-    return _NOT_FOR_AGENTS.fullmatch(name.lower()) is None
+def may_return_header(name: str) -> bool:
+    """Whether a response header reaches the agent; the owner's details do not."""
+    return _OWNER_HEADERS.fullmatch(name.lower()) is None

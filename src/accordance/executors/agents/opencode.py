@@ -1,4 +1,4 @@
-"""opencode: Chat Completions, one event for each part, no output schema."""
+"""opencode: Chat Completions, an event for each part, no output schema."""
 
 from __future__ import annotations
 
@@ -11,24 +11,32 @@ from accordance.executors.agents.command_line import (
     SERVER,
     AgentCall,
     AgentReport,
+    CommandLine,
     Event,
-    Line,
     compact,
     count_at,
     text_at,
 )
 from accordance.executors.agents.lending import Request
 
-_QUIET: Final = (
+_CONFIG_FILE: Final = "opencode.json"
+_DISABLED: Final = (
     "OPENCODE_DISABLE_AUTOUPDATE",
     "OPENCODE_DISABLE_MODELS_FETCH",
     "OPENCODE_DISABLE_LSP_DOWNLOAD",
     "OPENCODE_DISABLE_DEFAULT_PLUGINS",
 )
+_HOMES: Final = {
+    "XDG_DATA_HOME": "d",
+    "XDG_CONFIG_HOME": "c",
+    "XDG_CACHE_HOME": "k",
+    "XDG_STATE_HOME": "s",
+}
+"""Folders below the state folder. Their names are short because paths add up."""
 
 
 class Opencode:
-    """How opencode is called, and what it says."""
+    """The command line and the events of opencode."""
 
     endpoint = "https://api.openai.com/v1"
     key_env = "OPENAI_API_KEY"
@@ -37,101 +45,125 @@ class Opencode:
         Request("GET", "/models"),
     )
 
-    def is_same_model(self, model: str, asked: str) -> bool:
-        """It asks for its model by the name it was given."""
-        return asked == model
+    def is_same_model(self, model: str, requested: str) -> bool:
+        """Whether the names are equal: opencode requests the model as configured."""
+        return requested == model
 
     def headers(self, key: str) -> tuple[tuple[str, str], ...]:
-        """A bearer's key."""
+        """Return the key as a bearer token."""
         return (("Authorization", f"Bearer {key}"),)
 
-    def line(self, call: AgentCall) -> Line:
-        """`opencode run`, with a configuration of its own and the prompt on standard input."""
-        model = f"{SERVER}/{call.model}"
-        config: JsonObject = {
-            "autoupdate": False,
-            "share": "disabled",
-            "model": model,
-            "small_model": model,
-            "provider": {
-                SERVER: {
-                    "npm": "@ai-sdk/openai-compatible",
-                    "name": SERVER,
-                    "options": {"baseURL": call.url, "apiKey": call.key},
-                    "models": {
-                        call.model: {
-                            "name": call.model,
-                            "tool_call": True,
-                            "limit": {"context": 128_000, "output": 16_000},
-                        }
-                    },
-                }
-            },
-            "permission": {
-                "edit": "allow",
-                "bash": "allow",
-                "webfetch": "deny",
-                "external_directory": "allow"
-                if call.confined
-                else "deny",  # what is not to be seen is not there
-            },
-        }
-        if call.tool:
-            config["mcp"] = {
-                SERVER: {"type": "local", "command": list(call.tool), "enabled": True}
-            }
+    def line(self, call: AgentCall) -> CommandLine:
+        """Return `opencode run`, with a configuration of its own.
+
+        The prompt comes on standard input.
+        """
         words = (
+            str(call.program),
             "run",
-            "--format",
-            "json",
-            "--dir",
-            str(call.work),
-            "-m",
-            model,
+            *("--format", "json"),
+            *("--dir", str(call.work)),
+            *("-m", _model_name(call)),
             *call.arguments,
         )
-        places = {"DATA": "d", "CONFIG": "c", "CACHE": "k", "STATE": "s"}
-        return Line(
-            (str(call.program), *words),
-            {
-                **{
-                    f"XDG_{name}_HOME": str(call.state / short)
-                    for name, short in places.items()
-                },
-                **dict.fromkeys(_QUIET, "1"),
-                "OPENCODE_CONFIG": str(call.state / "opencode.json"),
-            },
-            {"opencode.json": compact(config)},
-        )
+
+        environment = dict.fromkeys(_DISABLED, "1")
+        for variable, folder in _HOMES.items():
+            environment[variable] = str(call.state / folder)
+        environment["OPENCODE_CONFIG"] = str(call.state / _CONFIG_FILE)
+
+        return CommandLine(words, environment, {_CONFIG_FILE: compact(_config(call))})
 
     def read(self, events: Iterable[Event]) -> AgentReport:
-        """Steps, texts and tools."""
-        final, error, session, ended = "", "", None, False
-        spending, tools = Spending(), []
+        """Summarise the steps, the texts and the tools."""
+        final = ""
+        error = ""
+        session = None
+        has_ended = False
+        spending = Spending()
+        tools = []
+
         for event in events:
-            kind, session = event.get("type"), text_at(event, "sessionID") or session
+            session = text_at(event, "sessionID") or session
+            kind = event.get("type")
+
             if kind == "text":
                 final = text_at(event, "part", "text")
             elif kind == "tool_use":
                 tools.append(text_at(event, "part", "tool"))
             elif kind == "step_finish":
-                ended = text_at(event, "part", "reason") == "stop"
-                cached = count_at(event, "part", "tokens", "cache", "read")
-                spending += Spending(
-                    read=count_at(event, "part", "tokens", "input") + cached,
-                    written=count_at(event, "part", "tokens", "output"),
-                    cached=cached,
-                    calls=1,
-                )
+                has_ended = text_at(event, "part", "reason") == "stop"
+                spending += _step_spending(event)
             elif kind == "error":
-                error = text_at(event, "error", "data", "message") or text_at(
-                    event, "error", "name"
-                )
+                error = _error_text(event)
+
         return AgentReport(
             final=final,
-            ended=ended,
+            ended=has_ended,
             error=error,
             session=session,
             spending=spending,
             tools=tuple(tools),
         )
+
+
+def _model_name(call: AgentCall) -> str:
+    return f"{SERVER}/{call.model}"
+
+
+def _config(call: AgentCall) -> JsonObject:
+    """Return the configuration that replaces the user's own."""
+    model = _model_name(call)
+    config: JsonObject = {
+        "autoupdate": False,
+        "share": "disabled",
+        "model": model,
+        "small_model": model,
+        "provider": {SERVER: _provider(call)},
+        "permission": _permissions(call),
+    }
+    if call.tool:
+        server = {"type": "local", "command": list(call.tool), "enabled": True}
+        config["mcp"] = {SERVER: server}
+    return config
+
+
+def _provider(call: AgentCall) -> JsonObject:
+    model: JsonObject = {
+        "name": call.model,
+        "tool_call": True,
+        "limit": {"context": 128_000, "output": 16_000},
+    }
+    return {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": SERVER,
+        "options": {"baseURL": call.url, "apiKey": call.key},
+        "models": {call.model: model},
+    }
+
+
+def _permissions(call: AgentCall) -> JsonObject:
+    # Inside our sandbox there is nothing outside the clone worth denying.
+    external_directory = "allow" if call.confined else "deny"
+    return {
+        "edit": "allow",
+        "bash": "allow",
+        "webfetch": "deny",
+        "external_directory": external_directory,
+    }
+
+
+def _step_spending(event: Event) -> Spending:
+    plain = count_at(event, "part", "tokens", "input")
+    cached = count_at(event, "part", "tokens", "cache", "read")
+    return Spending(
+        read=plain + cached,
+        written=count_at(event, "part", "tokens", "output"),
+        cached=cached,
+        calls=1,
+    )
+
+
+def _error_text(event: Event) -> str:
+    message = text_at(event, "error", "data", "message")
+    return message or text_at(event, "error", "name")

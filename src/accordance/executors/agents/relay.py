@@ -1,8 +1,12 @@
-"""The relay: the only way from an agent to its model. It holds the key, so that the agent never does, and sees every call.
+"""The relay: an agent's only way to its model.
 
-The agent speaks HTTP to it, through a socket in its folder or on loopback; the relay puts the key in and speaks to the
-endpoint. Only whoever knows the run's own pretended key is served; only the requests its agent is lent are passed on, for the
-model of the run, and no call of the model for which nothing is left. What is refused is recorded. No answer carries the key.
+It holds the key, so that the agent never does, and sees every call. The agent speaks
+HTTP to it, through a socket in its folder or on loopback; the relay adds the key and
+speaks to the endpoint.
+
+A request is served only if it carries the run's own stand-in key. Only granted requests
+are passed on, for the model of the run, while budget is left. Refused requests are
+recorded. No answer contains the real key.
 """
 
 from __future__ import annotations
@@ -12,28 +16,50 @@ import http.client
 import secrets
 import socketserver
 import threading
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from accordance.executors.agents.calls import Calls, fault_of, wait_of
-from accordance.executors.agents.counting import GZIP_OR_ZLIB, Reading
-from accordance.executors.agents.lending import Lent, is_for_agents, is_lent_header
-from accordance.executors.agents.request_filter import Refused, must_know, read_body
+from accordance.executors.agents.calls import (
+    Calls,
+    fault_of_status,
+    seconds_to_wait,
+)
+from accordance.executors.agents.counting import AnswerReader
+from accordance.executors.agents.decompression import (
+    decompressed,
+    decompressed_parts,
+    encoding_of,
+    is_readable,
+)
+from accordance.executors.agents.lending import (
+    Grant,
+    may_forward_header,
+    may_return_header,
+)
+from accordance.executors.agents.request_filter import (
+    RequestRefused,
+    read_body,
+    require_key,
+)
 from accordance.executors.agents.sockets import within
 from accordance.executors.redaction import KeyMask, without_key
 
 SOCKET: Final = "model.sock"
-AT_ONCE: Final = 8  # connections; who opens more is hung up on
+AT_ONCE: Final = 8  # connections; further ones are closed at once
 UNREADABLE: Final = b"the endpoint's answer cannot be read"
-_CHUNK: Final = 1 << 16
-_MOST_ERROR: Final = 1 << 20  # bytes of an answer that is an error
-_BETWEEN_HOPS: Final = frozenset(
+_UNREACHABLE: Final = b"the model's endpoint cannot be reached"
+_BUDGET_USED_UP: Final = b"the budget of this run is used up"
+_CHUNK_BYTES: Final = 1 << 16
+_MAX_ERROR_BYTES: Final = 1 << 20
+_ENDPOINT_SECONDS: Final = 600
+_POLL_SECONDS: Final = 0.05
+_HOP_HEADERS: Final = frozenset(
     (
         "connection",
         "keep-alive",
@@ -45,193 +71,232 @@ _BETWEEN_HOPS: Final = frozenset(
         "host",
     )
 )
-_READABLE: Final = ("identity", "gzip", "x-gzip", "deflate")
-_PRETENDED: Final = "the-relay-holds-the-key-"
+"""Headers that concern a single connection, and are never passed on."""
+_STAND_IN_KEY: Final = "the-relay-holds-the-key-"
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the model is, and how it is told who asks."""
+    """The address of a model, and the headers that carry the key."""
 
     url: str
-    headers: tuple[tuple[str, str], ...] = ()  # with the key
+    headers: tuple[tuple[str, str], ...] = ()
     key: str = ""
 
     @property
     def parts(self) -> SplitResult:
-        """The address in its parts."""
+        """The parts of the address."""
         return urlsplit(self.url)
 
+    @property
+    def path(self) -> str:
+        """The path that all requests begin with."""
+        return self.parts.path.rstrip("/")
+
     def connection(self) -> http.client.HTTPConnection:
-        """A new connection, not yet open."""
+        """Return a new connection, not yet open."""
         parts = self.parts
-        kind = (
-            http.client.HTTPSConnection
-            if parts.scheme == "https"
-            else http.client.HTTPConnection
+        is_secure = parts.scheme == "https"
+        connect = (
+            http.client.HTTPSConnection if is_secure else http.client.HTTPConnection
         )
-        return kind(parts.hostname or "", parts.port, timeout=600)
+        return connect(parts.hostname or "", parts.port, timeout=_ENDPOINT_SECONDS)
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """Serves a single request of an agent."""
+
     protocol_version = "HTTP/1.1"
     endpoint: Endpoint
-    lent: Lent
+    grant: Grant
     calls: Calls
     key: str
-    asks_model = False  # the request costs money, and its answer says how the model is
-    answered = False  # something was given back already; a stream that breaks off then stays broken off
+    asks_model = False  # the request costs money, and its status is the model's
+    is_answering = False  # an answer that breaks off now stays incomplete
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
-        """Say nothing; what counts is noted."""
+        """Log nothing: the relay keeps its own records."""
 
     def do_GET(self) -> None:
-        self._pass_on()
+        self._serve()
 
     def do_HEAD(self) -> None:
-        self._pass_on()
+        self._serve()
 
     def do_POST(self) -> None:
-        self._pass_on()
+        self._serve()
 
     def do_PUT(self) -> None:
-        self._pass_on()
+        self._serve()
 
     def do_PATCH(self) -> None:
-        self._pass_on()
+        self._serve()
 
     def do_DELETE(self) -> None:
-        self._pass_on()
+        self._serve()
 
     def do_OPTIONS(self) -> None:
-        self._pass_on()
+        self._serve()
 
     def do_CONNECT(self) -> None:
-        self._pass_on()
+        self._serve()
 
     def do_TRACE(self) -> None:
-        self._pass_on()
+        self._serve()
 
-    def _pass_on(self) -> None:
+    def _serve(self) -> None:
         self.close_connection = True
-        try:
-            must_know(self.key, self.headers)
-            body = self._lent_body()
-        except Refused as refused:
-            self._say(refused.status, str(refused).encode())
-            return
-        if self.asks_model and not self.calls.may_go_on():
-            self._say(402, b"the budget of this run is used up")
-            return
-        with contextlib.closing(self.endpoint.connection()) as connection:
-            self._ask(connection, body)
 
-    def _lent_body(self) -> bytes:
-        """The body of a request that the agent may make. Raises Refused, and records it."""
         try:
-            base = self.endpoint.parts.path.rstrip("/")
-            request = self.lent.find(base, self.command, self.path)
+            require_key(self.key, self.headers)
+            body = self._granted_body()
+        except RequestRefused as refused:
+            self._answer(refused.status, str(refused).encode())
+            return
+
+        if self.asks_model and not self.calls.may_continue():
+            self._answer(HTTPStatus.PAYMENT_REQUIRED, _BUDGET_USED_UP)
+            return
+
+        with contextlib.closing(self.endpoint.connection()) as connection:
+            self._pass_on(connection, body)
+
+    def _granted_body(self) -> bytes:
+        """Return the body of a granted request.
+
+        Records any other request, and raises RequestRefused.
+        """
+        try:
+            request = self.grant.find(self.endpoint.path, self.command, self.path)
             body = read_body(self.headers, self.rfile)
             if request.method == "POST":
-                self.lent.must_ask_its_model(body)
-        except Refused as refused:
-            self.calls.refuse(
-                f"{self.command} {self.path.partition('?')[0]}",
-                refused.status,
-                str(refused),
+                self.grant.require_own_model(body)
+        except RequestRefused as refused:
+            path = self.path.partition("?")[0]
+            self.calls.record_refusal(
+                f"{self.command} {path}", refused.status, str(refused)
             )
             raise
+
         self.asks_model = request.asks_model
         return body
 
-    def _ask(self, connection: http.client.HTTPConnection, body: bytes) -> None:
+    # -- to the endpoint
+
+    def _pass_on(self, connection: http.client.HTTPConnection, body: bytes) -> None:
         try:
             connection.connect()
-            with self.calls.going_on(connection.sock):
-                connection.request(self.command, self.path, body, self._headers())
-                answer = connection.getresponse()
-                self._give_back(answer, self._noted(answer, body))
+            with self.calls.tracking(connection.sock):
+                headers = self._forwarded_headers()
+                connection.request(self.command, self.path, body, headers)
+                response = connection.getresponse()
+                reader = self._record(response, body)
+                self._give_back(response, reader)
         except (OSError, http.client.HTTPException):
-            if not self.answered:
-                self._note(0)
-                self._say(502, b"the model's endpoint cannot be reached")
+            if not self.is_answering:
+                if self.asks_model:
+                    self.calls.record_status(0)
+                self._answer(HTTPStatus.BAD_GATEWAY, _UNREACHABLE)
 
-    def _note(self, status: int, wait: float | None = None) -> None:
-        if self.asks_model:
-            self.calls.note(status, wait)
-
-    def _noted(self, answer: http.client.HTTPResponse, body: bytes) -> Reading | None:
-        """Remember an answer; one of the model's own that is good is listened to."""
-        self._note(answer.status, wait_of(answer.getheader("retry-after")))
-        if not self.asks_model or fault_of(answer.status) is not None:
-            return None
-        return self.calls.listen(
-            Reading(len(body), _encoding(answer), is_work=b'"tools"' in body)
-        )
-
-    def _headers(self) -> dict[str, str]:
-        kept = {
-            name: value for name, value in self.headers.items() if is_lent_header(name)
+    def _forwarded_headers(self) -> dict[str, str]:
+        forwarded = {
+            name: value
+            for name, value in self.headers.items()
+            if may_forward_header(name)
         }
-        return {**kept, **dict(self.endpoint.headers)}
+        return {**forwarded, **dict(self.endpoint.headers)}
+
+    def _record(
+        self, response: http.client.HTTPResponse, body: bytes
+    ) -> AnswerReader | None:
+        """Record a response; return the reader for a good answer of the model."""
+        if not self.asks_model:
+            return None
+
+        wait = seconds_to_wait(response.getheader("retry-after"))
+        self.calls.record_status(response.status, wait)
+        if fault_of_status(response.status) is not None:
+            return None
+
+        reader = AnswerReader(
+            len(body), encoding_of(response), is_work=b'"tools"' in body
+        )
+        return self.calls.record_answer(reader)
+
+    # -- back to the agent
 
     def _give_back(
-        self, answer: http.client.HTTPResponse, reading: Reading | None
+        self, response: http.client.HTTPResponse, reader: AnswerReader | None
     ) -> None:
-        self.answered = True
-        if answer.status >= http.HTTPStatus.BAD_REQUEST:
-            self._give_back_error(answer)
+        self.is_answering = True
+        if response.status >= HTTPStatus.BAD_REQUEST:
+            self._give_back_error(response)
             return
-        encoding = _encoding(answer)
-        if encoding not in _READABLE:
-            self._say(502, UNREADABLE)
+
+        encoding = encoding_of(response)
+        if not is_readable(encoding):
+            self._answer(HTTPStatus.BAD_GATEWAY, UNREADABLE)
             return
-        is_packed = encoding != "identity"
-        self._begin(
-            answer,
-            {"content-encoding": "identity", "content-length": None}
-            if is_packed
-            else {},
-        )
+
+        parts = _received_parts(response, reader)
+        if encoding == "identity":
+            self._send_head(response)
+        else:
+            parts = decompressed_parts(parts, _CHUNK_BYTES)
+            self._send_head(
+                response, {"content-encoding": "identity", "content-length": None}
+            )
+        self._send_parts(parts, reader)
+
+    def _send_parts(self, parts: Iterator[bytes], reader: AnswerReader | None) -> None:
         mask = KeyMask(self.endpoint.key)
         try:
-            for part in _plain(_heard(answer, reading), is_packed=is_packed):
+            for part in parts:
                 self.wfile.write(mask.feed(part))
                 self.wfile.flush()
             self.wfile.write(mask.end())
         finally:
-            if reading is not None:
-                reading.end()
+            if reader is not None:
+                reader.close()
 
-    def _give_back_error(self, answer: http.client.HTTPResponse) -> None:
-        """An error, unpacked and without the key, which some endpoints repeat."""
-        said = _unpacked(answer.read(_MOST_ERROR), _encoding(answer)).decode(
-            "utf-8", "surrogateescape"
+    def _give_back_error(self, response: http.client.HTTPResponse) -> None:
+        """Pass an error on, without the key, which some endpoints repeat."""
+        body = decompressed(
+            response.read(_MAX_ERROR_BYTES), encoding_of(response), _MAX_ERROR_BYTES
         )
-        text = without_key(said, self.endpoint.key).encode("utf-8", "surrogateescape")
-        self._begin(
-            answer, {"content-length": str(len(text)), "content-encoding": "identity"}
-        )
-        self.wfile.write(text)
+        if body is None:
+            body = UNREADABLE
 
-    def _begin(
+        text = body.decode("utf-8", "surrogateescape")
+        cleaned = without_key(text, self.endpoint.key)
+        masked = cleaned.encode("utf-8", "surrogateescape")
+        self._send_head(
+            response,
+            {"content-length": str(len(masked)), "content-encoding": "identity"},
+        )
+        self.wfile.write(masked)
+
+    def _send_head(
         self,
-        answer: http.client.HTTPResponse,
-        instead: Mapping[str, str | None] = MappingProxyType({}),
+        response: http.client.HTTPResponse,
+        replaced: Mapping[str, str | None] = MappingProxyType({}),
     ) -> None:
-        """The head of an answer, some of it changed, or left out where there is None instead."""
-        self.send_response(answer.status)
-        for name, value in answer.getheaders():
-            if name.lower() not in _BETWEEN_HOPS | instead.keys() and is_for_agents(
-                name
-            ):
+        """Send the head of a response. A header replaced by None is left out."""
+        dropped = _HOP_HEADERS | replaced.keys()
+        self.send_response(response.status)
+
+        for name, value in response.getheaders():
+            if name.lower() not in dropped and may_return_header(name):
                 self.send_header(name, without_key(value, self.endpoint.key))
-        for name, changed in {**instead, "Connection": "close"}.items():
-            if changed is not None:
-                self.send_header(name, changed)
+        for name, replacement in replaced.items():
+            if replacement is not None:
+                self.send_header(name, replacement)
+
+        self.send_header("Connection", "close")
         self.end_headers()
 
-    def _say(self, status: int, text: bytes) -> None:
+    def _answer(self, status: int, text: bytes) -> None:
+        """Answer the agent without the endpoint."""
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
         self.send_header("Connection", "close")
@@ -239,53 +304,24 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
-def _encoding(answer: http.client.HTTPResponse) -> str:
-    return (answer.getheader("content-encoding") or "identity").strip().lower()
-
-
-def _heard(
-    answer: http.client.HTTPResponse, reading: Reading | None
+def _received_parts(
+    response: http.client.HTTPResponse, reader: AnswerReader | None
 ) -> Iterator[bytes]:
-    """The parts of an answer as they come, listened to."""
-    while part := answer.read1(_CHUNK):
-        if reading is not None:
-            reading.hear(part)
+    """Yield the parts of a response as they arrive, each read by the reader first."""
+    while part := response.read1(_CHUNK_BYTES):
+        if reader is not None:
+            reader.feed(part)
         yield part
 
 
-def _plain(parts: Iterable[bytes], *, is_packed: bool) -> Iterator[bytes]:
-    """The parts as they were before they were packed, a bounded piece at a time; what is broken ends there."""
-    if not is_packed:
-        yield from parts
-        return
-    unpacking = zlib.decompressobj(GZIP_OR_ZLIB)
-    for part in parts:
-        rest = part
-        while rest:
-            try:
-                piece = unpacking.decompress(rest, _CHUNK)
-            except zlib.error:
-                return
-            yield piece
-            rest = unpacking.unconsumed_tail
+class _BoundedServer(socketserver.ThreadingMixIn, socketserver.BaseServer):
+    """Serves a bounded number of connections at once, and logs nothing."""
 
-
-def _unpacked(body: bytes, encoding: str) -> bytes:
-    """A body as it was before it was packed; a word about it, if nobody here can tell."""
-    if encoding == "identity":
-        return body
-    try:
-        return zlib.decompressobj(GZIP_OR_ZLIB).decompress(body, _MOST_ERROR)
-    except zlib.error:
-        return UNREADABLE
-
-
-class _Quiet(socketserver.ThreadingMixIn, socketserver.BaseServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._places = threading.BoundedSemaphore(AT_ONCE)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -303,48 +339,54 @@ class _Quiet(socketserver.ThreadingMixIn, socketserver.BaseServer):
             self._places.release()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """An agent that hangs up or speaks nonsense is no news."""
+        """Ignore agents that hang up or send nonsense."""
 
 
-class _OnSocket(_Quiet, socketserver.UnixStreamServer):
-    """In a sandbox's folder."""
+class _OnSocket(_BoundedServer, socketserver.UnixStreamServer):
+    """Listens on a socket in the folder of a sandbox."""
 
 
-class _OnLoopback(_Quiet, socketserver.TCPServer):
-    """For agents that are kept apart by nothing but limits."""
+class _OnLoopback(_BoundedServer, socketserver.TCPServer):
+    """Listens on loopback, for agents that run without a sandbox."""
 
 
-class Door(NamedTuple):
-    """Where an agent reaches its model, and what it says there to be let in."""
+class RelayAccess(NamedTuple):
+    """How an agent reaches its model, and the key that admits it."""
 
     port: int  # 0 for a socket
-    key: str  # pretended: it opens this door, while the run lasts, and no other
+    key: str  # a stand-in, valid for this relay while the run lasts
     calls: Calls
 
 
 @contextlib.contextmanager
 def relaying(
-    endpoint: Endpoint, lent: Lent, folder: Path | None, calls: Calls | None = None
-) -> Iterator[Door]:
-    """Relay while the block runs what is lent: through a socket in `folder`, or on loopback."""
-    calls, key = calls or Calls(), _PRETENDED + secrets.token_urlsafe()
-    handler = type(
-        "Handler",
-        (_Handler,),
-        {"endpoint": endpoint, "lent": lent, "calls": calls, "key": key},
-    )
+    endpoint: Endpoint, grant: Grant, folder: Path | None, calls: Calls | None = None
+) -> Iterator[RelayAccess]:
+    """Relay granted requests while the block runs.
+
+    Listens on a socket in `folder`, or on loopback without one.
+    """
+    calls = calls or Calls()
+    key = _STAND_IN_KEY + secrets.token_urlsafe()
+    attributes = {"endpoint": endpoint, "grant": grant, "calls": calls, "key": key}
+    handler = type("Handler", (_Handler,), attributes)
+
     server: socketserver.BaseServer
     if folder is None:
         server = _OnLoopback(("127.0.0.1", 0), handler)
         port = int(server.server_address[1])
     else:
         with within(folder) as place:
-            server, port = _OnSocket(f"{place}/{SOCKET}", handler), 0
+            server = _OnSocket(f"{place}/{SOCKET}", handler)
         (folder / SOCKET).chmod(0o666)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        port = 0
+
+    thread = threading.Thread(
+        target=server.serve_forever, args=(_POLL_SECONDS,), daemon=True
+    )
     thread.start()
     try:
-        yield Door(port, key, calls)
+        yield RelayAccess(port, key, calls)
     finally:
         server.shutdown()
         calls.end()

@@ -1,4 +1,7 @@
-"""The relay's border: who is let in, and how a request is read. Whatever cannot be told for sure is refused."""
+"""Admission to the relay: authenticate a request and read its body.
+
+A request that cannot be read unambiguously is refused.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,22 @@ from typing import Final
 
 from accordance.errors import AccordanceError
 
-KEYS: Final = frozenset(
-    ("authorization", "x-api-key", "proxy-authorization", "api-key")
+KEY_HEADERS: Final = (
+    "authorization",
+    "x-api-key",
+    "proxy-authorization",
+    "api-key",
 )
-"""Headers in which somebody says who asks."""
-_MOST: Final = 64 << 20  # bytes of a body
-_LINE: Final = 100  # bytes of a line between chunks
-_LENGTH: Final = re.compile(r"[0-9]{1,20}")
-_SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(;[^\r\n]*)?\r?\n")
+"""Headers that may carry the key of the caller."""
+
+_MAX_BODY_BYTES: Final = 64 << 20
+_MAX_CHUNK_HEADER_BYTES: Final = 100
+_CONTENT_LENGTH: Final = re.compile(r"[0-9]{1,20}")
+_CHUNK_HEADER: Final = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(;[^\r\n]*)?\r?\n")
 
 
-class Refused(AccordanceError):
-    """A request that is not passed on, with the status that says so."""
+class RequestRefused(AccordanceError):
+    """A request that the relay does not pass on, with the HTTP status to answer."""
 
     code = "request-refused"
 
@@ -30,47 +37,60 @@ class Refused(AccordanceError):
         self.status = status
 
 
-def must_know(key: str, headers: Message) -> None:
-    """Refuse whoever does not say the key of the run: on loopback, everybody on the machine can ask."""
-    said = [
-        value.removeprefix("Bearer ")
-        for name in KEYS
-        for value in headers.get_all(name, ())
-    ]
-    if not any(secrets.compare_digest(one.encode(), key.encode()) for one in said):
-        raise Refused(401, "this is not the key of the run")
+def require_key(key: str, headers: Message) -> None:
+    """Raise RequestRefused unless the request carries the key of the run.
+
+    A loopback port is open to every process on the machine.
+    """
+    expected = key.encode()
+
+    for name in KEY_HEADERS:
+        for value in headers.get_all(name, ()):
+            presented = value.removeprefix("Bearer ").encode()
+            if secrets.compare_digest(presented, expected):
+                return
+
+    raise RequestRefused(401, "this is not the key of the run")
 
 
 def read_body(headers: Message, stream: BufferedIOBase) -> bytes:
-    """The body of a request, whole. Raises Refused."""
-    if "chunked" in headers.get("transfer-encoding", "").lower():
-        return _chunks(stream)
-    said = headers.get("content-length", "0")
-    if not _LENGTH.fullmatch(said):
-        raise Refused(400, "a length is a number")
-    return _exactly(stream, int(said))
+    """Return the whole body of a request. Raises RequestRefused."""
+    transfer_encoding = headers.get("transfer-encoding", "").lower()
+    if "chunked" in transfer_encoding:
+        return _read_chunks(stream)
+
+    length = headers.get("content-length", "0")
+    if not _CONTENT_LENGTH.fullmatch(length):
+        raise RequestRefused(400, "Content-Length is not a number")
+    return _read_exactly(stream, int(length))
 
 
-def _chunks(stream: BufferedIOBase) -> bytes:
+def _read_chunks(stream: BufferedIOBase) -> bytes:
     body = bytearray()
-    while size := _size(stream.readline(_LINE)):
-        body += _exactly(stream, size, len(body))
-        stream.readline(_LINE)
-    stream.readline(_LINE)
+    size = _read_chunk_size(stream)
+
+    while size > 0:
+        body += _read_exactly(stream, size, already_read=len(body))
+        stream.readline(_MAX_CHUNK_HEADER_BYTES)
+        size = _read_chunk_size(stream)
+
+    stream.readline(_MAX_CHUNK_HEADER_BYTES)
     return bytes(body)
 
 
-def _size(line: bytes) -> int:
-    said = _SIZE.fullmatch(line)
-    if said is None:
-        raise Refused(400, "a chunk begins with its size")
-    return int(said[1], 16)
+def _read_chunk_size(stream: BufferedIOBase) -> int:
+    line = stream.readline(_MAX_CHUNK_HEADER_BYTES)
+    header = _CHUNK_HEADER.fullmatch(line)
+    if header is None:
+        raise RequestRefused(400, "a chunk does not begin with its size")
+    return int(header[1], 16)
 
 
-def _exactly(stream: BufferedIOBase, size: int, before: int = 0) -> bytes:
-    if before + size > _MOST:
-        raise Refused(413, "too large")
+def _read_exactly(stream: BufferedIOBase, size: int, already_read: int = 0) -> bytes:
+    if already_read + size > _MAX_BODY_BYTES:
+        raise RequestRefused(413, "the body is too large")
+
     part = stream.read(size)
     if len(part) < size:
-        raise Refused(400, "the body broke off")
+        raise RequestRefused(400, "the body is incomplete")
     return part

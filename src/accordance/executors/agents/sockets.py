@@ -1,4 +1,4 @@
-"""Sockets in a folder whose path may be longer than the name of a socket can be."""
+"""Unix sockets in folders whose paths exceed the length limit of a socket address."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def within(folder: Path) -> Iterator[str]:
-    """A short name for a folder, good while the block runs."""
-    place = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Yield a short path to a folder, valid while the block runs."""
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield f"/proc/self/fd/{place}"
+        yield f"/proc/self/fd/{descriptor}"
     finally:
-        os.close(place)
+        os.close(descriptor)

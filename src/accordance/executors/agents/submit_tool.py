@@ -1,7 +1,8 @@
-"""The `submit` tool of a running agent: it gets accordance's opinion while it can still mend its work.
+"""The `submit` tool of a running agent: an opinion while it can still fix its work.
 
-The server stays outside the sandbox; the agent's side is a pipe to a socket in its folder. The opinion is provisional: when
-the agent has ended, everything is judged again from facts.
+The server stays outside the sandbox; the agent's side is a pipe to a socket in its
+folder. The opinion is provisional: once the agent has ended, everything is judged again
+from facts.
 """
 
 from __future__ import annotations
@@ -26,80 +27,101 @@ from accordance.executors.opinion import Opinion
 from accordance.executors.tool_server import Offer, serve, server_of
 
 SOCKET: Final = "submit.sock"
-MOST: Final = 50  # messages an agent may hand in
+MOST: Final = 50  # messages an agent may submit
 _KEPT: Final = 10  # of them, the last ones
-_CONNECTIONS: Final = 4  # at once: an agent and what it starts need one each
-MESSAGE: Final[JsonObject] = {
+_CONNECTIONS: Final = 4  # at once: the agent and its subprocesses need one each
+_MESSAGE: Final[JsonObject] = {
     "type": "object",
-    "properties": {"message": {"type": "object", "description": "The whole message, as its contract wants it."}},
+    "properties": {
+        "message": {
+            "type": "object",
+            "description": "The whole message, as its contract requires.",
+        }
+    },
     "required": ["message"],
-}  # fmt: skip
-_ABOUT: Final = (
-    "Hand in your message and get a provisional verdict at once: DONE, or RETRY with everything that is wrong. "
-    "Mend it and hand it in again until it says DONE."
+}
+_DESCRIPTION: Final = (
+    "Submit your message and get a provisional verdict at once: DONE, or RETRY with"
+    " everything that is wrong. Fix it and submit it again until the verdict is DONE."
 )
+_INSTRUCTIONS: Final = "Submit your message with the submit tool before you end."
 _NO_MORE: Final = Opinion(
     done=False,
-    text=f"No more than {MOST} messages are taken. End; what is there is judged.",
+    text=f"At most {MOST} messages are accepted. End now; the work is judged as it is.",
 )
 
 
-class Submitted(NamedTuple):
-    """A message that was handed in, what was said of it, and when."""
+class SubmittedMessage(NamedTuple):
+    """A message that an agent submitted, and the opinion it got."""
 
     raw: bytes
     opinion: Opinion
-    at: float  # on the clock that only goes forward
+    at: float  # on the monotonic clock
 
 
 @dataclass(slots=True)
 class SubmitTool:
-    """What an agent has handed in so far."""
+    """The tool, and what an agent has submitted so far."""
 
     opinion: Callable[[bytes], Opinion]
-    submitted: list[Submitted] = field(default_factory=list)  # the last ones
-    _taken: int = 0
+    submitted: list[SubmittedMessage] = field(default_factory=list)  # the last ones
+    _count: int = 0
     _is_over: bool = False
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     @property
-    def done(self) -> Submitted | None:
+    def done(self) -> SubmittedMessage | None:
         """The last message that was good."""
-        return next((one for one in reversed(self.submitted) if one.opinion.done), None)
+        for message in reversed(self.submitted):
+            if message.opinion.done:
+                return message
+        return None
 
     def submit(self, arguments: JsonObject) -> JsonObject:
-        """Take a message. The same one again is judged again: what it speaks of may have been mended since."""
-        said = arguments.get("message")
-        raw = (
-            said.encode()
-            if isinstance(said, str)
-            else json.dumps(said, ensure_ascii=False).encode()
-        )
+        """Take a message, and return the opinion on it.
+
+        The same message is judged again when it comes again: the work it describes may
+        have been fixed since.
+        """
+        message = arguments.get("message")
+        if not isinstance(message, str):
+            message = json.dumps(message, ensure_ascii=False)
+
         with self._turn:  # one at a time
-            return self._take(raw).to_json()
+            opinion = self._take(message.encode())
+        return opinion.to_json()
 
     def _take(self, raw: bytes) -> Opinion:
-        if self._is_over or self._taken >= MOST:
+        if self._is_over or self._count >= MOST:
             return _NO_MORE
-        self._taken += 1
+
+        self._count += 1
         opinion = self.opinion(raw)
         if not self._is_over:
-            self.submitted.append(Submitted(raw, opinion, time.monotonic()))
+            message = SubmittedMessage(raw, opinion, time.monotonic())
+            self.submitted.append(message)
             del self.submitted[:-_KEPT]
         return opinion
 
     @contextlib.contextmanager
-    def offered(self, folder: Path, most: int) -> Iterator[None]:
-        """Offer the tool on a socket in `folder` while the block runs. `most` bounds what is read from the agent."""
-        offer = Offer("submit", _ABOUT, MESSAGE, self.submit)
+    def offered(self, folder: Path, max_bytes: int) -> Iterator[None]:
+        """Offer the tool on a socket in `folder` while the block runs.
+
+        `max_bytes` bounds what is read from a connection.
+        """
+        offer = Offer("submit", _DESCRIPTION, _MESSAGE, self.submit)
+
         with socket.socket(socket.AF_UNIX) as listener:
             with within(folder) as place:
                 listener.bind(f"{place}/{SOCKET}")
             (folder / SOCKET).chmod(0o666)
             listener.listen()
-            open_ends: set[socket.socket] = set()
+
+            connections: set[socket.socket] = set()
             thread = threading.Thread(
-                target=_accept, args=(listener, offer, most, open_ends), daemon=True
+                target=_accept,
+                args=(listener, offer, max_bytes, connections),
+                daemon=True,
             )
             thread.start()
             try:
@@ -108,8 +130,8 @@ class SubmitTool:
                 self._is_over = True
                 _hang_up(listener)
                 thread.join()
-                for end in list(open_ends):
-                    _hang_up(end)
+                for connection in list(connections):
+                    _hang_up(connection)
 
 
 def _hang_up(end: socket.socket) -> None:
@@ -118,58 +140,69 @@ def _hang_up(end: socket.socket) -> None:
 
 
 def _accept(
-    listener: socket.socket, offer: Offer, most: int, open_ends: set[socket.socket]
+    listener: socket.socket,
+    offer: Offer,
+    max_bytes: int,
+    connections: set[socket.socket],
 ) -> None:
+    """Serve each connection in a thread of its own, until the listener is shut."""
     with contextlib.suppress(OSError):
         while True:
-            end = listener.accept()[0]
-            if len(open_ends) >= _CONNECTIONS:
-                end.close()
+            connection = listener.accept()[0]
+            if len(connections) >= _CONNECTIONS:
+                connection.close()
                 continue
-            open_ends.add(end)
-            threading.Thread(
-                target=_serve, args=(end, offer, most, open_ends), daemon=True
-            ).start()
+
+            connections.add(connection)
+            thread = threading.Thread(
+                target=_serve,
+                args=(connection, offer, max_bytes, connections),
+                daemon=True,
+            )
+            thread.start()
 
 
 def _serve(
-    end: socket.socket, offer: Offer, most: int, open_ends: set[socket.socket]
+    connection: socket.socket,
+    offer: Offer,
+    max_bytes: int,
+    connections: set[socket.socket],
 ) -> None:
     try:
-        _talk(end, offer, most)
+        _serve_tool(connection, offer, max_bytes)
     finally:
-        open_ends.discard(end)
+        connections.discard(connection)
 
 
-def _talk(end: socket.socket, offer: Offer, most: int) -> None:
-    """Serve one connection."""
-    reader = io.TextIOWrapper(
-        io.BufferedReader(_Bounded(end, most)), encoding="utf-8", errors="replace"
-    )
-    writer = io.TextIOWrapper(end.makefile("wb"), encoding="utf-8")
-    server = server_of([offer], "Hand in your message with submit before you end.")
-    with contextlib.suppress(OSError, ExceptionGroup), end:
-        anyio.run(
-            partial(serve, server, anyio.wrap_file(reader), anyio.wrap_file(writer))
-        )
+def _serve_tool(connection: socket.socket, offer: Offer, max_bytes: int) -> None:
+    bounded = io.BufferedReader(_BoundedSocketReader(connection, max_bytes))
+    reader = io.TextIOWrapper(bounded, encoding="utf-8", errors="replace")
+    writer = io.TextIOWrapper(connection.makefile("wb"), encoding="utf-8")
+    server = server_of([offer], _INSTRUCTIONS)
+
+    session = partial(serve, server, anyio.wrap_file(reader), anyio.wrap_file(writer))
+    with contextlib.suppress(OSError, ExceptionGroup), connection:
+        anyio.run(session)
     with contextlib.suppress(OSError):
         writer.close()
 
 
-class _Bounded(io.RawIOBase):
-    """Reads from a socket, and no more than may be."""
+class _BoundedSocketReader(io.RawIOBase):
+    """Reads at most so many bytes from a socket."""
 
-    def __init__(self, end: socket.socket, most: int) -> None:
-        self._end = end
-        self._left = most
+    def __init__(self, connection: socket.socket, max_bytes: int) -> None:
+        self._connection = connection
+        self._left = max_bytes
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: object) -> int:
-        room = memoryview(buffer).cast("B")[: max(0, self._left)]  # type: ignore[arg-type]
-        if not room:
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        allowed = view[: max(0, self._left)]
+        if not allowed:
             return 0
-        got = self._end.recv_into(room)
-        self._left -= got
-        return got
+
+        count = self._connection.recv_into(allowed)
+        self._left -= count
+        return count

@@ -1,7 +1,8 @@
-"""Starts an agent in a sandbox without a network and gives it one address: its model, behind a socket in its folder.
+"""Starts an agent in a sandbox without a network, with a single address: its model.
 
-Runs as `python -I -S -c SOURCE FOLDER SOCKET PORT COMMAND...`: listens on loopback inside, passes everything on to the
-socket, and ends with the command. The listener is there before the command begins.
+Runs as `python -I -S -c SOURCE FOLDER SOCKET PORT COMMAND...`: listens on loopback
+inside the sandbox, passes everything on to the socket, and ends with the command. The
+listener is there before the command begins.
 """
 
 from __future__ import annotations
@@ -18,45 +19,48 @@ CHUNK = 1 << 16
 
 def connect(folder: str, name: str) -> socket.socket:
     """Connect to a socket in a folder, however long the folder's path is."""
-    place = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     try:
-        there = socket.socket(socket.AF_UNIX)
-        there.connect(f"/proc/self/fd/{place}/{name}")
+        remote = socket.socket(socket.AF_UNIX)
+        remote.connect(f"/proc/self/fd/{descriptor}/{name}")
     finally:
-        os.close(place)
-    return there
+        os.close(descriptor)
+    return remote
 
 
 def copy(source: socket.socket, target: socket.socket) -> None:
-    """Pass on until there is no more."""
+    """Copy bytes until the source ends."""
     with contextlib.suppress(OSError):
-        while said := source.recv(CHUNK):
-            target.sendall(said)
+        while data := source.recv(CHUNK):
+            target.sendall(data)
         target.shutdown(socket.SHUT_WR)
 
 
-def serve(
+def serve(  # pragma: no cover - inside a sandbox
     listener: socket.socket, folder: str, name: str
-) -> None:  # pragma: no cover - inside a sandbox
-    """Pass every connection on."""
+) -> None:
+    """Pass every connection on to the socket."""
     while True:
-        here = listener.accept()[0]
+        local = listener.accept()[0]
         try:
-            there = connect(folder, name)
+            remote = connect(folder, name)
         except OSError:
-            here.close()
+            local.close()
             continue
-        for ends in ((here, there), (there, here)):
+
+        for ends in ((local, remote), (remote, local)):
             threading.Thread(target=copy, args=ends, daemon=True).start()
 
 
 def main() -> None:  # pragma: no cover - inside a sandbox
-    """Listen, then become the keeper of the command."""
+    """Listen, run the command, and end with its exit code."""
     folder, name, port, *command = sys.argv[1:]
     listener = socket.create_server(("127.0.0.1", int(port)))
     threading.Thread(target=serve, args=(listener, folder, name), daemon=True).start()
+
     with subprocess.Popen(command) as agent:  # noqa: S603 - the agent itself
         code = agent.wait()
+
     sys.stdout.flush()
     os._exit(code if code >= 0 else 128 - code)
 

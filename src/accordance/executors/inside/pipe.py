@@ -1,6 +1,7 @@
-"""Standard input and output of this process, connected to a socket outside: how an agent reaches its `submit` tool.
+"""Connects standard input and output to a socket: how an agent reaches `submit`.
 
-Runs inside the sandbox as `python -I -S -c SOURCE FOLDER SOCKET`, so that the server itself can stay outside.
+Runs inside the sandbox as `python -I -S -c SOURCE FOLDER SOCKET`, so that the server
+itself can stay outside.
 """
 
 from __future__ import annotations
@@ -11,23 +12,28 @@ import sys
 import threading
 
 CHUNK = 1 << 16
+STDIN = 0
+STDOUT = 1
 
 
 def main() -> None:  # pragma: no cover - inside a sandbox
-    """Pass both ways on until one side ends."""
-    place = os.open(sys.argv[1], os.O_PATH | os.O_DIRECTORY)
-    there = socket.socket(socket.AF_UNIX)
-    there.connect(f"/proc/self/fd/{place}/{sys.argv[2]}")
+    """Copy both ways until either side ends."""
+    folder, name = sys.argv[1:3]
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    remote = socket.socket(socket.AF_UNIX)
+    remote.connect(f"/proc/self/fd/{descriptor}/{name}")
 
-    def outwards() -> None:
-        while said := os.read(0, CHUNK):
-            there.sendall(said)
-        there.shutdown(socket.SHUT_WR)
+    def send() -> None:
+        while data := os.read(STDIN, CHUNK):
+            remote.sendall(data)
+        remote.shutdown(socket.SHUT_WR)
 
-    threading.Thread(target=outwards, daemon=True).start()
-    while said := there.recv(CHUNK):
-        while said:
-            said = said[os.write(1, said) :]
+    threading.Thread(target=send, daemon=True).start()
+
+    while data := remote.recv(CHUNK):
+        while data:
+            written = os.write(STDOUT, data)
+            data = data[written:]
 
 
 if __name__ == "__main__":  # pragma: no cover

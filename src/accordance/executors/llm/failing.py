@@ -1,4 +1,4 @@
-"""What a failed call means: pydantic-ai's exceptions as kinds of fault."""
+"""From exceptions of pydantic-ai to kinds of fault."""
 
 from __future__ import annotations
 
@@ -26,22 +26,28 @@ _FAULTS: Final[tuple[tuple[type[Exception], Fault], ...]] = (
     (exceptions.UserError, Fault.REJECTED),
     (ValueError, Fault.GARBAGE),
 )
-"""The first kind that fits counts."""
+"""The first kind that matches counts."""
+
+_TEXT_CHARACTERS: Final = 300
 
 
 def fault_of(error: Exception) -> Fault:
-    """The kind of fault. A connection that was there and broke is another one than a connection that never was."""
-    if isinstance(error, exceptions.ModelConnectionError) and not isinstance(
-        error, exceptions.ModelTimeoutError
-    ):
+    """Return the kind of fault.
+
+    A connection that broke is not the same as a connection that was never made.
+    """
+    is_timeout = isinstance(error, exceptions.ModelTimeoutError)
+    if isinstance(error, exceptions.ModelConnectionError) and not is_timeout:
         return Fault.CUT if error.phase == "read" else Fault.UNAVAILABLE
-    return next(
-        (fault for kind, fault in _FAULTS if isinstance(error, kind)), Fault.CRASHED
-    )
+
+    for kind, fault in _FAULTS:
+        if isinstance(error, kind):
+            return fault
+    return Fault.CRASHED
 
 
-def is_turned_away(error: Exception) -> bool:
-    """Whether the call never came to a model: not sent, or answered with an error before anything else."""
+def never_reached_model(error: Exception) -> bool:
+    """Whether the call was not sent, or was turned down before any answer."""
     if isinstance(error, exceptions.ModelConnectionError):
         return error.phase != "read"
     if isinstance(error, exceptions.ModelHTTPError):
@@ -49,12 +55,13 @@ def is_turned_away(error: Exception) -> bool:
     return isinstance(error, exceptions.UserError)
 
 
-def wait_of(error: Exception) -> float | None:
-    """How long the provider asks to wait, if it does."""
+def seconds_to_wait(error: Exception) -> float | None:
+    """Return how long the provider asks to wait, if it does."""
     return error.retry_after if isinstance(error, exceptions.ModelAPIError) else None
 
 
-def words_of(error: Exception, key: str) -> str:
-    """The error in a line, and not a long one; without the key, which some endpoints repeat."""
-    said = without_key(" ".join(str(error).split()), key)
-    return f"{type(error).__name__}: {said[:300]}"
+def describe_error(error: Exception, key: str) -> str:
+    """Return the error as a short line, without the key: some endpoints repeat it."""
+    one_line = " ".join(str(error).split())
+    text = without_key(one_line, key)
+    return f"{type(error).__name__}: {text[:_TEXT_CHARACTERS]}"

@@ -1,4 +1,4 @@
-"""From a spec to a model of pydantic-ai's, and the schema in the dialect its provider understands."""
+"""From a spec to a model of pydantic-ai, with the schema in its provider's dialect."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ KEYS: Final = {
     "google": "GOOGLE_API_KEY",
 }
 _DIALECTS: Final = {"anthropic": "anthropic", "google": "gemini"}
-_NO_KEY: Final = "none"  # an endpoint of one's own may want none, but clients do
+_NO_KEY: Final = "none"  # a custom endpoint may need no key, but clients insist on one
 
 
 class CannotBegin(AccordanceError):
-    """A run that cannot even begin, and why."""
+    """A run that cannot begin, with the fault that stops it."""
 
     code = "cannot-begin"
 
@@ -35,7 +35,10 @@ class CannotBegin(AccordanceError):
 
 
 def key_for(spec: LlmSpec) -> str:
-    """The key, from the environment. An endpoint of one's own needs none unless it says so. Raises CannotBegin."""
+    """Return the key from the environment. Raises CannotBegin.
+
+    A custom endpoint needs a key only if its spec names one.
+    """
     name = spec.key_env or KEYS[spec.provider]
     key = os.environ.get(name)
     if key:
@@ -44,51 +47,54 @@ def key_for(spec: LlmSpec) -> str:
         return _NO_KEY
     raise CannotBegin(
         Fault.KEY_MISSING,
-        f"the environment variable {name} is not set; it holds the key",
+        f"the environment variable {name} is not set; set it to the key",
     )
 
 
 def open_model(spec: LlmSpec, name: str, key: str) -> Model[Any]:
-    """A model, ready to be entered and asked."""
+    """Return a model, ready to be entered and asked."""
     if spec.provider == "anthropic":
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
-        return AnthropicModel(
-            name, provider=AnthropicProvider(api_key=key, base_url=spec.base_url)
-        )
+        anthropic = AnthropicProvider(api_key=key, base_url=spec.base_url)
+        return AnthropicModel(name, provider=anthropic)
+
     if spec.provider == "google":
         from pydantic_ai.models.google import GoogleModel
         from pydantic_ai.providers.google import GoogleProvider
 
-        return GoogleModel(
-            name, provider=GoogleProvider(api_key=key, base_url=spec.base_url)
-        )
+        google = GoogleProvider(api_key=key, base_url=spec.base_url)
+        return GoogleModel(name, provider=google)
+
     from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    provider = OpenAIProvider(base_url=spec.base_url, api_key=key)
+    openai = OpenAIProvider(base_url=spec.base_url, api_key=key)
     if spec.provider == "openai-responses":
-        return OpenAIResponsesModel(name, provider=provider)
-    return OpenAIChatModel(name, provider=provider)
+        return OpenAIResponsesModel(name, provider=openai)
+    return OpenAIChatModel(name, provider=openai)
 
 
 def parameters(
     spec: LlmSpec, contract: Contract[Any], *, native: bool
 ) -> ModelRequestParameters:
-    """How the answer is asked for: held to the schema by the provider itself, or as plain text."""
+    """Return how to ask: held to the schema by the provider, or for plain text."""
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
 
     if not native:
         return ModelRequestParameters()
-    schema = export_schema(contract, _DIALECTS.get(spec.provider, "openai")).schema
-    wanted = OutputObjectDefinition(json_schema=schema, name="message", strict=True)
-    return ModelRequestParameters(output_mode="native", output_object=wanted)
+    dialect = _DIALECTS.get(spec.provider, "openai")
+    schema = export_schema(contract, dialect).schema
+    message = OutputObjectDefinition(json_schema=schema, name="message", strict=True)
+    return ModelRequestParameters(output_mode="native", output_object=message)
 
 
 def takes_schema(spec: LlmSpec, model: Model[Any]) -> bool:
-    """Whether the schema goes to the provider itself. The prompt holds it in any case."""
-    return spec.output == "native" or (
-        spec.output == "auto" and bool(model.profile.get("supports_json_schema_output"))
-    )
+    """Whether the provider gets the schema. The prompt contains it in any case."""
+    if spec.output == "native":
+        return True
+    if spec.output != "auto":
+        return False
+    return bool(model.profile.get("supports_json_schema_output"))

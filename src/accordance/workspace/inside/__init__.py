@@ -1,1 +1,4 @@
-"""Two small programs that run as processes of their own, with the standard library only: the keeper and the last step."""
+"""Two small programs that run as processes of their own: the keeper and the last step.
+
+They use nothing but the standard library.
+"""

@@ -1,8 +1,10 @@
-"""The keeper of one command: starts it, keeps its output, holds it to its limits, and leaves nothing running.
+"""The keeper of a command: starts it, keeps its output, and leaves nothing running.
 
-Runs outside the sandbox as `python -I -S keeper.py`, between accordance and the command. Reads its plan as one line on
-standard input and answers with one line of JSON on standard output. It adopts every orphan below it, so a daemon that
-forked twice and left its session is still found. When standard input closes, whoever asked is gone, and so is the command.
+Runs outside the sandbox as `python -I -S keeper.py`, between accordance and the
+command. Reads its plan as one line on standard input and reports one line of JSON on
+standard output. It adopts every orphan below it, so it still finds a daemon that forked
+twice and left its session. When standard input closes, accordance is gone or wants the
+command no more, and the command is ended.
 """
 
 from __future__ import annotations
@@ -26,17 +28,24 @@ BECOME_SUBREAPER = 36
 STATUS = 3
 CHUNK = 1 << 16
 PAGE = os.sysconf("SC_PAGE_SIZE")
-LOOK_EVERY = 0.1  # seconds between looks at memory, processes and disk
-LIMITS = (
-    "seconds",
-    "memory_bytes",
-    "processes",
-    "output_bytes",
-    "disk_bytes",
-)  # the ones the keeper watches
+BLOCK = 512
+METER_SECONDS = 0.1  # between measurements of memory, processes and disk
+KILL_SECONDS = 0.002  # between rounds of killing
+LIMITS = ("seconds", "memory_bytes", "processes", "output_bytes", "disk_bytes")
+"""The limits that the keeper enforces; the kernel enforces the others."""
 
 
-class Kept:
+class Process:
+    """A process of this machine."""
+
+    def __init__(self, pid: int, parent: int, owner: int, threads: int) -> None:
+        self.pid = pid
+        self.parent = parent
+        self.owner = owner
+        self.threads = threads
+
+
+class WatchedCommand:
     """What is known of the command so far."""
 
     def __init__(self, pid: int, output: int, status: int, log: int) -> None:
@@ -52,75 +61,91 @@ class Kept:
         self.not_started = b""
 
 
-def processes() -> Iterator[tuple[int, int, int, int]]:
-    """Every process: its id, its parent, its owner, its number of threads."""
+def processes() -> Iterator[Process]:
+    """Yield every process of this machine."""
     for name in os.listdir("/proc"):  # noqa: PTH208 - texts, ten times a second
-        if name.isdigit():
-            with contextlib.suppress(OSError):  # it may be gone by now
-                about = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
-                yield (
-                    int(name),
-                    int(about[1]),
-                    os.stat(f"/proc/{name}").st_uid,  # noqa: PTH116
-                    int(about[17]),
-                )
+        if not name.isdigit():
+            continue
+        with contextlib.suppress(OSError):  # it may be gone by now
+            after_name = _read(f"/proc/{name}/stat").rpartition(b")")[2]
+            fields = after_name.split()
+            owner = os.stat(f"/proc/{name}").st_uid  # noqa: PTH116
+            yield Process(int(name), int(fields[1]), owner, int(fields[17]))
 
 
 def descendants(root: int) -> list[int]:
-    """Every process below this one."""
+    """Return every process below this one."""
     children: dict[int, list[int]] = {}
-    for pid, parent, _, _ in processes():
-        children.setdefault(parent, []).append(pid)
-    found, waiting = [], [root]
+    for process in processes():
+        children.setdefault(process.parent, []).append(process.pid)
+
+    below = []
+    waiting = [root]
     while waiting:
-        below = children.get(waiting.pop(), [])
-        found += below
-        waiting += below
-    return found
+        pids = children.get(waiting.pop(), [])
+        below += pids
+        waiting += pids
+    return below
 
 
 def threads_of(user: int) -> int:
-    """How many threads a user has now: the limit on processes is counted on top of them."""
-    return sum(threads for _, _, owner, threads in processes() if owner == user)
+    """Return how many threads a user has now.
+
+    The limit on processes is counted on top of them.
+    """
+    count = 0
+    for process in processes():
+        if process.owner == user:
+            count += process.threads
+    return count
 
 
 def private_memory(pids: list[int]) -> int:
-    """Bytes these processes hold for themselves."""
+    """Return the bytes that these processes hold for themselves."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError, IndexError):
             pages = _read(f"/proc/{pid}/statm").split()
-            total += max(0, int(pages[1]) - int(pages[2]))
+            resident = int(pages[1])
+            shared = int(pages[2])
+            total += max(0, resident - shared)
     return total * PAGE
 
 
 def used_bytes(place: str) -> int:
-    """Bytes in use on the disk that holds this place: quick, but others write there too."""
-    about = os.statvfs(place)
-    return (about.f_blocks - about.f_bfree) * about.f_frsize
+    """Return the bytes in use on the disk of a place: quick, but others write there."""
+    disk = os.statvfs(place)
+    return (disk.f_blocks - disk.f_bfree) * disk.f_frsize
 
 
 def own_bytes(places: list[str], pids: list[int]) -> int:
-    """Bytes of the files below these folders, and of deleted files that these processes still hold open."""
-    blocks, waiting = 0, list(places)
-    while waiting:  # a list and not recursion: who is measured can dig deep
+    """Return the bytes of files below these folders.
+
+    Deleted files that these processes still hold open count too.
+    """
+    blocks = 0
+    waiting = list(places)
+    while waiting:  # no recursion: the command decides how deep its folders are
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as items:
             for item in items:
                 blocks += item.stat(follow_symlinks=False).st_blocks
                 if item.is_dir(follow_symlinks=False):
                     waiting.append(item.path)
-    return (blocks + sum(_deleted(pids).values())) * 512
+
+    blocks += sum(_blocks_of_deleted_files(pids).values())
+    return blocks * BLOCK
 
 
-def _deleted(pids: list[int]) -> dict[int, int]:
-    held = {}
+def _blocks_of_deleted_files(pids: list[int]) -> dict[int, int]:
+    """Return the size of each file that is only held open, by its inode."""
+    blocks = {}
     for pid in pids:
         with contextlib.suppress(OSError):
             for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - texts
-                about = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
-                if stat.S_ISREG(about.st_mode) and not about.st_nlink:
-                    held[about.st_ino] = about.st_blocks
-    return held
+                status = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
+                if stat.S_ISREG(status.st_mode) and not status.st_nlink:
+                    blocks[status.st_ino] = status.st_blocks
+    return blocks
 
 
 def _read(path: str) -> bytes:
@@ -131,182 +156,233 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def start(
-    plan: dict[str, Any],
-) -> Kept:  # pragma: no cover - a process of its own; seen by test_isolation.py
-    """Fork the command with its own session, its output in one pipe, and nothing else of ours."""
+# From here on everything runs in a process of its own, tested by test_isolation.py.
+
+
+def start(plan: dict[str, Any]) -> WatchedCommand:  # pragma: no cover
+    """Fork the command, with its own session and its output in one pipe."""
     output, output_end = os.pipe()
     status, status_end = os.pipe()
     pid = os.fork()
     if pid == 0:
-        try:
-            os.setsid()
-            nothing = os.open(os.devnull, os.O_RDONLY)
-            kept = os.dup(status_end)
-            for source, target in (
-                (nothing, 0),
-                (output_end, 1),
-                (output_end, 2),
-                (kept, STATUS),
-            ):
-                os.dup2(source, target)
-            os.closerange(STATUS + 1, 256)
-            for folder in plan["folders"]:
-                _must_be_folder(folder)
-            os.execve(plan["argv"][0], plan["argv"], plan["environment"])  # noqa: S606 - the sandbox itself
-        except OSError as error:
-            os.write(STATUS, str(error).encode())
-        os._exit(127)
+        _become_sandbox(plan, output_end, status_end)
+
     os.close(output_end)
     os.close(status_end)
     os.set_blocking(output, False)
-    log = os.open(
-        plan["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600
-    )
-    return Kept(pid, output, status, log)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    log = os.open(plan["log"], flags, 0o600)
+    return WatchedCommand(pid, output, status, log)
 
 
-def _must_be_folder(place: str) -> None:  # pragma: no cover - see start
-    """A folder of its own and no link: whatever is bound or allowed from here on is what was prepared."""
-    os.close(os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
+def _become_sandbox(
+    plan: dict[str, Any], output: int, status: int
+) -> None:  # pragma: no cover
+    """Replace this process by the sandbox; it inherits nothing of ours but two pipes.
+
+    Never returns.
+    """
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        status_copy = os.dup(status)
+        os.dup2(nothing, 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.dup2(status_copy, STATUS)
+        os.closerange(STATUS + 1, 256)
+        for folder in plan["folders"]:
+            _must_be_folder(folder)
+        os.execve(plan["argv"][0], plan["argv"], plan["environment"])  # noqa: S606 - the sandbox itself
+    except OSError as error:
+        os.write(STATUS, str(error).encode())
+    os._exit(127)
 
 
-def watch(kept: Kept, plan: dict[str, Any]) -> None:  # pragma: no cover - see start
-    """Wait for the end of the command, or for the first limit it meets."""
-    limits, began = plan["limits"], time.monotonic()
-    limits_met, next_look = Looks(limits, plan["disk"]), began
-    pidfd = os.pidfd_open(kept.pid)
-    with selectors.DefaultSelector() as ready:
-        for descriptor in (0, kept.output, kept.status, pidfd):
-            ready.register(descriptor, selectors.EVENT_READ)
-        while not kept.ending:
-            for key, _ in ready.select(LOOK_EVERY):
+def _must_be_folder(place: str) -> None:  # pragma: no cover
+    """Make sure that a place is a folder and no link. Raises OSError.
+
+    So what is bound or allowed from here on is what was prepared.
+    """
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    os.close(os.open(place, flags))
+
+
+def watch(command: WatchedCommand, plan: dict[str, Any]) -> None:  # pragma: no cover
+    """Wait for the end of the command, or for the first limit it exceeds."""
+    limits = plan["limits"]
+    began = time.monotonic()
+    next_measurement = began
+    meter = UsageMeter(limits, plan["disk"])
+    pidfd = os.pidfd_open(command.pid)
+
+    with selectors.DefaultSelector() as selector:
+        for descriptor in (0, command.output, command.status, pidfd):
+            selector.register(descriptor, selectors.EVENT_READ)
+
+        while not command.ending:
+            for key, _ in selector.select(METER_SECONDS):
                 if key.fd == pidfd:
                     return
-                if key.fd == 0:
-                    kept.ending = "abandoned"
-                elif not (
-                    _take_output(kept, limits)
-                    if key.fd == kept.output
-                    else _take_status(kept)
-                ):
-                    ready.unregister(key.fd)
-            if not kept.ending and time.monotonic() - began > limits["seconds"]:
-                kept.ending = "timed_out"
-            if not kept.ending and time.monotonic() > next_look:
-                kept.ending = limits_met.over()
-                next_look = time.monotonic() + LOOK_EVERY
+                if not _take(command, key.fd, limits):
+                    selector.unregister(key.fd)
+            if command.ending:
+                return
+
+            now = time.monotonic()
+            if now - began > limits["seconds"]:
+                command.ending = "timed_out"
+            elif now > next_measurement:
+                command.ending = meter.exceeded_limit()
+                next_measurement = time.monotonic() + METER_SECONDS
+
+
+def _take(
+    command: WatchedCommand, descriptor: int, limits: dict[str, int]
+) -> bool:  # pragma: no cover
+    """Handle a descriptor that is ready; False when there will be no more of it."""
+    if descriptor == 0:
+        command.ending = "abandoned"
+        return True
+    if descriptor == command.output:
+        return _take_output(command, limits)
+    return _take_status(command)
 
 
 def _take_output(
-    kept: Kept, limits: dict[str, int]
-) -> bool:  # pragma: no cover - see start
-    """Move what the command said to the log; False when there will be no more."""
-    said = os.read(kept.output, CHUNK)
-    room = limits["output_bytes"] - kept.log_bytes
-    os.write(kept.log, said[:room])
-    kept.log_bytes += min(len(said), room)
-    if len(said) > room:
-        kept.log_cut = True
-        kept.ending = kept.ending or "output_limit"
-    return bool(said)
+    command: WatchedCommand, limits: dict[str, int]
+) -> bool:  # pragma: no cover
+    """Move output of the command to the log; False when there will be no more."""
+    output = os.read(command.output, CHUNK)
+    room = limits["output_bytes"] - command.log_bytes
+    kept = output[:room]
+    os.write(command.log, kept)
+    command.log_bytes += len(kept)
+
+    if len(output) > room:
+        command.log_cut = True
+        command.ending = command.ending or "output_limit"
+    return bool(output)
 
 
-def _take_status(kept: Kept) -> bool:  # pragma: no cover - see start
-    said = os.read(kept.status, CHUNK)
-    kept.not_started += said
-    return bool(said)
+def _take_status(command: WatchedCommand) -> bool:  # pragma: no cover
+    """Take the reason why the command did not start; False when there is no more."""
+    reason = os.read(command.status, CHUNK)
+    command.not_started += reason
+    return bool(reason)
 
 
-class Looks:  # pragma: no cover - see start
-    """Looks at what the command uses. Its folders are measured only when their disk has filled by more than the limit."""
+class UsageMeter:  # pragma: no cover
+    """Measures what the command uses.
+
+    Its folders are measured only when their disk has filled by more than the limit.
+    """
 
     def __init__(self, limits: dict[str, int], folders: list[str]) -> None:
         self.limits = limits
         self.folders = folders
-        self.disk_then = used_bytes(folders[0])
-        self.own_then = own_bytes(folders, [])
+        self.disk_before = used_bytes(folders[0])
+        self.own_before = own_bytes(folders, [])
 
-    def over(self) -> str:
-        """The first limit that is exceeded, in the words of the facts."""
+    def exceeded_limit(self) -> str:
+        """Return the first limit that is exceeded, in the words of the facts."""
         below = descendants(os.getpid())
         if len(below) > self.limits["processes"]:
             return "process_limit"
         if private_memory(below) > self.limits["memory_bytes"]:
             return "memory_limit"
-        most, used = self.limits["disk_bytes"], used_bytes(self.folders[0])
-        if used - self.disk_then > most:
-            if own_bytes(self.folders, below) - self.own_then > most:
-                return "disk_limit"
-            self.disk_then = (
-                used - most // 2
-            )  # somebody else filled it; look again when half as much came
+
+        limit = self.limits["disk_bytes"]
+        used = used_bytes(self.folders[0])
+        if used - self.disk_before <= limit:
+            return ""
+        if own_bytes(self.folders, below) - self.own_before > limit:
+            return "disk_limit"
+        # Others filled the disk; measure again when half as much was added.
+        self.disk_before = used - limit // 2
         return ""
 
 
-def end_everything(kept: Kept) -> None:  # pragma: no cover - see start
-    """Kill until there is nobody left; whoever loses its parent becomes our child and is next."""
-    main_ended = False
+def end_everything(command: WatchedCommand) -> None:  # pragma: no cover
+    """Kill until nothing is left; an orphan becomes our child and is next."""
+    has_ended = False
     while True:
-        with contextlib.suppress(ChildProcessError):
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            while pid:
-                if pid == kept.pid:
-                    kept.code, main_ended = status, True
-                pid, status = os.waitpid(-1, os.WNOHANG)
+        if _reap(command):
+            has_ended = True
         below = descendants(os.getpid())
         if not below:
             return
-        if main_ended and not kept.ending:
-            kept.leftovers = max(kept.leftovers, len(below))
+
+        if has_ended and not command.ending:
+            command.leftovers = max(command.leftovers, len(below))
         for pid in below:
-            if pid != kept.pid or kept.ending:
+            may_end_by_itself = pid == command.pid and not command.ending
+            if not may_end_by_itself:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-        time.sleep(0.002)
+        time.sleep(KILL_SECONDS)
 
 
-def answer(kept: Kept, duration: float) -> dict[str, object]:
-    """What happened, in the words of the facts."""
-    code = os.waitstatus_to_exitcode(kept.code)
-    ending = kept.ending or ("signalled" if code < 0 else "exited")
-    note = kept.not_started.decode("utf-8", "replace")
+def _reap(command: WatchedCommand) -> bool:  # pragma: no cover
+    """Collect every child that ended; return whether the command was among them."""
+    has_ended = False
+    with contextlib.suppress(ChildProcessError):
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        while pid:
+            if pid == command.pid:
+                command.code = status
+                has_ended = True
+            pid, status = os.waitpid(-1, os.WNOHANG)
+    return has_ended
+
+
+def report(command: WatchedCommand, duration: float) -> dict[str, object]:
+    """Return what happened, in the words of the facts."""
+    exit_code = os.waitstatus_to_exitcode(command.code)
+    ending = command.ending or "exited"
+    if exit_code < 0:
+        ending = command.ending or "signalled"
+        exit_code = 128 - exit_code
+
+    note = command.not_started.decode("utf-8", "replace")
     if note:
         ending = "not_started"
+        exit_code = 127
     return {
-        "exit_code": 127 if note else 128 - code if code < 0 else code,
+        "exit_code": exit_code,
         "ending": ending,
         "duration_ms": round(duration * 1000),
-        "log_bytes": kept.log_bytes,
-        "log_cut": kept.log_cut,
-        "leftovers": kept.leftovers,
+        "log_bytes": command.log_bytes,
+        "log_cut": command.log_cut,
+        "leftovers": command.leftovers,
         "note": note,
     }
 
 
-def main() -> None:  # pragma: no cover - see start
-    """Keep one command."""
+def main() -> None:  # pragma: no cover
+    """Keep a command."""
     plan = json.loads(sys.stdin.buffer.readline())
     ctypes.CDLL(None).prctl(BECOME_SUBREAPER, 1, 0, 0, 0)
-    for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(
-            ending, signal.SIG_IGN
-        )  # the asker closes standard input; nobody else has a say
+    # Only accordance ends the keeper, by closing its standard input.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
     began = time.monotonic()
-    kept = start(plan)
+    command = start(plan)
     try:
-        watch(kept, plan)
+        watch(command, plan)
     except BaseException:
-        kept.ending = "abandoned"
-        end_everything(kept)
+        command.ending = "abandoned"
+        end_everything(command)
         raise
     duration = time.monotonic() - began
-    end_everything(kept)
+    end_everything(command)
+
     with contextlib.suppress(BlockingIOError):
-        while not kept.log_cut and _take_output(kept, plan["limits"]):
+        while not command.log_cut and _take_output(command, plan["limits"]):
             pass
-    os.close(kept.log)
-    sys.stdout.write(json.dumps(answer(kept, duration)))
+    os.close(command.log)
+    sys.stdout.write(json.dumps(report(command, duration)))
 
 
 if __name__ == "__main__":  # pragma: no cover

@@ -1,0 +1,72 @@
+"""Checking that every blob an event names is still there and unchanged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
+from accordance.domain.chain import ChainEntry
+from accordance.domain.lifecycle import Event
+from accordance.domain.plan_review import PlanEvent
+from accordance.store.ledger import Transaction
+from accordance.work.contracts_for import HELD_TO
+from accordance.work.run_log import MODEL_ANSWER, PLAN_WRITTEN, PROMPTED, RAN
+
+
+class NamedBlobs:
+    """The prompts, answers, reports and documents that events name, each read once."""
+
+    def __init__(self, tx: Transaction, findings: AuditFindings) -> None:
+        self._tx = tx
+        self._findings = findings
+        self._seen: set[str] = set()
+
+    def see(self, entry: ChainEntry) -> None:
+        """Check the blobs that an event names."""
+        for sha256, label in _blobs_named_by(entry):
+            content = self._fetch(sha256, f"event {entry.seq}: {label}")
+            if entry.kind == PROMPTED and content:
+                self._see_parts(content, entry.seq)
+
+    def _see_parts(self, recipe: bytes, seq: int) -> None:
+        """Check the parts of a prompt, which its recipe names."""
+        try:
+            parts = json.loads(recipe)["parts"]
+            blobs = [(part["name"], part["sha256"]) for part in parts]
+        except UNREADABLE:
+            self._findings.broken(f"event {seq}: the recipe of a prompt cannot be read")
+            return
+
+        for name, sha256 in blobs:
+            self._fetch(sha256, f"event {seq}: the part {name} of a prompt")
+
+    def _fetch(self, sha256: str, label: str) -> bytes | None:
+        """The blob, when it is named for the first time."""
+        if sha256 in self._seen:
+            return None
+        self._seen.add(sha256)
+        return fetch(self._tx, sha256, label, self._findings)
+
+
+def _blobs_named_by(entry: ChainEntry) -> Iterator[tuple[str, str]]:
+    """The hashes that an event names, each with what it is the hash of."""
+    payload: Mapping[str, Any] = entry.payload
+
+    if entry.kind == PROMPTED:
+        yield str(payload.get("recipe")), "the recipe of a prompt"
+    elif entry.kind == Event.CLAIMED:
+        held_to = payload.get(HELD_TO)
+        if isinstance(held_to, dict):
+            yield str(held_to.get("agents")), "the registry of research agents"
+    elif entry.kind == MODEL_ANSWER:
+        yield str(payload.get("answer")), "the answer of a model"
+    elif entry.kind == RAN and "report" in payload:
+        yield str(payload["report"]), "the report of a run"
+    elif entry.kind == PlanEvent.IMPORTED:
+        for key in ("raw", "reading"):
+            if key in payload:
+                yield str(payload[key]), "what the plan was read from"
+    elif entry.kind == PLAN_WRITTEN:
+        yield str(payload.get("sha256")), "a plan that was written"

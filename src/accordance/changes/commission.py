@@ -1,0 +1,32 @@
+"""The commission of an attempt: all that it takes from the ledger."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from accordance.domain.case import Budget
+from accordance.judging.task_input import TaskRequest
+from accordance.project.policy import Gateway
+from accordance.workspace.branch import Branch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commission:
+    """All that an attempt to change a repository takes from the ledger."""
+
+    asked: TaskRequest
+    title: str
+    number: int  # of all attempts
+    attempt: int  # of those that count
+    earlier: tuple[str, ...]  # how the last ones failed, if in the same way
+    head: str | None  # the commit of the plan's last change
+    start: bytes  # a patch to begin with
+    branch: Branch
+    gateway: Gateway
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def seconds(self) -> float:
+        """How long the agent may take."""
+        return (self.asked.task.timeoutMs or math.inf) / 1000

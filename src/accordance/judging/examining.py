@@ -1,0 +1,115 @@
+"""Finding out what an attempt did, and handing in where no agent did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from accordance.contracts.catalogue.task import TaskInput
+from accordance.contracts.violation import Accepted
+from accordance.domain.case import Submission, chosen_tests, claim_context, tests_of
+from accordance.domain.facts import ArtifactName
+from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
+from accordance.judging.claims import read_claim
+from accordance.judging.own_submission import Claim, hand_in
+from accordance.workspace.collecting import AttemptSetting, CollectedFacts, collect
+from accordance.workspace.evidence import EvidenceRequest
+
+_MAX_CHOSEN_TESTS: Final = 10
+"""Of the agent's own test commands; each may take all the time there is."""
+
+
+class Examination(NamedTuple):
+    """What was found out about an attempt."""
+
+    submit: bytes
+    submission: Submission
+    collected: CollectedFacts
+    made: Mapping[str, bytes] | None = None
+    """The artifacts, where accordance had to make them."""
+
+
+def examine(
+    tree: AttemptTree,
+    task: TaskInput,
+    submit: bytes | None,
+    options: JudgeOptions,
+    tell: Tell,
+) -> Examination:
+    """Collect the facts of an attempt.
+
+    Where no agent handed anything in, or could, accordance hands in from the facts.
+    """
+    tree.private.mkdir(parents=True, exist_ok=True)
+    submission = None
+    if submit is not None:
+        submission = read_claim(submit, claim_context(task))
+
+    request = _evidence_request(task, submission, options.gateway.tests)
+    collected = _collect(tree, request, _setting(tree, options, tell))
+    if submit is not None and submission is not None:
+        return Examination(submit, submission, collected)
+
+    tell("handing in, because no agent did")
+    return _hand_in(tree, task, request, collected, options.claim)
+
+
+def _collect(
+    tree: AttemptTree, request: EvidenceRequest, setting: AttemptSetting
+) -> CollectedFacts:
+    collected = collect(
+        tree.workspace,
+        tree.before,
+        tree.private / "scratch",
+        request,
+        setting,
+        after=tree.after,
+    )
+    facts = replace(collected.facts, git_programs=tree.git_programs)
+    return replace(collected, facts=facts)
+
+
+def _hand_in(
+    tree: AttemptTree,
+    task: TaskInput,
+    request: EvidenceRequest,
+    collected: CollectedFacts,
+    claim: Claim | None,
+) -> Examination:
+    place = tree.private / "ours"
+    handed_in = hand_in(task, collected, tree.workspace, request, place, claim)
+    submission = read_claim(handed_in.submit, claim_context(task))
+    return Examination(
+        handed_in.submit, submission, handed_in.collected, handed_in.artifacts
+    )
+
+
+def _evidence_request(
+    task: TaskInput, submission: Submission | None, own_tests: tuple[str, ...]
+) -> EvidenceRequest:
+    """Return what to look for, where the submission says it is."""
+    claim = submission.value if isinstance(submission, Accepted) else None
+    chosen = chosen_tests(task, claim)[:_MAX_CHOSEN_TESTS]
+    tests = dict.fromkeys((*tests_of(task, own_tests), *chosen))
+
+    request = EvidenceRequest.usually(task.task_id, tuple(tests))
+    if claim is None:
+        return request
+    places = {name: str(getattr(claim.artifacts, name)) for name in ArtifactName}
+    return replace(request, places=places)
+
+
+def _setting(tree: AttemptTree, options: JudgeOptions, tell: Tell) -> AttemptSetting:
+    gateway = options.gateway
+    return AttemptSetting(
+        isolation=gateway.isolation,
+        limits=gateway.limits,
+        readable=gateway.readable,
+        carry=gateway.carry,
+        appears_at=tree.appears_at,
+        environment=gateway.environment,
+        forbids=options.forbids,
+        stop=options.stop,
+        tell=tell,
+    )
