@@ -66,7 +66,7 @@ def command(
     person must decide.
     """
     from accordance.cli import judgement_output
-    from accordance.domain.case import Usage
+    from accordance.domain.usage import Usage
     from accordance.judging.judge import judge
     from accordance.workspace.errors import UnknownBase
 

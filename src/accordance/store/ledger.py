@@ -39,7 +39,7 @@ from accordance.domain.records import (
     TaskRecord,
     VerdictRecord,
 )
-from accordance.domain.ruling import Ask, QuestionKind, Ruling
+from accordance.domain.task_ruling import Ask, QuestionKind, Ruling
 from accordance.store import rows
 from accordance.store.seals import (
     PLAN_BEGAN,
