@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 from rich.console import Console
 from tools.errors_page import errors_page
+from tools.filters_page import filters_page
 from tools.settings_page import settings_page
 
 from accordance import check
@@ -343,6 +344,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "seeds.md": seeds_page,
     "settings.md": settings_page,
     "errors.md": errors_page,
+    "filters.md": filters_page,
     "check.svg": check_picture,
 }
 """Every generated page by its name."""

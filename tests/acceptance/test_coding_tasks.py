@@ -163,7 +163,7 @@ def test_a_question_is_answered(project: CodingProject) -> None:
     project.imports()
     assert project.runs().code == 3
     assert project.state() == ("BLOCKED", "WAITING_INPUT")
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     assert "the agent asks: Which end?" in question["text"]
     assert (
         project("inbox", "answer", question["question_id"], "The right end.").code == 0
@@ -240,7 +240,7 @@ def test_a_change_that_is_reviewed(project: CodingProject) -> None:
         "last()",
         "base",
     ]
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     late = project("inbox", "answer", question["question_id"], "--approve")
     assert (late.code, "has moved on" in late.err) == (6, True), late
     assert project("verify").code == 0
@@ -282,7 +282,7 @@ def test_a_review_that_waits_holds_up_no_other_change(project: CodingProject) ->
         ("DONE", None),
     )
     (project.home / "agents/reviewer.py").write_text(good, "utf-8")
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     assert (
         project(
             "inbox", "answer", question["question_id"], "The reviewer is well again."
@@ -357,7 +357,7 @@ def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> No
             )
         )
         (project.home / "agents/reviewer.py").write_text(good, "utf-8")
-        (question,) = project("inbox", "list", "--json").json
+        (question,) = project("inbox", "list", "--json").json["items"]
         project(
             "inbox", "answer", question["question_id"], "The reviewer is well again."
         )
@@ -396,7 +396,7 @@ def test_what_cannot_begin(project: CodingProject, spoil: object, said: str) -> 
     project.agent(HONEST)
     project.imports()
     assert project.runs().code == 3
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     assert question["text"].startswith("PREFLIGHT_FAILED: ")
     assert said in question["text"]
     assert not project.bundle().exists()
@@ -419,7 +419,7 @@ def test_a_checked_out_branch_is_not_moved(project: CodingProject) -> None:
     project.imports()
     assert project.runs().code == 3
     git(project.repository, "switch", "--quiet", BRANCH)
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     project("inbox", "answer", question["question_id"], "Now.")
     ran = project.runs()
     assert ran.code == 0

@@ -219,7 +219,7 @@ def test_a_silent_model_has_done_nothing(tmp_path: Path) -> None:
         project = begun(tmp_path / "project", server)
         project.imports()
         project.runs("--executor", "llm")
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     assert "the model's answer is empty" in question["text"]
     assert {code for _, code in project.verdicts()} == {"EXECUTOR_ERROR"}
     assert not project.bundle().exists()

@@ -318,7 +318,7 @@ def test_after_a_breach_of_scope_a_person_decides(project: OutsideProject) -> No
     assert project.state() == ("BLOCKED", "WAITING_EXTERNAL")
     nobody = project("task", "next", "--json")
     assert (nobody.code, nobody.json["why"]) == (3, "WAITING")
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     assert (
         project(
             "inbox", "answer", question["question_id"], "Leave the Makefile alone."
@@ -572,7 +572,7 @@ def test_what_is_handed_out(
         mend(assignment)
         assert project.submit(assignment).json["outcome"] == "DONE"
     if why == "WAITING":
-        (question,) = project("inbox", "list", "--json").json
+        (question,) = project("inbox", "list", "--json").json["items"]
         assert question["text"].startswith("PREFLIGHT_FAILED: ")
     project.holds()
 
@@ -586,7 +586,7 @@ def test_a_run_asks_a_person_where_nobody_may_do_it(tmp_path: Path) -> None:
     project.imports()
     ran = project.runs()
     assert (ran.code, project.state()) == (3, ("BLOCKED", "WAITING_EXTERNAL")), ran
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     assert question["text"].startswith(
         "PREFLIGHT_FAILED: its route leads to somebody elsewhere"
     )
@@ -685,7 +685,7 @@ def test_a_change_that_does_not_apply_any_more_is_told(tmp_path: Path) -> None:
     assert second["task"]["task_id"] == SECOND
     mend(second, f"# another\n{FIXED.replace('len(items) - 1', '-1')}")
     assert project.submit(second).json["outcome"] == "DONE"
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     assert project("inbox", "answer", question["question_id"], "Go on.").code == 0
     again = project.next("--worker", "maker")
     conflict, *_ = again["context"]["last_errors"]
@@ -824,7 +824,7 @@ def test_over_mcp_a_person_is_asked(project: OutsideProject) -> None:
         "WAITING_INPUT",
         "ESCALATE",
     )
-    (question,) = project("inbox", "list", "--json").json
+    (question,) = project("inbox", "list", "--json").json["items"]
     assert "the agent asks: Which end?" in question["text"]
     assert (
         project("inbox", "answer", question["question_id"], "The right end.").code == 0

@@ -76,8 +76,9 @@ def a_model(
 def events(home: Path) -> list[Json]:
     """What happened, in order."""
     return [
-        json.loads(line)
+        event
         for line in accordance("events", "--json", cwd=home).out.splitlines()
+        if (event := json.loads(line))["plan_id"]
     ]
 
 
@@ -262,7 +263,7 @@ def test_a_planner_that_never_writes_a_plan(tmp_path: Path) -> None:
     assert ran.code == 1
     assert "no plan: " in ran.err
     assert len(server.requests) == 3
-    assert accordance("plan", "list", "--json", cwd=tmp_path).json == []
+    assert accordance("plan", "list", "--json", cwd=tmp_path).json["items"] == []
 
 
 def test_a_dry_run_keeps_nothing(tmp_path: Path) -> None:
@@ -325,6 +326,6 @@ def test_a_reviewer_who_is_not_there(tmp_path: Path) -> None:
     assert ran.code == 3
     assert "waits for its review (accordance plan review): MODEL_UNAVAILABLE" in ran.err
     assert (
-        accordance("plan", "list", "--json", cwd=tmp_path).json[0]["state"]
+        accordance("plan", "list", "--json", cwd=tmp_path).json["items"][0]["state"]
         == "IN_REVIEW"
     )

@@ -298,7 +298,7 @@ def test_a_required_input_is_bound_and_taken_back(home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("task", "show", "zzz"), "no task 'zzz' (`accordance plan graph` shows them)"),
+        (("task", "show", "zzz"), "no task 'zzz' (`accordance task list` shows them)"),
         (("plan", "show", "zzz"), "no plan 'zzz' (`accordance plan list` shows them)"),
         (
             ("inbox", "answer", "zzz", "--yes"),
@@ -323,12 +323,14 @@ def test_dead_letters(home: Path) -> None:
     accordance("task", "next", cwd=home)
     escalated = accordance("task", "submit", "-", "--json", stdin=failed, cwd=home)
     assert (escalated.code, escalated.json["state"]) == (3, "BLOCKED")
-    question = accordance("inbox", "list", "--json", cwd=home).json[0]["question_id"]
+    question = accordance("inbox", "list", "--json", cwd=home).json["items"][0][
+        "question_id"
+    ]
     assert accordance("inbox", "answer", question, cwd=home).code == 2
     assert accordance("inbox", "answer", question, "--give-up", cwd=home).code == 0
     assert accordance("plan", "status", cwd=home).code == 1
     listed = accordance("dlq", "list", "--json", cwd=home)
-    assert (listed.code, listed.json[0]["reason_code"]) == (1, "BROKEN")
+    assert (listed.code, listed.json["items"][0]["reason_code"]) == (1, "BROKEN")
     assert accordance("dlq", "requeue", "a", cwd=home).out == "a is READY\n"
     assert accordance("dlq", "drop", "a", cwd=home).code == 6
     kept = accordance("task", "cancel", "a", cwd=home)
@@ -372,7 +374,10 @@ def test_pictures_and_lists(home: Path) -> None:
         == 0
     )
     assert (home / "plan.dot").read_text().startswith("digraph")
-    assert accordance("plan", "list", "--json", cwd=home).json[0]["plan_id"] == PLAN
+    assert (
+        accordance("plan", "list", "--json", cwd=home).json["items"][0]["plan_id"]
+        == PLAN
+    )
     assert accordance("plan", "show", PLAN[:6], "--json", cwd=home).json["states"] == {
         "READY": 1,
         "PENDING": 2,
@@ -414,9 +419,56 @@ def test_an_integer_that_cannot_be_kept_is_told_before_the_import(home: Path) ->
     assert (ran.code, "out_of_range" in ran.out) == (1, True)
 
 
+def test_lists_in_pages(home: Path) -> None:
+    """A filter, a limit, a cursor: as lines that say how to go on, and as JSON with `next`."""
+    running(home)
+    first = accordance("task", "list", "--limit", "2", "--json", cwd=home).json
+    assert [task["task_id"] for task in first["items"]] == ["root", "a"]
+    rest = accordance(
+        "task", "list", "--limit", "2", "--cursor", first["next"], "--json", cwd=home
+    ).json
+    assert ([task["task_id"] for task in rest["items"]], rest["next"]) == (["b"], None)
+    lines = accordance("task", "list", "--limit", "1", cwd=home).out.splitlines()
+    assert lines[0].startswith("root  PENDING")
+    assert lines[1].startswith("there are more: --cursor ")
+    ready = accordance("task", "list", "--filter", "state:ready", cwd=home).out
+    assert ready == "a  READY           Task a\n"
+    assert accordance("task", "list", "--plan", PLAN[:5], cwd=home).code == 0
+    assert accordance("plan", "list", "--filter", "state:held", cwd=home).out == ""
+    assert accordance("inbox", "list", "--plan", PLAN[:5], cwd=home).code == 0
+    page = accordance("events", "--limit", "1", "--json", cwd=home).out.splitlines()
+    event, following = json.loads(page[0]), json.loads(page[1])
+    assert (event["number"], event["kind"]) == (1, "PLAN_IMPORTED")
+    words = ("events", "--limit", "1", "--cursor", following["next"])
+    assert "PLAN_REVIEW_WAIVED" in accordance(*words, cwd=home).out
+    assert "there are more" in accordance(*words, cwd=home).out
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("task", "list", "--filter", "stat:x"), "did you mean state: ?"),
+        (("plan", "list", "--filter", "state:actve"), "did you mean ACTIVE?"),
+        (("dlq", "list", "--filter", '"'), "close every quote"),
+        (("inbox", "list", "--cursor", "x"), "the cursor cannot be read"),
+        (("events", "--filter", "since:soon"), "since:soon is no date"),
+        (("events", "--follow", "--limit", "1"), "--follow has no end"),
+    ],
+)
+def test_a_list_that_cannot_be_read(
+    home: Path, words: tuple[str, ...], line: str
+) -> None:
+    """Ends with exit code 2 and the way out."""
+    running(home)
+    ran = accordance(*words, cwd=home)
+    assert (ran.code, line in ran.err) == (2, True), ran.err
+
+
 def test_following_events(home: Path) -> None:
     """What happens elsewhere appears."""
     running(home)
+    page = accordance("events", "--json", cwd=home).out.splitlines()
+    newest = json.loads(page[-1])["number"]
     command = [
         sys.executable,
         "-m",
@@ -425,7 +477,7 @@ def test_following_events(home: Path) -> None:
         "--follow",
         "--json",
         "--after",
-        "2",
+        str(newest),
     ]
     with subprocess.Popen(
         command, cwd=home, stdout=subprocess.PIPE, text=True

@@ -326,7 +326,7 @@ def test_a_handoff_without_a_condition_is_a_persons_decision(tmp_path: Path) -> 
     assert isinstance(workflow, Workflow)
     message = dict(plan_of(workflow, REGISTRY, "2026-03-04T10:00:00Z"))
     begin(tmp_path, message, HONEST + PEOPLE + '[[routes]]\nexecutor = "people"\n')
-    (question,) = accordance("inbox", "list", "--json", cwd=tmp_path).json
+    (question,) = accordance("inbox", "list", "--json", cwd=tmp_path).json["items"]
     assert question["kind"] == "CONFIRMATION"
     assert accordance("task", "next", "--json", cwd=tmp_path).code == 3
     assert (
@@ -357,9 +357,10 @@ def test_budgets_of_a_request_bind_the_run(tmp_path: Path) -> None:
         home.mkdir()
         begin(home, handed_over(constraints=constraints), slow)
         assert accordance("run", "--json", cwd=home).code == 3
-    (late,) = accordance("inbox", "list", "--json", cwd=tmp_path / "time").json
+    (late,) = accordance("inbox", "list", "--json", cwd=tmp_path / "time").json["items"]
     assert "longer than 1 s" in late["text"]
-    (large,) = accordance("inbox", "list", "--json", cwd=tmp_path / "context").json
+    context = tmp_path / "context"
+    (large,) = accordance("inbox", "list", "--json", cwd=context).json["items"]
     assert "bytes, but only 200 are allowed" in large["text"]
 
 

@@ -662,7 +662,7 @@ def test_a_plan_that_has_used_up_its_tokens_is_held(tmp_path: Path) -> None:
         )
         == 0
     )
-    (question,) = accordance("inbox", "list", "--json", cwd=tmp_path).json
+    (question,) = accordance("inbox", "list", "--json", cwd=tmp_path).json["items"]
     assert question["text"].startswith("A fuse has blown: tokens_per_run: ")
     assert holds(tmp_path)
 

@@ -544,7 +544,7 @@ def test_a_person_is_asked(home: Path) -> None:
     )
     assert one("get_verdict")["questions"] == ["INPUT_MISSING: Which currency?"]
     assert one("next")["why"] == "WAITING"
-    (question,) = accordance("inbox", "list", "--json", cwd=home).json
+    (question,) = accordance("inbox", "list", "--json", cwd=home).json["items"]
     assert (
         accordance("inbox", "answer", question["question_id"], "Euro.", cwd=home).code
         == 0

@@ -34,7 +34,7 @@ from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.store.seals import CHAINS, CLOCK, UNSEALED
 from accordance.store.sql import SqlTransaction
-from accordance.store.tables import BLOBS, METADATA, Json
+from accordance.store.tables import BLOBS, METADATA, TASK_EVENTS, Json
 from tests.conftest import fresh_database
 from tests.ledger.everything import everything
 from tests.ledger.project import Clock, Project
@@ -203,6 +203,8 @@ def test_an_added_row_shows(connection: Connection, table: Table) -> None:
         table.primary_key
     )
     values[key[-1]] = other_value(key[-1], values[key[-1]])
+    if table in CHAINS:
+        values[table.c.number] = 1_000_000  # the database lets no number be used twice
     connection.execute(insert(table).values(values))
     added = connection.execute(
         select(table).where(
@@ -213,6 +215,20 @@ def test_an_added_row_shows(connection: Connection, table: Table) -> None:
         "chain does not end" if table.name == "task_events" else named(table, added)
     )
     assert any(wanted in fault for fault in findings(connection))
+
+
+def test_swapped_numbers_show(connection: Connection) -> None:
+    """Two events of one chain that change their numbers stand in the wrong order."""
+    first, second = connection.execute(
+        select(TASK_EVENTS).order_by(TASK_EVENTS.c.number).limit(2)
+    )
+    for row, number in ((first, 0), (second, first.number), (first, second.number)):
+        connection.execute(
+            update(TASK_EVENTS).where(this(TASK_EVENTS, row)).values(number=number)
+        )
+    faults = findings(connection)
+    wanted = f"its number {first.number} is not behind {second.number}"
+    assert any(wanted in fault for fault in faults), faults
 
 
 def test_a_plan_that_is_gone_altogether_shows(connection: Connection) -> None:

@@ -7,6 +7,7 @@ import pytest
 from accordance.errors import Conflict, NotFound
 from accordance.service import dead_letters, inbox
 from accordance.service.inbox import PersonAnswer, Upload
+from accordance.service.listing import ListQuery
 from accordance.service.project import Project
 from accordance.work.intake import submit
 from tests.ledger.project import asking, encoded, failing
@@ -17,7 +18,7 @@ def asked(project: Project) -> str:
     """A question about a document that task a needs."""
     message = encoded(asking("a", "sheet", "pdf"))
     submit(project.ledger, project.home, message, task_id="a")
-    (question,) = inbox.list_questions(project)
+    (question,) = inbox.list_questions(project).items
     return question.question_id
 
 
@@ -27,8 +28,10 @@ def test_an_upload_answers_a_question(project: Project, asked: str) -> None:
     answered = inbox.answer_question(project, asked, said)
     assert (answered.task_id, answered.state) == ("a", "READY")
     assert (project.home.inputs / "sheet/prices.pdf").read_bytes() == b"4.20"
-    assert inbox.list_questions(project) == []
-    (question,) = inbox.list_questions(project, with_answered=True)
+    assert inbox.list_questions(project).items == ()
+    (question,) = inbox.list_questions(project, with_answered=True).items
+    answered_ones = ListQuery(filter="state:answered")
+    assert inbox.list_questions(project, answered_ones).items == (question,)
     assert (question.is_open, question.answer) == (
         False,
         {"by": "anna", "files": ["prices.pdf"]},
@@ -38,7 +41,7 @@ def test_an_upload_answers_a_question(project: Project, asked: str) -> None:
 def test_questions_of_another_plan(project: Project, asked: str) -> None:
     """A plan nobody knows has none; a question is answered once."""
     with pytest.raises(NotFound):
-        inbox.list_questions(project, "nothing")
+        inbox.list_questions(project, ListQuery(filter="plan:nothing"))
     inbox.answer_question(project, asked, PersonAnswer(by="anna", text="there is none"))
     with pytest.raises(Conflict):
         inbox.answer_question(
@@ -55,11 +58,11 @@ def given_up(project: Project, asked: str) -> Project:
 
 def test_a_dead_letter(given_up: Project) -> None:
     """Is listed with the last verdict on it, and gets a new chance."""
-    (letter,) = dead_letters.list_dead_letters(given_up)
+    (letter,) = dead_letters.list_dead_letters(given_up).items
     assert (letter.task_id, letter.outcome) == ("a", "ESCALATE")
     moved = dead_letters.requeue(given_up, "a", by="anna")
     assert (moved.task_id, moved.state) == ("a", "READY")
-    assert dead_letters.list_dead_letters(given_up) == []
+    assert dead_letters.list_dead_letters(given_up).items == ()
 
 
 def test_dropping(given_up: Project) -> None:
@@ -77,4 +80,4 @@ def test_dropping(given_up: Project) -> None:
 def test_a_failure_is_no_dead_letter(project: Project) -> None:
     """It may be tried again."""
     submit(project.ledger, project.home, encoded(failing("a")), task_id="a")
-    assert dead_letters.list_dead_letters(project) == []
+    assert dead_letters.list_dead_letters(project).items == ()

@@ -52,7 +52,7 @@ def test_a_preview_keeps_nothing(empty: Project) -> None:
     free = plan_intake.check_plan(encoded(small_plan()))
     assert isinstance(free, Accepted)
     assert plan_intake.preview_import(free).ready == ("a",)
-    assert plans.list_plans(empty) == []
+    assert plans.list_plans(empty).items == ()
 
 
 def test_an_import(empty: Project) -> None:
@@ -66,9 +66,8 @@ def test_an_import(empty: Project) -> None:
         False,
     )
     assert json.loads(empty.home.plan_file.read_text())["plan"]["plan_id"] == PLAN
-    assert [(entry.plan_id, entry.root) for entry in plans.list_plans(empty)] == [
-        (PLAN, "PENDING")
-    ]
+    (entry,) = plans.list_plans(empty).items
+    assert (entry.plan_id, entry.root) == (PLAN, "PENDING")
 
 
 def test_a_fuse_nobody_knows(empty: Project) -> None:

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from accordance.service.events import EventReader
+from accordance.domain.paging import InvalidCursor
+from accordance.errors import NotFound
+from accordance.service.events import EventReader, list_events
 from accordance.service.health import look_around
+from accordance.service.listing import ListQuery
 from accordance.service.project import Project
+from accordance.service.task_records import list_tasks
 from accordance.service.verification import (
     InvalidAnchor,
     anchored,
@@ -23,7 +27,7 @@ from tests.messages import PLAN
 
 def test_a_reader_goes_on_where_it_stopped(project: Project) -> None:
     """Nothing is read twice; seals of rows only by whoever wants them."""
-    reader = EventReader(project, PLAN)
+    reader = EventReader(project, f"plan:{PLAN[:6]}")
     assert [event.kind for event in reader.news()] == [
         "PLAN_IMPORTED",
         "PLAN_REVIEW_WAIVED",
@@ -32,13 +36,58 @@ def test_a_reader_goes_on_where_it_stopped(project: Project) -> None:
     submit(project.ledger, project.home, encoded(product("a")), task_id="a")
     news = list(reader.news())
     assert {event.task_id for event in news} == {"a"}
-    everything = list(EventReader(project, PLAN, with_seals=True).news())
-    assert [event.seq for event in everything] == list(range(1, len(everything) + 1))
+    everything = list(EventReader(project, with_seals=True).news())
+    numbers = [event.number for event in everything]
+    assert numbers == list(range(1, len(everything) + 1))
+    own = [event.kind for event in everything if event.plan_id is None]
+    assert own[0] == "PLAN_BEGAN"
 
 
 def test_events_of_one_task(project: Project) -> None:
-    """Others are passed over."""
-    assert list(EventReader(project, PLAN, "b").news()) == []
+    """Others are passed over, and a task that is none is said to be none."""
+    assert list(EventReader(project, "task:b").news()) == []
+    with pytest.raises(NotFound):
+        list(EventReader(project, "task:zzz").news())
+
+
+def test_pages_of_events(project: Project) -> None:
+    """Each goes on behind the one before, from a number on, without a repetition."""
+    whole = [event.number for event in EventReader(project).news()]
+    page = list_events(project, ListQuery(limit=1))
+    seen = [event.number for event in page.items]
+    while page.next is not None:
+        page = list_events(project, ListQuery(limit=1, cursor=page.next))
+        seen += [event.number for event in page.items]
+    assert seen == whole
+    behind_first = list_events(project, after=whole[0])
+    assert [event.number for event in behind_first.items] == whole[1:]
+    (imported,) = list_events(project, ListQuery(filter="kind:plan_imported")).items
+    assert imported.kind == "PLAN_IMPORTED"
+    assert list_events(project, ListQuery(filter="kind:rows_written")).items
+
+
+def test_pages_of_tasks(project: Project) -> None:
+    """In the plan's order, by a filter, with what a list shows of each."""
+    page = list_tasks(project, ListQuery(filter=f"plan:{PLAN[:4]} kind:action"))
+    assert [task.task_id for task in page.items] == ["a", "b"]
+    assert (page.next, page.items[0].lease, page.items[0].last_error) == (None,) * 3
+    first = list_tasks(project, ListQuery(limit=2))
+    rest = list_tasks(project, ListQuery(limit=2, cursor=first.next))
+    assert len({task.task_id for task in (*first.items, *rest.items)}) == 3
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "!", "WzFd", "\ud800", "W" * 9000])
+def test_a_cursor_nobody_gave(project: Project, cursor: str) -> None:
+    """Is refused, whatever it is."""
+    with pytest.raises(InvalidCursor):
+        list_tasks(project, ListQuery(cursor=cursor))
+
+
+def test_a_cursor_of_another_filter(project: Project) -> None:
+    """Would skip items in silence, and is refused."""
+    first = list_tasks(project, ListQuery(limit=1))
+    with pytest.raises(InvalidCursor, match="belongs to another list or filter"):
+        list_tasks(project, ListQuery(filter="state:ready", cursor=first.next))
 
 
 def test_a_ledger_that_holds(project: Project) -> None:

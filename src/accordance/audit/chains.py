@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from accordance.audit.findings import UNREADABLE, AuditFindings
+from accordance.audit.numbers import verify_number
 from accordance.domain.chain import EMPTY, ChainEntry, Head, next_entry
 from accordance.domain.records import PlanRecord
 from accordance.errors import LedgerDamaged
@@ -20,6 +21,7 @@ def linked_entries(
     try:
         for entry in entries:
             _compare_with_head(entry, findings)
+            verify_number(entry, findings)
             findings.head = Head(seq=entry.seq, hash=entry.hash)
             findings.events += 1
             yield entry

@@ -49,6 +49,8 @@ class AuditFindings:
     """Where the chain ends."""
     named: set[str] = field(default_factory=set)
     """The blobs that the events of the chain name."""
+    numbers: list[int] = field(default_factory=list)
+    """The numbers of the chain's events, in their order."""
 
     @property
     def holds(self) -> bool:

@@ -20,6 +20,7 @@ from accordance.audit.messages import (
     verify_messages,
     verify_verdicts,
 )
+from accordance.audit.numbers import verify_numbers
 from accordance.audit.replaying import AttemptContracts, PlanReplay
 from accordance.audit.rows import Rows, planned_tables, unplanned_tables
 from accordance.changes.settling import JUDGED
@@ -51,6 +52,7 @@ def verify_ledger(tx: Transaction, root: Path | None = None) -> list[AuditFindin
 
     rows.compare(tx, unplanned_tables())
     _verify_strays(tx, own)
+    verify_numbers(tx, [*by_plan, own], own)
     named = rows.blobs.union(*(findings.named for findings in by_plan))
     _verify_blobs(tx, named, own)
     return [*by_plan, own]

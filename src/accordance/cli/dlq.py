@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from accordance.cli.exits import Exit, Failure
@@ -13,7 +15,12 @@ from accordance.cli.ledger_commands import (
     opened,
     say,
 )
+from accordance.cli.list_options import list_options, tell_of_more
 from accordance.cli.showing import tell
+
+if TYPE_CHECKING:
+    from accordance.service.listing import ListQuery
+    from accordance.service.views.dead_letters import DeadLetterPageView
 
 
 @click.group(name="dlq")
@@ -22,23 +29,32 @@ def command() -> None:
 
 
 @command.command(name="list")
+@list_options
 @ledger_options
 @json_option
-def list_letters(where: Where, as_json: bool) -> int:
-    """List what was given up, and why. Exit code 1 if there is anything."""
+def list_letters(where: Where, query: ListQuery, as_json: bool) -> int:
+    """List what was given up, and why. Exit code 1 if there is anything.
+
+    With --json: the `items`, and the `next` cursor.
+    """
     from accordance.service import dead_letters
 
     with opened(where) as project:
-        letters = dead_letters.list_dead_letters(project)
+        page = dead_letters.list_dead_letters(project, query)
     if as_json:
-        say([letter.to_json() for letter in letters])
+        say(page.to_json())
     else:
-        for letter in letters:
-            why = letter.reason_code or letter.last_error or "given up"
-            tell(f"{letter.task_id}  {letter.title}  {why}")
-        if not letters:
-            tell("no dead letters")
-    return Exit.REJECTED if letters else Exit.OK
+        _print_letters(page)
+    return Exit.REJECTED if page.items else Exit.OK
+
+
+def _print_letters(page: DeadLetterPageView) -> None:
+    for letter in page.items:
+        reason = letter.reason_code or letter.last_error or "given up"
+        tell(f"{letter.task_id}  {letter.title}  {reason}")
+    if not page.items:
+        tell("no dead letters")
+    tell_of_more(page)
 
 
 @command.command()

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import json
-import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened
+from accordance.cli.list_options import cursor_option, filter_option, word
 from accordance.cli.showing import shown
 from accordance.cli.streams import reader_is_gone
 from accordance.contracts.printable import printable
+from accordance.domain.paging import MOST_ITEMS
 
 if TYPE_CHECKING:
-    from accordance.service.views.events import EventView
+    from accordance.service.events import EventReader
+    from accordance.service.views.events import EventPageView, EventView
 
-_POLL_SECONDS = 0.3
+_WAIT_SECONDS = 1.0  # then it is seen that nobody reads any more
 
 
 @click.command(name="events")
 @click.argument("plan", required=False)
 @click.option("--task", help="Only of this task.")
+@filter_option
 @click.option(
-    "--after", type=click.IntRange(0), default=0, help="Only after this event."
+    "--after", type=click.IntRange(0), default=0, help="Only behind this number."
 )
+@click.option(
+    "--limit",
+    type=click.IntRange(1, MOST_ITEMS),
+    help="At most so many.  [default: all]",
+)
+@cursor_option
 @click.option(
     "--all",
     "is_all",
@@ -40,41 +50,80 @@ _POLL_SECONDS = 0.3
 def command(
     plan: str | None,
     task: str | None,
+    wanted: str,
     after: int,
+    limit: int | None,
+    cursor: str | None,
     is_all: bool,
     follow: bool,
     where: Where,
     as_json: bool,
 ) -> int:
-    """Show the events of a plan, in their order. With --json one object per line.
+    """Show the events of all plans, or of one, in the order in which they were committed.
 
-    The numbers that are left out are seals of rows: --all shows them.
+    The number in front counts the events of the whole ledger; --after goes on behind it. Numbers that are left out are
+    seals of rows: --all shows them. With --json one object per line; with --limit a last line has the `next` cursor.
     """
-    from accordance.service.events import EventReader
-    from accordance.service.project import plan_id_of
+    from accordance.service.events import EventReader, list_events
+    from accordance.service.listing import ListQuery
+
+    words = _words(plan, task, wanted)
+    is_page = limit is not None or cursor is not None
+    if is_page and follow:
+        raise click.UsageError("--follow has no end: leave out --limit and --cursor")
 
     with opened(where) as project:
-        plan_id = plan_id_of(project, plan)
-        reader = EventReader(project, plan_id, task or "", after, with_seals=is_all)
-        while True:
-            for event in reader.news():
-                click.echo(_line(event, as_json))
-            if not follow or reader_is_gone():
-                return Exit.OK
-            time.sleep(_POLL_SECONDS)
+        if is_page:
+            size = limit or MOST_ITEMS
+            query = ListQuery(filter=words, cursor=cursor, limit=size)
+            page = list_events(project, query, after=after, with_seals=is_all)
+            _print_page(page, as_json)
+            return Exit.OK
+        reader = EventReader(project, words, after, with_seals=is_all)
+        for event in _events(reader, follow):
+            click.echo(_line(event, as_json))
+    return Exit.OK
+
+
+def _words(plan: str | None, task: str | None, wanted: str) -> str:
+    """The filter, with what the argument and the option say."""
+    words = [wanted]
+    if plan is not None:
+        words.append(word("plan", plan))
+    if task is not None:
+        words.append(word("task", task))
+    return " ".join(words)
+
+
+def _events(reader: EventReader, follow: bool) -> Iterator[EventView]:
+    while True:
+        yield from reader.news()
+        if not follow or reader_is_gone():
+            return
+        reader.wait(_WAIT_SECONDS)
+
+
+def _print_page(page: EventPageView, as_json: bool) -> None:
+    for event in page.items:
+        click.echo(_line(event, as_json))
+    if as_json:
+        click.echo(json.dumps({"next": page.next}))
+    elif page.next is not None:
+        click.echo(f"there are more: --cursor {page.next}")
 
 
 def _line(event: EventView, as_json: bool) -> str:
     if as_json:
         return printable(json.dumps(event.to_json(), ensure_ascii=False))
     details = dict(event.payload)
-    moved = (
-        f"  {details.pop('from')} -> {details.pop('to')}" if "from" in details else ""
-    )
-    rest = "  ".join(
+    move = ""
+    if "from" in details:
+        move = f"  {details.pop('from')} -> {details.pop('to')}"
+    values = [
         f"{name}={value}"
         for name, value in details.items()
         if value not in (None, "", [])
-    )
-    line = f"{event.seq:>6}  {event.at[:19]}  {event.kind}  {event.task_id or ''}{moved}  {rest}"
-    return shown(line.rstrip())
+    ]
+    about = event.task_id or ""
+    head = f"{event.number:>6}  {event.at[:19]}  {event.kind}  {about}{move}"
+    return shown(f"{head}  {'  '.join(values)}".rstrip())

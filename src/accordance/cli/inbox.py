@@ -16,10 +16,17 @@ from accordance.cli.ledger_commands import (
     opened,
     say,
 )
+from accordance.cli.list_options import (
+    and_words,
+    list_options,
+    tell_of_more,
+    word,
+)
 from accordance.cli.showing import tell
 
 if TYPE_CHECKING:
-    from accordance.service.views.questions import QuestionView
+    from accordance.service.listing import ListQuery
+    from accordance.service.views.questions import QuestionPageView, QuestionView
 
 
 @click.group(name="inbox")
@@ -30,24 +37,36 @@ def command() -> None:
 @command.command(name="list")
 @click.option("--plan", help="Only of this plan.")
 @click.option("--all", "everything", is_flag=True, help="Answered ones too.")
+@list_options
 @ledger_options
 @json_option
 def list_questions(
-    plan: str | None, everything: bool, where: Where, as_json: bool
+    plan: str | None, everything: bool, query: ListQuery, where: Where, as_json: bool
 ) -> int:
-    """List the open questions. Exit code 3 if there are any."""
+    """List the open questions, the oldest first. Exit code 3 if there are any.
+
+    With --json: the `items`, and the `next` cursor.
+    """
     from accordance.service import inbox
 
+    if plan:
+        query = and_words(query, word("plan", plan))
     with opened(where) as project:
-        questions = inbox.list_questions(project, plan, with_answered=everything)
+        page = inbox.list_questions(project, query, with_answered=everything)
     if as_json:
-        say([question.to_json() for question in questions])
+        say(page.to_json())
     else:
-        for question in questions:
-            _print_question(question)
-        if not questions:
-            tell("nobody waits for an answer")
-    return Exit.WAITING if any(question.is_open for question in questions) else Exit.OK
+        _print_questions(page)
+    some_are_open = any(question.is_open for question in page.items)
+    return Exit.WAITING if some_are_open else Exit.OK
+
+
+def _print_questions(page: QuestionPageView) -> None:
+    for question in page.items:
+        _print_question(question)
+    if not page.items:
+        tell("no question waits for an answer")
+    tell_of_more(page)
 
 
 def _print_question(question: QuestionView) -> None:

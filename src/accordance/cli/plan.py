@@ -17,6 +17,7 @@ from accordance.cli.ledger_commands import (
     opened,
     say,
 )
+from accordance.cli.list_options import list_options, tell_of_more
 from accordance.cli.plan_import import import_, report_rejected_plan
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
@@ -30,6 +31,7 @@ from accordance.rendering.drawing import FORMATS
 
 if TYPE_CHECKING:
     from accordance.service.drawings import Drawing
+    from accordance.service.listing import ListQuery
     from accordance.service.views.plans import PlanDetailView
 
 _PLAN_FIELDS = (
@@ -54,21 +56,22 @@ command.add_command(plan_prompt)
 
 
 @command.command(name="list")
+@list_options
 @ledger_options
 @json_option
-def list_plans(where: Where, as_json: bool) -> int:
-    """List the plans, the newest first."""
+def list_plans(where: Where, query: ListQuery, as_json: bool) -> int:
+    """List the plans, the newest first. With --json: the `items`, and the `next` cursor."""
     from accordance.service import plans
 
     with opened(where) as project:
-        entries = plans.list_plans(project)
+        page = plans.list_plans(project, query)
     if as_json:
-        say([plan.to_json() for plan in entries])
-    else:
-        for plan in entries:
-            tell(
-                f"{plan.plan_id}  {plan.state:<9}  {plan.root:<14}  {plan.nodes:>6} nodes  {plan.title}"
-            )
+        say(page.to_json())
+        return Exit.OK
+    for plan in page.items:
+        states = f"{plan.state:<9}  {plan.root:<14}"
+        tell(f"{plan.plan_id}  {states}  {plan.nodes:>6} nodes  {plan.title}")
+    tell_of_more(page)
     return Exit.OK
 
 

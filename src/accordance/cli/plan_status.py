@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 _SHOWN_QUESTIONS = 20
 _BAR_WIDTH = 40
-_REFRESH_SECONDS = 0.5
+_REFRESH_SECONDS = 5.0  # a lease may be extended without an event
 _STYLES = {
     State.DONE: "green",
     State.BLOCKED: "yellow",
@@ -42,16 +41,17 @@ def exit_of_status(status: PlanStatusView) -> int:
 
 
 def watch(ledger: Ledger, plan_id: str) -> PlanStatusView:
-    """Show a plan until it has ended, or until interrupted."""
+    """Show a plan, and again whenever something has happened, until it has ended."""
     from accordance.service.plans import plan_status
 
+    number = 0
     with Live(auto_refresh=False) as live:
         while True:
+            number = ledger.wait_for_change(after=number, seconds=_REFRESH_SECONDS)
             status = plan_status(ledger, plan_id)
             live.update(table_of(status), refresh=True)
             if status.root in TERMINAL:
                 return status
-            time.sleep(_REFRESH_SECONDS)
 
 
 def print_status(status: PlanStatusView) -> None:

@@ -16,6 +16,12 @@ from accordance.cli.ledger_commands import (
     opened,
     say,
 )
+from accordance.cli.list_options import (
+    and_words,
+    list_options,
+    tell_of_more,
+    word,
+)
 from accordance.cli.prompts import prompt
 from accordance.cli.reading import read_bounded
 from accordance.cli.receipts import exit_of, print_answer
@@ -25,6 +31,7 @@ from accordance.cli.ways_out import why_nothing
 
 if TYPE_CHECKING:
     from accordance.project.home import Home
+    from accordance.service.listing import ListQuery
     from accordance.service.views.answers import AnswerView
     from accordance.service.views.tasks import NothingView, TaskBriefView, TaskView
 
@@ -35,6 +42,32 @@ def command() -> None:
 
 
 command.add_command(prompt)
+
+
+@command.command(name="list")
+@click.option("--plan", help="Only of this plan.")
+@list_options
+@ledger_options
+@json_option
+def list_tasks(where: Where, plan: str | None, query: ListQuery, as_json: bool) -> int:
+    """List tasks by plan, in the plan's order.
+
+    With --json: the `items`, and the `next` cursor.
+    """
+    from accordance.service import task_records
+
+    if plan:
+        query = and_words(query, word("plan", plan))
+    with opened(where) as project:
+        page = task_records.list_tasks(project, query)
+    if as_json:
+        say(page.to_json())
+        return Exit.OK
+    for task in page.items:
+        note = task.lease.holder if task.lease else task.last_error or ""
+        tell(f"{task.task_id}  {task.state:<14}  {task.title}  {note}".rstrip())
+    tell_of_more(page)
+    return Exit.OK
 
 
 @command.command(name="next")

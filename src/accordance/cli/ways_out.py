@@ -55,7 +55,7 @@ NOTHING: Final[Mapping[str, str]] = MappingProxyType(
 LISTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "plan": "`accordance plan list` shows them",
-        "task": "`accordance plan graph` shows them",
+        "task": "`accordance task list` shows them",
         "question": "`accordance inbox list` shows them",
     }
 )

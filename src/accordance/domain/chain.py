@@ -30,7 +30,11 @@ EMPTY: Final = Head()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainEntry:
-    """An event, as it was stored."""
+    """An event, as it was stored.
+
+    `seq` is its place in its chain. `number` is its place among all events of the
+    ledger; it is given when the transaction ends, and no hash covers it.
+    """
 
     plan_id: str
     seq: int
@@ -39,6 +43,7 @@ class ChainEntry:
     at: str
     payload: Payload
     hash: str
+    number: int | None = None
 
 
 def next_entry(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from accordance.domain.lifecycle import State
-from accordance.domain.records import VerdictRecord
+from accordance.domain.records import TaskRecord, VerdictRecord
 from accordance.errors import Conflict
+from accordance.service.listing import ListQuery, page_of
 from accordance.service.project import Project, find_task, task_id_of
 from accordance.service.views.dead_letters import (
     CancelledTaskView,
+    DeadLetterPageView,
     DeadLetterView,
     MovedTaskView,
     dead_letter_view,
 )
-from accordance.work import tasks
+from accordance.store.ledger import Transaction
+from accordance.store.listings import DEAD_LETTER_LIST
 
 
 class NotADeadLetter(Conflict):
@@ -21,19 +24,26 @@ class NotADeadLetter(Conflict):
     code = "not-a-dead-letter"
 
 
-def list_dead_letters(project: Project) -> list[DeadLetterView]:
-    """Everything that was given up, and why."""
-    letters = []
+def list_dead_letters(
+    project: Project, query: ListQuery | None = None
+) -> DeadLetterPageView:
+    """Return a page of what was given up, each task with the reason."""
     with project.ledger.read() as tx:
-        for task in tasks.dead_letters(tx, tx.plans()):
-            verdicts = tx.find(VerdictRecord, subject=task.task_id)
-            last = verdicts[-1] if verdicts else None
-            letters.append(dead_letter_view(task, last))
-    return letters
+        page = page_of(tx, DEAD_LETTER_LIST, query or ListQuery())
+        items = [_dead_letter(tx, task) for task in page.items]
+    return DeadLetterPageView(items=tuple(items), next=page.next)
+
+
+def _dead_letter(tx: Transaction, task: TaskRecord) -> DeadLetterView:
+    verdicts = tx.find(VerdictRecord, subject=task.task_id)
+    last = verdicts[-1] if verdicts else None
+    return dead_letter_view(task, last)
 
 
 def requeue(project: Project, name: str, *, by: str) -> MovedTaskView:
     """Take a task out of the dead letters: it gets a new chance, and what waited for it goes on."""
+    from accordance.work import tasks
+
     task = tasks.requeue(project.ledger, task_id_of(project, name), by=by)
     return MovedTaskView(task_id=task.task_id, state=task.progress.state)
 
@@ -47,6 +57,9 @@ def drop(
     state = task.progress.state
     if state is not State.DEAD_LETTER:
         raise NotADeadLetter(f"task {task.task_id} is {state}, not a dead letter")
+
+    from accordance.work import tasks
+
     along = tasks.cancel(
         project.ledger, task.task_id, by=by, excuse=excuse, cascade=cascade
     )

@@ -1,4 +1,4 @@
-"""The events of a plan, in their order."""
+"""What happened, in the order in which it was committed, across plans."""
 
 from __future__ import annotations
 
@@ -6,31 +6,80 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from accordance.domain.chain import ChainEntry
+from accordance.domain.filters import Filter, Subject, Term, Word
+from accordance.domain.paging import MOST_ITEMS, PageRequest
+from accordance.service.listing import ListQuery, filter_for
 from accordance.service.project import Project
-from accordance.service.views.events import EventView, event_view
+from accordance.service.views.events import EventPageView, EventView, event_view
+from accordance.store.ledger import Transaction
+from accordance.store.listings import EVENT_LIST, cursor_after
 from accordance.store.seals import SEALS
+
+
+def list_events(
+    project: Project,
+    query: ListQuery | None = None,
+    *,
+    after: int = 0,
+    with_seals: bool = False,
+) -> EventPageView:
+    """Return a page of events, of those behind a number if there is no cursor."""
+    query = query or ListQuery()
+    with project.ledger.read() as tx:
+        wanted = _filter(tx, query.filter, with_seals=with_seals)
+        cursor = query.cursor or cursor_after(wanted, after)
+        request = PageRequest(limit=query.limit, cursor=cursor)
+        page = tx.page(EVENT_LIST, wanted, request)
+    items = tuple(event_view(entry) for entry in page.items)
+    return EventPageView(items=items, next=page.next)
 
 
 @dataclass
 class EventReader:
-    """Reads the events of a plan, and goes on where it stopped when it is asked again."""
+    """Reads the events that fit a filter, and goes on where it stopped."""
 
     project: Project
-    plan_id: str
-    task: str = ""  # the beginning of a task's id: only what is about such tasks
-    after: int = 0  # the number of the last event that was read
-    with_seals: bool = field(
-        default=False, kw_only=True
-    )  # seals of rows, which say nothing to people
+    filter: str = ""
+    after: int = 0  # the number of the last event that was looked at
+    with_seals: bool = field(default=False, kw_only=True)
+    _last_seq: int = field(default=0, init=False)  # of use where there is one plan
 
     def news(self) -> Iterator[EventView]:
-        """What has happened since the last look."""
-        with self.project.ledger.read() as tx:
-            for entry in tx.entries(self.plan_id, after=self.after):
-                self.after = entry.seq
-                if self._is_wanted(entry):
-                    yield event_view(entry)
+        """Yield what has happened since the last look, all of it.
 
-    def _is_wanted(self, entry: ChainEntry) -> bool:
-        is_shown = self.with_seals or entry.kind not in SEALS
-        return is_shown and (entry.task_id or "").startswith(self.task)
+        No transaction is open while a reader takes its time with an event.
+        """
+        there_is_more = True
+        while there_is_more:
+            entries, there_is_more = self._next_page()
+            for entry in entries:
+                yield event_view(entry)
+
+    def _next_page(self) -> tuple[tuple[ChainEntry, ...], bool]:
+        with self.project.ledger.read() as tx:
+            newest = tx.last_number()
+            wanted = _filter(tx, self.filter, with_seals=self.with_seals)
+            cursor = cursor_after(wanted, self.after, self._last_seq)
+            request = PageRequest(limit=MOST_ITEMS, cursor=cursor)
+            page = tx.page(EVENT_LIST, wanted, request)
+
+        if page.items:
+            self._last_seq = page.items[-1].seq
+        there_is_more = page.next is not None
+        if there_is_more:
+            newest = page.items[-1].number or newest
+        self.after = max(self.after, newest)
+        return page.items, there_is_more
+
+    def wait(self, seconds: float) -> None:
+        """Wait until something more has happened, whether or not it fits."""
+        self.project.ledger.wait_for_change(after=self.after, seconds=seconds)
+
+
+def _filter(tx: Transaction, text: str, *, with_seals: bool) -> Filter:
+    """Read a filter. The seals of rows say nothing to people, and are left out."""
+    wanted = filter_for(tx, text, Subject.EVENTS)
+    if with_seals or wanted.wanted(Word.KIND):
+        return wanted
+    hidden = [Term(Word.KIND, kind, is_wanted=False) for kind in SEALS]
+    return wanted.plus(*hidden)

@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from accordance.domain.records import QuestionRecord
-from accordance.service.project import Project, find_plan
-from accordance.service.views.questions import AnsweredView, QuestionView, question_view
-from accordance.store.ledger import Transaction
-from accordance.work import inbox
-from accordance.work.inbox import PersonAnswer, Upload
+from accordance.domain.filters import OPEN, Subject, Term, Word
+from accordance.service.listing import ListQuery, filter_for
+from accordance.service.project import Project
+from accordance.service.views.questions import (
+    AnsweredView,
+    QuestionPageView,
+    question_view,
+)
+from accordance.store.listings import QUESTION_LIST
+from accordance.work.person_answers import PersonAnswer, Upload
 
 __all__ = ["PersonAnswer", "Upload", "answer_question", "list_questions"]
 
 
 def list_questions(
-    project: Project, plan: str | None = None, *, with_answered: bool = False
-) -> list[QuestionView]:
-    """The open questions, of one plan or of all; those that were answered, too, if wanted."""
+    project: Project, query: ListQuery | None = None, *, with_answered: bool = False
+) -> QuestionPageView:
+    """Return a page of the questions, the oldest first.
+
+    Only the open ones, unless the filter names a state or all are wanted.
+    """
+    query = query or ListQuery()
     with project.ledger.read() as tx:
-        return [
-            question_view(question)
-            for question in _questions(tx, plan, with_answered=with_answered)
-        ]
-
-
-def _questions(
-    tx: Transaction, plan: str | None, *, with_answered: bool
-) -> list[QuestionRecord]:
-    only = {"plan_id": find_plan(tx, plan).plan_id} if plan else {}
-    return (
-        tx.find(QuestionRecord, **only) if with_answered else tx.open_questions(**only)
-    )
+        wanted = filter_for(tx, query.filter, Subject.QUESTIONS)
+        if not with_answered and not wanted.has(Word.STATE):
+            wanted = wanted.plus(Term(Word.STATE, OPEN))
+        page = tx.page(QUESTION_LIST, wanted, query.request)
+    items = tuple(question_view(question) for question in page.items)
+    return QuestionPageView(items=items, next=page.next)
 
 
 def answer_question(
     project: Project, question_id: str, said: PersonAnswer
 ) -> AnsweredView:
     """Answer a question. Raises NotFound, Conflict (somebody has answered it) or UnfitAnswer."""
+    from accordance.work import inbox
+
     question = inbox.answer(project.ledger, project.home, question_id, said)
     with project.ledger.read() as tx:
         state = (

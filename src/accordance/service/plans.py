@@ -8,13 +8,16 @@ from typing import Final
 
 from accordance.domain.lifecycle import State
 from accordance.domain.naming import safe_name
+from accordance.domain.records import PlanRecord
 from accordance.domain.spending import total
+from accordance.service.listing import ListQuery, page_of
 from accordance.service.project import Project, find_plan
 from accordance.service.views.plans import (
     ExportedFileView,
     ExportView,
     PlanDetailView,
     PlanEntryView,
+    PlanPageView,
     PlanStatusView,
     moving_task_view,
     plan_fields,
@@ -22,7 +25,8 @@ from accordance.service.views.plans import (
 from accordance.service.views.questions import question_view
 from accordance.service.views.spending import spending_view
 from accordance.service.views.verdicts import verdicts_on
-from accordance.store.ledger import Ledger
+from accordance.store.ledger import Ledger, Transaction
+from accordance.store.listings import PLAN_LIST
 from accordance.work.exporting import deliverables, export_plan
 from accordance.work.run_log import spent_by_task
 
@@ -37,15 +41,17 @@ _MOVING: Final = (
 )
 
 
-def list_plans(project: Project) -> list[PlanEntryView]:
-    """The plans, the newest first."""
+def list_plans(project: Project, query: ListQuery | None = None) -> PlanPageView:
+    """Return a page of the plans, the newest first."""
     with project.ledger.read() as tx:
-        return [
-            PlanEntryView(
-                **plan_fields(plan), root=tx.progress(plan.root_task_id).state
-            )
-            for plan in tx.plans()
-        ]
+        page = page_of(tx, PLAN_LIST, query or ListQuery())
+        items = [_plan_entry(tx, plan) for plan in page.items]
+    return PlanPageView(items=tuple(items), next=page.next)
+
+
+def _plan_entry(tx: Transaction, plan: PlanRecord) -> PlanEntryView:
+    root = tx.progress(plan.root_task_id)
+    return PlanEntryView(**plan_fields(plan), root=root.state)
 
 
 def show_plan(project: Project, name: str | None = None) -> PlanDetailView:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from accordance.domain.records import QuestionRecord, ReviewRecord
+from accordance.service.listing import ListQuery, page_of
 from accordance.service.project import Project, find_task
 from accordance.service.views.leases import lease_view
 from accordance.service.views.questions import question_view
@@ -11,15 +12,26 @@ from accordance.service.views.tasks import (
     ArtifactView,
     StandingView,
     TaskDetailView,
+    TaskPageView,
     artifact_path,
     review_view,
+    task_entry_view,
     task_event_view,
 )
 from accordance.service.views.verdicts import verdicts_on
+from accordance.store.listings import TASK_LIST
 from accordance.work.lent_clones import loan_under_way
 from accordance.work.plan_extras import constraints_of
 from accordance.work.run_log import runs_in
 from accordance.work.task_description import described
+
+
+def list_tasks(project: Project, query: ListQuery | None = None) -> TaskPageView:
+    """Return a page of tasks, by plan, in the plan's order."""
+    with project.ledger.read() as tx:
+        page = page_of(tx, TASK_LIST, query or ListQuery())
+    items = tuple(task_entry_view(task) for task in page.items)
+    return TaskPageView(items=items, next=page.next)
 
 
 def show_task(project: Project, name: str) -> TaskDetailView:

@@ -16,7 +16,9 @@ from typing import Any, TypeVar
 from sqlalchemy import Table
 
 from accordance.domain.chain import ChainEntry, Head, Payload, next_entry
+from accordance.domain.filters import Filter
 from accordance.domain.lifecycle import FORGIVES, Event, State, Waiting
+from accordance.domain.paging import Page, PageRequest
 from accordance.domain.plan import NodeLinks
 from accordance.domain.plan_review import PlanEvent, PlanState, next_plan_state
 from accordance.domain.progress import (
@@ -41,6 +43,7 @@ from accordance.domain.records import (
 )
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling
 from accordance.store import rows
+from accordance.store.listings import Listing, Record
 from accordance.store.seals import (
     PLAN_BEGAN,
     ROWS_WRITTEN,
@@ -243,6 +246,19 @@ class Transaction(ABC):
     @abstractmethod
     def entries_of(self, task_id: str) -> list[ChainEntry]:
         """The events of a task in their order."""
+
+    @abstractmethod
+    def page(
+        self, listing: Listing[Record], wanted: Filter, request: PageRequest
+    ) -> Page[Record]:
+        """Return a page of one of the lists in `listings`, of the items that fit.
+
+        Plans and tasks in the filter are whole ids. Raises InvalidCursor.
+        """
+
+    @abstractmethod
+    def last_number(self) -> int:
+        """Return the number of the ledger's newest event; 0 if there is none."""
 
     @abstractmethod
     def add(self, record: AnyRecord) -> None:
@@ -551,6 +567,14 @@ class Ledger(ABC):
     @abstractmethod
     def read(self) -> AbstractContextManager[Transaction]:
         """A transaction that only looks."""
+
+    @abstractmethod
+    def wait_for_change(self, *, after: int, seconds: float) -> int:
+        """Wait until there is an event with a higher number, or the time is over.
+
+        Return the number of the newest event. Whoever has read everything up to it
+        waits with it again, and misses nothing.
+        """
 
     @abstractmethod
     def close(self) -> None:

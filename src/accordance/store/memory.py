@@ -12,12 +12,21 @@ from typing import Any, TypeVar
 from sqlalchemy import Table
 
 from accordance.domain.chain import ChainEntry, Head
+from accordance.domain.filters import Filter, Subject
 from accordance.domain.lifecycle import State
+from accordance.domain.paging import Key, Page, PageRequest
 from accordance.domain.plan import PlanNode
 from accordance.domain.progress import NodeMove
-from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
+from accordance.domain.records import (
+    PlanRecord,
+    QuestionRecord,
+    RequirementRecord,
+    TaskRecord,
+)
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
+from accordance.store.listings import Listing, Record
+from accordance.store.memory_filtering import fits
 from accordance.store.rows import (
     ORDERS,
     TABLES,
@@ -27,7 +36,13 @@ from accordance.store.rows import (
     turn_of_task,
 )
 from accordance.store.seals import Values, as_stored
-from accordance.store.tables import PLANS, TASK_EDGES, TASK_NODES
+from accordance.store.tables import (
+    COUNTERS,
+    EVENT_COUNTER,
+    PLANS,
+    TASK_EDGES,
+    TASK_NODES,
+)
 
 T = TypeVar("T")
 
@@ -43,6 +58,7 @@ class _Contents:
     rows: dict[str, NodeRow] = field(default_factory=dict)  # tasks as they began
     edges: dict[tuple[str, int], EdgeRow] = field(default_factory=dict)
     ledger: dict[int, ChainEntry] = field(default_factory=dict)
+    numbered: dict[int, ChainEntry] = field(default_factory=dict)  # all events
 
     def copy(self) -> _Contents:
         return _Contents(
@@ -181,10 +197,9 @@ class MemoryTransaction(Transaction):
         return counts
 
     def add_entry(self, entry: ChainEntry) -> None:
-        self._contents.entries[entry.plan_id] = (
-            *self._contents.entries.get(entry.plan_id, ()),
-            entry,
-        )
+        numbered = self._number(entry)
+        earlier = self._contents.entries.get(entry.plan_id, ())
+        self._contents.entries[entry.plan_id] = (*earlier, numbered)
         self.save_plan(entry.plan_id, head=Head(seq=entry.seq, hash=entry.hash))
 
     def entries(
@@ -203,6 +218,41 @@ class MemoryTransaction(Transaction):
             for entry in all_of
             if entry.task_id == task_id
         ]
+
+    def _number(self, entry: ChainEntry) -> ChainEntry:
+        """Give an event its number; writers take turns, so no other can get it."""
+        number = self.last_number() + 1
+        numbered = replace(entry, number=number)
+        self._contents.numbered[number] = numbered
+        return numbered
+
+    def last_number(self) -> int:
+        return len(self._contents.numbered)
+
+    def page(
+        self, listing: Listing[Record], wanted: Filter, request: PageRequest
+    ) -> Page[Record]:
+        behind = listing.begins_behind(wanted, request)
+        records = [
+            record
+            for record in self._listed(listing.subject)
+            if fits(record, wanted, self._contents.tasks)
+        ]
+        if behind is not None:
+            begins = _place_behind(listing, behind)
+            records = [record for record in records if begins(record)]
+        return listing.page(wanted, request, records)
+
+    def _listed(self, subject: Subject) -> list[Any]:
+        """The records of a list, in its order."""
+        if subject is Subject.PLANS:
+            return self.plans()
+        if subject is Subject.EVENTS:
+            return list(self._contents.numbered.values())
+        if subject is Subject.QUESTIONS:
+            return self.find(QuestionRecord)
+        tasks = self._contents.tasks.values()
+        return sorted(tasks, key=lambda task: (task.plan_id, task.place))
 
     def add(self, record: AnyRecord) -> None:
         if _key(record) in self._contents.records:
@@ -236,7 +286,7 @@ class MemoryTransaction(Transaction):
         return Head() if last is None else Head(seq=last.seq, hash=last.hash)
 
     def add_ledger_entry(self, entry: ChainEntry) -> None:
-        self._contents.ledger[entry.seq] = entry
+        self._contents.ledger[entry.seq] = self._number(entry)
 
     def ledger_entries(self) -> Iterator[ChainEntry]:
         yield from self._contents.ledger.values()
@@ -257,6 +307,8 @@ class MemoryTransaction(Transaction):
                 yield {**task_row(task), **self.beside_the_record(name)}
         elif table is TASK_EDGES:
             yield from map(record_row, self._contents.edges.values())
+        elif table is COUNTERS:
+            yield {"name": EVENT_COUNTER, "number": self.last_number()}
         else:
             for record in self._contents.records.values():
                 if TABLES[type(record)] is table:
@@ -282,6 +334,22 @@ def _key(record: AnyRecord) -> tuple[object, ...]:
 def _place_in_line(task: TaskRecord) -> tuple[int, int, int] | None:
     turn = turn_of_task(task)
     return None if turn is None else (turn, -task.priority, task.place)
+
+
+def _place_behind(listing: Listing[Record], key: Key) -> Callable[[Record], bool]:
+    """Whether a record comes behind a key in the order of its list."""
+    if listing.subject is Subject.PLANS:
+        imported_at, plan_id = key
+
+        def is_older(plan: Any) -> bool:
+            if plan.imported_at == imported_at:
+                return bool(plan.plan_id > plan_id)
+            return bool(plan.imported_at < imported_at)
+
+        return is_older
+    if listing.subject is Subject.EVENTS:
+        return lambda entry: listing.key(entry)[:1] > key[:1]
+    return lambda record: listing.key(record) > key
 
 
 def _linked(
@@ -336,20 +404,28 @@ class MemoryLedger(Ledger):
     def __init__(self, clock: Callable[[], str]) -> None:
         self._clock = clock
         self._contents = _Contents()
-        self._turn = threading.RLock()
+        self._changed = threading.Condition()
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        with self._turn:
+        with self._changed:
             contents = self._contents.copy()
             transaction = MemoryTransaction(contents, self._clock())
             yield transaction
             transaction.seal()
             self._contents = contents
+            self._changed.notify_all()
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         yield MemoryTransaction(self._contents.copy(), self._clock())
+
+    def wait_for_change(self, *, after: int, seconds: float) -> int:
+        with self._changed:
+            self._changed.wait_for(
+                lambda: len(self._contents.numbered) > after, timeout=seconds
+            )
+            return len(self._contents.numbered)
 
     def close(self) -> None:
         """Nothing to let go of."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import Connection, Table, insert, select, update
+from sqlalchemy import Connection, Table, select, update
 
 from accordance.domain.chain import Head, next_entry
 from accordance.errors import NotFound
-from accordance.store.rows import record_row
 from accordance.store.seals import (
     PLAN_BEGAN,
     ROWS_TAKEN_OVER,
@@ -19,7 +18,7 @@ from accordance.store.seals import (
     seals,
 )
 from accordance.store.sql import SqlTransaction
-from accordance.store.tables import BLOBS, PLANS, TASK_EVENTS
+from accordance.store.tables import BLOBS, PLANS
 
 
 def take_over(connection: Connection, at: str) -> None:
@@ -37,6 +36,7 @@ def take_over(connection: Connection, at: str) -> None:
             *((ROWS_TAKEN_OVER, said) for said in seals(_rows(tx, unplanned), names)),
         ]
     )
+    tx.finish()
 
 
 def _rows(
@@ -64,7 +64,7 @@ def _seal_plan(connection: Connection, tx: SqlTransaction, plan_id: str) -> None
             at=tx.now,
             payload=said,
         )
-        connection.execute(insert(TASK_EVENTS), record_row(entry))
+        tx.add_old_entry(entry)
         head = Head(seq=entry.seq, hash=entry.hash)
     connection.execute(
         update(PLANS).where(mine).values(head_seq=head.seq, head_hash=head.hash)

@@ -35,6 +35,7 @@ from sqlalchemy.types import NullType
 from accordance.domain.chain import Payload
 from accordance.store.tables import (
     BLOBS,
+    COUNTERS,
     LEDGER_EVENTS,
     METADATA,
     PLANS,
@@ -77,8 +78,11 @@ class Row(NamedTuple):
 
 
 def sealed_tables() -> list[Table]:
-    """The tables whose rows are sealed one by one; blobs carry their hash as their name."""
-    others = {*CHAINS, *UNSEALED, BLOBS}
+    """Return the tables whose rows are sealed one by one.
+
+    Blobs carry their hash as their name; the counter is compared with the events.
+    """
+    others = {*CHAINS, *UNSEALED, BLOBS, COUNTERS}
     return [table for table in METADATA.sorted_tables if table not in others]
 
 

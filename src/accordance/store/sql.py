@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import groupby, islice
+from functools import cached_property, partial
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, Select, Table, delete, select
 
 from accordance.domain.chain import ChainEntry, Head
+from accordance.domain.filters import Filter, Subject
 from accordance.domain.lifecycle import State
+from accordance.domain.paging import Key, Page, PageRequest
 from accordance.domain.plan import Combine
 from accordance.domain.progress import NodeMove
-from accordance.domain.records import PlanRecord, RequirementRecord, TaskRecord
-from accordance.errors import NotFound
-from accordance.store import rows, statements
+from accordance.domain.records import (
+    PlanRecord,
+    QuestionRecord,
+    RequirementRecord,
+    TaskRecord,
+)
+from accordance.errors import LedgerDamaged, NotFound
+from accordance.store import rows, signals, statements
 from accordance.store.failures import translated
 from accordance.store.ledger import (
     MAKES_WAY,
@@ -30,6 +37,8 @@ from accordance.store.ledger import (
     R,
     Transaction,
 )
+from accordance.store.listings import Listing, Record
+from accordance.store.page_queries import ledger_events_query, page_query
 from accordance.store.seals import Values, stored_rows
 from accordance.store.tables import (
     BLOBS,
@@ -44,6 +53,13 @@ from accordance.store.tables import (
 _CHUNK: Final = 2000
 _MANY: Final = 500
 _PIECES: Final = 8  # of blobs, a MiB each at most
+_LOADERS: Final[Mapping[Subject, Callable[[Row[Any]], Any]]] = {
+    Subject.PLANS: rows.plan_from,
+    Subject.TASKS: rows.task_from,
+    Subject.DEAD_LETTERS: rows.task_from,
+    Subject.EVENTS: rows.entry_from,
+    Subject.QUESTIONS: partial(rows.record_from, QuestionRecord),
+}
 
 
 @dataclass
@@ -109,11 +125,16 @@ class _Seen:
 
 @dataclass
 class _Unwritten:
-    """What this transaction has changed and not written yet: the rows as the database still has them, and new events."""
+    """What this transaction has changed and not written yet.
+
+    Plans and tasks are kept as the database still has them. Events are kept until the
+    transaction ends, since their numbers are taken last.
+    """
 
     plans: dict[str, PlanRecord] = field(default_factory=dict)
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
     entries: list[ChainEntry] = field(default_factory=list)
+    ledger_entries: list[ChainEntry] = field(default_factory=list)
 
 
 class SqlTransaction(Transaction):
@@ -132,14 +153,41 @@ class SqlTransaction(Transaction):
         self._kept: set[str] = set()
         self._held: set[str] = set()
 
+    def finish(self) -> None:
+        """Write down everything, at the end of the transaction.
+
+        The numbers of events come last: whoever takes some holds up all who want
+        numbers until they commit, and waits for nothing any more.
+        """
+        self.flush()
+        entries, self._unwritten.entries = self._unwritten.entries, []
+        own, self._unwritten.ledger_entries = self._unwritten.ledger_entries, []
+        count = len(entries) + len(own)
+        if not count:
+            return
+
+        number = self._take_numbers(count)
+        if entries:
+            values = _numbered(entries, number, TASK_EVENTS)
+            self._connection.execute(statements.insertion(TASK_EVENTS), values)
+        if own:
+            values = _numbered(own, number + len(entries), LEDGER_EVENTS)
+            self._connection.execute(statements.insertion(LEDGER_EVENTS), values)
+
+    def _take_numbers(self, count: int) -> int:
+        """Return the first of so many numbers, which no other transaction gets."""
+        statement = statements.TAKE_NUMBERS[self._dialect]
+        taken = self._connection.exec_driver_sql(statement, (count,)).first()
+        if taken is None:
+            raise LedgerDamaged("the counter of events is missing")
+        last: int = taken[0]
+        return last - count + 1
+
     def flush(self) -> None:
-        """Write down what has changed."""
+        """Write down where plans and tasks stand."""
         self._flush_tasks()
-        unwritten, self._unwritten = self._unwritten, _Unwritten()
-        if unwritten.entries:
-            entries = [rows.record_row(entry) for entry in unwritten.entries]
-            self._connection.execute(statements.insertion(TASK_EVENTS), entries)
-        if plans := rows.changes(rows.plan_row, unwritten.plans, self._seen.plans):
+        unwritten, self._unwritten.plans = self._unwritten.plans, {}
+        if plans := rows.changes(rows.plan_row, unwritten, self._seen.plans):
             self._connection.execute(statements.SAVE_PLAN, plans)
 
     def _flush_tasks(self) -> None:
@@ -343,17 +391,58 @@ class SqlTransaction(Transaction):
         self._unwritten.entries.append(entry)
         self.save_plan(entry.plan_id, head=Head(seq=entry.seq, hash=entry.hash))
 
+    def add_old_entry(self, entry: ChainEntry) -> None:
+        """Add an event to a chain whose plan may be unreadable; its head is not moved."""
+        self._unwritten.entries.append(entry)
+
     def entries(
         self, plan_id: str, *, after: int = 0, limit: int | None = None
     ) -> Iterator[ChainEntry]:
-        self.flush()
         query = statements.EVENTS_AFTER.limit(limit)
-        for row in self._connection.execute(query, {"key": plan_id, "after": after}):
-            yield rows.entry_from(row)
+        keys = {"key": plan_id, "after": after}
+        written = map(rows.entry_from, self._connection.execute(query, keys))
+        unwritten = [
+            entry
+            for entry in self._unwritten.entries
+            if entry.plan_id == plan_id and entry.seq > after
+        ]
+        return islice(chain(written, unwritten), limit)
 
     def entries_of(self, task_id: str) -> list[ChainEntry]:
-        self.flush()
         found = self._connection.execute(statements.EVENTS_OF_TASK, {"key": task_id})
+        written = [rows.entry_from(row) for row in found]
+        unwritten = [
+            entry for entry in self._unwritten.entries if entry.task_id == task_id
+        ]
+        return [*written, *unwritten]
+
+    def last_number(self) -> int:
+        return signals.last_number(self._connection)
+
+    # -- lists
+
+    def page(
+        self, listing: Listing[Record], wanted: Filter, request: PageRequest
+    ) -> Page[Record]:
+        self.flush()
+        behind = listing.begins_behind(wanted, request)
+        most = request.limit + 1
+        query = page_query(wanted, behind, self._dialect).limit(most)
+        read = _LOADERS[listing.subject]
+        records = [read(row) for row in self._connection.execute(query)]
+        if listing.subject is Subject.EVENTS:
+            records += self._ledger_events(wanted, behind, most)
+            records.sort(key=listing.key)
+        return listing.page(wanted, request, records)
+
+    def _ledger_events(
+        self, wanted: Filter, behind: Key | None, most: int
+    ) -> list[ChainEntry]:
+        """Events of the ledger's own chain, where the filter lets any through."""
+        query = ledger_events_query(wanted, behind, self._dialect)
+        if query is None:
+            return []
+        found = self._connection.execute(query.limit(most))
         return [rows.entry_from(row) for row in found]
 
     # -- everything else
@@ -393,18 +482,19 @@ class SqlTransaction(Transaction):
         return self.last_of_ledger()
 
     def last_of_ledger(self) -> Head:
+        if self._unwritten.ledger_entries:
+            newest = self._unwritten.ledger_entries[-1]
+            return Head(seq=newest.seq, hash=newest.hash)
         last = self._connection.execute(statements.LEDGER_HEAD).first()
         return Head() if last is None else Head(seq=last.seq, hash=last.hash)
 
     def add_ledger_entry(self, entry: ChainEntry) -> None:
-        values = {
-            column.name: getattr(entry, column.name) for column in LEDGER_EVENTS.c
-        }
-        self._connection.execute(statements.insertion(LEDGER_EVENTS), values)
+        self._unwritten.ledger_entries.append(entry)
 
     def ledger_entries(self) -> Iterator[ChainEntry]:
         for row in self._stream(statements.ALL_LEDGER_EVENTS, _CHUNK):
             yield rows.entry_from(row)
+        yield from self._unwritten.ledger_entries
 
     def plan_ids(self, table: Table = PLANS) -> set[str]:
         self.flush()
@@ -439,13 +529,26 @@ class SqlTransaction(Transaction):
             yield from found
 
 
+def _numbered(
+    entries: Iterable[ChainEntry], first: int, table: Table
+) -> list[dict[str, Any]]:
+    """The rows of events, numbered from a first number on."""
+    names = statements.written_columns(table)
+    numbered = []
+    for number, entry in enumerate(entries, first):
+        row = {name: getattr(entry, name) for name in names}
+        row["number"] = number
+        numbered.append(row)
+    return numbered
+
+
 @contextmanager
 def within(connection: Connection, now: str) -> Iterator[SqlTransaction]:
     """A ledger's transaction within somebody else's: they commit, and everything was written by then."""
     transaction = SqlTransaction(connection, now)
     yield transaction
     transaction.seal()
-    transaction.flush()
+    transaction.finish()
 
 
 class SqlLedger(Ledger):
@@ -474,6 +577,10 @@ class SqlLedger(Ledger):
             )
             connection = plain.execution_options(reading=True, **level)
             yield SqlTransaction(connection, self._clock())
+
+    def wait_for_change(self, *, after: int, seconds: float) -> int:
+        with translated(self.engine):
+            return signals.wait_for_change(self.engine, after, seconds)
 
     def close(self) -> None:
         self.engine.dispose()

@@ -93,6 +93,18 @@ LEDGER_HEAD: Final = (
     .limit(1)
 )
 
+CHANNEL: Final = "accordance_events"
+"""Where PostgreSQL says that events were added, with the number of the last."""
+LAST_NUMBER: Final = "SELECT number FROM counters WHERE name = 'events'"
+_COUNT_ON: Final = "UPDATE counters SET number = number + {} WHERE name = 'events' RETURNING number"  # fmt: skip
+TAKE_NUMBERS: Final[Mapping[str, str]] = {
+    "sqlite": _COUNT_ON.format("?"),
+    "postgresql": _COUNT_ON.format("%s")
+    + ", pg_notify('accordance_events', number::text)",
+}
+"""So many numbers for events. Numbers are visible in the order of commits, since the
+row is held until then: whoever reads everything after a number misses nothing."""
+
 
 def _neighbours(here: str, there: str, kind: str) -> Select[Any]:
     """The nodes at the other end of a task's edges of one kind, in the plan's order."""
@@ -115,6 +127,12 @@ PREREQUISITES: Final = _neighbours("to_task_id", "from_task_id", "DEPENDS_ON")
 def insertion(table: Table) -> Insert:
     """A row into a table."""
     return insert(table)
+
+
+@cache
+def written_columns(table: Table) -> tuple[str, ...]:
+    """The columns of a table that the database does not compute itself."""
+    return tuple(column.name for column in table.c if column.computed is None)
 
 
 class Bulk(NamedTuple):

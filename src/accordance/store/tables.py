@@ -129,6 +129,7 @@ PLANS: Final = Table(
     Column("head_seq", Integer, nullable=False),
     _hash("head_hash", nullable=False),
 )
+Index("ix_plans_newest", PLANS.c.imported_at.desc(), PLANS.c.plan_id)
 
 TASK_NODES: Final = Table(
     "task_nodes",
@@ -193,7 +194,20 @@ Index(
     sqlite_where=_HAS_TURN,
 )
 Index("ix_task_nodes_place", TASK_NODES.c.plan_id, TASK_NODES.c.place)
-Index("ix_task_nodes_state", TASK_NODES.c.plan_id, TASK_NODES.c.state)
+Index(
+    "ix_task_nodes_state",
+    TASK_NODES.c.plan_id,
+    TASK_NODES.c.state,
+    TASK_NODES.c.place,
+)
+_IS_DEAD: Final = text("state = 'DEAD_LETTER'")
+Index(
+    "ix_task_nodes_dead",
+    TASK_NODES.c.plan_id,
+    TASK_NODES.c.place,
+    sqlite_where=_IS_DEAD,
+    postgresql_where=_IS_DEAD,
+)
 _HAS_LEASE: Final = text("lease_until IS NOT NULL")
 Index(
     "ix_task_nodes_lease",
@@ -238,8 +252,10 @@ TASK_EVENTS: Final = Table(
     _time("at", nullable=False),
     Column("payload", Json, nullable=False),
     _hash("hash", nullable=False),
+    Column("number", BigInteger),  # among all events of the ledger
     Column("type", String(32), Computed("kind")),  # the seeds' name for it
     Index("ix_task_events_task", "task_id", "seq"),
+    Index("ix_task_events_number", "number", unique=True),
 )
 
 LEDGER_EVENTS: Final = (
@@ -251,8 +267,20 @@ LEDGER_EVENTS: Final = (
         _time("at", nullable=False),
         Column("payload", Json, nullable=False),
         _hash("hash", nullable=False),
+        Column("number", BigInteger),  # among all events of the ledger
+        Index("ix_ledger_events_number", "number", unique=True),
     )
 )
+
+COUNTERS: Final = Table(
+    "counters",
+    METADATA,
+    Column("name", String(16), primary_key=True),
+    Column("number", BigInteger, nullable=False),
+)
+"""How many events there are: whoever adds some holds its row until they commit."""
+
+EVENT_COUNTER: Final = "events"
 
 MESSAGES: Final = Table(
     "messages",
@@ -332,8 +360,16 @@ QUESTIONS: Final = Table(
     _time("asked_at", nullable=False),
     _time("answered_at"),
     Column("answer", Json),
-    Index("ix_questions_open", "answered_at", "asked_at"),
+    Index("ix_questions_asked", "asked_at", "question_id"),
     Index("ix_questions_task", "task_id"),
+)
+_IS_OPEN: Final = text("answered_at IS NULL")
+Index(
+    "ix_questions_open",
+    QUESTIONS.c.asked_at,
+    QUESTIONS.c.question_id,
+    sqlite_where=_IS_OPEN,
+    postgresql_where=_IS_OPEN,
 )
 
 REQUIREMENTS: Final = Table(

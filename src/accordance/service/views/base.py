@@ -42,3 +42,9 @@ class View(BaseModel):
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+class PageView(View):
+    """A page of a list; its items are in a field of their own."""
+
+    next: str | None  # the cursor of the page behind it, if there is one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord, VerdictRecord
-from accordance.service.views.base import View
+from accordance.service.views.base import PageView, View
 
 
 class DeadLetterView(View):
@@ -19,6 +19,12 @@ class DeadLetterView(View):
     reason_code: str | None
     messages: tuple[str, ...]
     since: str
+
+
+class DeadLetterPageView(PageView):
+    """A page of dead letters."""
+
+    items: tuple[DeadLetterView, ...]
 
 
 class MovedTaskView(View):

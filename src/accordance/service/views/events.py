@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from accordance.domain.chain import ChainEntry
-from accordance.service.views.base import View
+from accordance.service.views.base import PageView, View
 
 
 class EventView(View):
-    """One link of a plan's chain."""
+    """One link of a plan's chain, or of the ledger's own, which has no plan."""
 
-    plan_id: str
-    seq: int
+    number: int  # among all events of the ledger
+    plan_id: str | None
+    seq: int  # in its chain
     at: str
     kind: str
     task_id: str | None
@@ -20,10 +21,17 @@ class EventView(View):
     hash: str
 
 
+class EventPageView(PageView):
+    """A page of events."""
+
+    items: tuple[EventView, ...]
+
+
 def event_view(entry: ChainEntry) -> EventView:
     """Show an event."""
     return EventView(
-        plan_id=entry.plan_id,
+        number=entry.number or 0,
+        plan_id=entry.plan_id or None,
         seq=entry.seq,
         at=entry.at,
         kind=entry.kind,

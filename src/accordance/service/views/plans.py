@@ -7,7 +7,7 @@ from typing import Any
 from accordance.domain.lifecycle import State
 from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
-from accordance.service.views.base import View
+from accordance.service.views.base import PageView, View
 from accordance.service.views.leases import LeaseView, lease_view
 from accordance.service.views.questions import QuestionView
 from accordance.service.views.spending import SpendingView
@@ -33,6 +33,12 @@ class PlanEntryView(PlanView):
     """A plan in a list."""
 
     root: State
+
+
+class PlanPageView(PageView):
+    """A page of the plans."""
+
+    items: tuple[PlanEntryView, ...]
 
 
 class ImportedPlanView(PlanView):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accordance.domain.records import QuestionRecord
-from accordance.service.views.base import View
+from accordance.service.views.base import PageView, View
 
 
 class QuestionView(View):
@@ -25,6 +25,12 @@ class QuestionView(View):
     def is_open(self) -> bool:
         """Whether it waits for an answer."""
         return self.answered_at is None
+
+
+class QuestionPageView(PageView):
+    """A page of questions."""
+
+    items: tuple[QuestionView, ...]
 
 
 class AnsweredView(View):

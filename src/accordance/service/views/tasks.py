@@ -10,8 +10,8 @@ from accordance.domain.chain import ChainEntry
 from accordance.domain.lifecycle import State
 from accordance.domain.records import ArtifactRecord, ReviewRecord, TaskRecord
 from accordance.project.home import Home
-from accordance.service.views.base import View
-from accordance.service.views.leases import LeaseView
+from accordance.service.views.base import PageView, View
+from accordance.service.views.leases import LeaseView, lease_view
 from accordance.service.views.questions import QuestionView
 from accordance.service.views.runs import RunView
 from accordance.service.views.verdicts import VerdictView
@@ -41,6 +41,20 @@ class TaskView(View):
     idle_rounds: int
     checks: str | None  # the task whose product it reviews
     artifact: str | None  # the current product, by its hash
+
+
+class TaskEntryView(TaskView):
+    """A task in a list."""
+
+    lease: LeaseView | None
+    last_error: str | None
+    updated_at: str
+
+
+class TaskPageView(PageView):
+    """A page of tasks."""
+
+    items: tuple[TaskEntryView, ...]
 
 
 class TaskBriefView(TaskView):
@@ -156,6 +170,16 @@ class StandingView(View):
 def task_view(task: TaskRecord) -> TaskView:
     """Show a task."""
     return TaskView(**describe(task))
+
+
+def task_entry_view(task: TaskRecord) -> TaskEntryView:
+    """Show a task in a list."""
+    return TaskEntryView(
+        **describe(task),
+        lease=lease_view(task.lease),
+        last_error=task.last_error,
+        updated_at=task.updated_at,
+    )
 
 
 def review_view(review: ReviewRecord) -> ReviewView:

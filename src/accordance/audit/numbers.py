@@ -1,0 +1,61 @@
+"""The numbers of events across plans: each is given once, in the order of every chain, none is left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+from accordance.audit.findings import AuditFindings
+from accordance.domain.chain import ChainEntry
+from accordance.store.ledger import Transaction
+from accordance.store.tables import COUNTERS, EVENT_COUNTER
+
+_NAMED: Final = 3  # wrong numbers that are named; the others follow from them
+
+
+def verify_number(entry: ChainEntry, found: AuditFindings) -> None:
+    """Hold the number of an event against the one before it in its chain."""
+    if not isinstance(entry.number, int):
+        found.broken(f"event {entry.seq} ({entry.kind}) has no number")
+        return
+    if found.numbers and entry.number <= found.numbers[-1]:
+        found.broken(
+            f"event {entry.seq} ({entry.kind}): its number {entry.number} is not behind"
+            f" {found.numbers[-1]}, that of the event before it"
+        )
+    found.numbers.append(entry.number)
+
+
+def verify_numbers(
+    tx: Transaction, chains: Iterable[AuditFindings], own: AuditFindings
+) -> None:
+    """Hold the numbers of all chains together against each other and the counter."""
+    times: Counter[int] = Counter()
+    for chain in chains:
+        times.update(chain.numbers)
+
+    twice = [number for number, count in times.items() if count > 1]
+    for number in sorted(twice)[:_NAMED]:
+        own.broken(f"two events have the number {number}")
+
+    missing = (number for number in range(1, len(times) + 1) if number not in times)
+    for number in islice(missing, _NAMED):
+        own.missing(f"the event with number {number} is missing")
+
+    last = max(times, default=0)
+    _verify_counter(tx, last, own)
+
+
+def _verify_counter(tx: Transaction, last: int, own: AuditFindings) -> None:
+    counters: dict[object, object] = dict(tx.stored(COUNTERS))
+    counted = counters.pop(EVENT_COUNTER, None)
+    if counted is None:
+        own.missing(f"counters {EVENT_COUNTER}: the row is missing")
+    elif counted != last:
+        own.broken(
+            f"counters {EVENT_COUNTER}: says {counted}, the last event has number {last}"
+        )
+    for name in sorted(counters, key=str):
+        own.broken(f"counters {name}: a row that no event explains")

@@ -1,0 +1,243 @@
+"""Filters as SQL: what each word means for each list.
+
+Values are parameters, never text of a statement. Both databases give the same answers:
+letters are compared as the C locale does, and what has no value does not fit.
+"""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Text,
+    collate,
+    false,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    type_coerce,
+)
+
+from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Word
+from accordance.domain.lifecycle import State
+from accordance.store.tables import (
+    LEDGER_EVENTS,
+    PLANS,
+    QUESTIONS,
+    TASK_EVENTS,
+    TASK_NODES,
+    Words,
+)
+
+Condition: TypeAlias = ColumnElement[bool]
+AnyOf: TypeAlias = Callable[[Sequence[str], str], Condition]
+"""From values and the name of the dialect: whether one of the values holds."""
+
+_SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def conditions(wanted: Filter, dialect: str) -> list[Condition]:
+    """Return what the rows of a filter's list have to fulfil, all of it."""
+    always = _ALWAYS.get(wanted.subject, ())
+    return [*always, *_conditions(wanted, _MEANINGS[wanted.subject], dialect)]
+
+
+def ledger_event_conditions(wanted: Filter, dialect: str) -> list[Condition] | None:
+    """Return the same for the events of the ledger's own chain.
+
+    They belong to no plan and no task. A filter that wants one gets none of them.
+    """
+    if any(wanted.wanted(word) for word in ABOUT_A_PLAN):
+        return None
+    return _conditions(wanted, _LEDGER_EVENT_WORDS, dialect)
+
+
+def _conditions(
+    wanted: Filter, words: Mapping[Word, AnyOf], dialect: str
+) -> list[Condition]:
+    found: list[Condition] = []
+    for word, any_of in words.items():
+        values = wanted.wanted(word)
+        if word is Word.TEXT:
+            found += [any_of([value], dialect) for value in values]
+        elif values:
+            found.append(any_of(values, dialect))
+
+        unwanted = wanted.unwanted(word)
+        if unwanted:
+            holds = func.coalesce(any_of(unwanted, dialect), false())
+            found.append(not_(holds))
+    return found
+
+
+def small_letters(text: str) -> str:
+    """A text with A-Z in small letters, and nothing else changed."""
+    return text.translate(_SMALL)
+
+
+# -- what a word asks of a column
+
+
+def _is(*columns: Column[Any]) -> AnyOf:
+    """One of the columns has one of the values."""
+
+    def any_of(values: Sequence[str], _: str) -> Condition:
+        return or_(*(column.in_(values) for column in columns))
+
+    return any_of
+
+
+def _since(column: Column[Any]) -> AnyOf:
+    def any_of(values: Sequence[str], _: str) -> Condition:
+        return or_(*(column >= value for value in values))
+
+    return any_of
+
+
+def _before(column: Column[Any]) -> AnyOf:
+    def any_of(values: Sequence[str], _: str) -> Condition:
+        return or_(*(column < value for value in values))
+
+    return any_of
+
+
+def _contains(*columns: Column[Any], as_json: bool = False) -> AnyOf:
+    """One of the columns holds one of the values as a part, A-Z as a-z."""
+
+    def any_of(values: Sequence[str], dialect: str) -> Condition:
+        parts = [json_text(value) if as_json else value for value in values]
+        found = [
+            _place_of(small_letters(part), _in_small_letters(column, dialect), dialect)
+            > 0
+            for column in columns
+            for part in parts
+        ]
+        return or_(*found)
+
+    return any_of
+
+
+def _has_tag(tags: Column[Any]) -> AnyOf:
+    """The column holds a JSON list of texts, in which one of the values is an element.
+
+    A quote inside an element is escaped. So a quote behind the bracket, or behind a
+    comma and a space, can only begin an element.
+    """
+
+    def any_of(values: Sequence[str], dialect: str) -> Condition:
+        written = type_coerce(tags, Text)
+        found = []
+        for value in values:
+            element = json.dumps(value)
+            found.append(_place_of(f"[{element}", written, dialect) == 1)
+            found.append(_place_of(f", {element}", written, dialect) > 0)
+        return or_(*found)
+
+    return any_of
+
+
+def _about_task(task_id: Column[Any], of_task: AnyOf) -> AnyOf:
+    """The row is about a task for which something holds."""
+
+    def any_of(values: Sequence[str], dialect: str) -> Condition:
+        tasks = select(TASK_NODES.c.task_id).where(of_task(values, dialect))
+        return task_id.in_(tasks)
+
+    return any_of
+
+
+def _is_answered(answered_at: Column[Any]) -> AnyOf:
+    states = {OPEN: answered_at.is_(None), ANSWERED: answered_at.is_not(None)}
+
+    def any_of(values: Sequence[str], _: str) -> Condition:
+        return or_(*(states[value] for value in values))
+
+    return any_of
+
+
+def json_text(value: str) -> str:
+    """A text as it stands inside a JSON value of the ledger."""
+    return json.dumps(value)[1:-1]
+
+
+def _place_of(part: str, text: ColumnElement[str], dialect: str) -> ColumnElement[int]:
+    """Where a part begins in a text, counted from 1; 0 if it is not there."""
+    function = func.strpos if dialect == "postgresql" else func.instr
+    return function(text, literal(part, Words))
+
+
+def _in_small_letters(column: Column[Any], dialect: str) -> ColumnElement[str]:
+    text = type_coerce(column, Text)
+    return func.lower(collate(text, "C") if dialect == "postgresql" else text)
+
+
+# -- the words of each list
+
+_TASK: Final = TASK_NODES.c
+_of_agent: Final = _is(_TASK.owner_agent_id, _TASK.lease_holder)
+_of_tag: Final = _has_tag(_TASK.tags)
+
+_TASK_WORDS: Final[Mapping[Word, AnyOf]] = {
+    Word.STATE: _is(_TASK.state),
+    Word.KIND: _is(_TASK.node_type),
+    Word.PLAN: _is(_TASK.plan_id),
+    Word.TASK: _is(_TASK.task_id),
+    Word.AGENT: _of_agent,
+    Word.TAG: _of_tag,
+    Word.SINCE: _since(_TASK.updated_at),
+    Word.BEFORE: _before(_TASK.updated_at),
+    Word.TEXT: _contains(_TASK.title, _TASK.task_id, _TASK.last_error),
+}
+_MEANINGS: Final[Mapping[Subject, Mapping[Word, AnyOf]]] = {
+    Subject.PLANS: {
+        Word.STATE: _is(PLANS.c.state),
+        Word.PLAN: _is(PLANS.c.plan_id),
+        Word.AGENT: _is(PLANS.c.owner_agent_id),
+        Word.SINCE: _since(PLANS.c.imported_at),
+        Word.BEFORE: _before(PLANS.c.imported_at),
+        Word.TEXT: _contains(PLANS.c.title, PLANS.c.plan_id),
+    },
+    Subject.TASKS: _TASK_WORDS,
+    Subject.DEAD_LETTERS: _TASK_WORDS,
+    Subject.EVENTS: {
+        Word.KIND: _is(TASK_EVENTS.c.kind),
+        Word.PLAN: _is(TASK_EVENTS.c.plan_id),
+        Word.TASK: _is(TASK_EVENTS.c.task_id),
+        Word.AGENT: _about_task(TASK_EVENTS.c.task_id, _of_agent),
+        Word.TAG: _about_task(TASK_EVENTS.c.task_id, _of_tag),
+        Word.SINCE: _since(TASK_EVENTS.c.at),
+        Word.BEFORE: _before(TASK_EVENTS.c.at),
+        Word.TEXT: _contains(TASK_EVENTS.c.kind, TASK_EVENTS.c.payload, as_json=True),
+    },
+    Subject.QUESTIONS: {
+        Word.STATE: _is_answered(QUESTIONS.c.answered_at),
+        Word.KIND: _is(QUESTIONS.c.kind),
+        Word.PLAN: _is(QUESTIONS.c.plan_id),
+        Word.TASK: _is(QUESTIONS.c.task_id),
+        Word.AGENT: _about_task(QUESTIONS.c.task_id, _of_agent),
+        Word.TAG: _about_task(QUESTIONS.c.task_id, _of_tag),
+        Word.SINCE: _since(QUESTIONS.c.asked_at),
+        Word.BEFORE: _before(QUESTIONS.c.asked_at),
+        Word.TEXT: _contains(QUESTIONS.c.text, QUESTIONS.c.question_id),
+    },
+}
+ABOUT_A_PLAN: Final = (Word.PLAN, Word.TASK, Word.AGENT, Word.TAG)
+_LEDGER_EVENT_WORDS: Final[Mapping[Word, AnyOf]] = {
+    Word.KIND: _is(LEDGER_EVENTS.c.kind),
+    Word.SINCE: _since(LEDGER_EVENTS.c.at),
+    Word.BEFORE: _before(LEDGER_EVENTS.c.at),
+    Word.TEXT: _contains(LEDGER_EVENTS.c.kind, LEDGER_EVENTS.c.payload, as_json=True),
+}
+_ALWAYS: Final[Mapping[Subject, tuple[Condition, ...]]] = {
+    Subject.DEAD_LETTERS: (
+        _TASK.state == literal(State.DEAD_LETTER.value, literal_execute=True),
+    )
+}
+"""What every row of a list fulfils; as text, so that a partial index is used."""
