@@ -206,7 +206,6 @@ Index(
     TASK_NODES.c.plan_id,
     TASK_NODES.c.place,
     sqlite_where=_IS_DEAD,
-    postgresql_where=_IS_DEAD,
 )
 _HAS_LEASE: Final = text("lease_until IS NOT NULL")
 Index(
@@ -369,7 +368,6 @@ Index(
     QUESTIONS.c.asked_at,
     QUESTIONS.c.question_id,
     sqlite_where=_IS_OPEN,
-    postgresql_where=_IS_OPEN,
 )
 
 REQUIREMENTS: Final = Table(
