@@ -20,7 +20,7 @@ from accordance import check
 from accordance.cli.checked_file import Checked
 from accordance.cli.main import COMMANDS, app
 from accordance.cli.text import print_results
-from accordance.contracts.catalogue import CATALOGUE
+from accordance.contracts.catalogue.builtin import CATALOGUE
 from accordance.contracts.catalogue.submit import REASON_ALIASES
 from accordance.contracts.codes import PAGES
 from accordance.contracts.comparing import fields_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from accordance.contracts import stream
-from accordance.contracts.catalogue import CATALOGUE
+from accordance.contracts.catalogue.builtin import CATALOGUE
 from accordance.contracts.checking import Checker
 from accordance.contracts.codes import explain
 from accordance.contracts.context import NO_CONTEXT, Context

@@ -254,7 +254,7 @@ def test_a_directory_without_git_has_no_baseline(
 ) -> None:
     """There a copy is kept."""
     assert run(["baseline", "--repo", str(tmp_path)]) == 2
-    assert "is no git repository; keep a copy of it" in capsys.readouterr().err
+    assert "is not a git repository; keep a copy of it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("level", ["rlimit", "landlock", "auto", "bubblewrap"])

@@ -304,7 +304,7 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
             5,
             "unknown profile 'seed'; known: strict",
         ),
-        (["check", "a\x00b"], 2, "is no file name"),
+        (["check", "a\x00b"], 2, "is not a file name"),
         (["chek", "GOOD"], 2, "unknown command 'chek'; did you mean check"),
         (["explain", "cycl"], 5, "unknown code 'cycl'; did you mean cycle?"),
         (["schema", "sumbit"], 5, "unknown contract 'sumbit'; did you mean submit"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,45 @@ def test_version() -> None:
     )
     for heavy in ("pydantic", "jiter", "rich", "sqlalchemy", "fastapi"):
         assert f"'{heavy}'" not in done.stderr
+
+
+def test_reading_a_ledger_loads_little(tmp_path: Path) -> None:
+    """These commands are called all day: what only work or checking needs stays out."""
+    heavy = (
+        "accordance.api",
+        "accordance.contracts.catalogue.builtin",
+        "accordance.contracts.checking",
+        "accordance.domain.facts",
+        "accordance.domain.ruling",
+        "accordance.work.assignment",
+        "accordance.workspace",
+        "alembic",
+        "dbos",
+        "rich",
+        "sqlalchemy.dialects.postgresql",
+        "sqlalchemy.orm",
+    )
+    plan = Path("examples/plan/plan.json").read_text(encoding="utf-8")
+    (tmp_path / "plan.json").write_text(plan, encoding="utf-8")
+    home = ("--home", str(tmp_path))
+    accordance("plan", "import", str(tmp_path / "plan.json"), *home)
+    task = json.loads(plan)["nodes"][0]["task_id"]
+
+    commands = [
+        ["plan", "list", *home],
+        ["task", "show", task, *home],
+        ["inbox", "list", *home],
+        ["dlq", "list", *home],
+    ]
+    probe = (
+        "import sys; from accordance.cli.main import run\n"
+        f"print([int(run(command)) for command in {commands!r}], file=sys.stderr)\n"
+        f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "[0, 0, 3, 0]\n[]\n"
 
 
 def test_import_loads_no_terminal_library() -> None:

@@ -19,7 +19,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from accordance import Accepted, check, judge
-from accordance.domain.case import Usage
+from accordance.domain.usage import Usage
 from accordance.errors import Conflict, InvalidSettings, NotFound
 from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on
 from accordance.judging.task_input import PreflightFailed, read_task

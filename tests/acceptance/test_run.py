@@ -132,7 +132,7 @@ def test_no_model_reviews_its_own_product(tmp_path: Path, more: str, code: int) 
         ('[executors.m]\nkind = "lllm"\n', (), 2, "unknown kind 'lllm'; did you mean llm?"),
         ("[executors", (), 2, "accordance.toml"),
         (HONEST, ("no-such-plan",), 5, "no plan 'no-such-plan'"),
-        (HONEST, ("plan.json",), 5, "bring it with `accordance plan import plan.json`"),
+        (HONEST, ("plan.json",), 5, "import it with `accordance plan import plan.json`"),
         ('[executors.a]\nkind = "command"\ncomand = "x"\n', (), 2, "has no key 'comand'; did you mean command"),
     ],
     ids=[

@@ -20,12 +20,12 @@ from accordance.changes import attempt as coding
 from accordance.changes import concluding
 from accordance.changes.attempt import Commission, Workshop, workshop_of
 from accordance.changes.settling import change_in
-from accordance.domain.case import Budget
 from accordance.domain.executor_specs import spec_of
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import preflight
 from accordance.domain.routing import Choice
 from accordance.domain.spending import Spending
+from accordance.domain.usage import Budget
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import build_prompt
 from accordance.executors.protocol import Produced, Seen

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, estimate
+from accordance.domain.usage import Budget
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import (
     ASKED_AGAIN,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from accordance.domain.case import Budget
 from accordance.domain.executor_specs import AgentSpec, LlmSpec
 from accordance.domain.spending import Spending
+from accordance.domain.usage import Budget
 from accordance.executors.pricing import has_unknown_price, pricing, room_for_answer
 from tests.executors.assignments import a_spec
 

@@ -18,9 +18,10 @@ from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.store.seals import ROWS_WRITTEN
 from accordance.work.importing import Imported, import_plan
-from accordance.work.inbox import PersonAnswer, answer
+from accordance.work.inbox import answer
 from accordance.work.inputs import look_at_inputs
 from accordance.work.intake import submit
+from accordance.work.person_answers import PersonAnswer
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import review, review_plan
 from accordance.work.tasks import NoTaskReason, Taken, take_next

@@ -11,8 +11,9 @@ from accordance.domain.records import EvidenceRecord, RequirementRecord
 from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, IllegalTransition, NotFound
 from accordance.executors.agents.sockets import within
-from accordance.work.inbox import PersonAnswer, UnfitAnswer, Upload, answer
+from accordance.work.inbox import answer
 from accordance.work.inputs import look_at_inputs
+from accordance.work.person_answers import PersonAnswer, UnfitAnswer, Upload
 from accordance.work.tasks import NoTaskReason
 from tests.ledger.project import Project, asking, product
 from tests.messages import PLAN, Message, edge, node, plan, requirement, small_plan

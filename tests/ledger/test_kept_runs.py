@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from accordance.domain.case import Budget
 from accordance.domain.context_pack import Trim
 from accordance.domain.faults import Fault
 from accordance.domain.fuses import Fuses
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.records import Rules
 from accordance.domain.spending import Spending
+from accordance.domain.usage import Budget
 from accordance.errors import NotFound
 from accordance.executors.prompt_building import BuiltPrompt
 from accordance.executors.protocol import Produced, Seen

@@ -18,7 +18,8 @@ from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.store.memory import MemoryLedger
 from accordance.store.opening import open_ledger
-from accordance.work.inbox import PersonAnswer, answer
+from accordance.work.inbox import answer
+from accordance.work.person_answers import PersonAnswer
 from accordance.work.receipts import Receipt
 from accordance.work.tasks import Taken, cancel, release, requeue, retry
 from tests.ledger.project import Clock, Project, asking, failing, idle, product

@@ -348,7 +348,7 @@ def test_a_signal_hands_back_what_runs(
     until(lambda: begun(look, "a"))  # only taken up, others could begin it
     os.kill(worker.pid, number)
     _, said_last = worker.communicate(timeout=100)
-    assert (worker.returncode, "stopping: what runs is ended" in said_last) == (
+    assert (worker.returncode, "stopping: running attempts are ended" in said_last) == (
         code,
         True,
     ), said_last
@@ -365,7 +365,7 @@ def test_a_worker_needs_postgresql(tmp_path: Path) -> None:
     refused = accordance("worker", cwd=tmp_path)
     assert refused.code == 2
     assert refused.err == (
-        "accordance: workers share a PostgreSQL ledger; on SQLite `accordance run` is the one process\n"
+        "accordance: workers need a PostgreSQL ledger; on SQLite use `accordance run`\n"
     )
 
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accordance.domain.briefing import briefing
-from accordance.domain.case import Budget
 from accordance.domain.context_pack import (
     ESSENTIAL,
     Excerpt,
@@ -30,6 +29,7 @@ from accordance.domain.spending import (
     tighter,
     total,
 )
+from accordance.domain.usage import Budget
 from accordance.errors import ContextTooLarge
 
 

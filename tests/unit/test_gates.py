@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accordance.domain.case import Breach, Budget, Case, Usage
+from accordance.domain.case import Breach, Case
 from accordance.domain.facts import (
     ChangeKind,
     ChangeSet,
@@ -23,6 +23,7 @@ from accordance.domain.facts import (
 )
 from accordance.domain.findings import Gate, in_order
 from accordance.domain.roles import ROLES
+from accordance.domain.usage import Budget, Usage
 from accordance.errors import GateNotRun
 from accordance.gates.notices import notices
 from accordance.gates.running import GATES, run_gates

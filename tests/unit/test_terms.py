@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from accordance.domain.case import Breach, Budget, Usage
+from accordance.domain.case import Breach
 from accordance.domain.escalation import LadderPosition, Level
 from accordance.domain.judging import History
 from accordance.domain.roles import ROLES
 from accordance.domain.terms import Terms, case_under, terms_from, terms_to_json
+from accordance.domain.usage import Budget, Usage
 from accordance.errors import InvalidTerms
 from accordance.gates.running import verdict_on
 from tests.unit.cases import FACTS, a_case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from accordance.domain.case import Budget
+from accordance.domain.usage import Budget
 from accordance.judging.task_input import TaskRequest
 from accordance.project.policy import Gateway
 from accordance.workspace.branch import Branch

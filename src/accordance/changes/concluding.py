@@ -13,8 +13,9 @@ from accordance.changes.settling import JudgedChange, manifest_of
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.violation import Accepted
-from accordance.domain.case import Usage, claim_context
+from accordance.domain.case import claim_context
 from accordance.domain.routing import Choice, names_of
+from accordance.domain.usage import Usage
 from accordance.domain.verdict import Outcome
 from accordance.executors.protocol import Produced
 from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on

@@ -24,7 +24,8 @@ from accordance.work.arrivals import (
     must_fit,
     named_task,
 )
-from accordance.work.coding_tasks import TAG, coding_task
+from accordance.work.coding_keys import TAG
+from accordance.work.coding_tasks import coding_task
 from accordance.work.intake import submit as submit_message
 from accordance.work.landing import head_of
 from accordance.work.lent_clones import loan_under_way, sweep_loans

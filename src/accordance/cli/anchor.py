@@ -1,4 +1,4 @@
-"""`accordance anchor`: write down where every chain of the ledger ends."""
+"""`accordance anchor`: record where every event chain of the ledger ends."""
 
 from __future__ import annotations
 
@@ -22,32 +22,34 @@ from accordance.cli.writing import write_output
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write; else it is printed.",
+    help="The file to write.  [default: standard output]",
 )
 @click.option(
     "--sign",
     "private",
     metavar="KEY",
     type=click.Path(path_type=Path),
-    help="Sign it with this private key (PEM, Ed25519).",
+    help="Sign the anchor with this private key (PEM, Ed25519).",
 )
 @ledger_options
 @json_option
 def command(
     where: Where, output: Path | None, private: Path | None, as_json: bool
 ) -> int:
-    """Write down how many events every plan has, the hash of the last one, and one hash over all of them.
+    """Record the number of events of every plan, the last hash, and a hash of it all.
 
-    Keep the file where nobody who can write the ledger can write, too. `accordance verify --anchor FILE` sees later
-    whether a chain was made anew, cut short or taken away since then.
+    Keep the file where those who can write the ledger cannot. `accordance verify
+    --anchor FILE` detects later whether a chain was rewritten, cut short or removed.
     """
     from accordance.service.verification import write_anchor
 
     with opened(where) as project:
         written = write_anchor(project, private)
+
     if output is None:
         click.echo(written.text, nl=False)
         return Exit.OK
+
     write_output(output, written.text.encode())
     anchor = written.view
     if as_json:

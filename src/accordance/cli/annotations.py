@@ -1,4 +1,4 @@
-"""What GitHub Actions and code scanning read: workflow commands and SARIF 2.1.0."""
+"""Workflow commands of GitHub Actions, and SARIF 2.1.0 for code scanning."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 def github_annotation(
     kind: str, title: str, text: str, where: Mapping[str, object]
 ) -> str:
-    """One line that GitHub shows beside the code."""
+    """A line that GitHub shows beside the code."""
     properties = {**where, "title": title}
-    written = ",".join(
+    written = [
         f"{key}={_property(printable(str(value)))}" for key, value in properties.items()
-    )
-    return f"::{kind} {written}::{_data(printable(text))}"
+    ]
+    return f"::{kind} {','.join(written)}::{_data(printable(text))}"
 
 
 def _data(text: str) -> str:
@@ -34,13 +34,11 @@ def _property(text: str) -> str:
 def sarif_document(
     rules: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]
 ) -> str:
-    """A whole SARIF document of one run."""
+    """A SARIF document with a single run."""
     driver = {"name": "accordance", "version": __version__, "rules": rules}
-    runs = [
-        {
-            "tool": {"driver": driver},
-            "results": results,
-            "columnKind": "unicodeCodePoints",
-        }
-    ]
-    return as_json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": runs})
+    run = {
+        "tool": {"driver": driver},
+        "results": results,
+        "columnKind": "unicodeCodePoints",
+    }
+    return as_json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})

@@ -1,4 +1,4 @@
-"""Asking a program for an answer: the prompt on its standard input, the answer on its standard output."""
+"""Asking a program: the prompt on its standard input, the answer on its output."""
 
 from __future__ import annotations
 
@@ -14,75 +14,93 @@ from typing import Final
 from accordance.contracts.limits import LIMITS
 from accordance.domain.research.golden import Given, NoAnswer
 
-_MOST: Final = (
-    LIMITS.max_bytes + 1
-)  # of an answer: one byte more than the reader takes, which then says so
-_COMPLAINT: Final = 4096  # of standard error, its end
+_ANSWER_BYTES: Final = LIMITS.max_bytes + 1  # a byte too many, which the reader reports
+_ERROR_BYTES: Final = 4096  # the end of standard error that is kept
+_ERROR_SHOWN: Final = 200  # letters of it that are shown
 _PIECE: Final = 1 << 16
 
 
 def ask(
-    command: Sequence[str], prompt: str, told: Mapping[str, str], timeout: float
+    command: Sequence[str], prompt: str, variables: Mapping[str, str], timeout: float
 ) -> Given:
-    """What the program answers. It runs without a shell, in a session of its own.
+    """Return the answer of a program. It runs without a shell, in its own session.
 
-    It is ended, with all it started, when its time is up or when it has said more than the reader takes.
+    The program and all it started are killed when its time is up, or when its answer is
+    longer than the reader accepts.
     """
     deadline = time.monotonic() + timeout
+    try:
+        process = _start(command, prompt, variables)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        return NoAnswer(f"{command[0]}: cannot be started: {reason}")
+
+    with process:
+        try:
+            output, errors = _read(process, deadline)
+            if len(output) == _ANSWER_BYTES:
+                os.killpg(process.pid, signal.SIGKILL)
+                return output
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return NoAnswer(f"{command[0]}: no answer within {timeout:g} s")
+        except BaseException:  # e.g. a signal: the program must end with us
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+
+    if process.returncode != 0:
+        return NoAnswer(_failure_text(command[0], process.returncode, errors))
+    return output
+
+
+def _start(
+    command: Sequence[str], prompt: str, variables: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start a program with the prompt on its standard input."""
     with tempfile.TemporaryFile() as question:
         question.write(prompt.encode())
         question.seek(0)
-        try:
-            asked = subprocess.Popen(  # noqa: S603 - the user names the program
-                command,
-                stdin=question,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env={**os.environ, **told},
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            return NoAnswer(
-                f"{command[0]}: cannot be started: {getattr(error, 'strerror', None) or error}"
-            )
-    with asked:
-        try:
-            out, err = _listen(asked, deadline)
-            if len(out) == _MOST:
-                os.killpg(asked.pid, signal.SIGKILL)
-                return out
-            asked.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            os.killpg(asked.pid, signal.SIGKILL)
-            return NoAnswer(f"{command[0]}: no answer within {timeout:g} s")
-        except BaseException:  # stopped by a signal: what was asked ends, too
-            os.killpg(asked.pid, signal.SIGKILL)
-            raise
-    if asked.returncode != 0:
-        said = " ".join(err.decode("utf-8", "replace").split())[-200:]
-        return NoAnswer(
-            f"{command[0]}: ended with {asked.returncode}"
-            + (f": {said}" if said else "")
+        return subprocess.Popen(  # noqa: S603 - the user names the program
+            command,
+            stdin=question,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **variables},
+            start_new_session=True,
         )
-    return out
 
 
-def _listen(asked: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bytes]:
-    """What it says until it falls silent: the beginning of its answer, the end of its complaints. Raises TimeoutExpired."""
-    out, err = bytearray(), bytearray()
+def _failure_text(program: str, code: int, errors: bytes) -> str:
+    text = f"{program}: ended with {code}"
+    last_words = " ".join(errors.decode("utf-8", "replace").split())[-_ERROR_SHOWN:]
+    if last_words:
+        text += f": {last_words}"
+    return text
+
+
+def _read(process: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bytes]:
+    """Read the beginning of the answer and the end of standard error.
+
+    Raises TimeoutExpired.
+    """
+    output = bytearray()
+    errors = bytearray()
     with selectors.DefaultSelector() as pipes:
-        for pipe, heard in ((asked.stdout, out), (asked.stderr, err)):
+        for pipe, content in ((process.stdout, output), (process.stderr, errors)):
             if pipe is not None:
-                pipes.register(pipe, selectors.EVENT_READ, heard)
-        while pipes.get_map() and len(out) < _MOST:
+                pipes.register(pipe, selectors.EVENT_READ, content)
+
+        while pipes.get_map() and len(output) < _ANSWER_BYTES:
             left = deadline - time.monotonic()
             ready = pipes.select(left) if left > 0 else ()
             if not ready:
-                raise subprocess.TimeoutExpired(asked.args, left)
+                raise subprocess.TimeoutExpired(process.args, left)
+
             for key, _ in ready:
                 piece = os.read(key.fd, _PIECE)
                 key.data.extend(piece)
                 if not piece:
                     pipes.unregister(key.fileobj)
-            del err[:-_COMPLAINT]
-    return bytes(out[:_MOST]), bytes(err)
+            del errors[:-_ERROR_BYTES]
+    return bytes(output[:_ANSWER_BYTES]), bytes(errors)

@@ -1,4 +1,4 @@
-"""`accordance baseline`."""
+"""`accordance baseline`: record the tree an agent starts from."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from accordance.cli.writing import write_output
 
 @click.command(name="baseline")
 @click.option("--repo", default=".", show_default=True, metavar="DIR", type=click.Path(), help="The repository, before the agent begins.")  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where it is written, outside the repository.  [default: standard output]")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="A file outside the repository.  [default: standard output]")  # fmt: skip
 def command(repo: str, output: str | None) -> int:
-    """Record what an agent begins with: the commit, its tree, and git's own settings (hooks, filters, ...).
+    """Record what an agent starts from: the commit, its tree, and git's settings.
 
-    Run it before the agent starts, and keep the file where the agent cannot write. `accordance judge --baseline FILE` then
-    counts from that commit, wherever HEAD has gone since, and reports what was done to git's own settings.
+    Run it before the agent starts, and keep the file where the agent cannot write.
+    `accordance judge --baseline FILE` then counts changes from that commit, wherever
+    HEAD has moved, and reports changes to git's settings (hooks, filters, ...).
     """
     from accordance.domain.findings import listed
     from accordance.judging.judge import top_of
@@ -32,12 +33,11 @@ def command(repo: str, output: str | None) -> int:
     must_be_a_name(repo)
     root = top_of(Path(repo))
     if git_directory(root) is None:
-        raise Failure(
-            f"{root} is no git repository; keep a copy of it, and judge it against that (--base COPY)",
-            Exit.USAGE,
-        )
+        text = f"{root} is not a git repository; keep a copy of it and judge it against that copy (--base COPY)"
+        raise Failure(text, Exit.USAGE)
     if output is not None:
         must_be_out_of_reach(Path(output), root)
+
     baseline = record_baseline(root)
     changed = already_changed(root, baseline)
     text = baseline.model_dump_json(indent=1)
@@ -45,9 +45,10 @@ def command(repo: str, output: str | None) -> int:
         click.echo(text)
     else:
         write_output(output, f"{text}\n".encode())
+
     if changed:
         one_line(
-            f"the tree differs from its commit already, and this will count as the agent's change; commit it or put it "
-            f"away first: {listed(changed)}"
+            "the tree already differs from its commit, and this will count as the "
+            f"agent's change; commit or stash it first: {listed(changed)}"
         )
-    return 0
+    return Exit.OK

@@ -1,4 +1,4 @@
-"""`accordance check`."""
+"""`accordance check`: check messages against their contracts."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from accordance.contracts.tolerant import read_tolerant
     "-c",
     metavar="NAME",
     shell_complete=complete_contract,
-    help="What the messages must honour. Without it each message says so itself (schema_version).",
+    help="The contract of the messages.  [default: what each names as schema_version]",
 )
 @click.option(
     "--scope",
     "-s",
     metavar="SCOPE",
     shell_complete=complete_contract,
-    help="The same by scope: TASK_ACTION, PLAN_REVIEW, TASK_CHECK, PLAN_GEN.",
+    help="The contract by its scope: TASK_ACTION, PLAN_REVIEW, TASK_CHECK, PLAN_GEN.",
 )
 @click.option(
     "--context",
@@ -66,19 +66,26 @@ def command(
 ) -> int:
     """Check messages in FILEs (- is standard input) against their contract.
 
-    Exit code 0 if all are accepted, 1 if one is rejected, 5 if a file or contract is not there, 2 otherwise.
+    Exit code 0: all are accepted; 1: at least one is rejected; 5: a file or contract
+    does not exist; 2: any other error.
     """
     if contract and scope:
         raise click.UsageError(
-            "--contract and --scope say the same thing; give one of them"
+            "--contract and --scope name the same thing; give only one of them"
         )
     name = contract or scope
     if name:
-        registry.get(name)  # unknown names are an error before anything is read
-    context = read_context(read_bounded(context_file)) if context_file else NO_CONTEXT
+        registry.get(name)  # an unknown name is an error before anything is read
+
+    context = NO_CONTEXT
+    if context_file:
+        context = read_context(read_bounded(context_file))
+
     unreadable: list[Failure] = []
     checked = _check_all(files, name, context, tolerant, unreadable)
-    accepted_all = FORMATS["json" if as_json else output_format](checked)
+    report = FORMATS["json" if as_json else output_format]
+    accepted_all = report(checked)
+
     if unreadable:
         return max(failure.code for failure in unreadable)
     return Exit.OK if accepted_all else Exit.REJECTED
@@ -91,7 +98,8 @@ def _check_all(
     tolerant: bool,
     unreadable: list[Failure],
 ) -> Iterator[Checked]:
-    """One file after the other. One that cannot be read is named, and the others are checked all the same."""
+    """Check each file. One that cannot be read is reported, and the next is checked."""
+    reader = read_tolerant if tolerant else None
     for file in files:
         try:
             raw = read_bounded(file)
@@ -99,8 +107,5 @@ def _check_all(
             one_line(str(failure))
             unreadable.append(failure)
             continue
-        yield Checked(
-            file,
-            raw,
-            check(raw, name, context, reader=read_tolerant if tolerant else None),
-        )
+        result = check(raw, name, context, reader=reader)
+        yield Checked(file, raw, result)

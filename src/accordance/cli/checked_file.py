@@ -1,4 +1,4 @@
-"""One checked file."""
+"""A file whose message has been checked."""
 
 from __future__ import annotations
 
@@ -12,24 +12,23 @@ from accordance.contracts.violation import Accepted, Notice, Rejected, Violation
 
 @dataclass(frozen=True)
 class Checked:
-    """A file, its bytes and what came of it."""
+    """A file, its bytes, and the result of checking them."""
 
     file: str
     raw: bytes
     result: Accepted[Any] | Rejected
 
-    @cached_property
-    def text(self) -> str:
-        """The text, for finding lines only."""
-        return self.raw.decode("utf-8", "replace")
+    @property
+    def findings(self) -> tuple[Violation | Notice, ...]:
+        """The violations of a rejected message, the warnings of an accepted one."""
+        if isinstance(self.result, Rejected):
+            return self.result.violations
+        return self.result.warnings
 
     @cached_property
     def places(self) -> dict[str, LineAndColumn]:
-        """Where the findings are."""
-        found: tuple[Violation | Notice, ...]
-        found = (
-            self.result.violations
-            if isinstance(self.result, Rejected)
-            else self.result.warnings
-        )
-        return places(self.text, found, self.result.repairs) if found else {}
+        """The line and column of each path that has a finding."""
+        if not self.findings:
+            return {}
+        text = self.raw.decode("utf-8", "replace")
+        return places(text, self.findings, self.result.repairs)

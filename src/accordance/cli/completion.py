@@ -1,4 +1,4 @@
-"""`accordance completion`."""
+"""`accordance completion`: the completion script of a shell."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ def command(ctx: click.Context, shell: str) -> None:
 
     For bash: eval "$(accordance completion bash)"
     """
-    found = get_completion_class(shell)
-    if found is None:
+    completion_class = get_completion_class(shell)
+    if completion_class is None:
         raise Failure(f"no completion for {shell}", Exit.NOT_FOUND)
-    click.echo(
-        found(
-            ctx.find_root().command, {}, "accordance", "_ACCORDANCE_COMPLETE"
-        ).source()
-    )
+
+    app = ctx.find_root().command
+    completion = completion_class(app, {}, "accordance", "_ACCORDANCE_COMPLETE")
+    click.echo(completion.source())

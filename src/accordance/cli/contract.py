@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -10,7 +11,7 @@ from accordance.api import contract_summary, registry
 from accordance.cli.exits import Exit
 from accordance.cli.schema import complete_contract
 from accordance.cli.showing import as_json_text, tell
-from accordance.contracts.comparing import compare, fields_of
+from accordance.contracts.comparing import Difference, compare, fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rule_text
 
@@ -28,6 +29,7 @@ def list_contracts(as_json: bool) -> None:
     if as_json:
         click.echo(as_json_text([_summary(contract) for contract in contracts]))
         return
+
     width = max(len(contract.version) for contract in contracts)
     for contract in contracts:
         others = [name for name in contract.names if name != contract.version]
@@ -44,6 +46,7 @@ def show(name: str, as_json: bool) -> None:
     if as_json:
         click.echo(as_json_text(_details(contract)))
         return
+
     from accordance.cli.pages import print_page
     from accordance.cli.text import contract_page
 
@@ -52,7 +55,7 @@ def show(name: str, as_json: bool) -> None:
 
 @command.command(name="summary")
 def print_summary() -> None:
-    """Print the machine-readable summary, as JSON: version, required keys and enumerations by scope."""
+    """Print a summary as JSON: version, required keys and enumerations by scope."""
     click.echo(as_json_text(contract_summary()))
 
 
@@ -61,17 +64,26 @@ def print_summary() -> None:
 @click.argument("new", shell_complete=complete_contract)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def diff(old: str, new: str, as_json: bool) -> int:
-    """Say how contract NEW differs from OLD. Exit code 1 if a message OLD takes would be refused."""
+    """Show how contract NEW differs from OLD.
+
+    Exit code 1: NEW rejects messages that OLD accepts.
+    """
     changes = compare(registry.get(old), registry.get(new))
     if as_json:
         click.echo(as_json_text([change.to_json() for change in changes]))
-    for change in () if as_json else changes:
-        tell(
-            f"{'breaking' if change.breaking else 'ok      '}  {change.path}  {change.change}"
-        )
-    if not changes and not as_json:
+    else:
+        _print_changes(changes)
+
+    is_breaking = any(change.breaking for change in changes)
+    return Exit.REJECTED if is_breaking else Exit.OK
+
+
+def _print_changes(changes: Sequence[Difference]) -> None:
+    for change in changes:
+        weight = "breaking" if change.breaking else "ok"
+        tell(f"{weight:<8}  {change.path}  {change.change}")
+    if not changes:
         tell("no difference")
-    return Exit.REJECTED if any(change.breaking for change in changes) else Exit.OK
 
 
 def _summary(contract: Contract[Any]) -> dict[str, object]:
@@ -89,8 +101,8 @@ def _summary(contract: Contract[Any]) -> dict[str, object]:
 
 def _details(contract: Contract[Any]) -> dict[str, object]:
     fields = [
-        {"path": one.path, "required": one.required, "expected": one.expected}
-        for one in fields_of(contract)
+        {"path": field.path, "required": field.required, "expected": field.expected}
+        for field in fields_of(contract)
     ]
     rules = [
         {"name": rule.__name__, "text": rule_text(rule)} for rule in contract.rules

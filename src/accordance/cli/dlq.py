@@ -1,4 +1,4 @@
-"""`accordance dlq`: the dead letters."""
+"""`accordance dlq`: the dead letters, tasks that were given up."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.group(name="dlq")
 def command() -> None:
-    """Look after the dead letters."""
+    """Handle the dead letters."""
 
 
 @command.command(name="list")
@@ -63,25 +63,26 @@ def _print_letters(page: DeadLetterPageView) -> None:
 @ledger_options
 @json_option
 def requeue(task: str, by: str | None, where: Where, as_json: bool) -> int:
-    """Take a task out of the dead letters: it gets a new chance, and what waited for it goes on."""
+    """Retry a task of the dead letters; what waited for it goes on."""
     from accordance.service import dead_letters
     from accordance.service.project import asking_as
 
     with opened(where) as project:
-        moved = dead_letters.requeue(project, task, by=asking_as(by))
+        requeued = dead_letters.requeue(project, task, by=asking_as(by))
+
     if as_json:
-        say(moved.to_json())
+        say(requeued.to_json())
     else:
-        tell(f"{moved.task_id} is {moved.state}")
+        tell(f"{requeued.task_id} is {requeued.state}")
     return Exit.OK
 
 
 @command.command()
 @click.argument("task")
+@click.option("--excuse", is_flag=True, help="Tasks that wait for it go on without it.")
 @click.option(
-    "--excuse", is_flag=True, help="Whatever waits for it goes on without it."
+    "--cascade", is_flag=True, help="Tasks that wait for it are cancelled too."
 )
-@click.option("--cascade", is_flag=True, help="Whatever waits for it is cancelled too.")
 @by_option
 @ledger_options
 @json_option
@@ -93,7 +94,7 @@ def drop(
     where: Where,
     as_json: bool,
 ) -> int:
-    """Accept that a task will not be done: its goal goes on without it. Its records stay."""
+    """Accept that a task will not be done. Its goal goes on without it; its records stay."""
     from accordance.service import dead_letters
     from accordance.service.project import asking_as
 
@@ -104,6 +105,7 @@ def drop(
             )
         except dead_letters.NotADeadLetter as error:
             raise Failure(f"{error}; see `task cancel`", Exit.CONFLICT) from None
+
     if as_json:
         say(dropped.to_json())
     else:

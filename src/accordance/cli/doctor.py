@@ -1,6 +1,8 @@
-"""`accordance doctor`: what this machine and this ledger can do."""
+"""`accordance doctor`: check this machine and this ledger."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,25 +11,32 @@ from accordance.cli.ledger_commands import Where, json_option, ledger_options, s
 from accordance.cli.showing import tell
 from accordance.cli.ways_out import with_way_out
 
+if TYPE_CHECKING:
+    from accordance.service.views.health import HealthView
+
 
 @click.command(name="doctor")
 @ledger_options
 @json_option
 def command(where: Where, as_json: bool) -> int:
-    """Look at this machine and this ledger. Exit code 1 if something is missing or broken."""
+    """Check this machine and this ledger. Exit code 1: something is missing or broken."""
     from accordance.service.health import look_around
 
     findings = look_around(where.home, where.place)
-    texts = [with_way_out(finding.found, finding.code) for finding in findings]
+    rows = []
+    for finding in findings:
+        text = with_way_out(finding.found, finding.code)
+        rows.append({**finding.to_json(), "found": text})
+        if not as_json:
+            tell(f"{_mark(finding)} {finding.name:<12} {text}")
     if as_json:
-        say(
-            [
-                {**finding.to_json(), "found": text}
-                for finding, text in zip(findings, texts, strict=True)
-            ]
-        )
-    else:
-        for finding, text in zip(findings, texts, strict=True):
-            mark = "✓" if finding.ok else "✗" if finding.needed else "–"
-            tell(f"{mark} {finding.name:<12} {text}")
-    return Exit.REJECTED if any(finding.is_broken for finding in findings) else Exit.OK
+        say(rows)
+
+    is_broken = any(finding.is_broken for finding in findings)
+    return Exit.REJECTED if is_broken else Exit.OK
+
+
+def _mark(finding: HealthView) -> str:
+    if finding.ok:
+        return "✓"
+    return "✗" if finding.needed else "–"

@@ -14,7 +14,7 @@ from accordance.errors import Category
 
 
 class Exit(IntEnum):
-    """What the shell is told."""
+    """The exit codes."""
 
     OK = 0
     REJECTED = 1  # rejected, or findings
@@ -38,23 +38,25 @@ EXITS: Final[Mapping[Category, Exit]] = MappingProxyType(
 )
 """The exit code of each category of errors."""
 
-_LONGEST: Final = 1000  # signs of a line that is still read
+_LONGEST: Final = 1000  # characters of a line on standard error
 
 
 def shortened(text: str, length: int = 100) -> str:
-    """A text from outside, with its middle left out where it is long."""
+    """A text from outside; the middle of a long one is left out."""
+    if len(text) <= length:
+        return text
     half = length // 2
-    return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
+    return f"{text[:half]}…{text[-half:]}"
 
 
 def one_line(message: str) -> None:
-    """Say what went wrong, on standard error, in one line whatever the message."""
+    """Print an error on standard error, always as a single line."""
     line = without_passwords(" ".join(message.split()))
     click.echo(f"accordance: {shown(shortened(line, _LONGEST))}", err=True)
 
 
 class Failure(Exception):
-    """End the command with one line on standard error."""
+    """Ends the command with a line on standard error and an exit code."""
 
     def __init__(self, message: str, code: Exit) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""`accordance explain`."""
+"""`accordance explain`: what a code means, and the way out."""
 
 from __future__ import annotations
 
@@ -24,24 +24,29 @@ def _complete(
 @click.argument("code", required=False, shell_complete=_complete)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(code: str | None, as_json: bool) -> None:
-    """Explain CODE, a violation or warning code of a message or a fail code of a verdict; without it, list them all."""
+    """Explain a violation, warning or fail CODE; without it, list all codes."""
     pages = _ALL if code is None else (_find(code),)
     if as_json:
-        click.echo(
-            json.dumps([_row(page) for page in pages], indent=2, ensure_ascii=False)
-        )
+        rows = [_row(page) for page in pages]
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif code is None:
         width = max(len(page.code) for page in pages)
-        click.echo("\n".join(f"{page.code:<{width}}  {_title(page)}" for page in pages))
+        for page in pages:
+            click.echo(f"{page.code:<{width}}  {_title(page)}")
     else:
         click.echo(_page(pages[0]))
 
 
 def _find(code: str) -> CodePage | FailCode:
-    """Codes of messages are written small, fail codes large, and a few names are both."""
-    for look in (fail_code, explain) if code.isupper() else (explain, fail_code):
+    """The page of a code.
+
+    Codes of messages are written in lower case, fail codes in upper case. A few names
+    are both, so the case decides which is tried first.
+    """
+    lookups = (fail_code, explain) if code.isupper() else (explain, fail_code)
+    for lookup in lookups:
         try:
-            return look(code.strip())
+            return lookup(code.strip())
         except UnknownCode:
             continue
     raise UnknownCode(code, (page.code for page in _ALL))
@@ -52,18 +57,16 @@ def _title(page: CodePage | FailCode) -> str:
 
 
 def _row(page: CodePage | FailCode) -> dict[str, str]:
-    return (
-        asdict(page)
-        if isinstance(page, CodePage)
-        else {**page._asdict(), "kind": "fail"}
-    )
+    if isinstance(page, CodePage):
+        return asdict(page)
+    return {**page._asdict(), "kind": "fail"}
 
 
 def _page(page: CodePage | FailCode) -> str:
     if isinstance(page, FailCode):
-        about = f"{page.severity}, a matter of the {page.owner}"
-        return f"{page.code} (fail code, {about}): {page.trigger}\n\nWay out: {page.action}"
+        head = f"{page.code} (fail code, {page.severity}, a matter of the {page.owner})"
+        return f"{head}: {page.trigger}\n\nWay out: {page.action}"
+
     kind = "warning" if page.kind == "warning" else "violation"
-    return (
-        f"{page.code} ({kind}): {page.title}\n\n{page.why}\n\nWay out: {page.way_out}"
-    )
+    head = f"{page.code} ({kind}): {page.title}"
+    return f"{head}\n\n{page.why}\n\nWay out: {page.way_out}"

@@ -1,4 +1,4 @@
-"""`accordance inbox`: what only a person can say."""
+"""`accordance inbox`: the questions that only a person can answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @click.group(name="inbox")
 def command() -> None:
-    """See and answer what only a person can say."""
+    """List and answer the questions to people."""
 
 
 @command.command(name="list")
@@ -87,16 +87,22 @@ def _print_question(question: QuestionView) -> None:
     "files",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A file that was asked for; may be given more than once.",
-)
-@click.option("--yes/--no", "yes", default=None, help="For a confirmation.")
-@click.option(
-    "--choose", metavar="REQUIREMENT", help="For a file that fits several requirements."
+    help="A requested file; may be given more than once.",
 )
 @click.option(
-    "--approve", is_flag=True, help="Take the product, or the plan, as it is."
+    "--yes/--no", "yes", default=None, help="Answer a request for confirmation."
 )
-@click.option("--give-up", is_flag=True, help="To the dead letters with it.")
+@click.option(
+    "--choose",
+    metavar="REQUIREMENT",
+    help="The requirement that a file is for, if it fits several.",
+)
+@click.option(
+    "--approve", is_flag=True, help="Accept the product, or the plan, as it is."
+)
+@click.option(
+    "--give-up", is_flag=True, help="Give up: move the task to the dead letters."
+)
 @by_option
 @ledger_options
 @json_option
@@ -112,37 +118,42 @@ def answer(
     where: Where,
     as_json: bool,
 ) -> int:
-    """Answer a question: with TEXT for the next attempt, with files, yes or no, a choice, an approval, or by giving up."""
+    """Answer a QUESTION of `inbox list`.
+
+    With TEXT for the next attempt, with files, yes or no, a choice, an approval, or by
+    giving up.
+    """
     from accordance.service import inbox
     from accordance.service.project import asking_as
 
-    said = inbox.PersonAnswer(
+    uploads = [inbox.Upload(file.name, _content(file)) for file in files]
+    reply = inbox.PersonAnswer(
         by=asking_as(by),
         text=text,
-        files=tuple(inbox.Upload(file.name, _content(file)) for file in files),
+        files=tuple(uploads),
         yes=yes,
         choose=choose,
         approve=approve,
         give_up=give_up,
     )
     with opened(where) as project:
-        answered = inbox.answer_question(project, question, said)
+        answered = inbox.answer_question(project, question, reply)
+
     if as_json:
         say(answered.to_json())
     else:
-        tell(f"answered; {answered.task_id or answered.plan_id} is {answered.state}")
+        subject = answered.task_id or answered.plan_id
+        tell(f"answered; {subject} is {answered.state}")
     return Exit.OK
 
 
 def _content(file: Path) -> bytes:
-    """What is in a file that was asked for."""
+    """The content of a file that answers a question."""
     try:
         if file.exists() and not file.is_file():
-            raise Failure(
-                f"{file}: is no regular file; name the document itself", Exit.USAGE
-            )
+            text = f"{file}: is not a regular file; name the document itself"
+            raise Failure(text, Exit.USAGE)
         return file.read_bytes()
     except OSError as error:
-        raise Failure(
-            f"{file}: cannot be read: {error.strerror or error}", Exit.USAGE
-        ) from None
+        text = f"{file}: cannot be read: {error.strerror or error}"
+        raise Failure(text, Exit.USAGE) from None

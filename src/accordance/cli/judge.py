@@ -1,4 +1,4 @@
-"""`accordance judge`."""
+"""`accordance judge`: judge what an agent did to a tree."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 
 
 @click.command(name="judge")
-@click.option("--task", required=True, metavar="FILE|-", type=click.Path(allow_dash=True), help="What was asked: scc.task.v1.")  # fmt: skip
-@click.option("--submit", metavar="FILE|-", type=click.Path(allow_dash=True), help="What the agent says it did: scc.submit.v1.  [default: the submit.json in its evidence folder; else one is made from facts]")  # fmt: skip
+@click.option("--task", required=True, metavar="FILE|-", type=click.Path(allow_dash=True), help="The task: scc.task.v1.")  # fmt: skip
+@click.option("--submit", metavar="FILE|-", type=click.Path(allow_dash=True), help="What the agent claims: scc.submit.v1.  [default: the submit.json in its evidence folder, else one written from the facts]")  # fmt: skip
 @click.option("--repo", default=".", show_default=True, metavar="DIR", type=click.Path(), help="The tree as the agent left it.")  # fmt: skip
-@click.option("--base", metavar="COMMIT|COPY", help="The full id of the commit the agent began at; without git, an earlier copy of the directory.")  # fmt: skip
-@click.option("--baseline", metavar="FILE", type=click.Path(), help="In place of --base: what `accordance baseline` recorded before the agent began.")  # fmt: skip
-@click.option("--strict", is_flag=True, help="Refuse a tree in which git would run programs (hooks, filters) that no baseline knows.")  # fmt: skip
-@click.option("--attempt", default=1, show_default=True, type=click.IntRange(1), help="Which attempt this is, counted from 1.")  # fmt: skip
+@click.option("--base", metavar="COMMIT|COPY", help="The full id of the commit the agent started from; without git, an earlier copy of the directory.")  # fmt: skip
+@click.option("--baseline", metavar="FILE", type=click.Path(), help="Instead of --base: the file that `accordance baseline` wrote before the agent started.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Refuse a tree in which git would run programs (hooks, filters) that are in no baseline.")  # fmt: skip
+@click.option("--attempt", default=1, show_default=True, type=click.IntRange(1), help="The number of the attempt, counted from 1.")  # fmt: skip
 @isolation_option
 @click.option("--artifacts", metavar="DIR", type=click.Path(), help="Where artifacts/TASK_ID/attempt-N/ is written.  [default: the repository]")  # fmt: skip
 @click.option("--attest", metavar="KEY", type=click.Path(), help="Sign the evidence with this private key (PEM, Ed25519).")  # fmt: skip
@@ -38,7 +38,7 @@ _FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 @click.option("--executor", metavar="NAME", help="The agent that did the work.")
 @click.option("--format", "output_format", type=click.Choice(_FORMATS), default="text", show_default=True, help="003 is scc.outcome.v1, 004 is scc.verdict.v1.")  # fmt: skip
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print everything that was found as JSON."
+    "--json", "as_json", is_flag=True, help="Print the whole judgement as JSON."
 )
 def command(
     task: str,
@@ -58,25 +58,28 @@ def command(
 ) -> int:
     """Find out what an agent really did, and judge it.
 
-    The difference is taken by accordance itself, every test command of the task is run by accordance itself, on a copy,
-    isolated and without network; what the agent says is held against that. Run it when the agent's processes are gone.
+    accordance takes the difference itself and runs every test command of the task
+    itself, on an isolated copy without network. What the agent claims is compared with
+    that. Run it when the agent's processes have ended.
 
-    Exit code 0 if the work is DONE, 1 for RETRY and REJECT, 3 if a person must decide, 2 if the task is wrong.
+    Exit code 0: the work is DONE; 1: RETRY or REJECT; 2: the task is invalid; 3: a
+    person must decide.
     """
+    from accordance.cli import judgement_output
+    from accordance.domain.usage import Usage
+    from accordance.judging.judge import judge
+    from accordance.workspace.errors import UnknownBase
+
     if task == submit == "-":
         raise click.UsageError("--task and --submit cannot both be standard input")
     for name in (repo, base, baseline, artifacts):
         must_be_a_name(name or ".")
-    from accordance.cli import judgement_output
-    from accordance.domain.case import Usage
-    from accordance.judging.judge import judge
-    from accordance.workspace.errors import UnknownBase
 
     try:
-        with tidied_up(), _progress() as tell:
-            found = judge(
-                _paper(task),
-                None if submit is None else _paper(submit),
+        with tidied_up(), _progress() as show_step:
+            judgement = judge(
+                _document(task),
+                None if submit is None else _document(submit),
                 repo=repo,
                 base=base,
                 baseline=baseline,
@@ -86,35 +89,40 @@ def command(
                 artifacts=artifacts,
                 attest=attest,
                 usage=Usage(model=model, executor=executor),
-                tell=tell,
+                tell=show_step,
             )
     except UnknownBase as error:
         raise Failure(str(error), Exit.NOT_FOUND) from None
-    written = (
-        judgement_output.as_json if as_json else judgement_output.FORMATS[output_format]
-    )
-    click.echo(written(found, "task.json" if task == "-" else task))
-    return exit_code(found)
+
+    write = judgement_output.FORMATS[output_format]
+    if as_json:
+        write = judgement_output.as_json
+    task_file = "task.json" if task == "-" else task
+    click.echo(write(judgement, task_file))
+    return exit_code(judgement)
 
 
 def exit_code(judgement: Judgement) -> Exit:
-    """What the shell is told."""
+    """The exit code of a judgement."""
     if judgement:
         return Exit.OK
-    waits = (
-        judgement.outcome is Outcome.ESCALATE
-        and judgement.verdict.next_action is NextAction.HUMAN
-    )
-    return Exit.WAITING if waits else Exit.REJECTED
+
+    is_escalated = judgement.outcome is Outcome.ESCALATE
+    if is_escalated and judgement.verdict.next_action is NextAction.HUMAN:
+        return Exit.WAITING
+    return Exit.REJECTED
 
 
-def _paper(file: str) -> Path | bytes:
-    return read_bounded(file) if file == "-" or is_stream(file) else Path(file)
+def _document(file: str) -> Path | bytes:
+    """A file to read, or the content of one that can only be read once."""
+    if file == "-" or is_stream(file):
+        return read_bounded(file)
+    return Path(file)
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], object]]:
-    """On a terminal, what is being done right now."""
+    """Show the current step, on a terminal only."""
     if not sys.stderr.isatty():
         yield str
         return
@@ -123,7 +131,10 @@ def _progress() -> Iterator[Callable[[str], object]]:
     from rich.spinner import Spinner
     from rich.text import Text
 
-    with Live(
-        console=Console(stderr=True), transient=True
-    ) as live:  # every step is drawn, however quick
-        yield lambda what: live.update(Spinner("dots", Text(what)), refresh=True)
+    with Live(console=Console(stderr=True), transient=True) as live:
+
+        def show_step(step: str) -> None:
+            spinner = Spinner("dots", Text(step))
+            live.update(spinner, refresh=True)  # every step is drawn, however quick
+
+        yield show_step

@@ -1,9 +1,9 @@
-"""A judgement for people, schedulers, dashboards, GitHub, test reporters and code scanning."""
+"""The formats of a judgement: for people, programs, GitHub, test reports, scanners."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -14,6 +14,7 @@ from accordance.cli.annotations import github_annotation, sarif_document
 from accordance.cli.showing import as_json_text, shown
 from accordance.contracts.printable import printable
 from accordance.domain.escalation import LEVELS
+from accordance.domain.facts import CommandRun
 from accordance.domain.fail_codes import fail_code
 from accordance.domain.findings import Finding, Gate
 from accordance.domain.verdict import Outcome
@@ -27,106 +28,131 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def as_text(judgement: Judgement, _task: str) -> str:
     """For people."""
     console = Console(highlight=False, soft_wrap=True)
-    with console.capture() as said:
+    with console.capture() as output:
         for line in _lines(judgement):
             console.print(line)
-    return said.get().rstrip("\n")
+    return output.get().rstrip("\n")
 
 
 def _lines(judgement: Judgement) -> Iterator[Text]:
-    verdict, facts = judgement.verdict, judgement.facts
-    mark, style = ("✓" if judgement else "✗"), _STYLES.get(verdict.outcome, "bold red")
-    most = judgement.terms.history.standing.max_attempts
-    yield Text.assemble(
-        (f"{mark} {verdict.outcome}", style),
-        "  ",
-        (printable(verdict.reason_code or ""), "red"),
-        "  " if verdict.reason_code else "",
-        (f"{judgement.task_id}  attempt {judgement.attempt} of {most}", "dim"),
-    )
+    verdict = judgement.verdict
+    yield _headline(judgement)
+
     for finding in verdict.findings:
         yield Text.assemble(
             f"  {finding.gate:<10}  {printable(finding.message)}  ",
             (printable(finding.code), "red"),
         )
-    for run in facts.runs:
-        mark, style = ("✓", "green") if run.passed else ("✗", "red")
-        how = f"{run.duration_ms / 1000:.1f} s, isolated by {run.isolation}"
-        yield Text.assemble(
-            "  ", (mark, style), f" {printable(run.command)}  ", (how, "dim")
-        )
-    count = len(facts.changes.paths())
-    changed = "1 changed path" if count == 1 else f"{count} changed paths"
-    yield Text(
-        f"  {changed} since {facts.base_commit[:12] or 'the earlier copy'}", "dim"
-    )
+    for run in judgement.facts.runs:
+        yield _run_line(run)
+    yield _change_line(judgement)
+
     for notice in verdict.notices:
         yield Text(f"  note: {printable(notice)}", "dim")
     if verdict.step is not None:
         role = f" ({verdict.step.role})" if verdict.step.role else ""
-        yield Text(f"  next: {verdict.next_action}{role}. {LEVELS[verdict.step.level]}")
+        meaning = LEVELS[verdict.step.level]
+        yield Text(f"  next: {verdict.next_action}{role}. {meaning}")
     if judgement.bundle is not None:
         yield Text(f"  evidence: {printable(str(judgement.bundle))}", "dim")
 
 
+def _headline(judgement: Judgement) -> Text:
+    """The outcome, its reason, the task and the attempt."""
+    verdict = judgement.verdict
+    mark = "✓" if judgement else "✗"
+    style = _STYLES.get(verdict.outcome, "bold red")
+    max_attempts = judgement.terms.history.standing.max_attempts
+    attempt = f"attempt {judgement.attempt} of {max_attempts}"
+
+    line = Text.assemble((f"{mark} {verdict.outcome}", style), "  ")
+    if verdict.reason_code:
+        line.append(printable(verdict.reason_code), "red")
+        line.append("  ")
+    return line.append(f"{judgement.task_id}  {attempt}", "dim")
+
+
+def _run_line(run: CommandRun) -> Text:
+    """A test command and whether it passed."""
+    mark, style = ("✓", "green") if run.passed else ("✗", "red")
+    seconds = run.duration_ms / 1000
+    return Text.assemble(
+        "  ",
+        (mark, style),
+        f" {printable(run.command)}  ",
+        (f"{seconds:.1f} s, isolated by {run.isolation}", "dim"),
+    )
+
+
+def _change_line(judgement: Judgement) -> Text:
+    """How many paths changed, and since when."""
+    facts = judgement.facts
+    count = len(facts.changes.paths())
+    changed = "1 changed path" if count == 1 else f"{count} changed paths"
+    base = facts.base_commit[:12] or "the earlier copy"
+    return Text(f"  {changed} since {base}", "dim")
+
+
 def as_json(judgement: Judgement, _task: str) -> str:
-    """All of it."""
+    """The whole judgement as JSON."""
     bundle = None if judgement.bundle is None else str(judgement.bundle)
-    return _dumped({**judgement.to_json(), "bundle": bundle})
+    return as_json_text({**judgement.to_json(), "bundle": bundle})
 
 
 def as_outcome(judgement: Judgement, _task: str) -> str:
     """`scc.outcome.v1`."""
-    return _dumped(judgement.as_outcome())
+    return as_json_text(judgement.as_outcome())
 
 
 def as_verdict(judgement: Judgement, _task: str) -> str:
     """`scc.verdict.v1`."""
-    return _dumped(judgement.as_verdict())
-
-
-def _dumped(value: object) -> str:
-    return as_json_text(value)
+    return as_json_text(judgement.as_verdict())
 
 
 def as_github(judgement: Judgement, _task: str) -> str:
-    """Annotations of GitHub Actions, one for each finding, and the outcome."""
+    """Annotations of GitHub Actions: one per finding and notice, and the outcome."""
     verdict = judgement.verdict
-    lines = [
-        github_annotation(
-            "error", f"accordance {one.code}", one.message, _file(_path(judgement, one))
-        )
-        for one in verdict.findings
+    lines = []
+    for finding in verdict.findings:
+        path = _changed_path(judgement, finding)
+        place: dict[str, object] = {} if path is None else {"file": path}
+        title = f"accordance {finding.code}"
+        lines.append(github_annotation("error", title, finding.message, place))
+
+    summary = f"{verdict.outcome}: {verdict.reason} Next: {verdict.next_action}."
+    notices = [
+        github_annotation("notice", "accordance", text, {})
+        for text in (*verdict.notices, summary)
     ]
-    text = f"{verdict.outcome}: {verdict.reason} Next: {verdict.next_action}."
-    notes = [
-        github_annotation("notice", "accordance", notice, {})
-        for notice in verdict.notices
-    ]
-    return "\n".join(
-        [*lines, *notes, github_annotation("notice", "accordance", text, {})]
-    )
+    return "\n".join([*lines, *notices])
 
 
-def _file(path: str | None) -> dict[str, object]:
-    return {} if path is None else {"file": path}
-
-
-def _path(judgement: Judgement, finding: Finding) -> str | None:
-    """The first changed path that the finding is about."""
+def _changed_path(judgement: Judgement, finding: Finding) -> str | None:
+    """The first changed path that a finding is about."""
     changed = judgement.facts.changes.paths()
-    return next((thing for thing in finding.about if thing in changed), None)
+    for subject in finding.about:
+        if subject in changed:
+            return subject
+    return None
 
 
 def as_sarif(judgement: Judgement, task: str) -> str:
-    """SARIF 2.1.0. What is about no changed file is shown at the task, for code scanning wants a place."""
+    """SARIF 2.1.0.
+
+    Code scanning needs a file for every finding: one that is about no changed file is
+    shown at the task.
+    """
     findings = judgement.verdict.findings
-    rules = [_rule(code) for code in dict.fromkeys(one.code for one in findings)]
-    results = [_result(one, _path(judgement, one) or task) for one in findings]
+    codes = dict.fromkeys(finding.code for finding in findings)
+    rules = [_sarif_rule(code) for code in codes]
+    results = []
+    for finding in findings:
+        path = _changed_path(judgement, finding) or task
+        results.append(_sarif_result(finding, path))
     return sarif_document(rules, results)
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _sarif_rule(code: str) -> dict[str, Any]:
     try:
         page = fail_code(code)
     except UnknownCode:  # an agent may give reasons of its own
@@ -138,7 +164,7 @@ def _rule(code: str) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, path: str) -> dict[str, Any]:
+def _sarif_result(finding: Finding, path: str) -> dict[str, Any]:
     place = {"artifactLocation": {"uri": path}, "region": {"startLine": 1}}
     return {
         "ruleId": finding.code,
@@ -150,48 +176,59 @@ def _result(finding: Finding, path: str) -> dict[str, Any]:
 
 def as_junit(judgement: Judgement, _task: str) -> str:
     """JUnit XML: every gate and every test command is a test case."""
-    whole = ET.Element("testsuites", name="accordance")
-    gates = ET.SubElement(whole, "testsuite", name=f"gates of {judgement.task_id}")
+    root = ET.Element("testsuites", name="accordance")
+    gates = ET.SubElement(root, "testsuite", name=f"gates of {judgement.task_id}")
     for gate in Gate:
-        case = ET.SubElement(
-            gates, "testcase", classname="accordance.gates", name=gate.value
-        )
-        found = [one for one in judgement.verdict.findings if one.gate is gate]
-        if found:  # a test case fails once
-            codes, texts = (
-                dict.fromkeys(values)
-                for values in zip(
-                    *((one.code, one.message) for one in found), strict=True
-                )
-            )
-            _fails(case, ", ".join(codes), "\n".join(map(printable, texts)))
-    runs = ET.SubElement(whole, "testsuite", name=f"tests of {judgement.task_id}")
+        _add_gate(gates, gate, judgement.verdict.findings)
+
+    tests = ET.SubElement(root, "testsuite", name=f"tests of {judgement.task_id}")
     for run in judgement.facts.runs:
-        seconds = f"{run.duration_ms / 1000:.3f}"
-        case = ET.SubElement(
-            runs,
-            "testcase",
-            classname="accordance.tests",
-            name=_xml(run.command),
-            time=seconds,
-        )
-        if not run.passed:
-            _fails(case, run.ending.value, f"exit code {run.exit_code}")
-    for suite in (gates, runs):
+        _add_run(tests, run)
+
+    for suite in (gates, tests):
+        failures = suite.findall("testcase/failure")
         suite.set("tests", str(len(suite)))
-        suite.set("failures", str(len(suite.findall("testcase/failure"))))
-    ET.indent(whole)
-    return ET.tostring(whole, encoding="unicode", xml_declaration=True)
+        suite.set("failures", str(len(failures)))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True)
 
 
-def _fails(case: ET.Element, kind: str, text: str) -> None:
+def _add_gate(suite: ET.Element, gate: Gate, findings: Sequence[Finding]) -> None:
+    """Add a gate as a test case. A test case fails once, with all its findings."""
+    case = ET.SubElement(
+        suite, "testcase", classname="accordance.gates", name=gate.value
+    )
+    of_gate = [finding for finding in findings if finding.gate is gate]
+    if not of_gate:
+        return
+
+    codes = dict.fromkeys(finding.code for finding in of_gate)
+    messages = dict.fromkeys(finding.message for finding in of_gate)
+    lines = [printable(message) for message in messages]
+    _add_failure(case, ", ".join(codes), "\n".join(lines))
+
+
+def _add_run(suite: ET.Element, run: CommandRun) -> None:
+    """Add a test command as a test case."""
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        classname="accordance.tests",
+        name=_xml(run.command),
+        time=f"{run.duration_ms / 1000:.3f}",
+    )
+    if not run.passed:
+        _add_failure(case, run.ending.value, f"exit code {run.exit_code}")
+
+
+def _add_failure(case: ET.Element, kind: str, text: str) -> None:
     lines = [_xml(line) for line in text.split("\n")]
     failure = ET.SubElement(case, "failure", type=_xml(kind), message=lines[0])
     failure.text = "\n".join(lines)
 
 
 def _xml(line: str) -> str:
-    """One line, without the signs that XML cannot hold."""
+    """A line without the characters that XML cannot hold."""
     return _NOT_IN_XML.sub("\ufffd", shown(line))
 
 

@@ -1,4 +1,4 @@
-"""What the commands on a ledger share: where it is, how it is opened, how output is written."""
+"""What the commands on a ledger share: their options, and how a project is opened."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option(
-    "--by", default=None, help="Who says so.  [default: the user's name]"
+    "--by", default=None, help="Who decides this.  [default: the user's name]"
 )
 
 
@@ -26,23 +26,23 @@ LEVELS = ("auto", "bubblewrap", "landlock", "rlimit")
 isolation_option = click.option(
     "--isolation",
     type=click.Choice(LEVELS),
-    help="How test commands are kept apart; only this option can ask for less than auto.  [default: auto]",
+    help="How test commands are isolated; only this option can ask for less than auto.  [default: auto]",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where the ledger is, as far as the command was told."""
+    """The project folder and the ledger, as far as options name them."""
 
     home: Path | None = None
     place: str | None = None
 
 
 def ledger_options(command: Callable[..., int]) -> Callable[..., int]:
-    """--ledger and --home, handed on as `where`."""
+    """Add --ledger and --home, which the command gets as `where`."""
 
     @wraps(command)
-    def told(*, home: Path | None, place: str | None, **options: Any) -> int:
+    def with_where(*, home: Path | None, place: str | None, **options: Any) -> int:
         return command(where=Where(home, place), **options)
 
     home = click.option(
@@ -55,14 +55,14 @@ def ledger_options(command: Callable[..., int]) -> Callable[..., int]:
         "place",
         envvar="ACCORDANCE_LEDGER",
         metavar="PATH|URL",
-        help="Another ledger than .accordance/ledger.db: a SQLite file or postgresql://...",
+        help="The ledger: a SQLite file or postgresql://...  [default: .accordance/ledger.db]",
     )
-    return home(ledger(told))
+    return home(ledger(with_where))
 
 
 @contextmanager
 def opened(where: Where, *, create: bool = False) -> Iterator[Project]:
-    """The project that a command is about, open."""
+    """Open the project of a command."""
     from accordance.service.project import open_project
 
     with open_project(where.home, where.place, create=create) as project:

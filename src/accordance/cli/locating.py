@@ -1,4 +1,4 @@
-"""Where in the text a path is: lines and columns, for people and for editors."""
+"""The lines and columns of paths in a text, for people and for editors."""
 
 from __future__ import annotations
 
@@ -18,32 +18,37 @@ class LineAndColumn(NamedTuple):
 
 
 def places(
-    text: str, found: Iterable[Violation | Notice], repairs: Iterable[Repair] = ()
+    text: str, findings: Iterable[Violation | Notice], repairs: Iterable[Repair] = ()
 ) -> dict[str, LineAndColumn]:
-    """The place of each finding's path, or of the nearest thing above it that is in the text."""
-    findings, names = list(found), _names_in_the_text(repairs)
-    paths = {
+    """The place of each finding's path.
+
+    A path that is not in the text has the place of its nearest parent that is.
+    """
+    findings = list(findings)
+    names = _names_in_the_text(repairs)
+    written_paths = {
         finding.path: _as_written(parse(finding.path), names) for finding in findings
     }
-    wanted = frozenset(
-        path[:end] for path in paths.values() for end in range(len(path) + 1)
-    )
-    scanner = Scanner(wanted=wanted)
+
+    scanner = Scanner(wanted=_with_parents(written_paths.values()))
     scanner.feed(text)
-    located = {
-        path: _place(text, _nearest(written, scanner.places))
-        for path, written in paths.items()
-    }
-    offsets = {
-        one.path: one.offset
-        for one in findings
-        if isinstance(one, Violation) and one.offset is not None
-    }
-    return located | {path: _place(text, offset) for path, offset in offsets.items()}
+    located = {}
+    for path, written in written_paths.items():
+        located[path] = _place(text, _nearest(written, scanner.places))
+
+    for finding in findings:
+        if isinstance(finding, Violation) and finding.offset is not None:
+            located[finding.path] = _place(text, finding.offset)
+    return located
+
+
+def _with_parents(paths: Iterable[Path]) -> frozenset[Path]:
+    """All paths and everything above them."""
+    return frozenset(path[:end] for path in paths for end in range(len(path) + 1))
 
 
 def _names_in_the_text(repairs: Iterable[Repair]) -> dict[Path, str]:
-    """Which keys have another name in the text than in the findings."""
+    """The keys that a repair renamed, with their names in the text."""
     return {
         (*parse(repair.path)[:-1], str(repair.after)): str(repair.before)
         for repair in repairs
@@ -55,13 +60,16 @@ def _as_written(path: Path, names: dict[Path, str]) -> Path:
     return tuple(names.get(path[: at + 1], step) for at, step in enumerate(path))
 
 
-def _nearest(path: Path, known: dict[Path, int]) -> int:
-    return next(
-        (known[path[:end]] for end in range(len(path), -1, -1) if path[:end] in known),
-        0,
-    )
+def _nearest(path: Path, offsets: dict[Path, int]) -> int:
+    """The offset of a path, or of its nearest parent in the text."""
+    for end in range(len(path), -1, -1):
+        offset = offsets.get(path[:end])
+        if offset is not None:
+            return offset
+    return 0
 
 
 def _place(text: str, offset: int) -> LineAndColumn:
     start = text.rfind("\n", 0, offset) + 1
-    return LineAndColumn(text.count("\n", 0, offset) + 1, offset - start + 1)
+    line = text.count("\n", 0, offset) + 1
+    return LineAndColumn(line, offset - start + 1)

@@ -1,4 +1,7 @@
-"""`accordance`: the entry point. Commands are loaded when they are called, so that starting costs next to nothing."""
+"""The entry point of `accordance`.
+
+A command is imported when it is called, so that starting costs next to nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ COMMANDS = {
     ),
     "baseline": (
         "accordance.cli.baseline",
-        "Record what an agent begins with, for `judge`.",
+        "Record the tree an agent starts from, for `judge`.",
     ),
-    "pins": ("accordance.cli.pins", "Ask which paths a task may touch."),
+    "pins": ("accordance.cli.pins", "Show which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "research": (
         "accordance.cli.research",
@@ -36,18 +39,21 @@ COMMANDS = {
     ),
     "plan": ("accordance.cli.plan", "Import, review, watch, draw and export plans."),
     "run": ("accordance.cli.run", "Carry a plan out."),
-    "worker": ("accordance.cli.worker", "Work on a PostgreSQL ledger, beside others."),
+    "worker": (
+        "accordance.cli.worker",
+        "Carry out plans of a PostgreSQL ledger, beside other workers.",
+    ),
     "task": ("accordance.cli.task", "Take up tasks, hand in messages and reviews."),
-    "inbox": ("accordance.cli.inbox", "See and answer what only a person can say."),
-    "dlq": ("accordance.cli.dlq", "Look after the dead letters."),
+    "inbox": ("accordance.cli.inbox", "List and answer the questions to people."),
+    "dlq": ("accordance.cli.dlq", "Handle the dead letters."),
     "events": ("accordance.cli.events", "Show what happened."),
     "verify": (
         "accordance.cli.verify",
-        "Recompute what was decided: a ledger's or a bundle's.",
+        "Recompute every decision of a ledger or a bundle.",
     ),
     "anchor": (
         "accordance.cli.anchor",
-        "Write down where every chain ends, to be kept elsewhere.",
+        "Record where every event chain ends, to be kept elsewhere.",
     ),
     "mcp": (
         "accordance.cli.mcp",
@@ -55,7 +61,7 @@ COMMANDS = {
     ),
     "doctor": (
         "accordance.cli.doctor",
-        "Say what this machine and this ledger can do.",
+        "Check this machine and this ledger.",
     ),
     "schema": (
         "accordance.cli.schema",
@@ -78,17 +84,21 @@ _EXTRAS = {
     "mcp": "mcp",
     "mcp_types": "mcp",
 }
-_ALSO = {"mcp": "mcp,runtime"}  # who serves tasks over MCP needs a ledger, too
+_EXTRAS_TO_INSTALL = {"mcp": "mcp,runtime"}  # serving tasks over MCP needs a ledger too
 
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
-_SELDOM = (100_000, 20, 100)
-"""Collect garbage less often: nearly all that a command makes are modules and models, which stay. It halves their cost."""
+_GC_THRESHOLDS = (200_000, 20, 100)
+"""Collect garbage less often.
+
+Nearly everything a short command allocates are modules and models, which stay until the
+end: about 120,000 objects, so that it ends without a single collection.
+"""
 
 
 class LazyGroup(click.Group):
-    """Knows the names and one-line helps of its commands; imports one when it is called."""
+    """A group that knows the names and summaries of its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -129,28 +139,29 @@ class _UnknownCommand(UnknownName):
 )
 @click.version_option(__version__, prog_name="accordance")
 def app() -> None:
-    """Check what agents say against versioned contracts, and let what they do move plans.
+    """Check what agents say against versioned contracts, and carry out plans with them.
 
-    Exit codes: 0 ok, 1 rejected or findings, 2 usage, or something that cannot be read or written, 3 waiting for a
-    person, 4 auth, 5 not found, 6 conflict, 70 internal error, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
+    Exit codes: 0 ok, 1 rejected or findings, 2 usage, or something cannot be read or
+    written, 3 waiting for a person, 4 auth, 5 not found, 6 conflict, 70 internal error,
+    130 stopped by Ctrl-C, 143 stopped by SIGTERM.
     """
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line and exit. Whatever goes wrong is one line on standard error."""
-    gc.set_threshold(*_SELDOM)
+    """Run the command line and exit. Every error is one line on standard error."""
+    gc.set_threshold(*_GC_THRESHOLDS)
     open_streams()
     try:
         with tidied_up():
             code = run(argv)
     except KeyboardInterrupt:
         code = _fail("interrupted", INTERRUPTED)
-    gc.freeze()  # the process ends: nothing is looked through once more
+    gc.freeze()  # the process ends: no last collection
     sys.exit(code)
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code. What it printed has arrived."""
+    """Run the command line, flush its output, and return the exit code."""
     code = _run(argv)
     try:
         sys.stdout.flush()
@@ -177,24 +188,31 @@ def _run(argv: Sequence[str] | None) -> int:
     except AccordanceError as error:
         return _fail(line_of(error), EXITS[error.category])
     except ModuleNotFoundError as error:
-        extra = _EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None:
-            return _internal(error)
-        wanted = _ALSO.get(extra, extra)
-        return _fail(
-            f"this needs the extra {extra}: pip install 'accordance[{wanted}]'",
-            Exit.USAGE,
-        )
-    except Exception as error:  # noqa: BLE001 - the last place where anything can be said about it
+        return _missing_module(error)
+    except Exception as error:  # noqa: BLE001 - the last place that can report it
         return _internal(error)
     return outcome if isinstance(outcome, int) else Exit.OK
+
+
+def _missing_module(error: ModuleNotFoundError) -> int:
+    """Name the extra that installs a missing module."""
+    package = (error.name or "").partition(".")[0]
+    extra = _EXTRAS.get(package)
+    if extra is None:
+        return _internal(error)
+
+    to_install = _EXTRAS_TO_INSTALL.get(extra, extra)
+    text = f"this needs the extra {extra}: pip install 'accordance[{to_install}]'"
+    return _fail(text, Exit.USAGE)
 
 
 def _internal(error: Exception) -> int:
     if os.environ.get("ACCORDANCE_DEBUG"):
         raise error
-    text = f"internal error: {type(error).__name__}: {error} (ACCORDANCE_DEBUG=1 shows where; please report it)"
-    return _fail(text, Exit.INTERNAL)
+    what = f"internal error: {type(error).__name__}: {error}"
+    return _fail(
+        f"{what} (ACCORDANCE_DEBUG=1 shows where; please report it)", Exit.INTERNAL
+    )
 
 
 def _fail(message: str, code: int) -> int:

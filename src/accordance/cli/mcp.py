@@ -22,41 +22,42 @@ from accordance.cli.stopping import left_at_once
 @click.option(
     "--worker",
     default=None,
-    help="Who takes tasks up. Give each agent a name of its own: it gets its task back when it reconnects.  [default: the user's"
-    " name]",
+    help="Who takes tasks up. An agent with a name of its own gets its task back when it"
+    " reconnects.  [default: the user's name]",
 )
 @click.option(
     "--any",
     "any_task",
     is_flag=True,
-    help="Also what the routes give to an executor of accordance's own.",
+    help="Also tasks that are routed to one of accordance's own executors.",
 )
 def command(
     where: Where, as_json: bool, plan: str | None, worker: str | None, any_task: bool
 ) -> int:
-    """Serve tasks to an agent over MCP, on standard input and output, until it goes.
+    """Serve tasks to an agent over MCP, on standard input and output, until it leaves.
 
-    The tools: next, submit, get_verdict, ask_human, extend, release. With --json, only tell them.
+    The tools: next, submit, get_verdict, ask_human, extend, release. With --json, only
+    print their descriptions.
     """
     from accordance.mcp.serving import desk_for, serve_tools
     from accordance.service.project import asking_as, plan_id_of
 
     with opened(where) as project:
+        plan_id = plan_id_of(project, plan) if plan else None
         desk = desk_for(
             project,
             holder=asking_as(worker),
-            plan_id=plan_id_of(project, plan) if plan else None,
+            plan_id=plan_id,
             any_task=any_task,
             resumes=worker is not None,
         )
         offers = desk.offers()
         if as_json:
-            say(
-                [
-                    {"name": offer.name, "about": offer.about, "takes": offer.takes}
-                    for offer in offers
-                ]
-            )
+            tools = [
+                {"name": offer.name, "about": offer.about, "takes": offer.takes}
+                for offer in offers
+            ]
+            say(tools)
         else:
             with left_at_once():
                 serve_tools(offers)

@@ -1,8 +1,9 @@
-"""`accordance pins`."""
+"""`accordance pins`: which paths a task may touch."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,10 +12,15 @@ from accordance.cli.ledger_commands import json_option, say
 from accordance.cli.reading import read_bounded
 from accordance.cli.showing import tell
 
+if TYPE_CHECKING:
+    from accordance.contracts.pins import Explanation
+    from accordance.domain.roles import Role
+    from accordance.domain.scope import PathScope
+
 
 @click.group(name="pins")
 def command() -> None:
-    """Ask which paths a task may touch."""
+    """Show which paths a task may touch."""
 
 
 @command.command(name="explain")
@@ -29,46 +35,67 @@ def command() -> None:
 @click.option(
     "--home",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The project folder whose accordance.toml says what roles may do.  [default: the nearest one upwards]",
+    help="The project folder whose accordance.toml defines the roles.  [default: the nearest one upwards]",
 )
 @json_option
 def explain(paths: tuple[str, ...], task: str, home: Path | None, as_json: bool) -> int:
-    """Say which pattern decides about each PATH, by the task's pins and by its role. Exit code 1 if one is not allowed."""
+    """Show which pattern of the task's pins or its role decides about each PATH.
+
+    Exit code 1: at least one path is not allowed.
+    """
     from accordance.domain.case import scope_of
     from accordance.judging.task_input import read_task
     from accordance.project.home import find_home
     from accordance.project.policy import gateway_of
 
-    found_home = find_home(home)
-    gateway = gateway_of(found_home.settings(), found_home.root)
-    asked = read_task(read_bounded(task), gateway).task
-    role = gateway.roles[asked.role]
-    scope = scope_of(asked, role)
-    found = [scope.explain(path) for path in paths]
+    project_home = find_home(home)
+    gateway = gateway_of(project_home.settings(), project_home.root)
+    request = read_task(read_bounded(task), gateway)
+    role = gateway.roles[request.task.role]
+    scope = scope_of(request.task, role)
+
+    decisions = [scope.explain(path) for path in paths]
     if as_json:
-        policy = role.policy()
-        say(
-            {
-                "paths": [
-                    one._asdict() | {"allowed": one.rule == "allowed"} for one in found
-                ],
-                "pins": {
-                    "allowed": scope.pins.allowed,
-                    "forbidden": scope.pins.forbidden,
-                },
-                "role": {"name": role.name, "write": policy["write"]},
-            }
-        )
+        say(_as_json(decisions, scope, role))
     else:
-        for one in found:
-            tell(f"{'✓' if one.rule == 'allowed' else '✗'} {one}")
-        tell(
-            f"  pins: {_patterns(scope.pins.allowed)}; never {_patterns(scope.pins.forbidden)}"
-        )
-        tell(
-            f"  role: {role.name} may write {_patterns(role.write.allowed)}; never {_patterns(role.write.forbidden)}"
-        )
-    return Exit.OK if all(one.rule == "allowed" for one in found) else Exit.REJECTED
+        _print_decisions(decisions, scope, role)
+
+    is_allowed = all(_is_allowed(decision) for decision in decisions)
+    return Exit.OK if is_allowed else Exit.REJECTED
+
+
+def _is_allowed(decision: Explanation) -> bool:
+    return decision.rule == "allowed"
+
+
+def _as_json(
+    decisions: list[Explanation], scope: PathScope, role: Role
+) -> dict[str, object]:
+    rows = [
+        {**decision._asdict(), "allowed": _is_allowed(decision)}
+        for decision in decisions
+    ]
+    return {
+        "paths": rows,
+        "pins": {"allowed": scope.pins.allowed, "forbidden": scope.pins.forbidden},
+        "role": {"name": role.name, "write": role.policy()["write"]},
+    }
+
+
+def _print_decisions(
+    decisions: list[Explanation], scope: PathScope, role: Role
+) -> None:
+    for decision in decisions:
+        mark = "✓" if _is_allowed(decision) else "✗"
+        tell(f"{mark} {decision}")
+
+    allowed = _patterns(scope.pins.allowed)
+    forbidden = _patterns(scope.pins.forbidden)
+    tell(f"  pins: {allowed}; never {forbidden}")
+
+    allowed = _patterns(role.write.allowed)
+    forbidden = _patterns(role.write.forbidden)
+    tell(f"  role: {role.name} may write {allowed}; never {forbidden}")
 
 
 def _patterns(patterns: tuple[str, ...]) -> str:

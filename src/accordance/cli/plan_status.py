@@ -1,4 +1,4 @@
-"""Where a plan stands, as a table; on a terminal it moves."""
+"""The state of a plan as a table; on a terminal it is kept up to date."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from accordance.service.project import Ledger
     from accordance.service.views.plans import MovingTaskView, PlanStatusView
 
-_SHOWN = 20
-_WIDTH = 40
-_SECONDS = 5.0  # a lease may be extended without an event
+_SHOWN_QUESTIONS = 20
+_BAR_WIDTH = 40
+_REFRESH_SECONDS = 5.0  # a lease may be extended without an event
 _STYLES = {
     State.DONE: "green",
     State.BLOCKED: "yellow",
@@ -31,10 +31,13 @@ _STYLES = {
 
 
 def exit_of_status(status: PlanStatusView) -> int:
-    """What the shell is told."""
-    if status.states.get(State.DEAD_LETTER) and status.root is not State.DONE:
+    """The exit code for the state of a plan."""
+    dead_letters = status.states.get(State.DEAD_LETTER)
+    if dead_letters and status.root is not State.DONE:
         return Exit.REJECTED
-    return Exit.WAITING if status.questions and status.root not in TERMINAL else Exit.OK
+    if status.questions and status.root not in TERMINAL:
+        return Exit.WAITING
+    return Exit.OK
 
 
 def watch(ledger: Ledger, plan_id: str) -> PlanStatusView:
@@ -44,7 +47,7 @@ def watch(ledger: Ledger, plan_id: str) -> PlanStatusView:
     number = 0
     with Live(auto_refresh=False) as live:
         while True:
-            number = ledger.wait_for_change(after=number, seconds=_SECONDS)
+            number = ledger.wait_for_change(after=number, seconds=_REFRESH_SECONDS)
             status = plan_status(ledger, plan_id)
             live.update(table_of(status), refresh=True)
             if status.root in TERMINAL:
@@ -57,39 +60,47 @@ def print_status(status: PlanStatusView) -> None:
 
 
 def table_of(status: PlanStatusView) -> RenderableType:
-    """A plan as a table."""
+    """A plan as a table: its progress, its states, its moving tasks, its questions."""
     done = status.states.get(State.DONE, 0)
     active = status.nodes - status.states.get(State.ABANDONED, 0)
-    head = Text.assemble(
-        (shown(status.title), "bold"),
-        f"  {status.state}, root {status.root}, {done} of {active} done",
-    )
-    known = [state for state in State if state in status.states]
-    counts = "  ".join(
-        f"{MARKS[state]} {status.states[state]} {state}" for state in known
-    )
+    state = f"{status.state}, root {status.root}, {done} of {active} done"
+    head = Text.assemble((shown(status.title), "bold"), f"  {state}")
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     for task in status.moving:
         table.add_row(*_row(task))
-    asked = [
-        Text(shown(f"? {question.question_id}  {question.text}"), "yellow")
-        for question in status.questions[:_SHOWN]
-    ]
-    full = round(_WIDTH * done / max(active, 1))
-    bar = Text.assemble(("━" * full, "green"), ("━" * (_WIDTH - full), "dim"))
-    return Group(head, bar, Text(counts), table, *asked)
+
+    questions = []
+    for question in status.questions[:_SHOWN_QUESTIONS]:
+        line = shown(f"? {question.question_id}  {question.text}")
+        questions.append(Text(line, "yellow"))
+    return Group(head, _bar(done, active), _counts(status), table, *questions)
+
+
+def _bar(done: int, active: int) -> Text:
+    filled = round(_BAR_WIDTH * done / max(active, 1))
+    return Text.assemble(("━" * filled, "green"), ("━" * (_BAR_WIDTH - filled), "dim"))
+
+
+def _counts(status: PlanStatusView) -> Text:
+    """How many tasks are in each state, in the order of the states."""
+    states = [state for state in State if state in status.states]
+    counts = [f"{MARKS[state]} {status.states[state]} {state}" for state in states]
+    return Text("  ".join(counts))
 
 
 def _row(task: MovingTaskView) -> tuple[Text, Text, Text]:
-    waiting = f" ({task.waiting})" if task.waiting else ""
-    state = Text(
-        f"{MARKS[task.state]} {task.state}{waiting}", _STYLES.get(task.state, "")
-    )
-    holder = (
-        f"{task.lease.holder} until {task.lease.until[11:19]}" if task.lease else ""
-    )
+    """The state of a task, its title, and its holder or last error."""
+    state = f"{MARKS[task.state]} {task.state}"
+    if task.waiting:
+        state += f" ({task.waiting})"
+
+    remark = task.last_error or ""
+    if task.lease:
+        remark = f"{task.lease.holder} until {task.lease.until[11:19]}"
+
     return (
-        state,
+        Text(state, _STYLES.get(task.state, "")),
         Text(shown(task.title)),
-        Text(shown(holder or task.last_error or ""), "dim"),
+        Text(shown(remark), "dim"),
     )

@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 @click.argument("goal")
 @click.option(
     "--executor",
-    help="Have this executor write and review it, whatever the routes say.",
+    help="The executor that writes and reviews the plan, instead of the routes.",
 )
-@click.option("--model", help="With --executor: the model.")
+@click.option("--model", help="The model, with --executor.")
 @click.option(
     "--rounds",
     type=click.IntRange(0),
     default=3,
     show_default=True,
-    help="So often it is written again with the suggestions of its review.",
+    help="Maximum number of rewrites after a review.",
 )
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Print the plan instead of importing it; nothing is kept.",
+    help="Print the plan instead of importing it; keep nothing.",
 )
 @ledger_options
 @json_option
@@ -52,10 +52,14 @@ def create(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Have a plan written for a GOAL, checked, imported and reviewed; it may begin once the review approves it.
+    """Have a model write a plan for a GOAL, and another review it.
 
-    The routes of kind `plan` and `review` in accordance.toml say who writes and who reviews. Exit code 1: no plan, or none
-    that the review approves; 3: a person is asked; 4: a key is missing or not taken.
+    The plan is checked and imported, and may begin once its review approves it. The
+    routes of kind `plan` and `review` in accordance.toml name the writer and the
+    reviewer.
+
+    Exit code 1: no plan, or not approved; 3: a person must answer; 4: a key is missing
+    or was rejected.
     """
     from accordance.project.home import find_home
     from accordance.service.planning import PlanWriting
@@ -67,14 +71,19 @@ def create(
     else:
         with opened(where, create=True) as project, stoppable(writing.stop) as stopped:
             planned = writing.create(project)
+
     if planned.document and not as_json:
         click.echo(planned.document, nl=False)
     elif as_json:
         say(planned.to_json())
     else:
         _print(planned)
+
     code = _exit_of(planned)
-    return stopped.exit_code if stopped.by is not None and code != Exit.OK else code
+    was_stopped = stopped.by is not None
+    if was_stopped and code != Exit.OK:
+        return stopped.exit_code
+    return code
 
 
 def _print(planned: PlannedView) -> None:
@@ -82,41 +91,44 @@ def _print(planned: PlannedView) -> None:
         size = f"{planned.nodes} nodes, revision {planned.revision}"
         tell(f"{planned.plan_id}  {planned.title}: {size}, {planned.state}")
     for review in planned.reviews:
-        is_read = "total_score" in review
-        score = (
-            f"{review['total_score']} {review['action_required']}"
-            if is_read
-            else "unreadable"
-        )
-        tell(f"  review  {score}  {' '.join(review['messages'])}")
+        score = "unreadable"
+        if "total_score" in review:
+            score = f"{review['total_score']} {review['action_required']}"
+        messages = " ".join(review["messages"])
+        tell(f"  review  {score}  {messages}")
     if planned.spent.calls:
         tell(f"  spent   {spent_text(planned.spent)}")
-    if why := _why_not(planned):
-        one_line(why)
+
+    reason = _why_not(planned)
+    if reason is not None:
+        one_line(reason)
 
 
 def _why_not(planned: PlannedView) -> str | None:
-    """Why there is no plan that may begin, if so."""
+    """Why there is no plan that may begin, or None if there is one."""
     run = planned.unanswered
-    ended = f"{run.code}: {run.text}" if run else None
-    match planned.state:
-        case None:
-            return f"no plan: {ended or (planned.faults[0] if planned.faults else 'nothing was said')}"
-        case "ACTIVE":
-            return None
-        case "IN_REVIEW":
-            return f"the plan waits for its review (accordance plan review): {ended}"
-        case "HELD":
-            return "the plan is not approved; a person is asked (accordance inbox list)"
-    return f"the plan is not approved: {ended or 'the rounds are used up'}; see its last review"
+    error = f"{run.code}: {run.text}" if run else None
+
+    if planned.state is None:
+        first_fault = planned.faults[0] if planned.faults else "there was no answer"
+        return f"no plan: {error or first_fault}"
+    if planned.state == "ACTIVE":
+        return None
+    if planned.state == "IN_REVIEW":
+        return f"the plan waits for its review (accordance plan review): {error}"
+    if planned.state == "HELD":
+        return "the plan is not approved; a person is asked (accordance inbox list)"
+
+    reason = error or "the rounds are used up"
+    return f"the plan is not approved: {reason}; see its last review"
 
 
 def _exit_of(planned: PlannedView) -> int:
-    if (
-        planned.unanswered is not None
-        and planned.unanswered.code == "PERMISSION_DENIED"
-    ):
+    run = planned.unanswered
+    if run is not None and run.code == "PERMISSION_DENIED":
         return Exit.AUTH
     if planned.state == "ACTIVE":
         return Exit.OK
-    return Exit.WAITING if planned.state in ("IN_REVIEW", "HELD") else Exit.REJECTED
+    if planned.state in ("IN_REVIEW", "HELD"):
+        return Exit.WAITING
+    return Exit.REJECTED

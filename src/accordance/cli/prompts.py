@@ -1,4 +1,4 @@
-"""`accordance task prompt | plan prompt`: what an executor was told, word for word; and how runs are shown."""
+"""`accordance task prompt | plan prompt`: the prompts of runs, word for word."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from accordance.service.views.runs import PromptView, RunView
 
 _attempt_option: Final = click.option(
-    "--attempt", type=click.IntRange(1), help="Of this attempt.  [default: the last]"
+    "--attempt", type=click.IntRange(1), help="The attempt.  [default: the last]"
 )
 _call_option: Final = click.option(
     "--call",
     type=click.IntRange(1),
-    help="Message by message, as a model was told in this call of the run.",
+    help="The messages of this call of the model, one by one.",
 )
 
 
@@ -35,7 +35,7 @@ _call_option: Final = click.option(
 @click.option(
     "--kind",
     type=click.Choice(["action", "review"]),
-    help="Of the work, or of its review.",
+    help="The prompt of the work, or of its review.",
 )
 @_call_option
 @ledger_options
@@ -48,16 +48,17 @@ def prompt(
     where: Where,
     as_json: bool,
 ) -> int:
-    """Print the prompt of a run, rebuilt from what is kept: word for word what the executor was told.
+    """Print the prompt of a run, word for word, rebuilt from the ledger.
 
-    A model may be asked several times within a run; --call 2 is what it was told when it was first asked again. With --json
-    also the recipe: every part with its name and hash, which executor and model it went to, what was cut.
+    A model may be called several times within a run; --call 2 shows the messages of the
+    second call. With --json also the recipe: the name and hash of every part, the
+    executor and the model, and what was cut.
     """
     from accordance.service.prompts import task_prompt
 
     with opened(where) as project:
-        told = task_prompt(project, task, attempt=attempt, kind=kind, call=call)
-    return _print(told, call, as_json)
+        view = task_prompt(project, task, attempt=attempt, kind=kind, call=call)
+    return _print(view, call, as_json)
 
 
 @click.command(name="prompt")
@@ -66,7 +67,7 @@ def prompt(
 @click.option(
     "--kind",
     type=click.Choice(["plan", "plan_review"]),
-    help="Of who wrote the plan, or of who reviewed it.",
+    help="The prompt of the writer of the plan, or of its reviewer.",
 )
 @_call_option
 @ledger_options
@@ -79,37 +80,41 @@ def plan_prompt(
     where: Where,
     as_json: bool,
 ) -> int:
-    """Print what whoever wrote or reviewed a PLAN was told (`accordance plan create`), word for word, as `task prompt` does."""
+    """Print the prompt of the writer or reviewer of a PLAN (`accordance plan create`)."""
     from accordance.service import prompts
 
     with opened(where) as project:
-        told = prompts.plan_prompt(project, plan, attempt=attempt, kind=kind, call=call)
-    return _print(told, call, as_json)
+        view = prompts.plan_prompt(project, plan, attempt=attempt, kind=kind, call=call)
+    return _print(view, call, as_json)
 
 
-def _print(told: PromptView, call: int | None, as_json: bool) -> int:
+def _print(view: PromptView, call: int | None, as_json: bool) -> int:
     if as_json:
-        say(told.to_json())
+        say(view.to_json())
     elif call:
-        click.echo(
-            "\n\n".join(
-                f"[{message.role}]\n{message.content}" for message in told.messages
-            )
-        )
+        messages = [f"[{message.role}]\n{message.content}" for message in view.messages]
+        click.echo("\n\n".join(messages))
     else:
-        click.echo(told.text)
+        click.echo(view.text)
     return Exit.OK
 
 
 def run_line(run: RunView) -> str:
-    """A run in a line."""
-    executor = " ".join(part for part in (run.executor, run.model) if part)
-    head = f"{run.kind} {run.attempt}  {executor or 'nobody'}"
-    ran = run.ran
-    if ran is None:
+    """A run in a single line: its executor, its result, its cost and its duration."""
+    names = [name for name in (run.executor, run.model) if name]
+    executor = " ".join(names) or "no executor"
+    head = f"{run.kind} {run.attempt}  {executor}"
+
+    end = run.ran
+    if end is None:
         return f"{head}  runs, or was cut off"
-    ended = (
-        f"{ran['code']}: {ran['text']}" if ran["fault"] else f"{ran['bytes']:,} bytes"
-    )
-    cost = [spent_text(run.spent)] if run.spent.calls else []
-    return ", ".join([f"{head}  {ended}", *cost, f"{ran['duration_ms'] / 1000:.1f} s"])
+
+    result = f"{end['bytes']:,} bytes"
+    if end["fault"]:
+        result = f"{end['code']}: {end['text']}"
+
+    parts = [f"{head}  {result}"]
+    if run.spent.calls:
+        parts.append(spent_text(run.spent))
+    parts.append(f"{end['duration_ms'] / 1000:.1f} s")
+    return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""Reading what a command is given: files and standard input, never more than the limit allows."""
+"""Reading files and standard input, never more than a limit."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import BinaryIO, Final
 from accordance.cli.exits import Exit, Failure, shortened
 from accordance.contracts.limits import LIMITS
 
-PATIENCE: Final = 5.0  # seconds in which somebody begins to write into a named pipe
+PATIENCE: Final = 5.0  # seconds until a named pipe must have a writer
 
 
 def is_file(name: str) -> bool:
-    """Whether there is a file of that name; a text that can be no name has none."""
+    """Whether a file of that name exists; a text that cannot be a name has none."""
     try:
         return Path(name).is_file()
     except (OSError, ValueError):
@@ -24,7 +24,7 @@ def is_file(name: str) -> bool:
 
 
 def is_stream(name: str) -> bool:
-    """Whether what is there can only be read once, from its beginning: a pipe, a device."""
+    """Whether a name is a pipe or a device, which can only be read once."""
     try:
         mode = Path(name).stat().st_mode
     except (OSError, ValueError):
@@ -33,20 +33,19 @@ def is_stream(name: str) -> bool:
 
 
 def must_be_a_name(name: str) -> None:
-    """Refuse a name that no file can have: too long, links in a circle, letters that this system does not know."""
+    """Refuse a name that no file can have: too long, circular links, bad characters."""
     try:
         Path(name).stat()
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Failure(
-            f"{shortened(name)}: is no name of a file or folder ({why})", Exit.USAGE
-        ) from None
+        reason = getattr(error, "strerror", None) or error
+        text = f"{shortened(name)}: is not a valid name of a file or folder ({reason})"
+        raise Failure(text, Exit.USAGE) from None
 
 
 def read_bounded(file: str, limit: int = LIMITS.max_bytes) -> bytes:
-    """The bytes of a file, or a little more than the limit of them: enough to see that it is too large."""
+    """The bytes of a file; of a too large one, a byte more than the limit."""
     try:
         if file == "-":
             return _bounded(sys.stdin.buffer, limit)
@@ -54,17 +53,15 @@ def read_bounded(file: str, limit: int = LIMITS.max_bytes) -> bytes:
     except FileNotFoundError:
         raise Failure(f"{file}: no such file", Exit.NOT_FOUND) from None
     except IsADirectoryError:
-        raise Failure(
-            f"{file}: is a directory; name its files, e.g. {file.rstrip('/')}/*.json",
-            Exit.USAGE,
-        ) from None
+        example = f"{file.rstrip('/')}/*.json"
+        text = f"{file}: is a directory; name its files, e.g. {example}"
+        raise Failure(text, Exit.USAGE) from None
     except OSError as error:
         name = "standard input" if file == "-" else file
-        raise Failure(
-            f"{name}: cannot be read: {error.strerror or error}", Exit.USAGE
-        ) from None
+        text = f"{name}: cannot be read: {error.strerror or error}"
+        raise Failure(text, Exit.USAGE) from None
     except ValueError as error:
-        raise Failure(f"{file!r}: is no file name: {error}", Exit.USAGE) from None
+        raise Failure(f"{file!r}: is not a file name: {error}", Exit.USAGE) from None
 
 
 def _read_file(file: str, limit: int) -> bytes:
@@ -77,9 +74,10 @@ def _read_file(file: str, limit: int) -> bytes:
 
 
 def _first_of_a_pipe(number: int) -> bytes:
-    """What is there already, at most a byte. Raises TimeoutError if nobody has opened the pipe for writing.
+    """The first byte of a pipe, if there is one already.
 
-    Somebody who has opened it may take any time.
+    Raises TimeoutError if the pipe has no writer. A writer that has opened the pipe may
+    take any time.
     """
     poll = select.poll()
     poll.register(number, select.POLLIN)
@@ -87,7 +85,7 @@ def _first_of_a_pipe(number: int) -> bytes:
         return b""
     try:
         first = os.read(number, 1)
-    except BlockingIOError:  # somebody has opened it, and writes nothing yet
+    except BlockingIOError:  # there is a writer, which has written nothing yet
         return b""
     if not first:
         raise TimeoutError(0, "nobody writes into this pipe")

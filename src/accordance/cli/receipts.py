@@ -1,4 +1,4 @@
-"""What came of a message, told to a person and to the shell."""
+"""The answer to a message, for people and as an exit code."""
 
 from __future__ import annotations
 
@@ -17,24 +17,28 @@ def exit_of(answer: AnswerView) -> int:
         return Exit.CONFLICT
     if answer.outcome == "ESCALATE":
         return Exit.WAITING
-    is_change_refused = answer.bundle is not None and answer.outcome != "DONE"
-    return (
-        Exit.REJECTED if answer.status == "rejected" or is_change_refused else Exit.OK
-    )
+    if answer.status == "rejected":
+        return Exit.REJECTED
+
+    is_change = answer.bundle is not None
+    if is_change and answer.outcome != "DONE":
+        return Exit.REJECTED
+    return Exit.OK
 
 
 def print_answer(answer: AnswerView) -> None:
-    """Tell a person what came of a message."""
+    """Print the answer to a message."""
     if answer.status == "refused":
         one_line(answer.why or "")
         return
-    again = "  (as before)" if answer.repeated else ""
-    waiting = f", {answer.waiting}" if answer.waiting else ""
-    decided = f"  {answer.outcome}" if answer.outcome else ""
+
     subject = answer.task_id or answer.plan_id
-    tell(
-        f"{answer.status}  {subject} is {answer.state}{waiting}{decided}  {answer.reason_code}{again}"
-    )
+    waiting = f", {answer.waiting}" if answer.waiting else ""
+    outcome = f"  {answer.outcome}" if answer.outcome else ""
+    again = "  (as before)" if answer.repeated else ""
+    state = f"{answer.state}{waiting}{outcome}"
+    tell(f"{answer.status}  {subject} is {state}  {answer.reason_code}{again}")
+
     for line in answer.messages:
         tell(f"  {line}")
     if answer.artifact is not None:

@@ -1,9 +1,12 @@
-"""Reports of checks: for people, for programs, for GitHub, for code scanning. Each takes the results as they come."""
+"""Reports of checks: for people, programs, GitHub and code scanning.
+
+Each report takes the results as they come, and says whether all were accepted.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import Any
 
@@ -18,7 +21,7 @@ from accordance.contracts.violation import Notice, Rejected, Violation
 
 
 def as_text(results: Iterable[Checked]) -> bool:
-    """For people. True if all were accepted."""
+    """For people."""
     from accordance.cli.text import print_results
 
     return print_results(results)
@@ -28,9 +31,11 @@ def as_json(results: Iterable[Checked]) -> bool:
     """One JSON document."""
     rows = [_row(checked) for checked in results]
     accepted = sum(1 for row in rows if row["accepted"])
-    whole = {"accepted": accepted, "rejected": len(rows) - accepted, "results": rows}
-    click.echo(printable_lines(json.dumps(whole, indent=2, ensure_ascii=False)))
-    return accepted == len(rows)
+    rejected = len(rows) - accepted
+
+    document = {"accepted": accepted, "rejected": rejected, "results": rows}
+    click.echo(printable_lines(json.dumps(document, indent=2, ensure_ascii=False)))
+    return rejected == 0
 
 
 def _row(checked: Checked) -> dict[str, Any]:
@@ -39,63 +44,62 @@ def _row(checked: Checked) -> dict[str, Any]:
         "file": checked.file,
         "contract": result.contract or None,
         "accepted": bool(result),
+        "repairs": [repair.to_json() for repair in result.repairs],
     }
-    row["repairs"] = [repair.to_json() for repair in result.repairs]
+    findings = [
+        finding.to_json() | checked.places[finding.path]._asdict()
+        for finding in checked.findings
+    ]
     if isinstance(result, Rejected):
-        located = [
-            violation.to_json() | _where(checked, violation)
-            for violation in result.violations
-        ]
-        return row | {"total": result.total, "violations": located}
-    located = [notice.to_json() | _where(checked, notice) for notice in result.warnings]
-    counted = {"warnings": located, "total_warnings": result.total_warnings}
-    return row | counted | {"message": dump(result.value)}
-
-
-def _where(checked: Checked, finding: Violation | Notice) -> dict[str, object]:
-    return checked.places[finding.path]._asdict()
+        row["total"] = result.total
+        row["violations"] = findings
+    else:
+        row["warnings"] = findings
+        row["total_warnings"] = result.total_warnings
+        row["message"] = dump(result.value)
+    return row
 
 
 def as_github(results: Iterable[Checked]) -> bool:
     """Annotations of GitHub Actions, one line each."""
-    accepted = True
+    all_accepted = True
     for checked in results:
-        accepted = accepted and bool(checked.result)
-        for finding in _findings(checked):
-            place = checked.places[finding.path]
-            kind = "error" if isinstance(finding, Violation) else "warning"
-            where = {
-                "file": printable(checked.file),
-                "line": place.line,
-                "col": place.column,
-            }
-            click.echo(
-                github_annotation(
-                    kind, f"accordance {finding.code}", str(finding), where
-                )
-            )
-    return accepted
+        all_accepted = all_accepted and bool(checked.result)
+        for finding in checked.findings:
+            click.echo(_annotation(checked, finding))
+    return all_accepted
 
 
-def _findings(checked: Checked) -> Iterator[Violation | Notice]:
-    yield from (
-        checked.result.violations
-        if isinstance(checked.result, Rejected)
-        else checked.result.warnings
-    )
+def _annotation(checked: Checked, finding: Violation | Notice) -> str:
+    place = checked.places[finding.path]
+    where = {
+        "file": printable(checked.file),
+        "line": place.line,
+        "col": place.column,
+    }
+    title = f"accordance {finding.code}"
+    return github_annotation(_severity(finding), title, str(finding), where)
+
+
+def _severity(finding: Violation | Notice) -> str:
+    """GitHub and SARIF share these two words."""
+    return "error" if isinstance(finding, Violation) else "warning"
 
 
 def as_sarif(results: Iterable[Checked]) -> bool:
     """SARIF 2.1.0, for code scanning."""
-    accepted, found = True, []
+    all_accepted = True
+    sarif_results: list[dict[str, Any]] = []
     for checked in results:
-        accepted = accepted and bool(checked.result)
-        found += [_sarif_result(checked, finding) for finding in _findings(checked)]
-    used = dict.fromkeys(result["ruleId"] for result in found)
-    click.echo(
-        printable_lines(sarif_document([_sarif_rule(code) for code in used], found))
-    )
-    return accepted
+        all_accepted = all_accepted and bool(checked.result)
+        sarif_results += [
+            _sarif_result(checked, finding) for finding in checked.findings
+        ]
+
+    codes = dict.fromkeys(result["ruleId"] for result in sarif_results)
+    rules = [_sarif_rule(code) for code in codes]
+    click.echo(printable_lines(sarif_document(rules, sarif_results)))
+    return all_accepted
 
 
 def _sarif_rule(code: str) -> dict[str, Any]:
@@ -111,21 +115,18 @@ def _sarif_rule(code: str) -> dict[str, Any]:
 
 def _sarif_result(checked: Checked, finding: Violation | Notice) -> dict[str, Any]:
     place = checked.places[finding.path]
-    region = {"startLine": place.line, "startColumn": place.column}
     location = {
-        "artifactLocation": {"uri": PurePath(checked.file).as_posix()},
-        "region": region,
+        "physicalLocation": {
+            "artifactLocation": {"uri": PurePath(checked.file).as_posix()},
+            "region": {"startLine": place.line, "startColumn": place.column},
+        },
+        "logicalLocations": [{"fullyQualifiedName": finding.path}],
     }
     return {
         "ruleId": finding.code,
-        "level": "error" if isinstance(finding, Violation) else "warning",
+        "level": _severity(finding),
         "message": {"text": str(finding)},
-        "locations": [
-            {
-                "physicalLocation": location,
-                "logicalLocations": [{"fullyQualifiedName": finding.path}],
-            }
-        ],
+        "locations": [location],
     }
 
 

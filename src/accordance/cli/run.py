@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 @click.command(name="run")
 @click.argument("plan", required=False)
 @click.option(
-    "--executor", help="Give everything to this executor, whatever the routes say."
+    "--executor", help="Give every task to this executor, instead of the routes."
 )
-@click.option("--model", help="With --executor: the model.")
+@click.option("--model", help="The model, with --executor.")
 @click.option(
     "--resume",
     is_flag=True,
-    help="Let a held plan go on first; what was begun is gone on with anyway.",
+    help="Resume a held plan first. Work that was begun goes on in any case.",
 )
 @click.option(
     "--wait",
     is_flag=True,
-    help="Wait for those who ask for work elsewhere (`accordance task next`), too.",
+    help="Also wait for tasks that are done elsewhere (`accordance task next`).",
 )
 @isolation_option
 @ledger_options
@@ -56,11 +56,13 @@ def command(
     isolation: str | None,
     as_json: bool,
 ) -> int:
-    """Carry a plan out: executors do the tasks, every message is judged, until nothing moves without a person.
+    """Carry out a plan: executors do its tasks, and every message is judged.
 
-    A run that was killed is gone on with by the next one; nothing that was paid for and kept is paid for again. Exit code
-    0: done; 1: something is in the dead letters; 3: a person is asked, or what is left waits for somebody who asks for it;
-    130 or 143: it was stopped by Ctrl-C or SIGTERM.
+    It ends when nothing can go on without a person. The next run resumes a killed one;
+    answers that are in the ledger are not paid for again.
+
+    Exit code 0: done; 1: there are dead letters; 3: a person must answer, or the tasks
+    that are left are done elsewhere; 130 or 143: stopped by Ctrl-C or SIGTERM.
     """
     from accordance.cli.plan_status import exit_of_status
     from accordance.cli.run_output import telling
@@ -80,20 +82,23 @@ def command(
         running = prepared.begin(listener)
         with stoppable(running.stop) as stopped:
             end = running.until_it_rests(wait=wait)
-    exit_code = exit_of_status(end.view) or (
-        Exit.OK if end.is_finished else Exit.WAITING
-    )
-    if end.why is None:
-        exit_code = stopped.exit_code
+
     if as_json:
         say(end.view.to_json())
     else:
         _print(end, project.home)
+
+    exit_code = exit_of_status(end.view)
+    was_stopped = end.why is None
+    if was_stopped:
+        exit_code = stopped.exit_code
+    elif exit_code == Exit.OK and not end.is_finished:
+        exit_code = Exit.WAITING
     return leave(exit_code, is_clean=running.is_clean)
 
 
 def _silent(attempt: AttemptView) -> None:
-    """With --json, only the end is told."""
+    """With --json, only the end of the run is printed."""
 
 
 def _print(end: RunEnd, home: Home) -> None:
@@ -103,7 +108,7 @@ def _print(end: RunEnd, home: Home) -> None:
     if not sys.stdout.isatty():
         print_status(end.view)
     if end.why is None:
-        tell("stopped; `accordance run` goes on with it")
+        tell("stopped; `accordance run` resumes it")
     else:
         tell(why_nothing(end.view.rests, end.why))
     if end.view.not_published:

@@ -1,4 +1,4 @@
-"""`accordance schema`."""
+"""`accordance schema`: the schema of a contract."""
 
 from __future__ import annotations
 
@@ -13,13 +13,9 @@ from accordance.contracts.schemas import DIALECTS, export_schema
 def complete_contract(
     _ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[str]:
-    """Names of contracts, for the shell."""
-    return sorted(
-        name
-        for contract in registry
-        for name in contract.names
-        if name.startswith(incomplete)
-    )
+    """The names of contracts, for the completion of a shell."""
+    names = [name for contract in registry for name in contract.names]
+    return sorted(name for name in names if name.startswith(incomplete))
 
 
 @click.command(name="schema")
@@ -30,7 +26,7 @@ def complete_contract(
     type=click.Choice(list(DIALECTS)),
     default="json-schema",
     show_default=True,
-    help="Who is to read it. Providers' dialects are lossy; what was dropped goes to standard error.",
+    help="The dialect. Those of providers are lossy; what is dropped goes to standard error.",
 )
 @click.option(
     "--json",
@@ -41,15 +37,20 @@ def complete_contract(
 def command(name: str, dialect: str, as_json: bool) -> None:
     """Print the schema of contract NAME (a version, short name or scope)."""
     export = export_schema(registry.get(name), dialect)
-    whole = (
-        {"schema": export.schema, "dropped": list(export.dropped)}
-        if as_json
-        else export.schema
-    )
-    click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
-    if export.dropped and not as_json:
+    dropped = list(export.dropped)
+    if as_json:
+        _print({"schema": export.schema, "dropped": dropped})
+        return
+
+    _print(export.schema)
+    if dropped:
         click.echo(
-            f"dropped for {dialect} ({len(export.dropped)}), so check the answer all the same:",
+            f"dropped for {dialect} ({len(dropped)}), so check the answer all the same:",
             err=True,
         )
-        click.echo("\n".join(f"  {loss}" for loss in export.dropped), err=True)
+    for loss in dropped:
+        click.echo(f"  {loss}", err=True)
+
+
+def _print(value: object) -> None:
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))

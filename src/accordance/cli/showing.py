@@ -1,4 +1,7 @@
-"""Every line a command shows to people. What comes from outside steers neither the terminal nor the log of a CI job."""
+"""Printing lines for people.
+
+Text from outside controls neither the terminal nor the log of a CI job.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,20 @@ import click
 
 from accordance.contracts.printable import printable, printable_lines
 
-_COMMAND: Final = re.compile(
-    r"^(\s*)(?=::)|(?<=#)(?=#\[)"
-)  # a workflow command of GitHub, at the begin of a line or as `##[`
+# a workflow command of GitHub, at the beginning of a line or as `##[`
+_COMMAND: Final = re.compile(r"^(\s*)(?=::)|(?<=#)(?=#\[)")
 _SECRET_IN_URL: Final = re.compile(
     r"(?i)(?P<user>\b[a-z][a-z0-9+.-]*://[^/\s:@?]*:)[^/\s@]*(?=@)|(?P<query>[?&](?:ssl)?password=)[^&\s'\"]*"
 )
 
 
 def shown(line: str) -> str:
-    """One line of text from anywhere, as it may be shown."""
-    return _COMMAND.sub(lambda found: f"{found[1] or ''}\\", printable(line))
+    """A line of text from anywhere, made safe to print."""
+    return _COMMAND.sub(lambda match: f"{match[1] or ''}\\", printable(line))
 
 
 def tell(line: str) -> None:
-    """Print one line."""
+    """Print a line."""
     click.echo(shown(line))
 
 
@@ -34,12 +36,12 @@ def tell_document(text: str) -> None:
 
 
 def as_json_text(value: Any) -> str:
-    """A value as JSON; what a terminal would obey is escaped, so that the value stays the same."""
+    """A value as JSON. Control characters are escaped, so that the value is kept."""
     return printable_lines(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
 def without_passwords(text: str) -> str:
-    """A text in which no URL shows its password, be it before the host or in the query."""
+    """A text without the passwords of its URLs, before the host or in the query."""
     return _SECRET_IN_URL.sub(
-        lambda found: f"{found['user'] or found['query']}***", text
+        lambda match: f"{match['user'] or match['query']}***", text
     )

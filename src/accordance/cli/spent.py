@@ -1,4 +1,4 @@
-"""What runs have cost, for people."""
+"""The cost of runs, for people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def spent_text(spent: SpendingView) -> str:
-    """A sum in words: tokens, and money where somebody knows the price."""
+    """Tokens and calls in words, with the cost where the price is known."""
     about = "about " if spent.estimated else ""
     cost = f", cost {spent.cost:.4f}" if spent.cost is not None else ""
     calls = "1 call" if spent.calls == 1 else f"{spent.calls:,} calls"

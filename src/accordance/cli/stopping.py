@@ -1,4 +1,4 @@
-"""Being told to stop: the first signal lets what runs come to an end, a second one does not wait."""
+"""Signals: the first ends what runs in order, a second one does not wait."""
 
 from __future__ import annotations
 
@@ -16,35 +16,37 @@ from accordance.cli.exits import one_line
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
-_BY_A_SIGNAL: Final = 128
-_LAST_SECONDS: Final = 1.0
+_SIGNAL_EXIT: Final = 128  # plus the number of the signal
+_LAST_SECONDS: Final = 1.0  # for threads to end
 
 
 @dataclass
 class Stopped:
-    """Whether a signal came, and which."""
+    """The signal that stopped a command, if any."""
 
     by: int | None = None
 
     @property
     def exit_code(self) -> int:
-        """What a shell expects of a program that a signal has ended."""
-        return _BY_A_SIGNAL + (self.by or signal.SIGINT)
+        """The exit code of a program that was ended by a signal."""
+        return _SIGNAL_EXIT + (self.by or signal.SIGINT)
 
 
 @contextlib.contextmanager
 def stoppable(stop: Callable[[], None]) -> Iterator[Stopped]:
-    """Call `stop` at the first signal; leave at once at the second."""
+    """Call `stop` at the first signal; exit at once at the second."""
     stopped = Stopped()
 
-    def ask(number: int, _: object) -> None:
+    def on_signal(number: int, _: object) -> None:
         if stopped.by is not None:
-            os._exit(_BY_A_SIGNAL + number)
+            os._exit(_SIGNAL_EXIT + number)
         stopped.by = number
-        one_line("stopping: what runs is ended or handed back (again to leave at once)")
+        one_line(
+            "stopping: running attempts are ended or handed back (again to exit at once)"
+        )
         stop()
 
-    before = {number: signal.signal(number, ask) for number in _SIGNALS}
+    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
     try:
         yield stopped
     finally:
@@ -54,10 +56,10 @@ def stoppable(stop: Callable[[], None]) -> Iterator[Stopped]:
 
 @contextlib.contextmanager
 def tidied_up() -> Iterator[None]:
-    """A signal that would end the program at once ends it in order: what runs is ended, what was laid aside is removed."""
+    """Turn a signal that would end the program at once into an exit that cleans up."""
 
     def end(number: int, _: object) -> None:
-        raise SystemExit(_BY_A_SIGNAL + number)
+        raise SystemExit(_SIGNAL_EXIT + number)
 
     before = {
         number: signal.signal(number, end)
@@ -73,13 +75,14 @@ def tidied_up() -> Iterator[None]:
 
 @contextlib.contextmanager
 def left_at_once() -> Iterator[None]:
-    """A signal ends the program without waiting: for a thread that reads what a client says, nothing can wake it.
+    """Exit at once at a signal, because nothing can wake the thread that reads input.
 
-    The ledger needs no farewell: what was answered is kept, and a task that was taken up is handed out again.
+    The ledger is safe: answers are stored, and a task that was taken up is handed out
+    again when its lease ends.
     """
 
     def end(number: int, _: object) -> None:
-        os._exit(_BY_A_SIGNAL + number)
+        os._exit(_SIGNAL_EXIT + number)
 
     before = {number: signal.signal(number, end) for number in _SIGNALS}
     try:
@@ -90,23 +93,33 @@ def left_at_once() -> Iterator[None]:
 
 
 def leave(code: int, *, is_clean: bool) -> int:
-    """The exit code; what does not end although it was told to is not waited for."""
+    """Return the exit code, or exit at once if something does not stop."""
     if not is_clean:
-        one_line("something did not stop in time; whoever runs next goes on with it")
-    if not is_clean or _is_held_up():
+        one_line("something did not stop in time; the next run resumes it")
+    if not is_clean or _has_threads_left():
         sys.stdout.flush()
         os._exit(code)
     return code
 
 
-def _is_held_up() -> bool:
-    """Whether threads are left: of an attempt that somebody else has taken over, the engine waits for that one's outcome."""
+def _has_threads_left() -> bool:
+    """Whether threads go on after a last second.
+
+    Of an attempt that another worker has taken over, the engine waits for the outcome.
+    """
     end = time.monotonic() + _LAST_SECONDS
-    while any(
-        not thread.daemon and thread is not threading.current_thread()
-        for thread in threading.enumerate()
-    ):
+    while _other_threads():
         if time.monotonic() > end:
             return True
         time.sleep(0.01)
     return False
+
+
+def _other_threads() -> list[threading.Thread]:
+    """The threads that keep the process from ending."""
+    current = threading.current_thread()
+    return [
+        thread
+        for thread in threading.enumerate()
+        if not thread.daemon and thread is not current
+    ]

@@ -1,4 +1,4 @@
-"""Standard input, output and error, in whatever state the caller hands them over."""
+"""Standard input, output and error, made usable in whatever state they come."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from typing import Any, Final
 
 from accordance.errors import CannotWrite
 
-# A closed stream is opened the wrong way round: whoever uses it is told, and no file takes its number by chance.
+# A closed stream is opened the wrong way round: using it is an error, and no other file
+# gets its number by chance.
 _STREAMS: Final = ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY))
 
 
 class _Output(io.FileIO):
-    """Standard output. A reader that has gone is no fault; a device that is full is, and says so once."""
+    """Standard output.
+
+    A reader that has left is not an error; a full device is, and is reported once.
+    """
 
     reader_is_gone = False
     _is_lost = False
@@ -24,14 +28,13 @@ class _Output(io.FileIO):
         if self.reader_is_gone or self._is_lost:
             return len(piece)
         try:
-            while (
-                written := super().write(piece)
-            ) is None:  # it does not block, and is busy
+            written = super().write(piece)
+            while written is None:  # the stream does not block, and is busy
                 select.select((), (self,), ())
+                written = super().write(piece)
         except BrokenPipeError:
-            self.reader_is_gone = (
-                True  # e.g. | head: the command goes on, its exit code still counts
-            )
+            # e.g. | head: the command goes on, its exit code still counts
+            self.reader_is_gone = True
             return len(piece)
         except OSError as error:
             self._is_lost = True
@@ -39,8 +42,8 @@ class _Output(io.FileIO):
         return written
 
 
-class _Complaints(io.FileIO):
-    """Standard error. If it takes nothing, there is nobody left to tell."""
+class _Errors(io.FileIO):
+    """Standard error. If it cannot be written, there is no place left to report that."""
 
     def write(self, piece: Any) -> int:
         try:
@@ -50,13 +53,13 @@ class _Complaints(io.FileIO):
 
 
 def open_streams() -> None:
-    """Make the three standard streams usable: closed ones, ones with few letters, ones whose reader goes away."""
+    """Make the standard streams usable: closed, with few letters, or without a reader."""
     for number, mode in _STREAMS:
         _open_if_closed(number, mode)
     if sys.stdin is None:
         sys.stdin = os.fdopen(0, closefd=False, encoding="utf-8")
     sys.stdout = _text(sys.stdout, sys.__stdout__, _Output, 1)
-    sys.stderr = _text(sys.stderr, sys.__stderr__, _Complaints, 2)
+    sys.stderr = _text(sys.stderr, sys.__stderr__, _Errors, 2)
 
 
 def _open_if_closed(number: int, mode: int) -> None:
@@ -70,8 +73,11 @@ def _open_if_closed(number: int, mode: int) -> None:
 
 
 def _text(stream: Any, original: Any, kind: type[io.FileIO], number: int) -> Any:
-    """The stream with our own way of writing below; signs it has no letters for become question marks."""
-    if stream is not original:  # somebody listens in this process
+    """A stream that writes in our own way.
+
+    Characters that its encoding does not have become question marks.
+    """
+    if stream is not original:  # captured within this process
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
         return stream
@@ -86,6 +92,6 @@ def _text(stream: Any, original: Any, kind: type[io.FileIO], number: int) -> Any
 
 
 def reader_is_gone() -> bool:
-    """Whether nobody reads standard output any more."""
+    """Whether standard output has lost its reader."""
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     return isinstance(raw, _Output) and raw.reader_is_gone

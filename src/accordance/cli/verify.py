@@ -1,7 +1,8 @@
-"""`accordance verify`: recompute what the ledger says, or what a bundle of evidence says."""
+"""`accordance verify`: recompute the decisions of a ledger or a bundle of evidence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,29 +32,34 @@ _LARGEST_ANCHOR = 1 << 26
     "--key",
     metavar="PUBLIC",
     type=click.Path(path_type=Path),
-    help="The public key that the signature of a bundle or an anchor must hold under (PEM).",
+    help="The public key (PEM) that must verify the signature of a bundle or an anchor.",
 )
 @click.option(
     "--anchor",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="What `accordance anchor` wrote earlier: every chain in it must still begin as it was then.",
+    help="A file of `accordance anchor`: every chain in it must still begin as it did then.",
 )
 @ledger_options
 @json_option
 def command(
     what: str | None, key: Path | None, anchor: Path | None, where: Where, as_json: bool
 ) -> int:
-    """Recompute what was decided, from what was written down. Exit code 1 if it does not hold.
+    """Recompute every decision from the records. Exit code 1: it does not hold.
 
-    Of a PLAN in the ledger (without one, of the whole ledger): the chain of events, every state from the events, every
-    verdict from the raw messages, every row from the event that wrote it. Integrity: what is there is what was written. Completeness: nothing that was written is missing.
+    For a PLAN of the ledger (by default, the whole ledger): the chain of events, every
+    state from the events, every verdict from the raw messages, every row from the event
+    that wrote it. Integrity: what is there is what was written. Completeness: nothing
+    that was written is missing.
 
-    Of a BUNDLE, a folder `accordance judge` wrote: every hash, the facts from the trees, the verdict from the facts and,
-    with --key, the signature.
+    For a BUNDLE, a folder that `accordance judge` wrote: every hash, the facts from the
+    trees, the verdict from the facts and, with --key, the signature.
     """
-    if what is not None and anchor is None and (folder := _bundle(what)) is not None:
-        return _verify_bundle(folder, key, as_json)
+    if what is not None and anchor is None:
+        folder = _bundle(what)
+        if folder is not None:
+            return _verify_bundle(folder, key, as_json)
+
     if key is not None and anchor is None:
         raise click.UsageError(
             "--key is for the signature of a BUNDLE or of an --anchor"
@@ -62,7 +68,7 @@ def command(
 
 
 def _bundle(what: str) -> Path | None:
-    """The bundle of that name, or None if it is to be looked for among the plans."""
+    """The bundle of that name, or None if it is the name of a plan."""
     from accordance.service.bundles import is_bundle
 
     must_be_a_name(what)
@@ -70,10 +76,8 @@ def _bundle(what: str) -> Path | None:
     if is_bundle(folder):
         return folder
     if "/" in what or folder.is_dir():
-        raise Failure(
-            f"{what}: holds no manifest.json, so it is no bundle of evidence",
-            Exit.NOT_FOUND,
-        )
+        text = f"{what}: has no manifest.json, so it is not a bundle of evidence"
+        raise Failure(text, Exit.NOT_FOUND)
     return None
 
 
@@ -85,10 +89,12 @@ def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
         view = verify_bundle(folder, key)
     except BundleBroken as error:
         raise Failure(str(error), Exit.REJECTED) from None
+
     if as_json:
         say(view.to_json())
     else:
-        tell(f"{_mark(view.holds)} {folder}  {view.outcome or 'no verdict'}")
+        outcome = view.outcome or "no verdict"
+        tell(f"{_mark(view.holds)} {folder}  {outcome}")
         for fault in view.faults:
             tell(f"  {fault}")
         tell(f"  signature: {view.signature}")
@@ -103,14 +109,17 @@ def _verify_plans(
     against = _anchored(anchor, key) if anchor else None
     with opened(where) as project:
         view = verify(project, plan, against)
+
     if as_json:
         say([findings.to_json() for findings in view.findings])
     else:
         for findings in view.findings:
-            _show(findings)
+            _print_findings(findings)
         if view.anchored_at is not None:
-            anchored = f"anchor of {view.anchored_at[:19]}, {view.anchored_plans} plans"
-            tell(f"{anchored}; signature: {view.signature}")
+            anchor_text = (
+                f"anchor of {view.anchored_at[:19]}, {view.anchored_plans} plans"
+            )
+            tell(f"{anchor_text}; signature: {view.signature}")
     return Exit.OK if view.holds else Exit.REJECTED
 
 
@@ -124,23 +133,27 @@ def _anchored(file: Path, key: Path | None) -> Anchored:
         raise Failure(f"{file}: {line_of(error)}", Exit.REJECTED) from None
 
 
-def _show(findings: FindingsView) -> None:
+def _print_findings(findings: FindingsView) -> None:
     mark = _mark(findings.holds)
-    events, blobs = f"{findings.events} events", f"{findings.blobs} blobs"
+    events = f"{findings.events} events"
+    blobs = f"{findings.blobs} blobs"
     if findings.plan_id is None:
         tell(f"{mark} the ledger  {events}, {blobs}")
     else:
         judged = f"{findings.messages} messages, {findings.verdicts} verdicts"
         tell(f"{mark} {findings.plan_id}  {events}, {judged}, {blobs}")
-    for name, faults in (
-        ("integrity", findings.integrity),
-        ("completeness", findings.completeness),
-    ):
-        tell(f"  {name}: {'holds' if not faults else f'{len(faults)} faults'}")
-        for fault in faults:
-            tell(f"    {fault}")
+
+    _print_faults("integrity", findings.integrity)
+    _print_faults("completeness", findings.completeness)
     for notice in findings.notices:
         tell(f"  note: {notice}")
+
+
+def _print_faults(name: str, faults: Sequence[str]) -> None:
+    result = f"{len(faults)} faults" if faults else "holds"
+    tell(f"  {name}: {result}")
+    for fault in faults:
+        tell(f"    {fault}")
 
 
 def _mark(holds: bool) -> str:

@@ -1,6 +1,6 @@
-"""What the command line adds to an error: the options and commands that lead out of it, by the error's code.
+"""The options and commands that lead out of an error, by the error's code.
 
-Below the faces nothing knows of them, since a server or an agent's tools have other ways.
+Only the command line knows them: a server or an agent's tools offer other ways out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
         "unsigned-anchor": "`accordance anchor --sign KEY` does that",
     }
 )
-"""The options of each error that has some."""
+"""By the code of an error."""
 
 NOTHING: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -49,7 +49,7 @@ NOTHING: Final[Mapping[str, str]] = MappingProxyType(
         "WAITING": "`accordance inbox list`",
     }
 )
-"""The same for the reasons why there is nothing to take up."""
+"""By the reason why there is nothing to take up."""
 
 
 LISTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -59,15 +59,16 @@ LISTS: Final[Mapping[str, str]] = MappingProxyType(
         "question": "`accordance inbox list` shows them",
     }
 )
-"""Where to look for a name, when no known one is near."""
+"""By the kind of a name that is unknown and has no similar known one."""
 
 
 def line_of(error: AccordanceError) -> str:
-    """What the command line says about an error."""
+    """An error as the command line prints it."""
     if isinstance(error, NotFound) and error.what == "plan" and is_file(error.name):
         file = error.name
-        way_out = f"bring it with `accordance plan import {file}`, then name the plan by its id, or not at all"
-        return f"{file} is a file, and no plan of this ledger; {way_out}"
+        way_out = f"import it with `accordance plan import {file}`, then name the plan by its id, or not at all"
+        return f"{file} is a file, not a plan of this ledger; {way_out}"
+
     if type(error) is NotFound and not error.near:
         return _with(str(error), LISTS.get(error.what))
     return with_way_out(str(error), error.code)
@@ -79,9 +80,11 @@ def with_way_out(text: str, code: str) -> str:
 
 
 def why_nothing(reason: str, text: str) -> str:
-    """What the command line says where there is nothing to take up."""
+    """Why there is nothing to take up, with the commands for that reason."""
     return _with(text, NOTHING.get(reason))
 
 
 def _with(text: str, options: str | None) -> str:
-    return f"{text} ({options})" if options else text
+    if not options:
+        return text
+    return f"{text} ({options})"

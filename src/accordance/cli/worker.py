@@ -1,4 +1,4 @@
-"""`accordance worker`: one more process that works on a PostgreSQL ledger."""
+"""`accordance worker`: one of several processes that share a PostgreSQL ledger."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 @click.command(name="worker")
-@click.option("--plan", help="Only this plan.")
+@click.option("--plan", help="Work on this plan only.")
 @click.option(
     "--concurrency",
     type=click.IntRange(1),
-    help="Runs at once, whatever the executors allow.",
+    help="Maximum number of attempts at once, whatever the executors allow.",
 )
 @isolation_option
 @ledger_options
@@ -39,14 +39,14 @@ def command(
     isolation: str | None,
     as_json: bool,
 ) -> int:
-    """Work on whatever comes, until stopped; any number of workers share a PostgreSQL ledger.
+    """Carry out tasks until stopped; any number of workers share a PostgreSQL ledger.
 
-    What a worker leaves behind that dies, the others go on with, within seconds. SIGTERM or Ctrl-C: what runs is ended or
-    handed back, then it leaves.
+    The attempts of a worker that dies are taken over by the others within seconds. At
+    SIGTERM or Ctrl-C its attempts are ended or handed back, then the worker exits.
     """
     from accordance.service.runs import DEAD_AFTER_SECONDS, NotShared, prepare_worker
 
-    listener = _tell_json if as_json else _tell
+    listener = _print_json if as_json else _print
     with opened(where) as project:
         try:
             worker = prepare_worker(
@@ -58,33 +58,31 @@ def command(
                 warn=one_line,
             )
         except NotShared:
-            raise Failure(
-                "workers share a PostgreSQL ledger; on SQLite `accordance run` is the one process",
-                Exit.USAGE,
-            ) from None
+            text = "workers need a PostgreSQL ledger; on SQLite use `accordance run`"
+            raise Failure(text, Exit.USAGE) from None
+
         if not as_json:
             seconds = f"{DEAD_AFTER_SECONDS:.0f} s"
             tell(
-                f"{worker.name} works; the others take over {seconds} after its last sign of life"
+                f"{worker.name} works; if it dies, the others take over after {seconds}"
             )
         with stoppable(worker.stop):
             worker.until_stopped()
     return leave(Exit.OK, is_clean=worker.is_clean)
 
 
-def _tell(attempt: AttemptView) -> None:
-    """One line for each attempt that has ended here."""
+def _print(attempt: AttemptView) -> None:
+    """Print a line about an attempt of this worker that has ended."""
     answer = attempt.answer
-    decided = answer.outcome or answer.status
-    parts = (
+    columns = (
         attempt.task_id,
         f"{attempt.kind} {attempt.attempt}",
-        decided,
+        answer.outcome or answer.status,
         answer.reason_code,
         answer.state,
     )
-    tell("  ".join(part for part in parts if part))
+    tell("  ".join(column for column in columns if column))
 
 
-def _tell_json(attempt: AttemptView) -> None:
+def _print_json(attempt: AttemptView) -> None:
     say(attempt.to_json())

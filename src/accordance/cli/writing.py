@@ -1,4 +1,4 @@
-"""Writing what a person asked for to the place they named."""
+"""Writing a result to the file that an option names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from accordance.errors import CannotWrite
 
 
 def write_output(place: str | Path, content: bytes) -> None:
-    """Write a whole file or none of it. A link, a device or a pipe stays what it is, and is written through. Raises CannotWrite."""
+    """Write a whole file, or none of it. Raises CannotWrite.
+
+    A link, a device or a pipe is not replaced, but written through.
+    """
     from accordance.project.home import write_file
 
     path = Path(place)
@@ -26,7 +29,7 @@ def write_output(place: str | Path, content: bytes) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Whether nothing is there, or a regular file itself and not a link to one."""
+    """Whether the path is free, or a regular file and not a link to one."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except FileNotFoundError:
@@ -34,7 +37,7 @@ def _is_replaceable(path: Path) -> bool:
 
 
 def _write_through(path: Path, content: bytes) -> None:
-    # a pipe that nobody reads is a fault at once, instead of a command that never ends
+    # O_NONBLOCK: a pipe without a reader is an error at once, not an endless wait
     flags = (
         os.O_WRONLY
         | os.O_CREAT

@@ -19,6 +19,7 @@ from accordance.domain.facts import AttemptFacts
 from accordance.domain.findings import Finding, Gate
 from accordance.domain.roles import Role
 from accordance.domain.scope import PathScope
+from accordance.domain.usage import Budget, Usage
 
 Submission: TypeAlias = Accepted[Submit] | Rejected
 Author: TypeAlias = Literal["agent", "accordance"]
@@ -30,26 +31,6 @@ _GATE_OF_BREACH: Final[Mapping[str, Gate]] = MappingProxyType(
         "TIMEOUT_EXCEEDED": Gate.BUDGET,
     }
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What the attempt cost, and who made it. None is what was not measured."""
-
-    tokens: int | None = None
-    cost: float | None = None
-    duration_ms: int | None = None
-    model: str | None = None
-    executor: str | None = None
-    tools: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """What an attempt may cost, beside the task's timeoutMs. None is no limit."""
-
-    tokens: int | None = None
-    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +55,8 @@ class Case:
     scope: PathScope
     submission: Submission
     facts: AttemptFacts
-    usage: Usage = Usage()
-    budget: Budget = Budget()
+    usage: Usage = field(default_factory=Usage)
+    budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
     own_tests: tuple[str, ...] = ()

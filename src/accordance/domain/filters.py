@@ -21,7 +21,7 @@ from typing import Final
 
 from accordance.domain.lifecycle import State
 from accordance.domain.plan_review import PlanState
-from accordance.domain.ruling import QuestionKind
+from accordance.domain.task_ruling import QuestionKind
 from accordance.errors import AccordanceError, nearest
 
 MOST_CHARACTERS: Final = 2000

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from accordance.contracts.catalogue.plan import Plan
+if TYPE_CHECKING:  # every command that opens a ledger would load the contract
+    from accordance.contracts.catalogue.plan import Plan
 
 Combine: TypeAlias = Literal["AND", "OR"]
 Group: TypeAlias = tuple[str, str]  # the parent and the group's name

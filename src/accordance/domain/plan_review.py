@@ -10,15 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.failure_ruling import UNPARSEABLE, violation_texts
 from accordance.domain.fuses import Fuses
 from accordance.domain.task_ruling import Ask, QuestionKind
 from accordance.domain.verdict import Outcome
 from accordance.errors import IllegalTransition
+
+if TYPE_CHECKING:  # every command that opens a ledger would load the contract
+    from accordance.contracts.catalogue.review import Review
 
 
 class PlanState(StrEnum):

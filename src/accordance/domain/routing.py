@@ -14,8 +14,12 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from accordance.contracts.catalogue.action import ACTION
-from accordance.contracts.catalogue.answer import ANSWER
+from accordance.contracts.catalogue.versions import (
+    ACTION_NAME,
+    ACTION_VERSION,
+    ANSWER_NAME,
+    ANSWER_VERSION,
+)
 from accordance.contracts.context import ALSO_CALLED
 from accordance.domain.executor_specs import (
     WITHOUT_SETTINGS,
@@ -41,10 +45,10 @@ PROMPTS: Final[Mapping[Kind, str]] = MappingProxyType(
 
 CONTRACTS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        ACTION.version: ACTION.version,
-        ACTION.name: ACTION.version,
-        ANSWER.version: ANSWER.version,
-        ANSWER.name: ANSWER.version,
+        ACTION_VERSION: ACTION_VERSION,
+        ACTION_NAME: ACTION_VERSION,
+        ANSWER_VERSION: ANSWER_VERSION,
+        ANSWER_NAME: ANSWER_VERSION,
     }
 )
 """The contracts a route may name for actions; a repository change has its own."""
@@ -203,7 +207,7 @@ class Routing:
             model=model,
             tier=tiers.get(model or ""),
             tiers=tiers,
-            contract=CONTRACTS[route.contract or ACTION.version],
+            contract=CONTRACTS[route.contract or ACTION_VERSION],
             prompt=route.prompt or PROMPTS[wanted.kind],
             context_bytes=route.context_bytes or _context_bytes(spec, model),
         )
@@ -296,7 +300,7 @@ def _check_route(
         if route.contract not in CONTRACTS or not is_for_actions:
             raise InvalidRouting(
                 f"accordance.toml: [[routes]] {number}: contract {route.contract!r}:"
-                f" {ACTION.version} or {ANSWER.version}, for actions; reviews, plans and"
+                f" {ACTION_VERSION} or {ANSWER_VERSION}, for actions; reviews, plans and"
                 " changes of a repository have contracts of their own, so leave it out"
             )
 

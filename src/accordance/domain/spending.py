@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from accordance.domain.case import Budget, Usage
+from accordance.domain.usage import Budget, Usage
 
 BYTES_PER_TOKEN: Final = 4
 """A rule of thumb, for answers that broke off before their tokens were counted."""

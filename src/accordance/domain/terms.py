@@ -18,19 +18,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.case import (
-    Author,
-    Breach,
-    Budget,
-    Case,
-    Submission,
-    Usage,
-    scope_of,
-)
+from accordance.domain.case import Author, Breach, Case, Submission, scope_of
 from accordance.domain.escalation import LadderPosition
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.judging import History
 from accordance.domain.roles import Role, role_from
+from accordance.domain.usage import Budget, Usage
 from accordance.errors import InvalidTerms
 
 

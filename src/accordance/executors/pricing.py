@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from accordance.domain.case import Budget
 from accordance.domain.executor_specs import AgentSpec, LlmSpec, Spec
 from accordance.domain.spending import Spending, priced, remaining
+from accordance.domain.usage import Budget
 
 Pricing: TypeAlias = Callable[[Spending], Spending]
 """Adds the cost to a number of tokens."""

@@ -17,10 +17,10 @@ from typing import Any, Final, Protocol
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.case import Budget
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.prompting import Prompt
 from accordance.domain.spending import Spending
+from accordance.domain.usage import Budget
 from accordance.executors.opinion import Opinion
 
 MODEL_CALL: Final = "model_call"

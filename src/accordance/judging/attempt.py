@@ -9,8 +9,9 @@ from threading import Event
 from typing import TypeAlias
 
 from accordance.contracts.catalogue.task import TaskInput
-from accordance.domain.case import Breach, Budget, Usage
+from accordance.domain.case import Breach
 from accordance.domain.facts import Snapshot
+from accordance.domain.usage import Budget, Usage
 from accordance.judging.own_submission import Claim
 from accordance.project.policy import Gateway
 from accordance.workspace.bundle import bundle_folder

@@ -18,8 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from accordance.contracts.catalogue.task import TaskInput
-from accordance.domain.case import Author, Usage
+from accordance.domain.case import Author
 from accordance.domain.terms import case_under
+from accordance.domain.usage import Usage
 from accordance.gates.running import verdict_on
 from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
 from accordance.judging.bundles import free_place, keep, links_to, sign

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from accordance.changes.attempt import Commission, Workshop, workshop_of
 from accordance.contracts.context import Context
-from accordance.domain.case import Budget, claim_context
+from accordance.domain.case import claim_context
 from accordance.domain.chain import Payload
 from accordance.domain.context_pack import budget_for
 from accordance.domain.executor_specs import Spec
@@ -23,6 +23,7 @@ from accordance.domain.plan_review import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import Choice, Kind, RouteRequest, Routing
 from accordance.domain.spending import BYTES_PER_TOKEN, Spending
+from accordance.domain.usage import Budget
 from accordance.errors import OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.protocol import Executor, Produced, RunLimits

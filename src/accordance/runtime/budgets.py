@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from accordance.domain.case import Budget
 from accordance.domain.chain import ChainEntry
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import FORGIVES
 from accordance.domain.records import PlanRecord
 from accordance.domain.routing import Choice
 from accordance.domain.spending import Spending, remaining, tighter, total
+from accordance.domain.usage import Budget
 from accordance.executors.pricing import has_unknown_price
 from accordance.store.ledger import Transaction
 from accordance.work.run_log import RAN, spending_of

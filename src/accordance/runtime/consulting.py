@@ -13,13 +13,13 @@ from typing import Any
 
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import Contract
-from accordance.domain.case import Budget
 from accordance.domain.chain import Payload
 from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.fuses import Fuses
 from accordance.domain.routing import Choice, Kind, RouteRequest, Routing
 from accordance.domain.ruling import UNPARSEABLE
 from accordance.domain.spending import Spending, remaining
+from accordance.domain.usage import Budget
 from accordance.errors import ContextTooLarge, NoExecutor, NotFound
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.prompt_building import BuiltPrompt, build_prompt

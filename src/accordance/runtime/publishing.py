@@ -16,7 +16,8 @@ from accordance.changes.attempt import Workshop
 from accordance.domain.lifecycle import State
 from accordance.runtime.ports import TaskAttempt
 from accordance.store.ledger import Ledger
-from accordance.work.coding_tasks import TAG, coding_tasks
+from accordance.work.coding_keys import TAG
+from accordance.work.coding_tasks import coding_tasks
 from accordance.work.landing import head_of
 
 _SECONDS: Final = 10.0

@@ -16,7 +16,6 @@ from accordance.service.views.dead_letters import (
 )
 from accordance.store.ledger import Transaction
 from accordance.store.listings import DEAD_LETTER_LIST
-from accordance.work import tasks
 
 
 class NotADeadLetter(Conflict):
@@ -43,6 +42,8 @@ def _dead_letter(tx: Transaction, task: TaskRecord) -> DeadLetterView:
 
 def requeue(project: Project, name: str, *, by: str) -> MovedTaskView:
     """Take a task out of the dead letters: it gets a new chance, and what waited for it goes on."""
+    from accordance.work import tasks
+
     task = tasks.requeue(project.ledger, task_id_of(project, name), by=by)
     return MovedTaskView(task_id=task.task_id, state=task.progress.state)
 
@@ -56,6 +57,9 @@ def drop(
     state = task.progress.state
     if state is not State.DEAD_LETTER:
         raise NotADeadLetter(f"task {task.task_id} is {state}, not a dead letter")
+
+    from accordance.work import tasks
+
     along = tasks.cancel(
         project.ledger, task.task_id, by=by, excuse=excuse, cascade=cascade
     )

@@ -11,8 +11,7 @@ from accordance.service.views.questions import (
     question_view,
 )
 from accordance.store.listings import QUESTION_LIST
-from accordance.work import inbox
-from accordance.work.inbox import PersonAnswer, Upload
+from accordance.work.person_answers import PersonAnswer, Upload
 
 __all__ = ["PersonAnswer", "Upload", "answer_question", "list_questions"]
 
@@ -38,6 +37,8 @@ def answer_question(
     project: Project, question_id: str, said: PersonAnswer
 ) -> AnsweredView:
     """Answer a question. Raises NotFound, Conflict (somebody has answered it) or UnfitAnswer."""
+    from accordance.work import inbox
+
     question = inbox.answer(project.ledger, project.home, question_id, said)
     with project.ledger.read() as tx:
         state = (

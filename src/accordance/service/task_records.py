@@ -20,10 +20,10 @@ from accordance.service.views.tasks import (
 )
 from accordance.service.views.verdicts import verdicts_on
 from accordance.store.listings import TASK_LIST
-from accordance.work.assignment import described
 from accordance.work.lent_clones import loan_under_way
 from accordance.work.plan_extras import constraints_of
 from accordance.work.run_log import runs_in
+from accordance.work.task_description import described
 
 
 def list_tasks(project: Project, query: ListQuery | None = None) -> TaskPageView:

@@ -30,11 +30,11 @@ from accordance.service.views.tasks import (
 )
 from accordance.store.ledger import Transaction
 from accordance.work import reviewing, tasks
-from accordance.work.assignment import described
 from accordance.work.coding_tasks import coding_task
 from accordance.work.inputs import look_at_inputs
 from accordance.work.offering import for_whoever_asks
 from accordance.work.project_routes import holding_for, routing_for
+from accordance.work.task_description import described
 from accordance.work.tasks import LEASE_SECONDS, Fits, NoTaskReason, Taken
 
 __all__ = ["Assigned", "Taken", "WorkRequest"]

@@ -41,7 +41,7 @@ from accordance.domain.records import (
     TaskRecord,
     VerdictRecord,
 )
-from accordance.domain.ruling import Ask, QuestionKind, Ruling
+from accordance.domain.task_ruling import Ask, QuestionKind, Ruling
 from accordance.store import rows
 from accordance.store.listings import Listing, Record
 from accordance.store.seals import (

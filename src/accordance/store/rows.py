@@ -37,7 +37,7 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.domain.rubric import Rubric
-from accordance.domain.ruling import QuestionKind
+from accordance.domain.task_ruling import QuestionKind
 from accordance.errors import InvalidFuses, InvalidRubric, LedgerDamaged
 from accordance.store import tables
 

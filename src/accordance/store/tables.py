@@ -182,6 +182,8 @@ TASK_NODES: Final = Table(
     Column("status", String(16), Computed("state")),
     Column("attempt_count", Integer, Computed("attempts")),
 )
+# The migrations make these indexes partial on PostgreSQL too. It is not repeated here:
+# `postgresql_where` would import that whole dialect in every command on SQLite.
 _HAS_TURN: Final = text("queue IS NOT NULL")
 Index(
     "ix_task_nodes_turn",
@@ -190,7 +192,6 @@ Index(
     TASK_NODES.c.priority.desc(),
     TASK_NODES.c.place,
     sqlite_where=_HAS_TURN,
-    postgresql_where=_HAS_TURN,
 )
 Index("ix_task_nodes_place", TASK_NODES.c.plan_id, TASK_NODES.c.place)
 Index(
@@ -205,7 +206,6 @@ Index(
     TASK_NODES.c.plan_id,
     TASK_NODES.c.place,
     sqlite_where=_IS_DEAD,
-    postgresql_where=_IS_DEAD,
 )
 _HAS_LEASE: Final = text("lease_until IS NOT NULL")
 Index(
@@ -213,21 +213,18 @@ Index(
     TASK_NODES.c.plan_id,
     TASK_NODES.c.lease_until,
     sqlite_where=_HAS_LEASE,
-    postgresql_where=_HAS_LEASE,
 )
 _CHECKS: Final = text("checks IS NOT NULL")
 Index(
     "ix_task_nodes_checks",
     TASK_NODES.c.checks,
     sqlite_where=_CHECKS,
-    postgresql_where=_CHECKS,
 )
 _RIVALS: Final = text("rival_group IS NOT NULL")
 Index(
     "ix_task_nodes_rivals",
     TASK_NODES.c.rival_group,
     sqlite_where=_RIVALS,
-    postgresql_where=_RIVALS,
 )
 
 TASK_EDGES: Final = Table(
@@ -371,7 +368,6 @@ Index(
     QUESTIONS.c.asked_at,
     QUESTIONS.c.question_id,
     sqlite_where=_IS_OPEN,
-    postgresql_where=_IS_OPEN,
 )
 
 REQUIREMENTS: Final = Table(

@@ -31,8 +31,9 @@ from accordance.work.change_evidence import reviewed_change
 from accordance.work.coding_tasks import coding_task
 from accordance.work.contracts_for import contract_of_message, method_of
 from accordance.work.earlier_attempts import last_errors, last_review, verdict_history
-from accordance.work.plan_extras import constraints_of, wishes_for
+from accordance.work.plan_extras import constraints_of
 from accordance.work.research_tasks import brief_of
+from accordance.work.task_description import described
 from accordance.work.tasks import Taken
 
 MERGE_CONFLICT: Final = "MERGE_CONFLICT"
@@ -114,39 +115,6 @@ def with_conflict(document: dict[str, Any], paths: tuple[str, ...]) -> dict[str,
     context = document["context"]
     errors = [error, *context["last_errors"]]
     return {**document, "context": {**context, "last_errors": errors}}
-
-
-def describe(task: TaskRecord) -> dict[str, Any]:
-    """Return a task and where it stands, as plain JSON."""
-    progress = task.progress
-    counters = progress.standing.counters
-    return {
-        "task_id": task.task_id,
-        "plan_id": task.plan_id,
-        "node_type": task.node_type,
-        "title": task.title,
-        "goal_statement": task.goal_statement,
-        "rationale": task.rationale,
-        "owner_agent_id": task.owner_agent_id,
-        "priority": task.priority,
-        "tags": list(task.tags),
-        "state": progress.state,
-        "waiting": progress.standing.waiting,
-        "active": progress.active,
-        "attempt_count": counters.attempt_count,
-        "failures": counters.failures,
-        "parse_failures": counters.parse_failures,
-        "review_rounds": counters.review_rounds,
-        "review_failures": counters.review_failures,
-        "idle_rounds": counters.idle_rounds,
-        "checks": task.checks,
-        "artifact": task.product,
-    }
-
-
-def described(tx: Transaction, task: TaskRecord) -> dict[str, Any]:
-    """Return a task with all that its plan asks of it, as plain JSON."""
-    return {**describe(task), **wishes_for(tx, task)}
 
 
 def _hand_in(taken: Taken, subject: TaskRecord) -> list[str]:

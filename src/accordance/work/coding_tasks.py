@@ -31,12 +31,11 @@ from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import Kind, RouteRequest, wanted
 from accordance.errors import AccordanceError
 from accordance.store.ledger import Transaction
+from accordance.work.coding_keys import KEY, TAG
 from accordance.work.plan_documents import DOCUMENT_LIMITS, DocumentReader
 from accordance.work.research_tasks import check_briefs
 from accordance.work.time_limits import check_time_limits
 
-TAG: Final = "code"
-KEY: Final = "task"
 EXTERNAL: Final = "external"
 """How tasks and routes name an outside worker, who asks for work."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from accordance.domain.lifecycle import Event, State
@@ -11,7 +11,7 @@ from accordance.domain.naming import safe_name
 from accordance.domain.plan_review import PlanEvent
 from accordance.domain.records import UNSPENT, QuestionRecord, RequirementRecord
 from accordance.domain.ruling import QuestionKind
-from accordance.errors import AccordanceError, Conflict, NotFound
+from accordance.errors import Conflict, NotFound
 from accordance.project.home import Home, write_file
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.inputs import (
@@ -22,63 +22,16 @@ from accordance.work.inputs import (
     takes_kind,
 )
 from accordance.work.landing import is_behind
+from accordance.work.person_answers import (
+    EmptyAnswer,
+    GoalWaits,
+    NeedsChoice,
+    NeedsConfirmation,
+    PersonAnswer,
+    UnfitAnswer,
+    Upload,
+)
 from accordance.work.reviewing import approve_product
-
-
-class UnfitAnswer(AccordanceError):
-    """An answer that does not fit its question."""
-
-    code = "unfit-answer"
-
-
-class NeedsConfirmation(UnfitAnswer):
-    """The question asks for yes or no."""
-
-    code = "needs-confirmation"
-
-
-class NeedsChoice(UnfitAnswer):
-    """The question asks for one of several options."""
-
-    code = "needs-choice"
-
-
-class GoalWaits(UnfitAnswer):
-    """A goal with a dead part takes no answer; its part has to be dealt with."""
-
-    code = "goal-waits"
-
-
-class EmptyAnswer(UnfitAnswer):
-    """The answer is empty."""
-
-    code = "empty-answer"
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file that a person hands over: its name and its content."""
-
-    name: str
-    content: bytes
-
-    def __post_init__(self) -> None:
-        is_path = "/" in self.name or "\0" in self.name
-        if is_path or self.name in ("", ".", ".."):
-            raise UnfitAnswer(f"{self.name!r} is not a file name")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonAnswer:
-    """The answer of a person to a question."""
-
-    by: str
-    text: str | None = None
-    files: tuple[Upload, ...] = ()
-    yes: bool | None = None
-    choose: str | None = None
-    approve: bool = False
-    give_up: bool = False
 
 
 def answer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from accordance.domain.records import ArtifactRecord, MessageRecord, TaskRecord
 from accordance.store.ledger import Transaction
-from accordance.work.coding_tasks import TAG
+from accordance.work.coding_keys import TAG
 
 
 def head_of(tx: Transaction, plan_id: str) -> str | None:

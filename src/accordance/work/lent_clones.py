@@ -20,7 +20,6 @@ from accordance.errors import NotFound
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.landing import last_change
-from accordance.workspace.clone import discard
 
 LENT: Final = "LENT"
 
@@ -106,6 +105,8 @@ def sweep_loans(ledger: Ledger, home: Home) -> None:
     places = list(home.lent.iterdir()) if home.lent.is_dir() else []
     if not places:
         return
+
+    from accordance.workspace.clone import discard
 
     with ledger.read() as tx:
         over = [place for place in places if _is_over(tx, place.name)]

@@ -19,7 +19,7 @@ from accordance.contracts.catalogue.plan import Node
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.store.ledger import Transaction
-from accordance.work.coding_tasks import KEY, TAG
+from accordance.work.coding_keys import KEY, TAG
 from accordance.work.plan_documents import DocumentReader
 
 NAMED: Final = ("acceptance_criteria", "deliverable_spec")

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
+from accordance.domain.usage import Budget
 from accordance.executors.agents.finding import find_agent
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Produced, RunLimits

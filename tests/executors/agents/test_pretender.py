@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.spending import Spending
+from accordance.domain.usage import Budget
 from accordance.executors.protocol import Produced, RunLimits
 from accordance.workspace.probing import probe
 from tests.executors.agents import pretender

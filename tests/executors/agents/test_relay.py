@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
+from accordance.domain.usage import Budget
 from accordance.executors.agents.calls import Calls, fault_of_status, seconds_to_wait
 from accordance.executors.agents.counting import AnswerReader
 from accordance.executors.agents.executor import AGENTS

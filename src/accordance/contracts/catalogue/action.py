@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from accordance.contracts.catalogue.identity import is_about_the_task
+from accordance.contracts.catalogue.versions import ACTION_NAME, ACTION_VERSION
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract, Scope
 from accordance.contracts.fields import Open, Text
@@ -261,8 +262,8 @@ def _is_unsafe_name(name: str) -> bool:
 
 
 ACTION: Final = Contract(
-    version="xiaobo_action_v1",
-    name="action",
+    version=ACTION_VERSION,
+    name=ACTION_NAME,
     about=(
         "What an executor did about a task: an artifact, a request for input, nothing, "
         "or an error."

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from accordance.contracts.catalogue.answer_seed import ANSWER_AS_THE_SEED_CHECKS_IT
 from accordance.contracts.catalogue.identity import is_about_the_task
+from accordance.contracts.catalogue.versions import ANSWER_NAME, ANSWER_VERSION
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Items, NotNull, Object, Open, Score, Text, Time
@@ -308,8 +309,8 @@ def _differ(score: object, other: object) -> bool:
 
 
 ANSWER: Final = Contract(
-    version="agent_answer_v1",
-    name="answer",
+    version=ANSWER_VERSION,
+    name=ANSWER_NAME,
     about=(
         "A research agent's answer: options with T-scores, the selection, its reasons, "
         "provenance and self-critique."

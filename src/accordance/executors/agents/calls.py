@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
 
-from accordance.domain.case import Budget
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, total
+from accordance.domain.usage import Budget
 from accordance.executors.agents.counting import AnswerReader
 
 _UNREACHED: Final = 0  # stands for a status where the endpoint was not reached

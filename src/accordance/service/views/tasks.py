@@ -15,7 +15,7 @@ from accordance.service.views.leases import LeaseView, lease_view
 from accordance.service.views.questions import QuestionView
 from accordance.service.views.runs import RunView
 from accordance.service.views.verdicts import VerdictView
-from accordance.work.assignment import describe
+from accordance.work.task_description import describe
 
 
 class TaskView(View):

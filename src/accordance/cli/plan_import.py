@@ -1,0 +1,171 @@
+"""`accordance plan import`: bring a plan into the ledger."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from accordance.cli.exits import Exit, Failure
+from accordance.cli.ledger_commands import (
+    Where,
+    by_option,
+    json_option,
+    ledger_options,
+    opened,
+    say,
+)
+from accordance.cli.reading import read_bounded
+from accordance.cli.showing import tell
+from accordance.contracts.violation import Accepted, Rejected
+
+if TYPE_CHECKING:
+    from accordance.contracts.catalogue.plan import Plan
+    from accordance.service.views.plans import ImportedPlanView, PlanPreviewView
+
+_SHOWN_NOTES = 10  # repairs and warnings; the rest is counted
+_MANY_NODES = 2000  # an import of more nodes shows its progress
+
+
+@click.command(name="import")
+@click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True))
+@click.option(
+    "--no-review",
+    is_flag=True,
+    help="Import the plan without a review: it may begin at once.",
+)
+@click.option(
+    "--fuse",
+    "fuses",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="Set a fuse of this plan; may be given more than once.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Check the plan and show what could begin."
+)
+@by_option
+@ledger_options
+@json_option
+def import_(
+    where: Where,
+    file: str,
+    no_review: bool,
+    fuses: tuple[str, ...],
+    dry_run: bool,
+    by: str | None,
+    as_json: bool,
+) -> int:
+    """Bring a plan into the ledger, and write it, normalised, to tasks/plan.json.
+
+    Importing the same plan again changes nothing. No task begins before the plan is
+    reviewed (`plan review`), unless --no-review is given. A plan that breaks its
+    contract is reported as by `accordance check`, with exit code 1.
+    """
+    from accordance.project.home import find_home
+    from accordance.service import plan_intake
+    from accordance.service.project import asking_as
+
+    home = find_home(where.home)
+    raw = read_bounded(file, plan_intake.LARGEST_PLAN)
+    result = plan_intake.check_plan(raw, home)
+    if isinstance(result, Rejected):
+        return report_rejected_plan(file, raw, result)
+
+    rules = plan_intake.rules_for(home, _fuses(fuses))
+    if dry_run:
+        _print_preview(plan_intake.preview_import(result), result, as_json)
+        return Exit.OK
+
+    node_count = len(result.value.nodes)
+    waived_by = asking_as(by) if no_review else None
+    with (
+        opened(where, create=True) as project,
+        _progress_bar(node_count, as_json) as advance,
+    ):
+        view = plan_intake.import_plan(
+            project, raw, result, rules, waived_by=waived_by, watch=advance
+        )
+    _print_imported(view, result, as_json)
+    return Exit.OK
+
+
+def report_rejected_plan(file: str, raw: bytes, result: Rejected) -> int:
+    """Print the violations of a plan, as `accordance check` does."""
+    from accordance.cli.checked_file import Checked
+    from accordance.cli.report import as_text
+
+    as_text([Checked(file, raw, result)])
+    return Exit.REJECTED
+
+
+def _fuses(options: tuple[str, ...]) -> dict[str, object]:
+    """The fuses that were set by options."""
+    fuses: dict[str, object] = {}
+    for option in options:
+        name, _, value = option.partition("=")
+        try:
+            fuses[name] = int(value) if value.isdecimal() else float(value)
+        except ValueError:
+            text = f"--fuse {option}: write it as NAME=NUMBER"
+            raise Failure(text, Exit.USAGE) from None
+    return fuses
+
+
+def _print_preview(
+    preview: PlanPreviewView, result: Accepted[Plan], as_json: bool
+) -> None:
+    if as_json:
+        say(preview.to_json())
+        return
+
+    title = result.value.plan.title
+    ready_count = len(preview.ready)
+    tell(f"{title}: {preview.nodes} nodes, {ready_count} could begin")
+    _print_notes(result)
+
+
+def _print_imported(
+    view: ImportedPlanView, result: Accepted[Plan], as_json: bool
+) -> None:
+    if as_json:
+        say(view.to_json())
+        return
+
+    again = "" if view.is_new else "  (as before)"
+    tell(f"{view.plan_id}  {view.title}: {view.nodes} nodes, {view.state}{again}")
+    _print_notes(result)
+
+
+def _print_notes(result: Accepted[Plan]) -> None:
+    """Print the first repairs and warnings of a plan, and count the others."""
+    _print_first("repaired", result.repairs)
+    _print_first("warning", result.warnings)
+
+
+def _print_first(label: str, notes: Sequence[object]) -> None:
+    for note in notes[:_SHOWN_NOTES]:
+        tell(f"  {label}: {note}")
+
+    further = len(notes) - _SHOWN_NOTES
+    if further > 0:
+        tell(f"  {label}: and {further} more (--json shows all)")
+
+
+@contextmanager
+def _progress_bar(total: int, as_json: bool) -> Iterator[Callable[[int], None]]:
+    """Show the progress of a long import, on a terminal only."""
+    is_shown = total >= _MANY_NODES and sys.stderr.isatty() and not as_json
+    if not is_shown:
+        yield lambda _count: None
+        return
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("importing", total=total)
+        yield lambda count: progress.advance(bar, count)

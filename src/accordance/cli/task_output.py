@@ -1,0 +1,161 @@
+"""How tasks are printed for people: an assignment, and the record of a task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from accordance.cli.prompts import run_line
+from accordance.cli.showing import tell
+
+if TYPE_CHECKING:
+    from accordance.service.views.tasks import (
+        AssignmentView,
+        TaskBriefView,
+        TaskDetailView,
+    )
+
+_COUNTERS: Final = (
+    "attempt_count",
+    "failures",
+    "parse_failures",
+    "review_rounds",
+    "review_failures",
+    "idle_rounds",
+)
+
+
+def print_assignment(assignment: AssignmentView) -> None:
+    """Print all that is needed to do a task, and the command that hands it in."""
+    task = assignment.task
+    contract = assignment.contract
+    contract_name = contract.scope or contract.schema_version
+    hand_in = " ".join(assignment.hand_in)
+
+    tell(f"{task.title}  {task.node_type}, attempt {assignment.attempt}")
+    tell(f"  task      {task.task_id}")
+    if task.goal_statement:
+        tell(f"  goal      {task.goal_statement}")
+    _print_indented(_requirement_lines(task, assignment.plan.constraints))
+    _print_indented(_change_lines(assignment))
+    tell(f"  contract  {contract_name} for task_id {contract.task_id}")
+    _print_indented(_context_lines(assignment.context))
+    tell(f"  until     {assignment.lease.until}")
+    tell(f"  hand in   {hand_in}")
+
+
+def print_task(task: TaskDetailView) -> None:
+    """Print the state of a task and its record."""
+    state = str(task.state)
+    if task.waiting:
+        state = f"{task.state} ({task.waiting})"
+    counters = [f"{name} {getattr(task, name)}" for name in _COUNTERS]
+
+    tell(f"{task.title}  {task.node_type}  {state}")
+    tell(f"  task      {task.task_id}")
+    if task.goal_statement:
+        tell(f"  goal      {task.goal_statement}")
+    _print_indented(_requirement_lines(task, task.constraints))
+    if task.workspace:
+        tell(f"  clone     {task.workspace}")
+    tell(f"  counters  {', '.join(counters)}")
+    _print_indented(_record_lines(task))
+
+
+def _print_indented(lines: Iterator[str]) -> None:
+    for line in lines:
+        tell(f"  {line}")
+
+
+def _requirement_lines(
+    task: TaskBriefView, constraints: Mapping[str, Any]
+) -> Iterator[str]:
+    """What the plan requires of a task beyond its goal."""
+    for criterion in _criteria(task):
+        yield f"accept    {_in_one_line(criterion)}"
+
+    if task.deliverable_spec:
+        yield f"deliver   {_in_one_line(task.deliverable_spec)}"
+
+    further_keys = {**constraints, **task.further}
+    for key, value in further_keys.items():
+        yield f"{key}: {_in_one_line(value)}"
+
+
+def _criteria(task: TaskBriefView) -> list[Any]:
+    """The acceptance criteria as a list; a plan may write a single one as a text."""
+    criteria = task.acceptance_criteria
+    if isinstance(criteria, list):
+        return criteria
+    return [criteria] if criteria else []
+
+
+def _in_one_line(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return " ".join(text.split())
+
+
+def _change_lines(assignment: AssignmentView) -> Iterator[str]:
+    """The clone to change, the paths that may change, and the tests that judge it."""
+    if assignment.workspace is None or assignment.change is None:
+        return
+
+    pins = assignment.change["pins"]
+    yield f"clone     {assignment.workspace}"
+    yield f"may       {', '.join(pins['allowed_paths'])}"
+
+    forbidden = pins.get("forbidden_paths")
+    if forbidden:
+        yield f"may not   {', '.join(forbidden)}"
+
+    for test in assignment.tests:
+        yield f"test      {test}"
+
+    files = "report.md, selftest.log, patch.diff, submit.json, evidence/"
+    yield f"evidence  {assignment.evidence}/ in the clone: {files}"
+
+
+def _context_lines(context: Mapping[str, Any]) -> Iterator[str]:
+    """What the task depends on, its inputs, and what has to be corrected."""
+    for dependency in context["dependencies"]:
+        artifact = dependency["artifact"]
+        path = artifact["path"] if artifact else "no artifact"
+        yield f"after     {dependency['title']}: {path}"
+
+    for task_input in context["inputs"]:
+        yield f"input     {task_input['name']}: {task_input['reference']}"
+
+    if context.get("product"):
+        yield f"product   {context['product']['path']}"
+
+    last_review = context["last_review"] or {}
+    for suggestion in last_review.get("suggestions", []):
+        yield f"change    {suggestion['priority']}: {suggestion['change']}"
+
+    for error in context.get("last_errors", []):
+        yield f"mend      {error}"
+
+
+def _record_lines(task: TaskDetailView) -> Iterator[str]:
+    """The products, reviews, questions, runs and events of a task."""
+    for artifact in task.artifacts:
+        mark = "approved" if artifact.approved_at else "not approved"
+        yield f"product   {artifact.file}  {artifact.sha256[:12]}  {mark}"
+
+    for review in task.reviews:
+        yield f"review    {review.score} {review.action} of {review.artifact[:12]}"
+
+    for question in task.questions:
+        mark = "open" if question.is_open else "answered"
+        yield f"question  {question.question_id}  {question.text}  {mark}"
+
+    for run in task.runs:
+        yield f"run       {run_line(run)}"
+
+    for event in task.events:
+        line = f"{event.at[:19]}  {event.event}"
+        details = event.model_extra or {}
+        if "from" in details:
+            line += f"  {details['from']} -> {details['to']}"
+        yield line
