@@ -246,7 +246,7 @@ def test_a_tree_with_changes_of_its_own(
     assert run(["baseline", "--repo", str(checkout.work)]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["commit"] == checkout.head
-    assert err.endswith("put it away first: README.md\n")
+    assert err.endswith("commit or stash it first: README.md\n")
 
 
 def test_a_directory_without_git_has_no_baseline(

@@ -275,7 +275,7 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
         (
             ["check", "-c", "action", "-s", "TASK_ACTION", "GOOD"],
             2,
-            "--contract and --scope say the same thing",
+            "--contract and --scope name the same thing",
         ),
         (["check"], 2, "Missing argument"),
         (["check", "--output-format", "xml", "GOOD"], 2, "'xml' is not one of"),

@@ -109,9 +109,10 @@ def run_line(run: RunView) -> str:
     if end is None:
         return f"{head}  runs, or was cut off"
 
-    result = f"{end['bytes']:,} bytes"
     if end["fault"]:
         result = f"{end['code']}: {end['text']}"
+    else:
+        result = f"{end['bytes']:,} bytes"
 
     parts = [f"{head}  {result}"]
     if run.spent.calls:
