@@ -713,7 +713,7 @@ def test_a_tampered_bundle(
 def test_what_is_no_bundle(checkout: Checkout) -> None:
     """Folders without a manifest, manifests that are none, keys for plans."""
     nothing = accordance("verify", checkout.work)
-    assert (nothing.code, "holds no manifest.json" in nothing.err) == (5, True)
+    assert (nothing.code, "has no manifest.json" in nothing.err) == (5, True)
     (checkout.place / "manifest.json").write_text("{}", "utf-8")
     odd = accordance("verify", checkout.place)
     assert (odd.code, "no readable manifest.json" in odd.err) == (1, True)

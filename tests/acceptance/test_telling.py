@@ -39,7 +39,7 @@ def test_a_ledger_that_is_away_ends_no_table(
     with pytest.raises(LedgerUnavailable), ledger.read():
         pass
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setattr(tellings, "_SECONDS", 0.01)
+    monkeypatch.setattr(tellings, "_REFRESH_SECONDS", 0.01)
     with pytest.raises(ArithmeticError, match="the real one"):
         _run(ledger)
 
