@@ -260,7 +260,7 @@ def two_changes(project: CodingProject) -> str:
     pins = a_task(pins={"allowed_paths": ["src/**", "docs/**"]})
     project.plan = coding_plan(
         coding_node(FIRST, REVIEWED, pins, priority=9),
-        coding_node(SECOND, priority=1),
+        coding_node(SECOND, task=a_task(allow_no_change=True), priority=1),
         node("check", "CHECK", title="Review it"),
         edges=(edge(FIRST, "check", "DEPENDS_ON"),),
     )
@@ -385,7 +385,7 @@ def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> No
     ("spoil", "said"),
     [
         pytest.param(lambda one: one.plan["nodes"][1]["task"].update(allowedTests=["no-such-program"]), "no-such-program is not installed", id="a test nobody can run"),
-        pytest.param(lambda one: git(one.repository, "branch", BRANCH), "is not this ledger's", id="a branch of that name"),
+        pytest.param(lambda one: git(one.repository, "branch", BRANCH), "this ledger did not make it", id="a branch of that name"),
         pytest.param(lambda one: shutil.rmtree(one.repository), "is not a git repository", id="no repository"),
     ],
 )  # fmt: skip

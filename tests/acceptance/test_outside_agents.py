@@ -588,7 +588,7 @@ def test_a_run_asks_a_person_where_nobody_may_do_it(tmp_path: Path) -> None:
     assert (ran.code, project.state()) == (3, ("BLOCKED", "WAITING_EXTERNAL")), ran
     (question,) = project("inbox", "list", "--json").json["items"]
     assert question["text"].startswith(
-        "PREFLIGHT_FAILED: its route leads to somebody elsewhere"
+        "PREFLIGHT_FAILED: its route leads to an outside worker"
     )
     assert project("verify").code == 0
 

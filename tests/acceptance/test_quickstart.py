@@ -129,10 +129,8 @@ def test_it_can_be_recomputed(quickstart: tuple[Path, str]) -> None:
     assert len(bundles) == 9
     assert accordance("verify", bundles[0]).code == 0
     lie = json.loads((bundles[-1] / "judgement.json").read_bytes())
-    assert (lie["reason_code"], lie["checks"]["tests_passed"]) == (
-        "SCOPE_CONFLICT",
-        True,
-    )
+    codes = [finding["code"] for finding in lie["findings"]]
+    assert codes == ["SCOPE_CONFLICT", "EVIDENCE_INVALID", "TESTS_NOT_RUN"]
 
 
 def test_a_folder_that_is_no_project_is_left_alone(tmp_path: Path) -> None:

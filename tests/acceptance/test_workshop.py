@@ -29,7 +29,7 @@ from accordance.domain.usage import Budget
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import build_prompt
 from accordance.executors.protocol import Produced, Seen
-from accordance.judging import judge, task_input
+from accordance.judging import examining, task_input
 from accordance.judging.claims import read_claim
 from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
@@ -169,7 +169,7 @@ def test_nothing_is_found_out_twice(
     An opinion in between reads the submission, and walks through the tree, as they are then.
     """
     preflights = count_calls(monkeypatch, preflight, coding, task_input)
-    readings = count_calls(monkeypatch, read_claim, judge)
+    readings = count_calls(monkeypatch, read_claim, examining)
     checks = count_calls(monkeypatch, check, concluding)
     walks = count_calls(monkeypatch, whole_tree, coding, collecting, leftovers)
     copies = count_calls(monkeypatch, take_snapshot, testing)

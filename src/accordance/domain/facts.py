@@ -17,6 +17,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from accordance.domain.test_results import TestReport
+
 
 class EntryKind(StrEnum):
     """The kind of file at a path."""
@@ -237,6 +239,7 @@ class CommandRun:
     log_cut: bool = False  # there was more
     leftovers: int = 0  # processes still alive at the end, which were ended
     note: str = ""
+    report: TestReport | None = None  # of every test, where a known runner ran them
 
     @property
     def passed(self) -> bool:
@@ -343,7 +346,15 @@ class AttemptFacts:
     isolation_missing: str = ""  # why no command could run, and what to install
     git_programs: tuple[str, ...] = ()
     lines: int | None = None  # added and removed in text files; None: not counted
+    version: int = 1  # of what was collected; see WITH_TEST_REPORTS
+    base_runs: tuple[CommandRun, ...] = ()  # the same commands, on the base
 
+
+WITH_TEST_REPORTS: Final = 2
+"""From this version of facts on, every test is reported, and "nothing changed" is a fault.
+
+Evidence of earlier versions is judged by the rules it was collected for.
+"""
 
 CACHES: Final = MappingProxyType(
     {

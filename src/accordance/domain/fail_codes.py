@@ -237,6 +237,43 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "Undo that change, or pin the file by its full path.",
     ),
     FailCode(
+        "TESTS_NOT_RUN",
+        "high",
+        "agent",
+        (
+            "A test runner exited with success but left no report of its tests, an empty"
+            " one, or one that breaks off."
+        ),
+        (
+            "Let the tests run to their end: nothing may exit the process, replace the"
+            " runner or skip it."
+        ),
+    ),
+    FailCode(
+        "TEST_RUN_TAMPERED",
+        "high",
+        "agent",
+        (
+            "The report of a test run is not what happened: canaries were reported"
+            " wrongly, or the report was changed."
+        ),
+        "Undo whatever patches the test runner.",
+    ),
+    FailCode(
+        "TESTS_WEAKENED",
+        "high",
+        "agent",
+        "Tests that passed before the change are gone or skipped now.",
+        "Restore them, or have the task name their file.",
+    ),
+    FailCode(
+        "NOTHING_CHANGED",
+        "medium",
+        "agent",
+        "The submission reports success, but no file was changed.",
+        "Do the work. A task that may change nothing says so with allow_no_change.",
+    ),
+    FailCode(
         "ISOLATION_UNAVAILABLE",
         "high",
         "system",

@@ -10,11 +10,18 @@ from collections.abc import Iterator
 
 from accordance.domain.case import Case
 from accordance.domain.findings import listed
+from accordance.domain.test_runs import comparison_with_base, excused_failures
 
 
 def notices(case: Case) -> tuple[str, ...]:
     """Return every notice about a case, as sentences."""
-    return (*_made_by_accordance(case), *_chosen_tests(case), *_git_programs(case))
+    return (
+        *_made_by_accordance(case),
+        *_chosen_tests(case),
+        *_git_programs(case),
+        *_silent_tests(case),
+        *_known_failures(case),
+    )
 
 
 def _made_by_accordance(case: Case) -> Iterator[str]:
@@ -44,3 +51,18 @@ def _git_programs(case: Case) -> Iterator[str]:
             "git would run programs in this tree (nothing of it was run here): "
             f"{listed(programs)}"
         )
+
+
+def _silent_tests(case: Case) -> Iterator[str]:
+    """Tests that pass with and without a change say nothing about it."""
+    if not case.facts.base_runs:
+        return
+    comparison = comparison_with_base(case.facts)
+    if comparison.pass_to_pass and not comparison.tells_the_change:
+        yield "no test tells this change: each passes without it, too"
+
+
+def _known_failures(case: Case) -> Iterator[str]:
+    excused = sorted(excused_failures(case.task, case.facts))
+    if excused:
+        yield f"failed before the change, and still fail: {listed(excused)}"

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Iterator
 
 from accordance.contracts.catalogue.task import is_self_test
 from accordance.domain.case import Case
-from accordance.domain.facts import CommandRun, Ending
+from accordance.domain.facts import (
+    WITH_TEST_REPORTS,
+    CommandRun,
+)
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
-
-_ENDINGS: Final[Mapping[Ending, str]] = MappingProxyType(
-    {
-        Ending.TIMED_OUT: "ran into its time limit",
-        Ending.OUTPUT_LIMIT: "wrote more than it may",
-        Ending.NOT_STARTED: "could not be started",
-    }
+from accordance.domain.test_results import file_of
+from accordance.domain.test_runners import runners_of
+from accordance.domain.test_runs import (
+    comparison_with_base,
+    excused_failures,
+    failure_of,
+    unmet_expectations,
 )
 
 
@@ -30,6 +31,9 @@ def tests(case: Case) -> Result:
         *_missing_proof(case),
         *_changed_steering(case),
         *_failed_runs(case),
+        *_unmet_expectations(case),
+        *_unproven_runs(case),
+        *_weakened_tests(case),
         *_admitted_failure(case),
     )
     return Result(Gate.TESTS, findings)
@@ -61,22 +65,75 @@ def _changed_steering(case: Case) -> Iterator[Finding]:
 
 
 def _failed_runs(case: Case) -> Iterator[Finding]:
-    """Every test was run, and each of them passed."""
+    """Every test command was run, and each of them passed."""
     claims_success = case.claim is not None and case.claim.tests.passed
     contradiction = " (the agent says that tests passed)" if claims_success else ""
+    excused = excused_failures(case.task, case.facts)
 
     runs = {run.command: run for run in case.facts.runs}
     for command in dict.fromkeys(case.tests):
         run = runs.get(command)
         if run is None:
             yield _finding("CI_FAILED", f"was not run: {command}", command)
-        elif not run.passed:
-            text = f"{_ending(run)}: {command}{contradiction}"
+            continue
+        failure = failure_of(run, excused)
+        if failure:
+            text = f"{failure}: {command}{contradiction}"
             yield _finding("CI_FAILED", text, command)
 
 
-def _ending(run: CommandRun) -> str:
-    return _ENDINGS.get(run.ending, f"exit code {run.exit_code}")
+def _unmet_expectations(case: Case) -> Iterator[Finding]:
+    """Every test that the task names in fail_to_pass or pass_to_pass has passed."""
+    unmet = unmet_expectations(case.task, case.facts)
+    if unmet:
+        text = f"must pass and did not: {listed(unmet)}"
+        yield _finding("CI_FAILED", text, *unmet[:MAX_NAMED])
+
+
+def _unproven_runs(case: Case) -> Iterator[Finding]:
+    """A run that exited with success has reported its tests, and truly.
+
+    Its exit code alone proves nothing: code of the tree can end the process with any.
+    """
+    if case.facts.version < WITH_TEST_REPORTS:
+        return
+    for run in case.facts.runs:
+        report = run.report
+        if report is not None and report.tampered:
+            text = f"{report.tampered}: {run.command}"
+            yield _finding("TEST_RUN_TAMPERED", text, run.command)
+        elif run.passed:
+            reason = _why_not_run(run)
+            if reason:
+                text = f"{reason}: {run.command}"
+                yield _finding("TESTS_NOT_RUN", text, run.command)
+
+
+def _why_not_run(run: CommandRun) -> str:
+    """Return why a successful run of a known runner shows nothing, or nothing."""
+    if run.report is not None:
+        return run.report.incomplete
+    runners = runners_of(run.command)
+    if not runners:
+        return ""  # a plain command: its exit code is all there is
+    return f"{listed(runners)} left no report of its tests"
+
+
+def _weakened_tests(case: Case) -> Iterator[Finding]:
+    """A test that passed at the base still exists and runs.
+
+    A task may name the file of a test; then the test may be changed, and go.
+    """
+    comparison = comparison_with_base(case.facts)
+    groups = (
+        ("passed before the change and are gone", comparison.removed),
+        ("passed before the change and are skipped now", comparison.pass_to_skip),
+    )
+    for what, tests_lost in groups:
+        unnamed = [test for test in tests_lost if not case.names(file_of(test))]
+        if unnamed:
+            text = f"{what}: {listed(unnamed)}"
+            yield _finding("TESTS_WEAKENED", text, *unnamed[:MAX_NAMED])
 
 
 def _admitted_failure(case: Case) -> Iterator[Finding]:

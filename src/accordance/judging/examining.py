@@ -107,6 +107,7 @@ def _setting(tree: AttemptTree, options: JudgeOptions, tell: Tell) -> AttemptSet
         limits=gateway.limits,
         readable=gateway.readable,
         carry=gateway.carry,
+        compares_with_base=gateway.compares_with_base,
         appears_at=tree.appears_at,
         environment=gateway.environment,
         forbids=options.forbids,

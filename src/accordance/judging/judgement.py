@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.serialising import dump
 from accordance.domain.case import Author, Case
 from accordance.domain.escalation import NextAction
-from accordance.domain.facts import AttemptFacts
+from accordance.domain.facts import AttemptFacts, CommandRun
 from accordance.domain.retrying import DeadLetter, RetryPlan, retry_plan
 from accordance.domain.terms import Terms
+from accordance.domain.test_results import TestReport
+from accordance.domain.test_runs import comparison_with_base
 from accordance.domain.verdict import Outcome, Verdict, as_outcome, as_verdict
+
+_MAX_FAILED: Final = 50  # tests whose failure is written out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +130,45 @@ class Judgement:
             "submitted_by": self.submitted_by,
             "base_commit": facts.base_commit,
             "isolation": facts.isolation,
-            "tests": [{**asdict(run), "passed": run.passed} for run in facts.runs],
+            "tests": [_run(run) for run in facts.runs],
+            "tests_compared": _comparison(facts),
             "submitted_at": self.submitted_at,
             "evaluated_at": self.evaluated_at,
             "links": dict(self.links),
         }
+
+
+def _run(run: CommandRun) -> JsonObject:
+    plain = asdict(replace(run, report=None))
+    report = None if run.report is None else _report(run.report)
+    return {**plain, "passed": run.passed, "report": report}
+
+
+def _report(report: TestReport) -> JsonObject:
+    """Return the counts of a report and its failures; the bundle holds every test."""
+    outcomes = Counter(result.outcome.value for result in report.results)
+    failed = [
+        {"test": result.test, "text": result.text}
+        for result in report.failed[:_MAX_FAILED]
+    ]
+    return {
+        "runner": report.runner,
+        "tests": len(report.results),
+        "outcomes": dict(sorted(outcomes.items())),
+        "failed": failed,
+        "incomplete": report.incomplete,
+        "tampered": report.tampered,
+    }
+
+
+def _comparison(facts: AttemptFacts) -> JsonObject | None:
+    """Return the tests by what the change did to them; None if they were not compared."""
+    if not facts.base_runs:
+        return None
+    groups = asdict(comparison_with_base(facts))
+    compared: JsonObject = {name: list(tests) for name, tests in groups.items()}
+    compared["pass_to_pass"] = len(groups["pass_to_pass"])
+    return compared
 
 
 def _retry(plan: RetryPlan) -> JsonObject:

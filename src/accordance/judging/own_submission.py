@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.facts import AttemptFacts, ChangeKind, CommandRun
+from accordance.domain.test_runs import failed_runs
 from accordance.judging.kept_json import as_bytes
 from accordance.rendering.documents import inline
 from accordance.workspace.clone import Workspace
@@ -68,7 +69,7 @@ def hand_in(
 
     artifacts = {
         "report.md": _report(task, facts, claim).encode(),
-        "selftest.log": _selftest_log(facts, request.tests, collected.logs),
+        "selftest.log": _selftest_log(task, facts, request.tests, collected.logs),
         "patch.diff": collected.patch.text,
         "submit.json": submit,
         "evidence/runs.json": as_bytes([asdict(run) for run in facts.runs]),
@@ -93,7 +94,7 @@ def _submission(
     task: TaskInput, facts: AttemptFacts, request: EvidenceRequest
 ) -> JsonObject:
     """Return a submission of nothing but facts."""
-    failed = _failed_runs(facts)
+    failed = failed_runs(task, facts)
     passed_count = len(facts.runs) - len(failed)
     passed = not failed and not facts.isolation_missing
     changes = facts.changes.changes
@@ -120,10 +121,6 @@ def _submission(
         submission["reason_code"] = "CI_FAILED" if failed else "ISOLATION_UNAVAILABLE"
         submission["exit_code"] = _exit_code(failed) or 1
     return submission
-
-
-def _failed_runs(facts: AttemptFacts) -> list[CommandRun]:
-    return [run for run in facts.runs if not run.passed]
 
 
 def _exit_code(failed: Sequence[CommandRun]) -> int:
@@ -155,7 +152,7 @@ def _claimed(claim: Claim, facts: AttemptFacts) -> JsonObject:
 
 
 def _selftest_log(
-    facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]
+    task: TaskInput, facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]
 ) -> bytes:
     """Return the output of every test, as an agent would have logged it."""
     if facts.isolation_missing:
@@ -171,7 +168,7 @@ def _selftest_log(
         output = log.read_bytes()[:_MAX_LOG_BYTES] if log.exists() else b""
         parts.append(b"$ %s\n" % run.command.encode())
         parts.append(b"%s\n" % output.rstrip(b"\n"))
-    parts.append(b"EXIT_CODE=%d\n" % _exit_code(_failed_runs(facts)))
+    parts.append(b"EXIT_CODE=%d\n" % _exit_code(failed_runs(task, facts)))
     return b"".join(parts)
 
 

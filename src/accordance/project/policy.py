@@ -39,6 +39,7 @@ class Gateway:
     limits: CommandLimits = field(default_factory=CommandLimits)
     readable: tuple[Path, ...] = ()
     carry: tuple[str, ...] = ()
+    compares_with_base: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -57,6 +58,7 @@ def gateway_of(settings: Settings, root: Path) -> Gateway:
         limits=CommandLimits(seconds=judge.seconds, memory_bytes=judge.memory_mb << 20),
         readable=tuple(root / folder for folder in judge.readable),
         carry=judge.carry,
+        compares_with_base=judge.compare_with_base,
         environment=judge.environment,
     )
 

@@ -211,6 +211,11 @@ class Judge(SettingTable):
         description="Test commands, for tasks that name none of their own.",
         examples=[["make test"]],
     )
+    compare_with_base: bool = Field(
+        default=True,
+        description="Run the tests on the base as well, so that a change answers only for the tests it broke.",
+        examples=[False],
+    )
     max_attempts: Count = Field(
         default=MAX_ATTEMPTS,
         description="Attempts per task; a role or a task can only lower it.",

@@ -18,7 +18,7 @@ from dbos._queue import queue_worker_thread  # pinned, and held by a test
 
 from accordance.runtime.slots import Slots
 
-_SHORTEST_SECONDS: Final = 0.008
+_SHORTEST_SECONDS: Final = 0.02
 _SOON_SECONDS: Final = 0.1
 """Work that has not begun by then was begun elsewhere, or waits for a slot anyway."""
 

@@ -9,19 +9,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
 from accordance.domain.facts import (
+    WITH_TEST_REPORTS,
     AttemptFacts,
     ChangeSet,
+    CommandRun,
     EntryKind,
     IsolationLevel,
     Snapshot,
 )
 from accordance.domain.patch import changed_lines
 from accordance.domain.sight import places_named
+from accordance.workspace.base_tests import base_runs, lay_out_base
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.difference import difference
@@ -51,6 +54,8 @@ class AttemptSetting:
     """Where the tests see their copy, for isolation that can move it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: WalkLimits = field(default_factory=WalkLimits)
+    compares_with_base: bool = True
+    """Whether the tests run on the base, too."""
     forbids: Callable[[str], bool] | None = None
     """Paths whose content an agent must not see in the output of tests."""
     stop: Event | None = None
@@ -129,6 +134,7 @@ def collect(
         evidence=evidence,
         tree="" if patch.left_out else patch.tree,
         lines=changed_lines(patch_text),
+        version=WITH_TEST_REPORTS,
     )
 
     collected = CollectedFacts(facts, before, after, patch)
@@ -162,6 +168,8 @@ def _tested(
             bench = _Bench(workspace, facts.changes, scratch, room, level, setting)
             results = bench.run(request.tests, tree, "judged")
             shown = bench.shown_logs(results, tree)
+            before = without(collected.before, request.folder)
+            base_runs = bench.base_runs(results, before, collected.after)
     except IsolationUnavailable as error:
         untested = replace(facts, isolation_missing=str(error))
         return replace(collected, facts=untested)
@@ -171,6 +179,7 @@ def _tested(
         runs=results.runs,
         tests_changed=results.changed,
         isolation=level,
+        base_runs=base_runs,
     )
     return replace(collected, facts=facts, logs=results.logs, shown=shown)
 
@@ -220,6 +229,55 @@ class _Bench:
             stop=setting.stop,
             tell=setting.tell,
         )
+
+    def base_runs(
+        self, results: TestRuns, before: Snapshot, after: Snapshot
+    ) -> tuple[CommandRun, ...]:
+        """Return the runs of the same commands on the base, of those with a report.
+
+        Raises IsolationUnavailable.
+        """
+        setting = self.setting
+        is_stopped = setting.stop is not None and setting.stop.is_set()
+        commands = [run.command for run in results.runs if run.report is not None]
+        if is_stopped or not setting.compares_with_base or not commands:
+            return ()
+
+        surroundings = {"isolation": self.level, "limits": asdict(setting.limits)}
+        known = base_runs(before, self.room, surroundings)
+        cached = [known.read(command) for command in commands]
+        runs = [run for run in cached if run is not None]
+        unknown = [
+            command
+            for command, run in zip(commands, cached, strict=True)
+            if run is None
+        ]
+        if unknown:
+            runs += self._run_on_base(unknown, before, after)
+            for run in runs:
+                known.keep(run)
+        return tuple(runs)
+
+    def _run_on_base(
+        self, commands: Sequence[str], before: Snapshot, after: Snapshot
+    ) -> tuple[CommandRun, ...]:
+        setting = self.setting
+        setting.tell("running the same tests on the base")
+        place = self.scratch / "base"
+        copy = lay_out_base(self.workspace, before, after, place)
+        if copy is None:
+            return ()
+        done = run_tests(
+            commands,
+            copy,
+            self.room,
+            self.scratch / "base-runs",
+            level=self.level,
+            limits=setting.limits,
+            stop=setting.stop,
+            tell=setting.tell,
+        )
+        return done.runs
 
     def shown_logs(self, results: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
         """Return what the agent may see of each test's output.

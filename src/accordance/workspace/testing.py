@@ -31,6 +31,12 @@ from accordance.workspace.fetching import fetch
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.names import lies_in_any, name_of
+from accordance.workspace.reporting import (
+    lay_reporters,
+    read_report,
+    watched,
+    watched_command,
+)
 from accordance.workspace.running import run
 from accordance.workspace.snapshot import take_snapshot
 
@@ -80,7 +86,7 @@ def lay_out(
         folder.mkdir(parents=True, exist_ok=True)
     _copy_files(workspace, kept, target)
     if workspace.commit:
-        _give_history(workspace, target)
+        give_history(workspace, target)
 
     copied = {path: _as_copied(entry) for path, entry in kept.items()}
     return JudgedTree(target, Snapshot(copied))
@@ -179,11 +185,21 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         tell(f"running {command}")
         discard(room.folder)
         _furnish(room, judged.place, is_last=number == last)
-        room.prepare(level)
+        lay_reporters(room)
+        watched_room = watched(room)
+        watched_room.prepare(level)
 
         log = logs / f"{number:02}.log"
-        result = run(command, room, log, level=level, limits=limits, stop=stop)
-        runs.append(result)
+        result = run(
+            watched_command(command, room),
+            watched_room,
+            log,
+            level=level,
+            limits=limits,
+            stop=stop,
+        )
+        report = read_report(watched_room)
+        runs.append(replace(result, command=command, report=report))
         places.append(log)
         changed |= difference(judged.snapshot, take_snapshot(room.work)).paths()
 
@@ -200,7 +216,7 @@ def _furnish(room: Room, judged: Path, *, is_last: bool) -> None:
         duplicate(judged, room.work)
 
 
-def _give_history(workspace: Workspace, target: Path) -> None:
+def give_history(workspace: Workspace, target: Path) -> None:
     """Give the copy a git directory of our own, for tests that ask git something."""
     directory = target / ".git"
     directory.mkdir()

@@ -82,6 +82,11 @@ class TaskInput(Open):
     timeoutMs: Annotated[_Milliseconds | None, NotNull] = None  # noqa: N815
     max_attempts: Annotated[_AtLeastOne | None, NotNull] = None
     assumptions: Annotated[list[str] | None, NotNull] = None
+    fail_to_pass: Annotated[list[str] | None, NotNull] = None  # ids of tests
+    pass_to_pass: Annotated[list[str] | None, NotNull] = None
+    allow_no_change: Annotated[bool | None, NotNull] = (
+        None  # the work may be done already
+    )
 
 
 def context_of(task: TaskInput, base: Context = NO_CONTEXT) -> Context:

@@ -1,0 +1,95 @@
+"""What the test runs of an attempt show, beside those of its base.
+
+A test that failed before the change is not held against it; a test that passed before
+must still be there and pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from accordance.contracts.catalogue.task import TaskInput
+from accordance.domain.facts import AttemptFacts, CommandRun, Ending
+from accordance.domain.findings import listed
+from accordance.domain.test_results import Comparison, TestOutcome, compare
+
+_ENDINGS: Final[Mapping[Ending, str]] = MappingProxyType(
+    {
+        Ending.TIMED_OUT: "ran into its time limit",
+        Ending.OUTPUT_LIMIT: "wrote more than it may",
+        Ending.NOT_STARTED: "could not be started",
+    }
+)
+
+
+def comparison_with_base(facts: AttemptFacts) -> Comparison:
+    """Hold the tests after the change against those before it.
+
+    Only commands with a sound report on both sides are compared.
+    """
+    before = {run.command: run.report for run in facts.base_runs}
+    base = []
+    head = []
+    for run in facts.runs:
+        report_before = before.get(run.command)
+        if report_before is None or run.report is None:
+            continue
+        if report_before.is_sound and run.report.is_sound:
+            base.append(report_before)
+            head.append(run.report)
+    return compare(base, head)
+
+
+def failure_of(run: CommandRun, excused: Collection[str]) -> str:
+    """Return how a run failed, or nothing.
+
+    Excused tests are not held against the change, and neither is an exit code that they
+    explain.
+    """
+    report = run.report
+    failed = [] if report is None else [result.test for result in report.failed]
+    new_failures = [test for test in failed if test not in excused]
+    if report is not None and new_failures:
+        count = len(new_failures)
+        noun = "test" if count == 1 else "tests"
+        total = len(report.results)
+        return f"{count} {noun} of {total} failed ({listed(new_failures)})"
+
+    is_explained = bool(failed) and run.ending is Ending.EXITED
+    if run.passed or is_explained:
+        return ""
+    return _ENDINGS.get(run.ending, f"exit code {run.exit_code}")
+
+
+def excused_failures(task: TaskInput, facts: AttemptFacts) -> frozenset[str]:
+    """The tests that failed at the base and may still fail.
+
+    They are excused only where something else shows that the change does its work: the
+    tests that the task says must pass, or a test that passes now and did not before.
+    """
+    comparison = comparison_with_base(facts)
+    is_shown_otherwise = bool(task.fail_to_pass) or comparison.tells_the_change
+    if not is_shown_otherwise:
+        return frozenset()
+    return frozenset(comparison.fail_to_fail).difference(task.fail_to_pass or ())
+
+
+def failed_runs(task: TaskInput, facts: AttemptFacts) -> tuple[CommandRun, ...]:
+    """The runs that failed because of the change, or for no known reason."""
+    excused = excused_failures(task, facts)
+    return tuple(run for run in facts.runs if failure_of(run, excused))
+
+
+def unmet_expectations(task: TaskInput, facts: AttemptFacts) -> tuple[str, ...]:
+    """The tests that the task says must pass, and that did not."""
+    passed = set()
+    for run in facts.runs:
+        if run.report is None or not run.report.is_sound:
+            continue
+        for result in run.report.results:
+            if result.outcome is TestOutcome.PASSED:
+                passed.add(result.test)
+    expected = (*(task.fail_to_pass or ()), *(task.pass_to_pass or ()))
+    return tuple(test for test in dict.fromkeys(expected) if test not in passed)

@@ -1,0 +1,161 @@
+"""Test runs on the base, so that a change is blamed for what it changed.
+
+Their results are cached: the same tree, command and surroundings give the same runs.
+The cache lies in the user's own cache folder, where no isolated agent can write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from accordance import _version
+from accordance.domain.facts import CommandRun, EntryKind, Snapshot, TreeEntry
+from accordance.workspace.beneath import copy_below, opened
+from accordance.workspace.clone import Workspace
+from accordance.workspace.isolation import Room
+from accordance.workspace.names import name_of
+from accordance.workspace.testing import JudgedTree, give_history
+
+FROM_THE_CACHE: Final = "from the cache of base runs"
+_PRIVATE: Final = 0o700
+
+
+def lay_out_base(
+    workspace: Workspace, before: Snapshot, after: Snapshot, target: Path
+) -> JudgedTree | None:
+    """Copy the base to `target`; None where its files are not at hand.
+
+    What the agent did not touch is copied from its tree, checked by hash. The rest comes
+    from the base's git directory.
+    """
+    if workspace.pristine is None and not workspace.commit:
+        return None
+
+    target.mkdir(parents=True)
+    for path, entry in before.entries.items():
+        folder = path if entry.kind is EntryKind.DIRECTORY else path.rpartition("/")[0]
+        (target / name_of(folder)).mkdir(parents=True, exist_ok=True)
+    _copy_files(workspace, before, after, target)
+    if workspace.commit:
+        give_history(workspace, target)
+    return JudgedTree(target, before)
+
+
+def _copy_files(
+    workspace: Workspace, before: Snapshot, after: Snapshot, target: Path
+) -> None:
+    """Copy files and links, each from a tree that still has it."""
+    withheld = workspace.withheld
+    withheld_place = workspace.work if withheld is None else withheld.place
+    withheld_entries = {} if withheld is None else withheld.entries
+    source = workspace.pristine or workspace.work
+
+    with opened(source) as tree, opened(withheld_place) as ours:
+        for path, entry in before.entries.items():
+            place = target / name_of(path)
+            is_untouched = workspace.pristine or _same(after.entries.get(path), entry)
+            if entry.kind is EntryKind.SYMLINK:
+                place.symlink_to(name_of(entry.target))
+            elif entry.kind is not EntryKind.FILE:
+                continue
+            elif _same(withheld_entries.get(path), entry):
+                copy_below(ours, entry, place)
+            elif is_untouched:
+                copy_below(tree, entry, place)
+            else:
+                _write_from_git(workspace, entry, place)
+
+
+def _same(after: TreeEntry | None, before: TreeEntry) -> bool:
+    return after is not None and after.sha256 == before.sha256
+
+
+def _write_from_git(workspace: Workspace, entry: TreeEntry, place: Path) -> None:
+    name = f"{workspace.commit}:{name_of(entry.path)}"
+    place.write_bytes(workspace.base("cat-file", "blob", name))
+    place.chmod(0o755 if entry.mode & 0o100 else 0o644)
+
+
+@dataclass(frozen=True, slots=True)
+class BaseRuns:
+    """The cached runs of a base tree in certain surroundings."""
+
+    folder: Path
+    key: str
+
+    def read(self, command: str) -> CommandRun | None:
+        """Return the run of a command, if it is known."""
+        with contextlib.suppress(OSError, ValidationError):
+            stored = self._place(command).read_bytes()
+            run = _adapter().validate_json(stored)
+            return replace(run, note=FROM_THE_CACHE)
+        return None
+
+    def keep(self, run: CommandRun) -> None:
+        """Remember a run. A cache that cannot be written costs time and nothing else."""
+        if run.report is None or not run.report.is_sound:
+            return
+        with contextlib.suppress(OSError):
+            self._write(self._place(run.command), _adapter().dump_json(run))
+
+    def _write(self, place: Path, content: bytes) -> None:
+        self.folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
+            file.write(content)
+        Path(file.name).replace(place)
+
+    def _place(self, command: str) -> Path:
+        digest = hashlib.sha256(f"{self.key}\n{command}".encode()).hexdigest()
+        return self.folder / f"{digest}.json"
+
+
+def base_runs(
+    tree: Snapshot, room: Room, surroundings: Mapping[str, object]
+) -> BaseRuns:
+    """The cache for a tree that is tested in a room.
+
+    A cache folder that other users can write is not used: an empty one stands in.
+    """
+    entries = sorted((path, asdict(entry)) for path, entry in tree.entries.items())
+    about = {
+        "version": _version.__version__,
+        "tree": entries,
+        "readable": [os.fspath(place) for place in room.readable],
+        "environment": dict(room.environment),
+        **surroundings,
+    }
+    text = json.dumps(about, sort_keys=True, default=str)
+    key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    return BaseRuns(_cache_folder(), key)
+
+
+def _cache_folder() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home) / "accordance" / "base-tests"
+    return folder if _is_ours_alone(folder) else Path(os.devnull) / "none"
+
+
+def _is_ours_alone(folder: Path) -> bool:
+    try:
+        about = folder.lstat()
+    except OSError:
+        return True  # not there yet
+    is_private = stat.S_ISDIR(about.st_mode) and not about.st_mode & 0o022
+    return is_private and about.st_uid == os.geteuid()
+
+
+@cache
+def _adapter() -> TypeAdapter[CommandRun]:
+    return TypeAdapter(CommandRun)

@@ -1,0 +1,58 @@
+"""Which runner a command calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from accordance.domain.test_runners import runners_of
+
+KNOWN = [
+    ("pytest", ("pytest",)),
+    ("pytest -q tests/test_a.py::test_b", ("pytest",)),
+    ("python -m pytest", ("pytest",)),
+    ("python3.12 -X dev -m pytest -q", ("pytest",)),
+    (".venv/bin/python -m pytest tests", ("pytest",)),
+    ("/opt/venv/bin/pytest", ("pytest",)),
+    ("PYTHONPATH=src python -m pytest", ("pytest",)),
+    ("uv run pytest", ("pytest",)),
+    ("uv run --frozen python -m pytest", ("pytest",)),
+    ("poetry run pytest -x", ("pytest",)),
+    ("coverage run -m pytest", ("pytest",)),
+    ("env A=1 pytest", ("pytest",)),
+    ("python -m unittest", ("unittest",)),
+    ("python -m unittest discover -s tests", ("unittest",)),
+    ("cd lib && pytest", ("pytest",)),
+    ("pytest a && python -m unittest b", ("pytest", "unittest")),
+    ("(pytest; pytest)", ("pytest",)),
+    ("pytest 2>&1 | tail", ("pytest",)),
+    ("node --test", ("node",)),
+    ("node --test test/a.test.js", ("node",)),
+]
+PLAIN = [
+    "make test",
+    "A=1",
+    "python -X dev",
+    "node server.js",
+    "npm test",
+    "tox -e py311",
+    "python run_tests.py",
+    "python -c 'import pytest'",
+    "echo pytest",
+    "grep pytest setup.cfg",
+    "./pytest.sh",
+    "python tests/test_a.py -m pytest",
+    "",
+    "echo 'unclosed",
+]
+
+
+@pytest.mark.parametrize(("command", "runners"), KNOWN)
+def test_a_runner_is_known_by_the_words_of_its_command(
+    command: str, runners: tuple[str, ...]
+) -> None:
+    assert runners_of(command) == runners
+
+
+@pytest.mark.parametrize("command", PLAIN)
+def test_any_other_command_is_plain(command: str) -> None:
+    assert runners_of(command) == ()
