@@ -1,1 +1,4 @@
-"""The command line: thin faces of the library. Nothing heavy is imported before a command needs it."""
+"""The command line: thin commands on the library and the service.
+
+Nothing heavy is imported before a command needs it.
+"""

@@ -33,7 +33,8 @@ def command(repo: str, output: str | None) -> int:
     must_be_a_name(repo)
     root = top_of(Path(repo))
     if git_directory(root) is None:
-        text = f"{root} is not a git repository; keep a copy of it and judge it against that copy (--base COPY)"
+        way_out = "keep a copy of it and judge it against that copy (--base COPY)"
+        text = f"{root} is not a git repository; {way_out}"
         raise Failure(text, Exit.USAGE)
     if output is not None:
         must_be_out_of_reach(Path(output), root)

@@ -88,7 +88,7 @@ def _first_of_a_pipe(number: int) -> bytes:
     except BlockingIOError:  # there is a writer, which has written nothing yet
         return b""
     if not first:
-        raise TimeoutError(0, "nobody writes into this pipe")
+        raise TimeoutError(0, "the pipe has no writer")
     return first
 
 
