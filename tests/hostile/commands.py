@@ -29,7 +29,13 @@ class HostileCommand:
 
 def _tries(action: str) -> str:
     """Try, print `did it` on success, end well whatever happens."""
-    return f"try:\n    {action}\n    print('did it')\nexcept OSError as error:\n    print('refused', error)\n"
+    return (
+        "try:\n"
+        f"    {action}\n"
+        "    print('did it')\n"
+        "except (OSError, subprocess.SubprocessError) as error:\n"
+        "    print('refused', error)\n"
+    )
 
 
 COMMANDS: Final = (
@@ -185,7 +191,9 @@ COMMANDS: Final = (
     ),
     HostileCommand(
         "becomes the administrator",
-        "print('did it' if subprocess.run(['su', '-c', 'true'], stdin=subprocess.DEVNULL).returncode == 0 else 'refused')\n",
+        _tries(
+            "subprocess.run(['su', '-c', 'true'], stdin=subprocess.DEVNULL, check=True)"
+        ),
         passes=True,
     ),
     HostileCommand(

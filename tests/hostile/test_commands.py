@@ -148,10 +148,7 @@ def test_the_command_is_contained(
     assert done.log_bytes == (tmp_path / "log").stat().st_size <= LIMITS.output_bytes
     for planted in ("/usr/local/planted", "/etc/planted"):
         assert not Path(planted).exists()
-    assert (
-        not any("did it" in line for line in log.splitlines())
-        or "daemon" in hostile.name
-    )
+    assert "did it" not in log or "daemon" in hostile.name, log
 
 
 @pytest.mark.parametrize("level", [*CONFINING, IsolationLevel.RLIMIT])
